@@ -9,12 +9,12 @@ FROM manifests AS service-packages
 # No install script runs. Node and a browser come from the image, so their npm packages are removed.
 RUN npm ci --omit=dev --ignore-scripts --include-workspace-root \
     -w packages/core -w packages/ledger -w packages/client -w packages/audit \
-  && rm -rf node_modules/node node_modules/.bin/node node_modules/@sparticuz
+  && rm -rf node_modules/node node_modules/.bin/node node_modules/@sparticuz node_modules/@embedpdf
 
 FROM manifests AS localnet-packages
 RUN npm ci --omit=dev --ignore-scripts --include-workspace-root \
     -w packages/core -w packages/ledger -w packages/client -w packages/audit -w packages/localnet \
-  && rm -rf node_modules/node node_modules/.bin/node node_modules/@sparticuz
+  && rm -rf node_modules/node node_modules/.bin/node node_modules/@sparticuz node_modules/@embedpdf
 
 FROM node:24-bookworm-slim AS base
 RUN apt-get update \

@@ -4,7 +4,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { findChromiums } from '../src/outbound/browser/chromium.ts'
 import { launchModesHere, launchBrowser, type Recipe } from '../src/outbound/browser/launchBrowser.ts'
 import { openEgress } from '../src/outbound/browser/openEgress.ts'
-import { openRenderer, pdfTask, screenshotTask } from '../src/outbound/browser/openRenderer.ts'
+import { openRenderer } from '../src/outbound/browser/openRenderer.ts'
+import { openRenderWorker } from '../src/outbound/browser/openRenderWorker.ts'
+import { renderTaskOf } from '../src/outbound/browser/renderTaskOf.ts'
 import { type Egress, renderJob } from '../src/outbound/browser/renderJob.ts'
 import type { PdfOrder, Renderer, ScreenshotOrder } from '../src/outbound/browser/renderer.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
@@ -41,7 +43,7 @@ export const render: Bench = {
     assert(typeof address === 'object' && address !== null, 'a server that listens has a port')
     const host = `127.0.0.1:${address.port}`
     const egress = openEgress({ allowHosts: [host] })
-    const renderer = await openWarm(egress)
+    const renderer = await openWarm(host)
     try {
       const jobs = { warm: warmJob(renderer, `http://${host}/`), cold: await coldJob(egress, `http://${host}/`) }
       const found = [
@@ -58,13 +60,13 @@ export const render: Bench = {
   },
 }
 
-async function openWarm(egress: Egress): Promise<Renderer> {
+async function openWarm(host: string): Promise<Renderer> {
+  const settings = { allowHosts: [host] }
   const renderer = await openRenderer({
     clock: systemClock,
-    log: silentLog,
-    egress,
-    chromiumPath: undefined,
+    allowHosts: [host],
     concurrency,
+    openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, settings }),
   })
   while (/being started/.test(renderer.whyUnavailable() ?? '')) await systemClock.sleep(50)
   assert(renderer.whyUnavailable() === undefined, `a browser starts here: ${renderer.whyUnavailable()}`)
@@ -90,7 +92,10 @@ async function coldJob(egress: Egress, url: string): Promise<Job> {
   return async (kind) => {
     const options = { clock: systemClock, guardArguments: egress.browserArguments, signal: never }
     const launched = await launchBrowser(recipe, options)
-    const task = kind === 'screenshots' ? screenshotTask(pictureOf(url)) : pdfTask(documentOf(url))
+    const task =
+      kind === 'screenshots'
+        ? renderTaskOf({ kind: 'screenshot', order: pictureOf(url) })
+        : renderTaskOf({ kind: 'pdf', order: documentOf(url) })
     const deps = { egress, signal: never, loadTimeoutMs, hurry: never, onStall: () => undefined }
     const outcome = await renderJob(launched.browser, task, deps)
     await launched.end()

@@ -3,6 +3,7 @@ import type { ServiceConfig } from './config.ts'
 import { products } from './endpoints/catalog.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import { openCallers } from './http/callers.ts'
+import { createLookupCounts } from './http/lookupCounts.ts'
 import type { WalletPort } from './http/payRoutes.ts'
 import { createMetrics } from './http/metrics.ts'
 import { startHealthJobs } from './jobs/healthJobs.ts'
@@ -61,7 +62,7 @@ export async function createService(
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const deps = { clock, log, metrics: createMetrics() }
+  const deps = { clock, log, metrics: createMetrics(), lookups: createLookupCounts(() => clock.nowMs()) }
 
   const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
   const chain = await openChain({ ...config.chain, ...deps, postJson })

@@ -20,6 +20,19 @@ export interface PayoutPlan {
   readonly slot: number
   /** One transaction each; part n is at index n - 1. */
   readonly parts: readonly (readonly PlannedPayment[])[]
+  /** Present in a plan that divides one debt among the holders of the token. */
+  readonly holders?: HolderTerms
+}
+
+/** From these and the snapshot the audit derives each line of the plan. */
+export interface HolderTerms {
+  readonly account: string
+  readonly amountBaseUnits: bigint
+  readonly snapshotSha256: string
+  readonly snapshotSlot: number
+  readonly excluded: readonly Address[]
+  readonly minimumBaseUnits: bigint
+  readonly openAccountsMax: number
 }
 
 export interface PlannedPayment {
@@ -34,7 +47,7 @@ export interface Debt {
   readonly baseUnits: bigint
 }
 
-export interface PayoutQuestion extends Omit<PayoutPlan, 'id' | 'parts'> {
+export interface PayoutQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holders'> {
   readonly debts: readonly Debt[]
   readonly destinations: Destinations
   /** Smaller debts wait until they have grown: paying them would cost more than they are. */
@@ -46,6 +59,8 @@ export type Destinations = ReadonlyMap<string, Address>
 
 // With a token account to open for each, five take 900 of a transaction's 1,232 bytes.
 const partMax = 5
+// A part of a plan for holders has more lines, because its accounts need fewer words.
+const linesMax = 8
 
 /** Pure: the same debts and destinations yield the same plan, to its id. Undefined if there is nothing to pay. */
 export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: PayoutQuestion): PayoutPlan | undefined {
@@ -66,7 +81,11 @@ export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: Pay
   const parts = Array.from({ length: Math.ceil(payments.length / partMax) }, (_, index) =>
     payments.slice(index * partMax, (index + 1) * partMax),
   )
-  const content = { ...plan, parts }
+  return identifiedPlan({ ...plan, parts })
+}
+
+/** The plan with the digest of its content as its id. */
+export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
   return { ...content, id: idOf(content) }
 }
 
@@ -116,8 +135,19 @@ const planFile = z.object({
     z
       .array(z.object({ account: z.string(), wallet: address, baseUnits: z.string().transform(parseBaseUnits) }))
       .min(1)
-      .max(partMax),
+      .max(linesMax),
   ),
+  holders: z
+    .object({
+      account: z.string(),
+      amountBaseUnits: z.string().transform(parseBaseUnits),
+      snapshotSha256: z.string(),
+      snapshotSlot: z.int(),
+      excluded: z.array(address),
+      minimumBaseUnits: z.string().transform(parseBaseUnits),
+      openAccountsMax: z.int(),
+    })
+    .exactOptional(),
 })
 
 /** Undefined for a text that is not a plan, and for one that was changed since it was written. */
@@ -125,7 +155,15 @@ export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   const parsed = planFile.safeParse(json)
   if (!parsed.success) return undefined
   const { format: _format, ...plan } = parsed.data
-  return idOf(plan) === plan.id ? plan : undefined
+  return idOf(plan) === plan.id && addsUp(plan) ? plan : undefined
+}
+
+/** A plan for holders pays its amount out of its account, and nothing else. */
+function addsUp({ parts, holders }: PayoutPlan): boolean {
+  if (holders === undefined) return true
+  const lines = parts.flat()
+  const sumBaseUnits = lines.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  return sumBaseUnits === holders.amountBaseUnits && lines.every(({ account }) => account === holders.account)
 }
 
 function idOf(content: Omit<PayoutPlan, 'id'>): string {
@@ -133,9 +171,10 @@ function idOf(content: Omit<PayoutPlan, 'id'>): string {
 }
 
 function contentJson(content: Omit<PayoutPlan, 'id'>): { readonly [key: string]: Json } {
-  const { network, mint, decimals, paymentWallet, position, slot, parts } = content
+  const { network, mint, decimals, paymentWallet, position, slot, parts, holders } = content
   assert(parts.length > 0, 'a plan has payments')
   return {
+    ...(holders === undefined ? {} : { holders: holdersJson(holders) }),
     network,
     mint,
     decimals,
@@ -145,5 +184,13 @@ function contentJson(content: Omit<PayoutPlan, 'id'>): { readonly [key: string]:
     parts: parts.map((part) =>
       part.map(({ account, wallet, baseUnits }) => ({ account, wallet, baseUnits: baseUnits.toString() })),
     ),
+  }
+}
+
+function holdersJson({ amountBaseUnits, minimumBaseUnits, ...terms }: HolderTerms): Json {
+  return {
+    ...terms,
+    amountBaseUnits: amountBaseUnits.toString(),
+    minimumBaseUnits: minimumBaseUnits.toString(),
   }
 }

@@ -2,23 +2,22 @@ import { writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import type { Payout } from '../payout/openPayout.ts'
 import { addressIn, planText, readPlanFile, signatureIn } from '../payout/planFile.ts'
-import { Fault } from '@tollbook/core/fault'
 import { parseDecimal } from '@tollbook/core/money'
 import type { CommandDeps } from './commandDeps.ts'
-import { openPayoutAccess, payoutWallets } from './payoutAccess.ts'
+import { payoutWallets } from './payoutAccess.ts'
+import { holdersCommand } from './payoutHolders.ts'
+import { runPayout } from './payoutRun.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
 import { collect } from './repeatedOption.ts'
-import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
-
-const refusedExitCode = 4
-const unavailableExitCode = 7
+import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 const exitHelp = `
 Exit codes:
   0  done; "plan" says so when nothing is owed
   2  not called right
   4  refused: the message says why, and nothing was sent or recorded
-  7  the database or the Solana node does not answer, or the transaction is not final yet; do the same again`
+  7  the database or the Solana node does not answer, or the transaction is not final yet; do the same again
+  130  interrupted; do the same again`
 
 interface PlanFlags {
   readonly providerWallet?: string
@@ -51,7 +50,7 @@ export function payoutCommand(deps: CommandDeps): Command {
     .option('--except <account>', 'leave this debt as it is; may be given more than once', collect, [])
     .option('--from-old-wallet', 'pay out of PAYMENT_WALLET although the ledger has another one in force')
     .option('--output <file>', 'write the plan to a file instead')
-    .action((flags: PlanFlags) => run(deps, (payout) => plan(deps, payout, flags)))
+    .action((flags: PlanFlags) => runPayout(deps, (payout) => plan(deps, payout, flags)))
   command
     .command('send')
     .description('sign and send the parts of a plan that are not paid yet; or print them for a multisig')
@@ -59,41 +58,21 @@ export function payoutCommand(deps: CommandDeps): Command {
     .option('--keypair <file>', "the payment wallet's, in the format of the Solana CLI")
     .option('--fee-payer <file>', 'keypair of another wallet that pays the fees in SOL')
     .option('--unsigned', 'print base64 transactions for others to sign; a blockhash is good for a minute')
-    .action((file: string, flags: SendFlags) => run(deps, (payout) => send(deps, payout, { file, flags })))
+    .action((file: string, flags: SendFlags) => runPayout(deps, (payout) => send(deps, payout, { file, flags })))
   command
     .command('record')
     .description('put a payout that is final on chain into the ledger; doing it again is harmless')
     .argument('<signature>')
     .requiredOption('--plan <file>', 'the plan that it pays a part of')
     .action((signature: string, { plan: file }: { readonly plan: string }) =>
-      run(deps, async (payout) => {
+      runPayout(deps, async (payout) => {
         const recorded = await payout.record(await readPlanFile(file), signatureIn(signature))
         deps.stdout.write(`${JSON.stringify(recorded)}\n`)
       }),
     )
+  command.addCommand(holdersCommand(deps))
   for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
   return command
-}
-
-async function run(deps: CommandDeps, work: (payout: Payout) => Promise<void>): Promise<void> {
-  try {
-    const payout = await openPayoutAccess(deps)
-    try {
-      await work(payout)
-    } finally {
-      await payout.close()
-    }
-    deps.setExitCode(0)
-  } catch (error) {
-    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${error.message}\n`)
-    deps.setExitCode(exitCodeOf(error))
-  }
-}
-
-function exitCodeOf(error: UsageProblem | Fault): number {
-  if (error instanceof UsageProblem) return usageExitCode
-  return error.retryable ? unavailableExitCode : refusedExitCode
 }
 
 async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promise<void> {
@@ -125,6 +104,8 @@ async function send(
   { file, flags }: { readonly file: string; readonly flags: SendFlags },
 ): Promise<void> {
   const created = await readPlanFile(file)
+  if (created.holders !== undefined)
+    throw new UsageProblem('<plan>', `${file} is a plan for holders: use \`payout holders pay\``)
   if ((flags.keypair === undefined) === (flags.unsigned !== true))
     throw new UsageProblem('--keypair', 'give either a keypair or --unsigned')
   const parts = await payout.openParts(created)

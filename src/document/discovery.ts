@@ -1,3 +1,4 @@
+import { searches } from '../endpoints/search/searches.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
@@ -6,7 +7,7 @@ import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { shownParameters } from './productTable.ts'
 
 /** A rail as a document names it. */
-export type RailName = Pick<PaymentRail, 'name' | 'mount' | 'network'>
+export type RailName = Pick<PaymentRail, 'name' | 'mount' | 'network' | 'charge'>
 
 export interface DiscoveryDeps {
   readonly endpoints: readonly Endpoint[]
@@ -14,11 +15,28 @@ export interface DiscoveryDeps {
   readonly split: readonly SplitShare[]
 }
 
-/** `x-payment-info` of an operation: its price, and the protocols that pay it (x402scan discovery, MPP discovery). */
-export function paymentInfo(endpoint: Endpoint, rails: readonly RailName[]): Json {
+/** A price now, in tokens. */
+export interface OfferedPrice {
+  readonly mint: string
+  /** Undefined while the token has no price. */
+  readonly requiredBaseUnits: bigint | undefined
+}
+
+/**
+ * `x-payment-info` of an operation: its price, the protocols that pay it (x402scan discovery), and the offers of MPP (MPP discovery).
+ * An offer is a hint; the challenge of the 402 decides.
+ */
+export function paymentInfo(endpoint: Endpoint, rails: readonly RailName[], { mint, ...price }: OfferedPrice): Json {
+  const usd = String(displayUsd(endpoint))
+  const amount = price.requiredBaseUnits?.toString() ?? null
+  const charges = rails.flatMap(({ charge }) => (charge === undefined ? [] : [charge]))
+  const offers = charges.map((charge) => ({ ...charge, amount, currency: mint, description: endpoint.summary }))
   return {
-    price: { mode: 'fixed', currency: 'USD', amount: String(displayUsd(endpoint)) },
-    protocols: rails.map(({ name }) => ({ [name]: {} })),
+    price: { mode: 'fixed', currency: 'USD', amount: usd },
+    protocols: rails.map(({ name, charge }) => ({
+      [name]: charge === undefined ? {} : { ...charge, currency: mint },
+    })),
+    ...(offers.length === 0 ? {} : { offers }),
   }
 }
 
@@ -41,6 +59,13 @@ export function llmsText({ endpoints, rails, split }: DiscoveryDeps, baseUrl: st
       ? []
       : [`A client of ${name} needs no wallet header: send the same request to \`${mount}\` + path.`],
   )
+  const mpp = rails.flatMap(({ charge }) =>
+    charge === undefined
+      ? []
+      : [
+          `A client of MPP needs no wallet header: send the same request with \`Accept-Payment: ${charge.method}/${charge.intent}\`.`,
+        ],
+  )
   return [
     '# Tollbook',
     '> Data and tools by the request, paid with a token on Solana. No account and no API key.',
@@ -51,6 +76,7 @@ export function llmsText({ endpoints, rails, split }: DiscoveryDeps, baseUrl: st
       '3. Repeat the request with `x-payment-proof`. The answer is a 200 with the data and a signed receipt.',
     ].join('\n'),
     ...x402,
+    ...mpp,
     'A wrong parameter is refused before payment. A 503 means that the outcome is unknown: repeat with the same proof, and never pay again because of it.',
     '## Paid endpoints',
     endpoints.map(lineOf).join('\n'),
@@ -58,6 +84,7 @@ export function llmsText({ endpoints, rails, split }: DiscoveryDeps, baseUrl: st
     [
       `- [API reference](${baseUrl}/openapi.json): OpenAPI 3.1, with examples and errors`,
       `- [Price list](${baseUrl}/api/catalog): prices in tokens, and what is available now`,
+      ...searches.map(({ path, summary }) => `- [${summary}](${baseUrl}${path}?query=): free`),
       `- [Burned tokens](${baseUrl}/api/token/burn-stats)`,
       `- [Receipt keys](${baseUrl}/.well-known/jwks.json)`,
       '',

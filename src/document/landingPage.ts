@@ -1,5 +1,6 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
+import type { RailName } from './discovery.ts'
 import { html, jsonScript, type Markup } from './markup.ts'
 import type { PriceCatalog, PricedProduct } from './priceCatalog.ts'
 import { samplesOf } from './samples.ts'
@@ -11,6 +12,7 @@ export interface LandingFacts {
   readonly endpoints: readonly Endpoint[]
   readonly catalog: PriceCatalog
   readonly split: readonly SplitShare[]
+  readonly rails: readonly RailName[]
 }
 
 /** The page at `/`: what is sold, at which price, and how to buy it. Links are relative, so that a prefix works too. */
@@ -41,7 +43,7 @@ export function landingPage(facts: LandingFacts): string {
             <a href="api/health">health</a>
           </nav>
         </header>
-        <main>${hero(facts, burn)} ${prices(catalog)} ${steps(burn)} ${commands(facts)} ${proofs}</main>
+        <main>${hero(facts, burn)} ${prices(catalog)} ${steps(facts, burn)} ${commands(facts)} ${proofs}</main>
         ${footer}
       </body>
     </html> `.markup
@@ -123,7 +125,13 @@ function product({
   </li>`
 }
 
-function steps(burn: string): Markup {
+function steps({ rails }: LandingFacts, burn: string): Markup {
+  const stock = rails.flatMap(({ mount, charge }) => [
+    ...(mount === undefined ? [] : ['x402']),
+    ...(charge === undefined ? [] : ['MPP']),
+  ])
+  const others =
+    stock.length === 0 ? '' : `Stock clients of ${stock.join(' and ')} pay with the wallet that they have, and we burn.`
   return html`<section aria-labelledby="how-title">
     <h2 id="how-title">Three steps, one answer</h2>
     <ol class="steps">
@@ -136,10 +144,7 @@ function steps(burn: string): Markup {
       </li>
       <li>
         <h3>Pay</h3>
-        <p>
-          Sign one Solana transaction. It burns ${burn} of the price and transfers the rest. Clients of x402 and MPP pay
-          with the wallet that they have.
-        </p>
+        <p>Sign one Solana transaction. It burns ${burn} of the price and transfers the rest. ${others}</p>
       </li>
       <li>
         <h3>Receive</h3>

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { SplitShare } from '../pricing/splitSetting.ts'
-import type { RailName } from './discovery.ts'
+import type { OfferedPrice, RailName } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'
@@ -46,7 +46,8 @@ export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObjec
     endpoint,
     operationFor: paidOperation(endpoint, { verdicts, rails, mint }),
   }))
-  const mounted = rails.flatMap((rail) => mountedPaths(deps.endpoints, rail))
+  const unpriced = { mint, requiredBaseUnits: undefined }
+  const mounted = rails.flatMap((rail) => mountedPaths(deps.endpoints, rail, unpriced))
   return (baseUrl) => {
     const paid = sold.map(({ endpoint: { path, method }, operationFor }) => {
       const operation = operationFor({ baseUrl, price: deps.currentPrice(path) })
@@ -57,11 +58,11 @@ export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObjec
   }
 }
 
-function mountedPaths(endpoints: readonly Endpoint[], { name, mount }: RailName) {
+function mountedPaths(endpoints: readonly Endpoint[], { name, mount }: RailName, price: OfferedPrice) {
   if (mount === undefined) return []
   return endpoints.map((endpoint) => {
     const { path, method } = endpoint
-    return [`${mount}${path}`, { [method.toLowerCase()]: mountedOperation(endpoint, { name, mount }) }] as const
+    return [`${mount}${path}`, { [method.toLowerCase()]: mountedOperation(endpoint, { name, mount }, price) }] as const
   })
 }
 

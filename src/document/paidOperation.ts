@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { ProductOrder, StreamFacts } from '../endpoints/productFacts.ts'
+import type { StreamFacts } from '../endpoints/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
 import { defaultSplit } from '../pricing/splitSetting.ts'
@@ -8,10 +7,11 @@ import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { assert } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
-import { type RailName, paymentInfo } from './discovery.ts'
+import { type OfferedPrice, type RailName, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { programSamples, type SampleFacts } from './programSamples.ts'
 import { samplesOf, someWallet } from './samples.ts'
+import { queryParameters } from './queryParameters.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
 /** The last word of the path, for names: `Crypto`, `Qrcode`. */
@@ -63,7 +63,6 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
   const rest = {
-    'x-payment-info': paymentInfo(endpoint, facts.rails),
     ...inputOf(endpoint, parameterNames),
     responses: { '200': saleResponse(endpoint), ...refusalsOf(endpoint, facts.verdicts) },
   }
@@ -71,13 +70,13 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
 }
 
 /** The same product below the mount of a rail, where every caller gets a 402. Indexers find it here. */
-export function mountedOperation(endpoint: Endpoint, rail: RailName): JsonObject {
+export function mountedOperation(endpoint: Endpoint, rail: RailName, price: OfferedPrice): JsonObject {
   const { method, summary } = endpoint
   return {
     operationId: `${rail.name}${method.charAt(0)}${method.slice(1).toLowerCase()}${nameOf(endpoint)}`,
     tags: [rail.name],
     summary: `${summary} ($${displayUsd(endpoint)})`,
-    'x-payment-info': paymentInfo(endpoint, [rail]),
+    'x-payment-info': paymentInfo(endpoint, [rail], price),
     ...inputOf(endpoint, ['IdempotencyKey']),
     responses: {
       '200': saleResponse(endpoint),
@@ -96,6 +95,10 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
     description: descriptionOf(`**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}`),
     'x-price-usd': priceUsd,
     ...(tokens === undefined ? {} : { 'x-price-tokens': tokens }),
+    'x-payment-info': paymentInfo(endpoint, facts.rails, {
+      mint: facts.mint,
+      requiredBaseUnits: price?.requiredBaseUnits,
+    }),
     'x-codeSamples': [
       { lang: 'Shell', label: 'Ask for the price', source: curl },
       { lang: 'Shell', label: 'Pay from a shell', source: pay },
@@ -113,7 +116,7 @@ const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as co
 function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[number][]): JsonObject {
   const headers = names.map((name) => refTo('parameters', name))
   const { order } = endpoint.example
-  if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint, order), ...headers] }
+  if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint.parameters, order), ...headers] }
   const schema = refTo('schemas', `${nameOf(endpoint)}Order`)
   return {
     parameters: headers,
@@ -123,23 +126,6 @@ function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[num
       content: { 'application/json': { schema, example: order } },
     },
   }
-}
-
-const objectSchema = z.object({
-  properties: z.record(z.string(), z.record(z.string(), z.json())),
-  required: z.array(z.string()).default([]),
-})
-
-function queryParameters(endpoint: Endpoint, example: ProductOrder): readonly JsonObject[] {
-  const { properties, required } = objectSchema.parse(schemaOf(endpoint.parameters))
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    ...(description === undefined ? {} : { description }),
-    schema,
-    ...(example[name] === undefined ? {} : { example: example[name] }),
-  }))
 }
 
 function saleResponse(endpoint: Endpoint): JsonObject {

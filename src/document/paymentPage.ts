@@ -169,7 +169,9 @@ function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
   const first = fields.filter(({ isFirst }) => isFirst).map(({ markup }) => markup)
   const rest = fields.filter(({ isFirst }) => !isFirst).map(({ markup }) => markup)
   const choice =
-    alternatives.length === 0 ? html`` : html`<p class="muted">Fill in one of ${alternatives.join(' and ')}.</p>`
+    alternatives.length === 0
+      ? html``
+      : html`<p class="muted">Fill in one of ${new Intl.ListFormat('en').format(alternatives)}.</p>`
   if (rest.length === 0) return html`${choice}${first}`
   return html`${choice}${first}
     <details>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PdfOrder } from '../outbound/browser/renderer.ts'
+import type { OrderedPage, PdfOrder } from '../outbound/browser/renderer.ts'
 import { marginTemplate, marginText } from './marginText.ts'
 import { pageCount } from './pageCount.ts'
 import { bounded, pageOptions, yesOrNo } from './pageOptions.ts'
@@ -10,15 +10,16 @@ import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome
 import { targetUrl } from './screenshot.ts'
 import { oneOf, text, utf8ByteCount } from './text.ts'
 
-const htmlBytesMax = 512 * 1024
+const pageBytesMax = 512 * 1024
 const paperFormats = ['A3', 'A4', 'A5', 'Legal', 'Letter', 'Tabloid'] as const
 
-const html = text({
-  expected: 'HTML of 1 byte to 512 KiB',
-  allowBreaks: true,
-  shown: { minLength: 1, maxLength: htmlBytesMax },
-  test: (value) => value !== '' && utf8ByteCount(value) <= htmlBytesMax,
-})
+const sentPage = (language: string) =>
+  text({
+    expected: `${language} of 1 byte to 512 KiB`,
+    allowBreaks: true,
+    shown: { minLength: 1, maxLength: pageBytesMax },
+    test: (value) => value !== '' && utf8ByteCount(value) <= pageBytesMax,
+  })
 
 // CSS pixels per unit.
 const unitPixels = { px: 1, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54 } as const
@@ -87,7 +88,10 @@ function leavesRoom({ format = formatDefault, margin: given, landscape = false }
 const parametersWith = (allowHosts: readonly string[]) =>
   z
     .strictObject({
-      html: html.exactOptional(),
+      html: sentPage('HTML').exactOptional(),
+      markdown: sentPage('Markdown')
+        .exactOptional()
+        .meta({ description: 'Markdown of 1 byte to 512 KiB, with tables; HTML in it is shown as text' }),
       url: targetUrl(allowHosts).exactOptional(),
       format: oneOf(paperFormats).exactOptional().meta({ default: formatDefault }),
       margin: margin.exactOptional(),
@@ -102,13 +106,14 @@ const parametersWith = (allowHosts: readonly string[]) =>
       footer: marginText.exactOptional(),
       ...pageOptions,
     })
-    .refine(({ html: given, url }) => (given === undefined) !== (url === undefined), {
+    .refine(({ html, markdown, url }) => [html, markdown, url].filter((page) => page !== undefined).length === 1, {
       path: ['html'],
-      message: 'send exactly one of html and url',
+      message: 'send exactly one of html, markdown and url',
     })
     .meta({
       oneOf: [
         { type: 'object', properties: { html: { type: 'string' } }, required: ['html'] },
+        { type: 'object', properties: { markdown: { type: 'string' } }, required: ['markdown'] },
         { type: 'object', properties: { url: { type: 'string' } }, required: ['url'] },
       ],
     })
@@ -134,7 +139,7 @@ const demoHtml = Array.from({ length: demoPages }, (_, page) => `<h1>Page ${page
 export const pdf = defineProduct({
   path: '/api/tools/pdf',
   method: 'POST',
-  summary: 'PDF of HTML or of a web page',
+  summary: 'PDF of HTML, Markdown or a web page',
   priceMicroUsd: 80_000n,
   parameters: parametersWith([]),
   answer,
@@ -169,16 +174,21 @@ function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof par
 }
 
 function pdfOrder(order: z.infer<ReturnType<typeof parametersWith>>): PdfOrder {
-  const { html: given, url, format, margin: wanted, header, footer, ...options } = order
+  const { html, markdown, url, format, margin: wanted, header, footer, ...options } = order
   return {
     preferCSSPageSize: format === undefined,
     ...options,
-    page: url === undefined ? { html: given ?? '' } : { url },
+    page: pageOf({ html, markdown, url }),
     format: format ?? formatDefault,
     margin: { ...marginDefault, ...wanted },
     ...(header === undefined ? {} : { headerTemplate: marginTemplate(header) }),
     ...(footer === undefined ? {} : { footerTemplate: marginTemplate(footer) }),
   }
+}
+
+function pageOf({ html, markdown, url }: { [name in 'html' | 'markdown' | 'url']: string | undefined }): OrderedPage {
+  if (url !== undefined) return { url }
+  return markdown === undefined ? { html: html ?? '' } : { markdown }
 }
 
 async function checkDemo({ pdfUrl, pages, size }: z.infer<typeof answer>, buyer: DemoBuyer): Promise<string> {

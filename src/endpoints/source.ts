@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { isoTime } from '@tollbook/core/clock'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Meta, Outcome } from '../product/product.ts'
 import {
   askInTurn,
@@ -15,6 +15,7 @@ import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askFor
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
+import { createProviderShares, type Lookup, type ProviderShares } from './providerShares.ts'
 import { type Credit, creditMeta, creditsOf } from './providers/providerTerms.ts'
 
 /** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
@@ -32,13 +33,21 @@ export interface AnswerSource<Query, Data> {
 }
 
 export type Found<Data> =
-  | { readonly kind: 'found'; readonly data: Data; readonly meta: Meta }
+  | {
+      readonly kind: 'found'
+      readonly data: Data
+      /** Further fields, sold on request. */
+      readonly details: Readonly<Record<string, Json>>
+      readonly meta: Meta
+    }
   | Extract<Outcome, { kind: 'failed' }>
 
 export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
   /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
   readonly keyOf: (query: Query) => string
+  /** Whether the item certainly exists. Absent: it is known once a provider has answered it. */
+  readonly isListed?: (query: Query) => boolean
   /** Queries for probes, in turn: every provider has their answers. */
   readonly known: readonly [Query, ...Query[]]
   /** Age up to which an answer is served without asking again. */
@@ -56,44 +65,32 @@ export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
 const rememberedMax = 5_000
 const missingMax = 5_000
 const missingMs = 10 * 60 * 1000
+const provenMs = 24 * 60 * 60 * 1000
 // Serve stale data for 5 s before querying all providers again.
 const staleRetryMs = 5_000
 
-type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed'>
+type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed' | 'openSharedCount'>
 
 export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
 ): AnswerSource<Query, Data> {
-  const { keyOf, agreement, credits = [] } = options
+  const { keyOf, credits = [] } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
   const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
+  const proven = new LRUCache<string, true>({ perf, ttlResolution: 0, max: rememberedMax, ttl: provenMs })
   const misses = createMissBudget(clock)
-  const servedMs = options.freshMs + options.staleMs
+  const shares = createProviderShares(deps, options.providers)
   const liveness = openLiveness(deps, options)
   const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
-  const cache = new LRUCache<string, Remembered<Data>, { readonly query: Query }>({
-    perf,
-    ttlResolution: 0,
-    max: rememberedMax,
-    ttl: options.freshMs,
-    async fetchMethod(_key, old, { context, options: entry }) {
-      try {
-        const asking = { clock, options, liveness }
-        if (agreement === undefined) return await askInTurn(asking, context.query)
-        return await askForAgreement(asking, agreement, context.query)
-      } catch (error) {
-        const mayStandIn = error instanceof ProvidersFailed && !(error instanceof ProvidersDiffer)
-        if (old === undefined || !mayStandIn || ageMsOf(old) > servedMs) throw error
-        entry.ttl = staleRetryMs
-        return old
-      }
-    },
-  })
+  const cache = createCache({ clock, options, liveness, shares })
+  const lookupOf = (query: Query, buyer: string | undefined): Lookup => {
+    return { buyer, isListed: proven.has(keyOf(query)) || options.isListed?.(query) === true }
+  }
   const isAtHand = (query: Query) => {
     const found = cache.peek(keyOf(query), { allowStale: true })
-    return found !== undefined && ageMsOf(found) <= servedMs
+    return found !== undefined && ageMsOf(found) <= options.freshMs + options.staleMs
   }
   return {
     whyUnavailable(query, buyer) {
@@ -101,7 +98,8 @@ export function createSource<Query, Data>(
       const isBarred = query !== undefined && buyer !== undefined && !misses.mayBegin(buyer)
       return isBarred && !missing.has(keyOf(query))
         ? tooManyMisses.message
-        : whyUnavailable({ options, liveness }, query)
+        : (whyUnavailable({ options, liveness }, query) ??
+            (query === undefined ? undefined : whyNoShare(options, query, shares(lookupOf(query, buyer)))))
     },
     liveness,
     isKnownMissing: (query) => missing.has(keyOf(query)),
@@ -112,15 +110,16 @@ export function createSource<Query, Data>(
       if (endLookup === undefined) return tooManyMisses
       let isMiss = false
       try {
-        const found = await cache.forceFetch(key, { context: { query } })
+        const found = await cache.forceFetch(key, { context: { query, lookup: lookupOf(query, buyer) } })
+        proven.set(key, true)
         return {
           kind: 'found',
           data: found.observation.data,
+          details: found.observation.details ?? {},
           meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
-        if (error instanceof ProvidersDiffer) return differing(options, error)
-        if (error instanceof ProvidersFailed) return failedOf(options, error.code)
+        if (error instanceof ProvidersFailed) return failureOf(options, error)
         if (!(error instanceof ItemUnknown)) throw error
         isMiss = true
         missing.set(key, true)
@@ -130,6 +129,35 @@ export function createSource<Query, Data>(
       }
     },
   }
+}
+
+interface CacheDeps<Query, Data> extends SourceProviders<Query, Data> {
+  readonly clock: Clock
+  readonly shares: ProviderShares<Query, Data>
+}
+
+function createCache<Query, Data>({ clock, options, liveness, shares }: CacheDeps<Query, Data>) {
+  const { agreement, freshMs, staleMs } = options
+  const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
+  return new LRUCache<string, Remembered<Data>, { readonly query: Query; readonly lookup: Lookup }>({
+    perf: { now: () => clock.monotonicMs() },
+    ttlResolution: 0,
+    max: rememberedMax,
+    ttl: freshMs,
+    async fetchMethod(_key, old, { context: { query, lookup }, options: entry }) {
+      const asking = { clock, liveness, options: { ...options, providers: shares(lookup) } }
+      try {
+        return agreement === undefined
+          ? await askInTurn(asking, query)
+          : await askForAgreement(asking, agreement, query)
+      } catch (error) {
+        const mayStandIn = error instanceof ProvidersFailed && !(error instanceof ProvidersDiffer)
+        if (old === undefined || !mayStandIn || ageMsOf(old) > freshMs + staleMs) throw error
+        entry.ttl = staleRetryMs
+        return old
+      }
+    },
+  })
 }
 
 const tooManyMisses = {
@@ -154,6 +182,16 @@ function whyUnavailable<Query, Data>(
   if (ready.length === 0) return `no provider of ${what} can be asked at the moment`
   const covers = (provider: Provider<Query, Data>) => query === undefined || provider.covers?.(query) !== false
   return ready.some(covers) ? undefined : `no provider that answers at the moment has ${what} for this request`
+}
+
+/** Undefined when the caller's share of one provider is left. */
+function whyNoShare<Query, Data>(
+  { what }: SourceOptions<Query, Data>,
+  query: Query,
+  shared: readonly Provider<Query, Data>[],
+): string | undefined {
+  const reasons = shared.filter(({ covers }) => covers?.(query) !== false).map((provider) => provider.whyUnavailable())
+  return reasons.includes(undefined) ? undefined : `${what}: ${reasons.join(', ')}`
 }
 
 function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Query, Data>): Liveness {
@@ -202,11 +240,13 @@ function failedOf<Query, Data>(
   return { kind: 'failed', code, message: said[code] }
 }
 
-function differing<Query, Data>(
-  { what }: SourceOptions<Query, Data>,
-  { isAlone }: ProvidersDiffer,
+function failureOf<Query, Data>(
+  options: SourceOptions<Query, Data>,
+  error: ProvidersFailed,
 ): Extract<Outcome, { kind: 'failed' }> {
-  const why = isAlone
+  if (!(error instanceof ProvidersDiffer)) return failedOf(options, error.code)
+  const { what } = options
+  const why = error.isAlone
     ? `only one provider of ${what} answers, and its answer needs the confirmation of another`
     : `the providers of ${what} differ from each other by more than their tolerance`
   const message = `${why}, so none is sold; repeat with the same proof`

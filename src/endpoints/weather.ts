@@ -57,6 +57,8 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
     agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,
+    // Every position has weather.
+    isListed: () => true,
     credits: [geoNamesCredit],
     freshMs: 10 * minute,
     staleMs: 170 * minute,
@@ -141,6 +143,8 @@ function createGeocoding(deps: ProviderDeps): Geocoding {
     // Names are not folded further: the geocoder distinguishes spellings that our list treats as one.
     keyOf: ({ name, qualifiers }) => [name, ...qualifiers].join(',').toLowerCase(),
     known: [{ name: 'Hallstatt', qualifiers: [] }],
+    // No list has these places, so no share is kept for listed ones.
+    isListed: () => true,
     freshMs: day,
     staleMs: 6 * day,
     ageMaxMs: minute,

@@ -3,6 +3,7 @@ import { type CallerLimits, type CallerLimitSettings, createCallerLimits } from 
 import { addressList } from './clientAddress.ts'
 import type { ConnectionLimits } from './connections.ts'
 import type { Metrics } from './metrics.ts'
+import type { LookupCounts } from './lookupCounts.ts'
 import { type ShareRatesDeps, startRateSharing } from './shareRates.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 
@@ -32,16 +33,18 @@ const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024
 export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'> {
   readonly ledger: Pick<ShareRatesDeps, 'shareRates'>
   readonly metrics: Pick<Metrics, 'onLimited'>
+  /** Counted over all instances like the requests of callers. */
+  readonly lookups: LookupCounts
 }
 
-export function openCallers(settings: CallerSettings, { clock, log, ledger, metrics }: CallerDeps): Callers {
+export function openCallers(settings: CallerSettings, { clock, log, ledger, metrics, lookups }: CallerDeps): Callers {
   const { trustedProxyHops, metricsSubnets, connectionsMax } = settings
   const admission = createAdmission({ now: () => clock.monotonicMs() })
   const limits = createCallerLimits(settings.limits, {
     nowMs: () => clock.nowMs(),
     onLimited: (limit) => metrics.onLimited(limit),
   })
-  const sharing = startRateSharing({ clock, log, shareRates: ledger.shareRates }, limits)
+  const sharing = startRateSharing({ clock, log, shareRates: ledger.shareRates }, [limits, lookups])
   return {
     admission,
     uploads: createUploads(uploadLimits),

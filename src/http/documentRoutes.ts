@@ -65,7 +65,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const home = createAddressedText({
     publicUrl,
     version: catalogVersion,
-    render: (baseUrl) => landingPage({ baseUrl, endpoints, catalog: readCatalog(), split }),
+    render: (baseUrl) => landingPage({ baseUrl, endpoints, catalog: readCatalog(), split, rails }),
   })
   return [
     ...discovery,

@@ -11,6 +11,8 @@ export interface ShareRatesDeps {
   readonly shareRates: (reports: readonly RateReport[]) => Promise<readonly RateTotal[]>
 }
 
+export type SharedLimits = Pick<CallerLimits, 'reports' | 'restore' | 'learn'>
+
 export interface RateSharing {
   stop(): Promise<void>
 }
@@ -19,10 +21,7 @@ export interface RateSharing {
 const everyMs = 1_000
 
 /** Shares the counts of busy clients. While the database is slow or away, each instance goes on with its own counts. */
-export function startRateSharing(
-  deps: ShareRatesDeps,
-  limits: Pick<CallerLimits, 'reports' | 'restore' | 'learn'>,
-): RateSharing {
+export function startRateSharing(deps: ShareRatesDeps, limits: readonly SharedLimits[]): RateSharing {
   const { clock } = deps
   const stopping = new AbortController()
   let isShared = true
@@ -42,17 +41,18 @@ export function startRateSharing(
 
 async function exchange(
   { log, shareRates }: ShareRatesDeps,
-  limits: Pick<CallerLimits, 'reports' | 'restore' | 'learn'>,
+  limits: readonly SharedLimits[],
   wasShared: boolean,
 ): Promise<boolean> {
-  const reports = limits.reports()
+  const reports = limits.flatMap((each) => each.reports())
   if (reports.length === 0) return wasShared
   try {
-    limits.learn(await shareRates(reports))
+    const totals = await shareRates(reports)
+    for (const each of limits) each.learn(totals)
     if (!wasShared) log.info({ event: 'limits_shared_again' })
     return true
   } catch (error) {
-    limits.restore(reports)
+    for (const each of limits) each.restore(reports)
     if (wasShared) log.warn({ event: 'limits_not_shared', error: describeError(error) })
     return false
   }

@@ -4,10 +4,11 @@ import { Fault } from '@tollbook/core/fault'
 
 export interface PostOptions {
   readonly timeoutMs: number
+  /** By default 4 MiB: a transaction is 3 kB as a rule, some 100 kB at worst. */
+  readonly answerBytesMax?: number
 }
 
-// The largest answer of a node that we ask for is a transaction: 3 kB as a rule, some 100 kB at worst.
-const answerBytesMax = 4 * 1024 * 1024
+const standardAnswerBytesMax = 4 * 1024 * 1024
 // Below the keep-alive time of the usual servers, so that a connection is seldom closed while a request is on its way.
 const idleConnectionMs = 4_000
 const connections = { keepAlive: true, timeout: idleConnectionMs }
@@ -18,9 +19,10 @@ const tlsAgent = new TlsAgent(connections)
  * Posts JSON and reads JSON, within a time and a size. Redirects are not followed: a node has no reason to. A paid request
  * calls a node three times, and `fetch` takes three times the processor time of `http.request`.
  */
-export async function postJson(url: string, body: string, { timeoutMs }: PostOptions): Promise<unknown> {
+export async function postJson(url: string, body: string, options: PostOptions): Promise<unknown> {
+  const { timeoutMs, answerBytesMax = standardAnswerBytesMax } = options
   const response = await post(url, body, AbortSignal.timeout(timeoutMs))
-  const text = await readText(response)
+  const text = await readText(response, answerBytesMax)
   const { statusCode = 0 } = response
   if (statusCode < 200 || statusCode > 299) throw new Error(`HTTP ${statusCode}`)
   return JSON.parse(text)
@@ -41,7 +43,7 @@ function post(url: string, body: string, signal: AbortSignal): Promise<IncomingM
   })
 }
 
-async function readText(response: IncomingMessage): Promise<string> {
+async function readText(response: IncomingMessage, answerBytesMax: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response) {

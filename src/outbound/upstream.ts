@@ -12,6 +12,8 @@ import { isVerdict, speaksAgainst, UpstreamFailure } from './upstreamFailure.ts'
  */
 export interface Upstream {
   readonly name: string
+  /** Its limit. Undefined: only the provider limits us. */
+  readonly pace: PaceLimit | undefined
   /** Undefined when it can be asked now; otherwise why not. */
   whyResting(): string | undefined
   /**
@@ -110,6 +112,7 @@ export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Up
   }
   return {
     name: options.name,
+    pace: options.pace,
     whyResting: () => whyRefused(state)?.message,
     ask: (request, read) => ask(state, request, read),
     stream: (request, reading) => stream(state, request, reading),

@@ -18,6 +18,7 @@ import {
   type RefundDue,
   type TransferReceived,
 } from './events/finalityEvents.ts'
+import { holderPayoutEvents, type HolderPayoutEnded, type HolderPayoutPlanned } from './events/holderPayoutEvents.ts'
 import { distributionPaid, type DistributionPaid } from './events/payoutEvents.ts'
 import { refundEvents, type RefundApproved, type RefundGranted } from './events/refundEvents.ts'
 import { type PriceListPublished, type SettingChanged, settingEvents } from './events/settingEvents.ts'
@@ -51,8 +52,10 @@ export type PaymentEvent =
 export type BurnEvent = BurnSubmitted | BurnConfirmed | BurnFailed
 /** Events of the stream of decisions about the refund of one payment. */
 export type RefundEvent = RefundApproved | RefundGranted
+/** Events of the stream of a plan for the holders of the token. */
+export type HolderPayoutEvent = HolderPayoutPlanned | HolderPayoutEnded
 export type SettingEvent = PriceListPublished | SettingChanged
-export type LedgerEvent = PaymentEvent | BurnEvent | RefundEvent | SettingEvent | DistributionPaid
+export type LedgerEvent = PaymentEvent | BurnEvent | RefundEvent | SettingEvent | HolderPayoutEvent | DistributionPaid
 
 const paymentEvents = [...verificationEvents, ...attemptEvents, ...finalityEvents] as const
 export const ledgerEvents = [
@@ -60,6 +63,7 @@ export const ledgerEvents = [
   ...burnEvents,
   ...refundEvents,
   ...settingEvents,
+  ...holderPayoutEvents,
   distributionPaid,
 ] as const
 
@@ -67,5 +71,7 @@ export const ledgerEvents = [
 export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)
 /** Codec of the streams of burns. */
 export const burnCodec = createEventCodec<BurnEvent>(burnEvents)
+/** Codec of the streams of plans for holders. */
+export const holderPayoutCodec = createEventCodec<HolderPayoutEvent>(holderPayoutEvents)
 /** Codec of the streams of payments: anything else in them is a bug or a tampered row. */
 export const paymentCodec = createEventCodec<PaymentEvent>(paymentEvents)

@@ -12,7 +12,10 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Database, openDatabase } from '../store/database.ts'
-import { findRecorded, findRecordedParts, readDebts, recordPayout } from '../store/payoutStore.ts'
+import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutStore.ts'
+import { readFreeDebts } from './freeDebts.ts'
+import type { HolderPaymentDeps } from './payHolders.ts'
+import { type HolderPayouts, openHolderPayouts } from './holderPayouts.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
 
 export interface PayoutOptions {
@@ -23,6 +26,8 @@ export interface PayoutOptions {
   readonly paymentWallet: string
   readonly clock: Clock
   readonly log: Log
+  /** For proofs that kill the process at a step of a payout to holders. */
+  readonly seam?: (deps: HolderPaymentDeps) => HolderPaymentDeps
 }
 
 /** Pays out debts: reads the ledger, builds transactions, and records those that are final. */
@@ -37,6 +42,8 @@ export interface Payout {
   readonly sign: typeof signPayout
   /** Waits for finality. Recording again is harmless. */
   record(plan: PayoutPlan, signature: Signature): Promise<RecordedPart>
+  /** Plans that divide a share among the holders of the token. */
+  readonly holders: HolderPayouts
   close(): Promise<void>
 }
 
@@ -87,6 +94,15 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
       build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
       sign: signPayout,
       record: (created, signature) => record(opened, created, signature),
+      holders: openHolderPayouts({
+        ...opened,
+        seam: options.seam,
+        rpcUrl: options.rpcUrls[0] ?? '',
+        build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
+        record: (created, signature) => record(opened, created, signature),
+        requirePayable: (created) => openParts(opened, created),
+        requireRecorded: () => requireRecorded(opened),
+      }),
       close: () => database.destroy(),
     }
   } catch (error) {
@@ -104,9 +120,8 @@ async function plan(opened: Opened, request: PayoutRequest): Promise<PayoutPlan 
   const { network, mint, decimals, paymentWallet } = chain.terms
   // Before the debts are read: payments after this slot are checked when the plan is sent.
   const slot = await chain.finality.finalizedSlot()
-  const unrecorded = await findUnrecorded(opened, 0)
-  if (unrecorded.length > 0) throw new Fault(unrecordedMessage(unrecorded), { retryable: false })
-  const { position, debts: all } = await readDebts(database, mint)
+  await requireRecorded(opened)
+  const { position, debts: all } = await readFreeDebts(database, mint)
   // A name that was mistyped would be paid after all.
   const unexpected = except.filter((name) => !all.some(({ account }) => account === name))
   if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })
@@ -114,6 +129,11 @@ async function plan(opened: Opened, request: PayoutRequest): Promise<PayoutPlan 
   const created = planPayout({ network, mint, decimals, paymentWallet, position, slot, debts, ...rest })
   if (created !== undefined) await wallets.requireCover(created)
   return created
+}
+
+async function requireRecorded(opened: Opened): Promise<void> {
+  const unrecorded = await findUnrecorded(opened, 0)
+  if (unrecorded.length > 0) throw new Fault(unrecordedMessage(unrecorded), { retryable: false })
 }
 
 function unrecordedMessage(unrecorded: readonly ListedSignature[]): string {
@@ -189,7 +209,7 @@ async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly 
 }
 
 async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: readonly number[]): Promise<void> {
-  const { debts } = await readDebts(database, created.mint)
+  const { debts } = await readFreeDebts(database, created.mint, created.id)
   const owed = new Map(debts.map(({ account, baseUnits }) => [account, baseUnits]))
   for (const { account, baseUnits } of unpaid.flatMap((part) => created.parts[part - 1] ?? [])) {
     const left = (owed.get(account) ?? 0n) - baseUnits
@@ -227,6 +247,11 @@ async function record(opened: Opened, created: PayoutPlan, signature: Signature)
     tokenAccountOf: (wallet) => tokenAccountOf(terms, wallet),
   })
   if (typeof event === 'string') throw new Fault(`${signature} is not recorded: ${event}`, { retryable: false })
+  const recordedParts = await findRecordedParts(database, created)
+  if (recordedParts.has(event.part) && (await findRecorded(database, [signature])).size === 0)
+    throw new Fault(`${signature} is not recorded: part ${event.part} was paid by another transaction before`, {
+      retryable: false,
+    })
   const blockTimeMs = found.blockTimeMs
   if (blockTimeMs === undefined)
     throw new Fault('the node does not know the time of the block yet', { retryable: true })

@@ -15,6 +15,8 @@ export interface PayoutWallets {
   require(options: { readonly fromOldWallet: boolean }): Promise<void>
   /** Refuses a plan that pays more than the wallet holds, and shows what the other wallets hold. */
   requireCover(plan: PayoutPlan): Promise<void>
+  /** Each wallet on record. */
+  all(): Promise<readonly Address[]>
   /** Token account of each wallet on record. */
   tokenAccounts(): Promise<readonly Address[]>
 }
@@ -33,6 +35,7 @@ export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
   return {
     require: async (options) => requireWallet(deps, await periods(), options),
     requireCover: async (plan) => requireCover(deps, walletsOf(chain, await periods()), plan),
+    all: async () => walletsOf(chain, await periods()),
     tokenAccounts: async () => walletsOf(chain, await periods()).map((wallet) => tokenAccountOf(chain.terms, wallet)),
   }
 }
@@ -64,11 +67,15 @@ function requireWallet(
 async function requireCover(
   { chain }: PayoutWalletsDeps,
   wallets: readonly Address[],
-  { parts, paymentWallet, decimals }: PayoutPlan,
+  { parts, paymentWallet, decimals, slot: minSlot }: PayoutPlan,
 ): Promise<void> {
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  // With a slot: without one the reader may answer with a balance of the last 30 s.
   const held = await Promise.all(
-    wallets.map(async (wallet) => ({ wallet, baseUnits: (await chain.reader.readBalance({ wallet })).baseUnits })),
+    wallets.map(async (wallet) => ({
+      wallet,
+      baseUnits: (await chain.reader.readBalance({ wallet, minSlot })).baseUnits,
+    })),
   )
   const own = held.find(({ wallet }) => wallet === paymentWallet)?.baseUnits ?? 0n
   if (own >= plannedBaseUnits) return

@@ -26,6 +26,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   readonly mount?: string
   /** CAIP-2 id by which clients of this rail know the chain. Present when it belongs into their configuration. */
   readonly network?: string
+  /** Method and intent by which clients of MPP know this rail. Present when its 402 carries a challenge of MPP. */
+  readonly charge?: { readonly method: string; readonly intent: string }
   /** Whether the request carries a proof of this rail. Admission asks this of every request, so it must cost nothing. */
   carriesProof(request: RailRequest): boolean
   /** Undefined when the request has no marker of this rail; a refusal when the rail's own headers are missing or wrong. */

@@ -2,9 +2,10 @@ import type { DeliverySettings } from '../config/deliverySettings.ts'
 import { type CatalogDeps, openCatalog } from '../endpoints/catalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { artifactRoute } from '../http/artifactRoute.ts'
+import { createSearchRoutes } from '../http/searchRoutes.ts'
 import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
-import { openEgress } from '../outbound/browser/openEgress.ts'
 import { openRenderer } from '../outbound/browser/openRenderer.ts'
+import { openRenderWorker } from '../outbound/browser/openRenderWorker.ts'
 import { close } from './closePart.ts'
 import { openArtifacts } from './openArtifacts.ts'
 import type { LedgerPart } from './openLedger.ts'
@@ -38,7 +39,9 @@ export async function openProducts(settings: DeliverySettings, deps: ProductsDep
   const { render } = settings
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
-  const renderer = opened.adopt(await openRenderer({ ...render, clock, log, egress: openEgress(render) }), close)
+  const { chromiumPath, allowHosts } = render
+  const openEngine = () => openRenderWorker({ clock, log, settings: { chromiumPath, allowHosts: [...allowHosts] } })
+  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine }), close)
   const needsOf = (from: Providers): CatalogDeps => ({
     ...from.data,
     newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), close).search,
@@ -57,7 +60,7 @@ export async function openProducts(settings: DeliverySettings, deps: ProductsDep
   const rendering = { name: 'rendering', problem: renderer.problem, someProductsOnly: true }
   return {
     endpoints,
-    routes: [artifactRoute(artifacts, clock)],
+    routes: [artifactRoute(artifacts, clock), ...createSearchRoutes()],
     checks: [...(render.concurrency === 0 ? [] : [rendering]), supply.check],
     sampled: supply.sampled,
     close: () => stored.disposeAsync(),

@@ -3,6 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { ProviderAddresses, ProviderSettings } from '../config/providerSettings.ts'
 import type { ChatLimits } from '../endpoints/chat/chatTurn.ts'
 import type { ProviderDeps } from '../endpoints/providers/provider.ts'
+import type { LookupCounts } from '../http/lookupCounts.ts'
 import { type ChatServer, createChatServer } from '../outbound/chatServer.ts'
 import { createReadFeed, type ReadFeed } from '../outbound/readFeed.ts'
 import { createUpstream, type UpstreamDeps } from '../outbound/upstream.ts'
@@ -32,17 +33,27 @@ export interface ProvidersDeps extends PartDeps {
   readonly sold: SoldProducts
   /** The chain that is paid on. */
   readonly terms: Pick<PaymentTerms, 'network'>
+  readonly lookups: Pick<LookupCounts, 'open'>
 }
 
 export function openProviders(settings: ProviderSettings, deps: ProvidersDeps): AllProviders {
-  const { clock, log, metrics, sold, terms } = deps
+  const { clock, log, metrics, sold, terms, lookups } = deps
   checkProviderTerms({ sold, settings, log, network: terms.network })
   const { sampleUpstreams: mode, samples, contact, areProbed: isProbed } = settings
   const { version } = packageJson
   const callerDeps = { clock, log, contact, version, onCall: metrics.onUpstreamCall }
   const openUpstream: ProviderDeps['openUpstream'] = (options) => createUpstream(callerDeps, options)
   const open = (addresses: ProviderAddresses, isSample: boolean): Providers => ({
-    data: { clock, log, upstreams: addresses.upstreams, sampleUpstreams: isSample, isProbed, openUpstream },
+    data: {
+      clock,
+      log,
+      upstreams: addresses.upstreams,
+      sampleUpstreams: isSample,
+      isProbed,
+      openUpstream,
+      // Samples belong to one instance.
+      ...(isSample ? {} : { openSharedCount: lookups.open }),
+    },
     readFeed: createReadFeed(callerDeps),
     chatServers: openChatServers({ ...settings, ...addresses }, callerDeps),
     chatLimits: chatLimitsOf(settings),

@@ -69,6 +69,13 @@ export interface Tables {
     number: Read<number>
     recorded_at: Read<Date>
   }
+  'work.payout_attempts': {
+    plan_id: Read<string>
+    part: Read<number>
+    signature: Read<string>
+    last_valid_height: Read<number>
+    transaction: Read<Buffer>
+  }
   'work.progress': { one: Read<boolean>; upto_seq: Read<number> }
   'paywall.transfer_scans': {
     token_account: Read<string>

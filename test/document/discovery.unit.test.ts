@@ -1,3 +1,4 @@
+import { PaymentInfo } from 'mppx/discovery'
 import { expect, test } from 'vitest'
 import { llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
 import { products } from '../../src/endpoints/catalog.ts'
@@ -11,7 +12,8 @@ const endpoints = products.map((product) => ({
   probes: [],
   read: () => ({ ok: false, issues: [] }) as const,
 }))
-const rails = [{ name: 'x402', mount: '/x402' }, { name: 'native' }]
+const charge = { method: 'solana', intent: 'charge' }
+const rails = [{ name: 'x402', mount: '/x402' }, { name: 'mpp', charge }, { name: 'native' }]
 const deps = { endpoints, rails, split: defaultSplit }
 
 test('an indexer finds each product once below the mount, and none without a rail that has one', () => {
@@ -29,10 +31,27 @@ test('the page for language models has every product with its parameters, and th
   expect(text).toContain('send the same request to `/x402`')
 })
 
-test('an operation names its price in dollars and the protocols that pay it', () => {
+test('the page for language models says how a client of MPP asks, where one can pay', () => {
+  expect(llmsText(deps, '')).toContain('send the same request with `Accept-Payment: solana/charge`')
+  expect(llmsText({ ...deps, rails: [{ name: 'native' }] }, '')).not.toContain('MPP')
+})
+
+test('an operation names its price in dollars, the protocols that pay it, and the offers of MPP', () => {
   const [crypto] = endpoints
-  expect(crypto && paymentInfo(crypto, rails)).toEqual({
+  const info = crypto && paymentInfo(crypto, rails, { mint: 'Mint', requiredBaseUnits: 20_000_000n })
+  const offer = { ...charge, amount: '20000000', currency: 'Mint', description: crypto?.summary }
+  expect(info).toEqual({
     price: { mode: 'fixed', currency: 'USD', amount: '0.02' },
-    protocols: [{ x402: {} }, { native: {} }],
+    protocols: [{ x402: {} }, { mpp: { ...charge, currency: 'Mint' } }, { native: {} }],
+    offers: [offer],
   })
+  expect(PaymentInfo.parse(info)).toEqual({ offers: [offer] })
+})
+
+test('an offer of MPP has no amount while the token has no price, and nothing else has an offer', () => {
+  const [crypto] = endpoints
+  const infoOf = (names: typeof rails) =>
+    crypto && paymentInfo(crypto, names, { mint: 'Mint', requiredBaseUnits: undefined })
+  expect(infoOf(rails)).toMatchObject({ offers: [{ amount: null }] })
+  expect(infoOf([{ name: 'native' }])).not.toHaveProperty('offers')
 })

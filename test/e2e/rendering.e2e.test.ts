@@ -9,7 +9,7 @@ import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService } from '../support/testService.ts'
 import { readLedgerState } from '../support/readLedgerState.ts'
-import { browsersOf, startWeb } from '../outbound/browser/testRenderer.ts'
+import { browsersOf, childrenOf, startWeb } from '../outbound/browser/testRenderer.ts'
 
 let isDown = false
 let isSilent = false
@@ -130,7 +130,8 @@ describe.skipIf(!canRender)('I4 the payment of a page whose rendering broke', ()
     isSilent = true
     const asking = ask(service, { ...screenshot, proof })
     await awaitThat('the page is asked for', () => silentlyAsked > 0)
-    for (const pid of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
+    const [worker = 0] = childrenOf(process.pid, /renderWorker/)
+    for (const pid of browsersOf(worker)) process.kill(pid, 'SIGKILL')
     const failed = await asking
     isSilent = false
     expect([failed.status, failed.body['code']]).toEqual([502, 'UPSTREAM_FAILED'])

@@ -61,6 +61,14 @@ describe('a document', () => {
     ).toEqual([])
   })
 
+  test('is made of exactly one of HTML, Markdown and an address', () => {
+    expect(problemsOf(pdf, { markdown: '# Title', footer: '{page}' })).toEqual([])
+    const problem = 'html: send exactly one of html, markdown and url'
+    for (const order of [{ markdown: 'a', html: 'a' }, { markdown: 'a', url }, {}])
+      expect(problemsOf(pdf, order)).toEqual([problem])
+    expect(problemsOf(pdf, { markdown: '' })).toEqual(['markdown: must be Markdown of 1 byte to 512 KiB'])
+  })
+
   test.each([
     [{ scale: 2.1 }, 'scale: must be a number from 0.1 to 2'],
     [{ pageRanges: '1-' }, 'pageRanges: must be page numbers and ranges such as 1-3, 5'],

@@ -3,6 +3,7 @@ import { openPrices } from '../../src/start/openPrices.ts'
 import type { Prices } from '../../src/start/prices.ts'
 import { readConfig } from '../../src/config.ts'
 import { products } from '../../src/endpoints/catalog.ts'
+import { createLookupCounts } from '../../src/http/lookupCounts.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { openProviders } from '../../src/start/openProviders.ts'
 import { ledgerCodec } from '../../src/payment/events.ts'
@@ -62,7 +63,7 @@ async function openStall(price = '0.001'): Promise<Stall> {
     ledger,
     async open({ env = {}, terms: ownTerms = terms } = {}) {
       const config = readConfig({ ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '60', ...env })
-      const deps = { clock, log: silentLog, metrics: createMetrics() }
+      const deps = { clock, log: silentLog, metrics: createMetrics(), lookups: createLookupCounts(clock.nowMs) }
       const prices = await openPrices(config.prices, {
         ...deps,
         providers: openProviders(config.providers, { ...deps, sold: products, terms: ownTerms }).providers,

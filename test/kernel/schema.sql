@@ -228,6 +228,12 @@ work.open queue text not null
 work.open stream bigint not null
 work.open id bytea not null
 work.open due_at timestamp with time zone not null
+work.payout_attempts plan_id text not null
+work.payout_attempts part integer not null
+work.payout_attempts signature text not null
+work.payout_attempts last_valid_height bigint not null
+work.payout_attempts transaction bytea not null
+work.payout_attempts attempted_at timestamp with time zone not null default clock_timestamp()
 work.presentations reference bytea not null
 work.presentations wallet text not null
 work.presentations presented_at timestamp with time zone not null
@@ -320,6 +326,10 @@ reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
 work.leases leases_have_a_length CHECK (((length_ms >= 0) AND (length_ms <= 600000)))
 work.leases leases_one_row_each PRIMARY KEY (name)
 work.open open_one_row_each PRIMARY KEY (queue, stream)
+work.payout_attempts payout_attempts_count_parts CHECK ((part > 0))
+work.payout_attempts payout_attempts_fit_a_transaction CHECK (((octet_length(transaction) >= 1) AND (octet_length(transaction) <= 1232)))
+work.payout_attempts payout_attempts_height_is_positive CHECK ((last_valid_height > 0))
+work.payout_attempts payout_attempts_one_for_each_part PRIMARY KEY (plan_id, part)
 work.presentations presentations_height_is_positive CHECK ((last_valid_height > 0))
 work.presentations presentations_one_row_each PRIMARY KEY (reference, wallet)
 work.presentations presentations_reference_is_short CHECK (((octet_length(reference) >= 2) AND (octet_length(reference) <= 65)))
@@ -338,6 +348,7 @@ CREATE INDEX articles_by_time ON news.articles USING btree (published_at DESC)
 CREATE INDEX articles_by_title ON news.articles USING btree (title_key, published_at)
 CREATE INDEX articles_by_words ON news.articles USING gin (words)
 CREATE INDEX events_of_burns ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['BurnOwed'::text, 'PaymentReversed'::text, 'BurnSubmitted'::text, 'BurnConfirmed'::text, 'BurnFailed'::text]))
+CREATE INDEX events_of_payouts ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['DistributionPaid'::text, 'HolderPayoutPlanned'::text, 'HolderPayoutEnded'::text]))
 CREATE INDEX keys_by_end ON ledger.keys USING btree (until) WHERE (until IS NOT NULL)
 CREATE INDEX late_entries_by_day ON reports.late_entries USING btree (mint, day, seq)
 CREATE INDEX notes_by_time ON ledger.notes USING btree (recorded_at)
@@ -375,6 +386,7 @@ CREATE UNIQUE INDEX open_one_row_each ON work.open USING btree (queue, stream)
 CREATE UNIQUE INDEX payment_totals_one_row_each ON reports.payment_totals USING btree (mint, wallet, day, endpoint)
 CREATE UNIQUE INDEX payments_one_row_each ON reports.payments USING btree (stream)
 CREATE UNIQUE INDEX payments_reference_is_unique ON reports.payments USING btree (reference)
+CREATE UNIQUE INDEX payout_attempts_one_for_each_part ON work.payout_attempts USING btree (plan_id, part)
 CREATE UNIQUE INDEX payouts_one_row_each ON reports.payouts USING btree (seq, line)
 CREATE UNIQUE INDEX polls_name_is_unique ON news.polls USING btree (name)
 CREATE UNIQUE INDEX presentations_by_number ON work.presentations USING btree (number)
@@ -458,6 +470,7 @@ ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind tex
 ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.record_holder_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[]) returns void security definer search_path=""
 ledger.record_refund(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
@@ -573,6 +586,7 @@ work.open tollbook_burner SELECT
 work.open tollbook_payout SELECT
 work.open tollbook_reader SELECT
 work.open tollbook_service SELECT
+work.payout_attempts tollbook_payout INSERT, SELECT, UPDATE
 work.presentations tollbook_reader SELECT
 work.presentations tollbook_service SELECT
 work.progress tollbook_burner SELECT
@@ -601,6 +615,7 @@ ledger.read_many tollbook_reader
 ledger.read_many tollbook_service
 ledger.record_booking tollbook_finance
 ledger.record_burn tollbook_burner
+ledger.record_holder_payout tollbook_payout
 ledger.record_payout tollbook_payout
 ledger.record_quotes tollbook_service
 ledger.record_refund tollbook_finance

@@ -123,9 +123,9 @@ async function prove(subject: Subject): Promise<void> {
   useWithEachNode(subject, folders.commonjs, 'commonjs')
   if (subject.inBrowsers === true) await useInBrowser(folders.module)
   const flaws = outcomeOf('npx', ['publint', tarball(name)], resolve('.'))
-  check('publint', !flaws.failed, flaws.failed ? flaws.text : '')
+  check('publint', !flaws.failed, `\n${flaws.text}`)
   const types = outcomeOf('npx', ['attw', tarball(name), '--profile', 'esm-only', '--no-emoji'], resolve('.'))
-  check('attw', !types.failed, types.failed ? types.text : '')
+  check('attw', !types.failed, `\n${types.text}`)
 }
 
 run('npm', ['run', 'pack'], resolve('.'))

@@ -4,11 +4,15 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { openEgress } from '../../src/outbound/browser/openEgress.ts'
 import { openRenderer } from '../../src/outbound/browser/openRenderer.ts'
+import { openRenderWorker } from '../../src/outbound/browser/openRenderWorker.ts'
 import { RenderFailure, type Rendered } from '../../src/outbound/browser/renderer.ts'
 import { silentLog } from '../../src/primitives/log.ts'
-import { corpus, type CorpusPage, serveCorpus } from './pages/corpus.ts'
+import { corpus } from './pages/corpus.ts'
+import type { CorpusPage } from './pages/corpusPage.ts'
+import { type Golden, goldenOf, readGoldens, writeGoldens } from './pages/golden.ts'
+import { judgeCapture, type Kind } from './pages/judgeCapture.ts'
+import { pathOf, serveCorpus } from './pages/serveCorpus.ts'
 import { proofCommand } from './proofCommand.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
@@ -23,25 +27,26 @@ const command = proofCommand(
 )
   .option('--only <text>', 'only pages whose name contains it')
   .option('--output <folder>', 'writes the pictures and documents there, to be looked at')
-const { output, only = '' } = command.parse().opts<{ output?: string; only?: string }>()
+  .option('--accept', 'makes these pictures the golden ones, to be looked at before they are committed', false)
+const { output, only = '', accept } = command.parse().opts<{ output?: string; only?: string; accept: boolean }>()
 
 const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
 const asked = new Set<string>()
 const server = createServer((request, response) => {
   asked.add(request.url ?? '')
-  void serveCorpus(request, response)
-}).listen(0, '127.0.0.1')
+  serveCorpus(request, response)
+}).listen(0, '0.0.0.0')
 await once(server, 'listening')
 const address = server.address()
 assert(typeof address === 'object' && address !== null, 'a server that listens has a port')
 const host = `127.0.0.1:${address.port}`
+const allowHosts = [host, `127.0.0.2:${address.port}`]
+const settings = { allowHosts, loadTimeoutMs: 4_000 }
 const renderer = await openRenderer({
   clock: systemClock,
-  log: silentLog,
-  egress: openEgress({ allowHosts: [host] }),
-  chromiumPath: undefined,
+  allowHosts,
   concurrency: 2,
-  limits: { loadTimeoutMs: 4_000 },
+  openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, settings }),
 })
 while (/being started/.test(renderer.whyUnavailable() ?? '')) await systemClock.sleep(100)
 const why = renderer.whyUnavailable()
@@ -53,27 +58,37 @@ server.closeAllConnections()
 
 async function run(): Promise<void> {
   if (output !== undefined) await mkdir(output, { recursive: true })
+  const goldens = await readGoldens()
   const wrong: string[] = []
   const chosen = [...corpus.entries()].filter(([, { name }]) => name.includes(only))
   for (const [nth, page] of chosen)
     for (const kind of ['picture', 'document'] as const) {
       asked.clear()
-      const rendered = await capture(kind, nth, page)
-      const problem = problemOf(page, kind, rendered)
+      const outcome = await capture(kind, nth, page)
+      if (accept) acceptPicture(goldens, { kind, page, outcome })
+      const problem = await judgeCapture({ page, kind, outcome, asked, golden: goldens.get(page.name) })
       if (problem !== undefined) wrong.push(`${page.name}, ${kind}: ${problem}`)
       say(
-        `${problem === undefined ? 'as expected' : 'WRONG      '}  ${kind.padEnd(8)}  ${page.name}: ${saidOf(rendered)}`,
+        `${problem === undefined ? 'as expected' : 'WRONG      '}  ${kind.padEnd(8)}  ${page.name}: ${saidOf(outcome)}`,
       )
     }
+  if (accept) await writeGoldens(goldens)
   concludeProof({ holds: wrong.length === 0, lines: [`${chosen.length} pages, each twice`, ...wrong] })
 }
 
-async function capture(
-  kind: 'picture' | 'document',
-  nth: number,
-  { options = {} }: CorpusPage,
-): Promise<Rendered | RenderFailure> {
-  const url = `http://${host}/${nth}`
+interface Accepted {
+  readonly kind: Kind
+  readonly page: CorpusPage
+  readonly outcome: Rendered | RenderFailure
+}
+
+function acceptPicture(goldens: Map<string, Golden>, { kind, page, outcome }: Accepted): void {
+  if (kind === 'picture' && page.moves !== true && !(outcome instanceof RenderFailure))
+    goldens.set(page.name, goldenOf(outcome.bytes))
+}
+
+async function capture(kind: Kind, nth: number, { options = {} }: CorpusPage): Promise<Rendered | RenderFailure> {
+  const url = `http://${host}${pathOf(nth)}`
   const customer = { payer: 'proof', payment: `${kind} ${nth}`, signal: AbortSignal.timeout(60_000) }
   try {
     const rendered = await (kind === 'picture'
@@ -86,22 +101,6 @@ async function capture(
     if (error instanceof RenderFailure) return error
     throw error
   }
-}
-
-function problemOf(
-  page: CorpusPage,
-  kind: 'picture' | 'document',
-  rendered: Rendered | RenderFailure,
-): string | undefined {
-  if (rendered instanceof RenderFailure) return rendered.message
-  const { missing = [], clipped = false, mayLackGlyphs = false, fetches = [] } = page
-  const reasons = rendered.missing.map(({ reason }) => reason)
-  if (reasons.join() !== missing.join())
-    return `it says ${reasons.join() || 'complete'}, not ${missing.join() || 'complete'}`
-  if (kind === 'picture' && rendered.clipped !== clipped) return `clipped is ${rendered.clipped}`
-  if (rendered.missingGlyphs > 0 && !mayLackGlyphs) return `${rendered.missingGlyphs} characters have no font`
-  const unasked = fetches.find((url) => !asked.has(url))
-  return unasked === undefined ? undefined : `${unasked} was never asked for`
 }
 
 function saidOf(rendered: Rendered | RenderFailure): string {

@@ -76,6 +76,21 @@ function withLookupTable(): Uint8Array {
   return transaction.serialize()
 }
 
+/** Names a table and takes nothing from it, so every account is in the message. */
+function withUnusedLookupTable(): Uint8Array {
+  const recentBlockhash = Keypair.generate().publicKey.toBase58()
+  const message = new TransactionMessage({ payerKey: feePayer.publicKey, recentBlockhash, instructions: [...stock] })
+  const compiled = message.compileToV0Message()
+  compiled.addressTableLookups.push({
+    accountKey: Keypair.generate().publicKey,
+    writableIndexes: [],
+    readonlyIndexes: [],
+  })
+  const transaction = new VersionedTransaction(compiled)
+  transaction.sign([payer])
+  return transaction.serialize()
+}
+
 /** The last byte of the memo, after signing. */
 function tampered(): Uint8Array {
   const bytes = signPayment(wallets)
@@ -151,6 +166,7 @@ const hostile: readonly (readonly [string, Uint8Array, SponsorProblem])[] = [
     'program',
   ],
   ['has accounts in a lookup table', withLookupTable(), 'lookup_table'],
+  ['names a lookup table that it takes no account from', withUnusedLookupTable(), 'lookup_table'],
   [
     'has another fee payer',
     signPayment(wallets, stock, { feePayer: thief.publicKey, cosigners: [thief] }),

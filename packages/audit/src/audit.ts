@@ -10,6 +10,7 @@ import { readCheckpoint, type VerifierKey } from './checkpointNote.ts'
 import { type CheckpointDeps, Checkpoints, type Claim, storedCheckpoints } from './checkpoints.ts'
 import { type DatabaseSource, openDatabaseSource } from './databaseSource.ts'
 import { type ExportSource, openExport } from './exportSource.ts'
+import type { HolderSnapshot } from './holderSnapshot.ts'
 import { Replay } from './replay.ts'
 import { readResumeFile, type ResumedAudit } from './resumeFile.ts'
 import { StoredTransactions } from './storedTransactions.ts'
@@ -22,6 +23,8 @@ export interface AuditOptions {
   readonly verifierKeys: readonly VerifierKey[]
   /** Checkpoints that the auditor kept: only they show that the whole ledger was rewritten. */
   readonly ownCheckpoints: readonly { readonly name: string; readonly note: string }[]
+  /** Snapshots of holders that the auditor has: from them the plans that name them are derived again. */
+  readonly snapshots?: readonly HolderSnapshot[]
   /** Check the signed transactions in the events. */
   readonly transactions: boolean
   /** Ask a node for every payment, and for payments that the ledger does not have. */
@@ -43,6 +46,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const resumed = options.resumeFile === undefined ? undefined : await readResumeFile(options.resumeFile)
   const replay = resumed?.replay ?? new Replay()
   const resumedAfter = resumed === undefined ? undefined : replay.position
+  replay.holderPayouts.snapshots = new Map((options.snapshots ?? []).map((known) => [known.sha256, known]))
   const { source } = options
   if (source.kind === 'database') {
     await using database = await openDatabaseSource(source.url)

@@ -4,6 +4,7 @@ import { AuditFault } from './auditFault.ts'
 import { auditExitCodes, exitCodeOf } from './auditReport.ts'
 import { AuditInterrupted } from './auditRun.ts'
 import { describeAudit } from './auditText.ts'
+import { readHolderSnapshot } from './holderSnapshot.ts'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
 import { type AuditClock, hostClock } from './clock.ts'
 import { auditHelp, type AuditWords, readWords, UsageError } from './commandWords.ts'
@@ -72,7 +73,7 @@ function failureCode(error: unknown): number | undefined {
   return error instanceof AuditFault ? auditExitCodes.failed : undefined
 }
 
-type Question = Pick<AuditOptions, 'source' | 'verifierKeys' | 'ownCheckpoints' | 'chain'>
+type Question = Pick<AuditOptions, 'source' | 'verifierKeys' | 'ownCheckpoints' | 'snapshots' | 'chain'>
 
 async function readQuestion(words: AuditWords, deps: AuditCommandDeps): Promise<Question> {
   const { exportFile, database, chain } = words
@@ -89,6 +90,7 @@ async function readQuestion(words: AuditWords, deps: AuditCommandDeps): Promise<
         : { kind: 'export', path: exportFile },
     verifierKeys: keysOf(words, ledger),
     ownCheckpoints: await readCheckpoints(words, ledger),
+    snapshots: await readSnapshots(words),
     chain: chainOf(words, ledger, deps),
   }
 }
@@ -114,6 +116,16 @@ async function readCheckpoints({ checkpoints }: AuditWords, ledger: KnownLedger 
   const own = ledger?.checkpointFile
   const note = own === undefined ? undefined : await readText(own)
   return own === undefined || note === undefined ? given : [...given, { name: own, note }]
+}
+
+async function readSnapshots({ snapshots }: AuditWords) {
+  return Promise.all(
+    snapshots.map(async (path) => {
+      const snapshot = readHolderSnapshot((await readText(path)) ?? '')
+      if (snapshot !== undefined) return snapshot
+      throw new UsageError(`--snapshot: the file ${path} is not a snapshot of holders, or it cannot be read`)
+    }),
+  )
 }
 
 function readText(path: string): Promise<string | undefined> {

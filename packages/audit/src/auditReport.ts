@@ -154,21 +154,32 @@ function arithmeticBasis({ replay, source, reportsUpto }: Audited): Basis {
   const lifecycles = `the lifecycles, prices and splits of ${replay.payments.count} payments, and double entry derived from them`
   const tables = 'postings, accounts with their limits, and hourly tallies'
   const reports = 'the tables of the finance reports'
+  const { derived, underived } = replay.holderPayouts.figures()
+  const plans = derived === 0 ? [] : [`the lines of ${derived} payouts to holders, derived from their snapshots`]
+  const unseen = underived === 0 ? [] : [`the lines of ${underived} payouts to holders: no --snapshot has their digest`]
   if (source === 'database') {
     return {
       checked: [
         lifecycles,
+        ...plans,
         `${tables} as they are stored`,
         ...(reportsUpto === undefined ? [] : [`${reports}, which have reached position ${reportsUpto}`]),
       ],
-      notChecked:
-        reportsUpto === undefined
+      notChecked: [
+        ...unseen,
+        ...(reportsUpto === undefined
           ? [`${reports}: the role may not read them, or a body they are derived from is damaged`]
-          : [],
+          : []),
+      ],
+      notReCheckable: underived,
     }
   }
   const stored = `${tables}, and ${reports}, as they are stored`
-  return { checked: [lifecycles], notChecked: [`${stored}: an export has events only`] }
+  return {
+    checked: [lifecycles, ...plans],
+    notChecked: [...unseen, `${stored}: an export has events only`],
+    notReCheckable: underived,
+  }
 }
 
 function completenessBasis({ replay, source, chain, areKeysRead }: Audited): Basis {

@@ -1,12 +1,20 @@
 import { BodyReader, UnreadableBody } from './bodyReader.ts'
 import type { EventReader } from './eventHead.ts'
+import { type HolderPayoutEvent, holderPayoutReaders } from './holderPayoutEvents.ts'
 import { type PaymentEvent, paymentReaders } from './paymentEvents.ts'
 import { type BurnEvent, burnReaders, type PayoutEvent, payoutReaders } from './payoutEvents.ts'
 import { type RefundEvent, refundReaders } from './refundEvents.ts'
 import { type PriceListEvent, priceListReaders, type SettingEvent, settingReaders } from './settingEvents.ts'
 
 /** Every event that an auditor knows; a new kind of stream adds its union and its readers. */
-export type AuditedEvent = PaymentEvent | PayoutEvent | BurnEvent | RefundEvent | PriceListEvent | SettingEvent
+export type AuditedEvent =
+  | PaymentEvent
+  | PayoutEvent
+  | HolderPayoutEvent
+  | BurnEvent
+  | RefundEvent
+  | PriceListEvent
+  | SettingEvent
 
 export type EventOf<K extends AuditedEvent['kind']> = Extract<AuditedEvent, { kind: K }>
 
@@ -15,6 +23,7 @@ const readers: ReadonlyMap<string, EventReader<AuditedEvent>> = new Map<string, 
   ...payoutReaders,
   ...burnReaders,
   ...refundReaders,
+  ...holderPayoutReaders,
   ...priceListReaders,
   ...settingReaders,
 ])

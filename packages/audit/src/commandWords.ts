@@ -9,6 +9,7 @@ export interface AuditWords {
   readonly database: string | undefined
   readonly verifierKeys: readonly string[]
   readonly checkpoints: readonly string[]
+  readonly snapshots: readonly string[]
   /** `true` without a URL: the node that is known for the ledger. */
   readonly chain: string | true | undefined
   readonly paymentWallet: string | undefined
@@ -28,6 +29,7 @@ Arguments:
 Options:
   --database <url>            a role that may read the ledger (default: DATABASE_URL)
   --checkpoint <file>         a checkpoint that you have stored; may be given more than once
+  --snapshot <file>           a snapshot of holders that a payout names; may be given more than once
   --verifier-key <key>        key that signs checkpoints, name+id+key; may be given more than once
   --chain [url]               query a Solana node for every payment, and for payments that the ledger does not have
   --payment-wallet <address>  the wallet that is paid, for a ledger that has none on record
@@ -53,6 +55,7 @@ type Value = 'none' | 'one' | 'optional'
 const options: Readonly<Record<string, Value>> = {
   '--database': 'one',
   '--checkpoint': 'one',
+  '--snapshot': 'one',
   '--verifier-key': 'one',
   '--chain': 'optional',
   '--payment-wallet': 'one',
@@ -76,6 +79,7 @@ export function readWords(words: readonly string[]): AuditWords | undefined {
     database: last('--database'),
     verifierKeys: all('--verifier-key'),
     checkpoints: all('--checkpoint'),
+    snapshots: all('--snapshot'),
     chain: last('--chain') ?? (given.has('--chain') ? true : undefined),
     paymentWallet: last('--payment-wallet'),
     recordedWithin: last('--recorded-within') ?? '90',

@@ -15,12 +15,14 @@ export const declaredKinds: readonly DeclaredKind[] = [
   { kind: 'payout', ...signature },
   { kind: 'burn', ...signature },
   { kind: 'refund', ...signature, space: 4 },
+  { kind: 'holder_payout', ...signature, space: 5, idBytes: 16 },
   { kind: 'price_list', ...numbered, idPrefix: 'prices#' },
   { kind: 'setting', ...numbered, idPrefix: '' },
 ]
 
 const plain = { moves: [], takesLease: false, isAfterLease: false, writer: 'service', numberMax: undefined } as const
 const setting = { ...plain, kind: 'setting', from: '', to: 'set', events: ['SettingChanged'] } as const
+const holders = { ...plain, kind: 'holder_payout', writer: 'payout' } as const
 const refund = { ...plain, kind: 'refund', writer: 'finance' } as const
 const approve = { ...refund, step: 'refund.approve', events: ['RefundApproved'] } as const
 const grant = { ...refund, step: 'refund.grant', to: 'granted', events: ['RefundGranted'], moves: ['granted>refund'] }
@@ -73,6 +75,8 @@ const otherSteps: readonly DeclaredStep[] = [
     to: 'published',
     events: ['PriceListPublished'],
   },
+  { ...holders, step: 'holder_payout.plan', from: '', to: 'planned', events: ['HolderPayoutPlanned'] },
+  { ...holders, step: 'holder_payout.end', from: 'planned', to: 'ended', events: ['HolderPayoutEnded'] },
   // People decide about refunds. A payment is refunded by hand once.
   { ...approve, from: '', to: 'approved' },
   { ...approve, from: 'approved', to: 'approved' },

@@ -36,6 +36,7 @@ export const findingAspects = {
   reversal_differs: 'arithmetic',
   refund_differs: 'arithmetic',
   payout_exceeds: 'arithmetic',
+  holder_payout_differs: 'arithmetic',
   exposure_differs: 'arithmetic',
   lifecycle_impossible: 'arithmetic',
   attempt_wrong: 'arithmetic',

@@ -34,6 +34,7 @@ function allPostingsOf(event: AuditedEvent): readonly DerivedPosting[] {
   if (event.kind === 'RefundGranted')
     return [['Expenses:RefundsGranted', `Liabilities:RefundsDue:${event.wallet}`, event.amountBaseUnits]]
   if (event.kind === 'RefundApproved') return nothing
+  if (event.kind === 'HolderPayoutPlanned' || event.kind === 'HolderPayoutEnded') return nothing
   if (event.kind === 'PriceListPublished' || event.kind === 'SettingChanged') return nothing
   return ofPayment(event)
 }

@@ -2,6 +2,7 @@ import { type AuditedEvent, readEvent } from './auditedEvent.ts'
 import { UnreadableBody } from './bodyReader.ts'
 import { type FindingCode, Findings, type FindingsState } from './findings.ts'
 import { GrowingTree, type TreeState } from './growingTree.ts'
+import { HolderPayouts, type HolderPlanState } from './holderPayouts.ts'
 import { type EnteredPosting, Journal, type JournalState } from './journal.ts'
 import { NumberedNames } from './numberedNames.ts'
 import { type OtherStream, OtherStreams } from './otherStreams.ts'
@@ -9,6 +10,7 @@ import { isPaymentEvent, type PaymentEvent } from './paymentEvents.ts'
 import { PaymentLifecycles } from './paymentLifecycles.ts'
 import type { Recorded } from './paymentRules.ts'
 import { PaymentTable } from './paymentTable.ts'
+import type { PayoutEvent } from './payoutEvents.ts'
 import { Payouts, type PayoutsState } from './payouts.ts'
 import { PositionIndex } from './positionIndex.ts'
 import { mintOf, postingsOf } from './postings.ts'
@@ -38,6 +40,7 @@ export interface ReplayState {
   readonly settings: readonly SettingSeen[]
   readonly periods: SettingPeriodsState
   readonly payouts: PayoutsState
+  readonly holderPayouts: readonly HolderPlanState[]
 }
 
 export interface ReplayTables {
@@ -63,6 +66,7 @@ export class Replay {
   readonly settings: Settings
   readonly periods: SettingPeriods
   readonly payouts: Payouts
+  readonly holderPayouts: HolderPayouts
   readonly prices: PublishedPrices
   readonly #lifecycles: PaymentLifecycles
   readonly #refunds: Refunds
@@ -87,6 +91,7 @@ export class Replay {
     this.settings = new Settings({ findings, streams, prices, periods: this.periods }, state?.settings)
     const isPayment = (stream: string): boolean => payments.find(digest.pairOf(stream)) !== undefined
     this.payouts = new Payouts({ findings, journal, streams, isPayment }, state?.payouts)
+    this.holderPayouts = new HolderPayouts({ findings, journal, streams }, state?.holderPayouts)
     const findPayment = (stream: string) => {
       const index = payments.find(digest.pairOf(stream))
       return index === undefined ? undefined : payments.read(index)
@@ -167,6 +172,7 @@ export class Replay {
       settings: this.settings.all(),
       periods: this.periods.state(),
       payouts: this.payouts.state(),
+      holderPayouts: this.holderPayouts.state(),
     }
   }
 
@@ -177,10 +183,17 @@ export class Replay {
     this.#lifecycles.settle()
     if (event.kind === 'PriceListPublished') this.settings.publish(event, recorded, this.digest.of(body))
     else if (event.kind === 'SettingChanged') this.settings.change(event, recorded, this.digest.of(body))
-    else if (event.kind === 'DistributionPaid') this.payouts.judgePayout(event, recorded)
+    else if (event.kind === 'DistributionPaid') this.#payOut(event, recorded)
+    else if (event.kind === 'HolderPayoutPlanned' || event.kind === 'HolderPayoutEnded')
+      this.holderPayouts.judge(event, recorded)
     else if (event.kind === 'RefundApproved' || event.kind === 'RefundGranted') this.#refunds.judge(event, recorded)
     else this.payouts.judgeBurn(event, recorded)
     return this.otherStreams.find(event.stream)?.positions[0] ?? recorded.position
+  }
+
+  #payOut(event: PayoutEvent, recorded: Recorded): void {
+    this.payouts.judgePayout(event, recorded)
+    this.holderPayouts.judgePart(event, recorded)
   }
 
   #advancePayment(event: PaymentEvent, recorded: Recorded): number {

@@ -20,3 +20,4 @@ export { type ReceiptProblem, type ReceiptVerdict, type VerifiedReceipt, verifyR
 export { type ClosingProblem, type ClosingVerdict, verifyClosing } from './verifyClosing.ts'
 export { type InclusionProblem, type InclusionVerdict, verifyInclusion } from './verifyInclusion.ts'
 export { type ProofForm, encodeProof } from './encodeProof.ts'
+export type { SponsoredProtocol } from './sponsored/sponsoredOffer.ts'

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { utf8Text } from '@tollbook/core/bytes'
+import { fromBase64Url, utf8Text } from '@tollbook/core/bytes'
 import { errorBody } from '@tollbook/core/wire'
 import type { LastAnswer } from './paymentError.ts'
 import { parseJson } from './readBody.ts'
+import { protocolHeaders, type SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
 
 /** An answer that has arrived whole. */
 export interface WholeAnswer {
@@ -28,15 +29,20 @@ export interface PresentedProof {
   readonly signature: string
   /** We have seen it confirmed on chain ourselves, which is the case in signature form. */
   readonly confirmed: boolean
+  readonly protocol?: SponsoredProtocol
 }
 
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer
-  if (status >= 200 && status <= 299) return judgeDelivery(answer, proof)
+  if (status >= 200 && status <= 299)
+    return proof.protocol === undefined ? judgeDelivery(answer, proof) : judgeSettled(answer, proof.protocol)
   if (status >= 300 && status <= 399)
     return { kind: 'unclear', why: `it redirects to ${answer.headers.get('location')}` }
   const { code = 'none', reason } = readLastAnswer(answer)
   const again = { kind: 'again', unspent: false, retryAfterMs: readRetryAfterMs(answer.headers) } as const
+  // Such a service has the signed transaction and may still send it, whatever it answers.
+  if (proof.protocol !== undefined)
+    return mayHeal(status) ? again : { kind: 'unclear', why: `the service answered ${status} and may send the payment` }
   switch (code) {
     case 'INVALID_PAYMENT':
       return reason === 'not_found' ? again : { kind: 'refused', reason: reason ?? 'INVALID_PAYMENT' }
@@ -74,6 +80,17 @@ function judgeDelivery({ bytes }: WholeAnswer, { signature }: PresentedProof): A
   return data?.receipt.signature === signature
     ? { kind: 'delivered' }
     : { kind: 'unclear', why: 'the answer has no receipt of this payment' }
+}
+
+const settlement = z.union([z.object({ success: z.literal(true) }), z.object({ status: z.literal('success') })])
+
+/** A 200 without the header of a settled payment came from a portal or a proxy, or the service did not take the payment. */
+function judgeSettled({ headers }: WholeAnswer, protocol: SponsoredProtocol): AnswerVerdict {
+  const text = headers.get(protocolHeaders[protocol].settled) ?? ''
+  const bytes = fromBase64Url(text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))
+  return bytes !== undefined && settlement.safeParse(parseJson(bytes)).success
+    ? { kind: 'delivered' }
+    : { kind: 'unclear', why: 'the answer does not say that the payment was settled' }
 }
 
 export function readLastAnswer({ status, bytes }: WholeAnswer): LastAnswer {

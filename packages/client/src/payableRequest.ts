@@ -2,6 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 import { requireSecureUrl } from './secureUrl.ts'
+import { protocolHeaders } from './sponsored/sponsoredOffer.ts'
 
 /** A request that can be sent more than once: its body is bytes, read before anything is paid for it. */
 export interface PayableRequest {
@@ -52,9 +53,9 @@ function bodyOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(assertPresent(readBase64(base64), 'a stored body is base64'))
 }
 
-export function paidRequestInit({ request, wallet, idempotencyKey, proof }: PendingPayment): RequestInit {
+export function paidRequestInit({ request, wallet, idempotencyKey, proof, protocol }: PendingPayment): RequestInit {
   const init = quoteRequestInit(request, wallet, idempotencyKey)
   const headers = new Headers(init.headers)
-  headers.set(proofHeader, proof)
+  headers.set(protocol === undefined ? proofHeader : protocolHeaders[protocol].payment, proof)
   return { ...init, headers }
 }

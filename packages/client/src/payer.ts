@@ -11,12 +11,18 @@ import { defaultRetryLimits, type RetryLimits } from './presentPayment.ts'
 import { createRentGuard, type RentGuard } from './rentGuard.ts'
 import type { Fetch } from './solanaRpc.ts'
 import type { SpendingLimit } from './spendingLimit.ts'
+import type { SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
 
 export interface PayingFetchOptions extends QuotePins {
   readonly wallet: PayerWallet
   /** A Solana node: for the mint and the blockhash, and in signature form for sending and waiting. */
   readonly rpcUrl: string
   readonly spendingLimit: SpendingLimit
+  /**
+   * Also pay services that are not Tollbook, by these protocols. Their offers name no price in dollars, so every spending limit needs
+   * base units. They burn nothing.
+   */
+  readonly protocols?: readonly SponsoredProtocol[]
   /** Default `bound`: no observer of the payment can use it, and it saves a wait. */
   readonly form?: ProofForm
   readonly retry?: Partial<RetryLimits>
@@ -38,6 +44,7 @@ export interface Payer {
   readonly open: OpenPayments
   readonly rent: RentGuard
   readonly form: ProofForm
+  readonly protocols: readonly SponsoredProtocol[]
   readonly pins: QuotePins
   readonly retry: RetryLimits
   readonly onEvent: (event: PaymentProgress) => void | Promise<void>
@@ -50,7 +57,13 @@ export function createPayer(options: PayingFetchOptions): Payer {
   if (readAddress(wallet.address) === undefined) throw new TypeError(`${wallet.address} is not a wallet address`)
   const budget = createBudget(spendingLimit)
   const { perRequest, perDay, perHost, total } = spendingLimit
-  const limitsTokens = [perRequest, perDay, perHost, total].some((ceiling) => ceiling?.baseUnits !== undefined)
+  const ceilings = [perRequest, perDay, perHost, total].filter((ceiling) => ceiling !== undefined)
+  const limitsTokens = ceilings.some(({ baseUnits }) => baseUnits !== undefined)
+  const { protocols = [] } = options
+  if (protocols.length > 0 && ceilings.some(({ baseUnits }) => baseUnits === undefined))
+    throw new TypeError(
+      `offers of ${protocols.join(' and ')} state no dollars: give each spending limit in baseUnits too`,
+    )
   if (limitsTokens && options.expectedMint === undefined)
     throw new TypeError('a spending limit in base units says something of one token only: give expectedMint too')
   return {
@@ -61,10 +74,12 @@ export function createPayer(options: PayingFetchOptions): Payer {
     open: createOpenPayments(options.store),
     rent: createRentGuard(),
     form,
+    protocols,
     pins: options,
     retry: { ...defaultRetryLimits, ...options.retry },
     onEvent: options.onEvent ?? (() => undefined),
-    fetch,
+    // A browser's throws when it is called as a method of another object.
+    fetch: (input, init) => fetch(input, init),
     clock,
   }
 }

@@ -1,6 +1,8 @@
 import { randomToken } from '@tollbook/core/id'
+import { buildPayment } from './buildPayment.ts'
 import { checkQuote, type PayableQuote } from './checkQuote.ts'
 import { deliverPayment } from './deliverPayment.ts'
+import { encodeProof } from './encodeProof.ts'
 import { type PayableRequest, quoteRequestInit, readRequest } from './payableRequest.ts'
 import { createPayer, type Payer, type PayingFetchOptions } from './payer.ts'
 import type { PendingPayment } from './pendingPayment.ts'
@@ -8,7 +10,9 @@ import { type PaymentPlan, planPayment } from './planPayment.ts'
 import { type QuoteProblem, QuoteRefused } from './quoteProblem.ts'
 import { type Offer, readOffer } from './readOffer.ts'
 import { requireSecureUrl } from './secureUrl.ts'
-import { signPayment } from './signPayment.ts'
+import { type PresentablePayment, signPayment } from './signPayment.ts'
+import { planSponsored, signSponsored } from './sponsored/planSponsored.ts'
+import type { SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { withinTime } from './timeLimit.ts'
 
 export interface PayingFetch {
@@ -41,6 +45,18 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   const offer = await askWithoutProof(payer, request, idempotencyKey)
   if (offer instanceof Response) return offer
 
+  const { sponsored } = offer
+  const order = { request, idempotencyKey, offer }
+  return sponsored === undefined ? payQuote(payer, order) : paySponsored(payer, { ...order, sponsored })
+}
+
+interface Order {
+  readonly request: PayableRequest
+  readonly idempotencyKey: string
+  readonly offer: Offer
+}
+
+async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order): Promise<Response> {
   // Everything that can be wrong with the offer is found before anything is signed for it.
   const offeredAtMs = payer.clock.monotonicMs()
   const quote = checkQuote({ offer, url: new URL(request.content.url), pins: payer.pins })
@@ -49,10 +65,38 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
   await payer.onEvent({ kind: 'quoted', plan })
 
-  const payment = await signPayment(payer, { plan, request, idempotencyKey, signByMs: offeredAtMs + quote.lifetimeMs })
+  const { cost } = plan
+  const sign = () => signQuote(payer, plan)
+  const signByMs = offeredAtMs + quote.lifetimeMs
+  const payment = await signPayment(payer, { cost, mint: quote.mint, sign, request, idempotencyKey, signByMs })
   const answer = await deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
   payer.rent.delivered(plan)
   return answer
+}
+
+async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePayment> {
+  const { form } = payer
+  const signed = await buildPayment(payer, plan, form)
+  return { ...signed, form, proof: encodeProof(form, { ...signed, secret: plan.quote.secret }) }
+}
+
+/** The offer of a service that is not Tollbook: the same limits, the same store, the same rule of one payment for one answer. */
+async function paySponsored(payer: Payer, order: Order & { readonly sponsored: SponsoredOffer }): Promise<Response> {
+  const { request, idempotencyKey, sponsored } = order
+  const offeredAtMs = payer.clock.monotonicMs()
+  const plan = await planSponsored(payer, sponsored)
+  if ('problem' in plan) throw new QuoteRefused(plan, order.offer.body)
+  await payer.onEvent({ kind: 'offered', plan })
+  const { mint, protocol, amountBaseUnits, lifetimeMs } = sponsored
+  const sign = async (): Promise<PresentablePayment> => {
+    const signed = await signSponsored(payer, plan)
+    return { ...signed, form: 'transaction', protocol, proof: sponsored.encode(signed.transaction) }
+  }
+  // The limits are in base units here, because no dollars are known.
+  const cost = { baseUnits: amountBaseUnits, attoUsd: 0n }
+  const signByMs = offeredAtMs + lifetimeMs
+  const payment = await signPayment(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
+  return deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
 }
 
 function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: string): Promise<Offer | Response> {
@@ -60,7 +104,11 @@ function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: 
   const init = quoteRequestInit(content, payer.wallet.address, idempotencyKey)
   const limit = { clock: payer.clock, timeoutMs: payer.retry.attemptTimeoutMs, signal }
   return withinTime(limit, async (signal) =>
-    readOffer(await payer.fetch(content.url, { ...init, signal }), payer.clock),
+    readOffer(await payer.fetch(content.url, { ...init, signal }), {
+      clock: payer.clock,
+      protocols: payer.protocols,
+      mint: payer.pins.expectedMint,
+    }),
   )
 }
 

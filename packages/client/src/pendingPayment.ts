@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { readBase64 } from '@tollbook/core/base64'
 import { readSignature } from '@tollbook/core/signature'
 import { proofForms } from './encodeProof.ts'
+import { sponsoredProtocols } from './sponsored/sponsoredOffer.ts'
 
 const canonicalBase64 = z.string().refine((text) => readBase64(text) !== undefined)
 
@@ -22,8 +23,10 @@ export const pendingPayment = z.object({
   form: z.enum(proofForms),
   /** Base58: under this the payment is found on chain, if it landed. */
   signature: z.string().refine((text) => readSignature(text) !== undefined),
-  /** The value of `x-payment-proof`. */
+  /** The value of `x-payment-proof`, or of the header of `protocol`. */
   proof: z.string(),
+  /** For a service that is not Tollbook. The signature above is then the wallet's; on chain the fee payer's comes first. */
+  protocol: z.enum(sponsoredProtocols).exactOptional(),
   idempotencyKey: z.string(),
   /** The signed transaction, base64. */
   transaction: canonicalBase64,

@@ -1,15 +1,20 @@
 import { encodeBase64 } from '@tollbook/core/base64'
-import { buildPayment, type SignedPayment } from './buildPayment.ts'
-import { encodeProof } from './encodeProof.ts'
+import type { SignedPayment } from './buildPayment.ts'
 import type { PayableRequest } from './payableRequest.ts'
 import type { Payer } from './payer.ts'
 import { PaymentNotSent } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
-import type { PaymentPlan } from './planPayment.ts'
+import type { Cost } from './spendingLimit.ts'
 import { withinTime } from './timeLimit.ts'
 
+/** A payment as it is presented. */
+export interface PresentablePayment extends SignedPayment, Pick<PendingPayment, 'form' | 'proof' | 'protocol'> {}
+
 export interface Purchase {
-  readonly plan: PaymentPlan
+  readonly cost: Cost
+  readonly mint: string
+  /** Builds and signs; sends nothing. */
+  readonly sign: () => Promise<PresentablePayment>
   readonly request: PayableRequest
   readonly idempotencyKey: string
   /** On the clock that never goes back. */
@@ -21,10 +26,10 @@ export interface Purchase {
  * may be asked to sign; a signature that comes after the offer has ended is thrown away.
  */
 export async function signPayment(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
-  const { plan, request } = purchase
+  const { cost, request } = purchase
   await payer.recallSpending()
   const { host } = new URL(request.content.url)
-  const reservation = payer.budget.reserve({ ...plan.cost, host, atMs: payer.clock.nowMs() })
+  const reservation = payer.budget.reserve({ ...cost, host, atMs: payer.clock.nowMs() })
   try {
     const payment = await sign(payer, purchase)
     await record(payer, payment)
@@ -36,10 +41,10 @@ export async function signPayment(payer: Payer, purchase: Purchase): Promise<Pen
 }
 
 async function sign(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
-  const { plan, request, signByMs } = purchase
+  const { request, signByMs } = purchase
   const timeoutMs = Math.min(Math.max(1, signByMs - payer.clock.monotonicMs()), signTimeMostMs)
   const limit = { clock: payer.clock, timeoutMs, signal: request.signal }
-  return pendingOf(payer, purchase, await withinTime(limit, () => buildPayment(payer, plan, payer.form)))
+  return pendingOf(payer, purchase, await withinTime(limit, () => purchase.sign()))
 }
 
 /** On disk before it leaves, so that a crash loses nothing. */
@@ -56,21 +61,23 @@ async function record(payer: Payer, payment: PendingPayment): Promise<void> {
 // Longer than any quote is meant to live.
 const signTimeMostMs = 60 * 60 * 1000
 
-function pendingOf(payer: Payer, { plan, request, idempotencyKey }: Purchase, signed: SignedPayment): PendingPayment {
-  const { signature, transaction, lastValidBlockHeight } = signed
+function pendingOf(payer: Payer, purchase: Purchase, signed: PresentablePayment): PendingPayment {
+  const { cost, mint, request, idempotencyKey } = purchase
+  const { signature, transaction, lastValidBlockHeight, form, proof, protocol } = signed
   return {
     format: 'tollbook-payment-1',
     request: request.content,
     wallet: payer.wallet.address,
-    form: payer.form,
+    form,
     signature,
-    proof: encodeProof(payer.form, { signature, transaction, secret: plan.quote.secret }),
+    proof,
+    ...(protocol === undefined ? {} : { protocol }),
     idempotencyKey,
     transaction: encodeBase64(transaction),
     lastValidBlockHeight,
-    mint: plan.quote.mint,
-    costBaseUnits: plan.cost.baseUnits.toString(),
-    costAttoUsd: plan.cost.attoUsd.toString(),
+    mint,
+    costBaseUnits: cost.baseUnits.toString(),
+    costAttoUsd: cost.attoUsd.toString(),
     signedAtMs: payer.clock.nowMs(),
   }
 }

@@ -37,5 +37,25 @@ export function splitQuestion(folded: string): SplitQuestion {
 }
 
 function foldMarks(text: string): string {
-  return text.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/\p{Sc}/gu, nameOfCurrency)
+}
+
+// Spoken as words: a headline writes $ or dollar.
+const currencies: Readonly<Record<string, string>> = {
+  $: 'dollar',
+  '€': 'euro',
+  '£': 'pound',
+  '¥': 'yen',
+  '₹': 'rupee',
+  '₿': 'bitcoin',
+  '₽': 'ruble',
+  '₩': 'won',
+}
+
+function nameOfCurrency(sign: string): string {
+  return ` ${currencies[sign] ?? ''} `
 }

@@ -88,6 +88,7 @@ export function createMetNorway({
 
   return {
     name: 'met-norway',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     async ask(query) {
       const forecast = await steps(query)

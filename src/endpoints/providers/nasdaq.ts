@@ -66,6 +66,7 @@ export function createNasdaq(deps: ProviderDeps): StockProvider {
   }
   return {
     name: 'nasdaq',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     covers: ({ ticker }) => isOfUnitedStates(ticker),
     async ask(query) {

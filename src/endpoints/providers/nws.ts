@@ -52,6 +52,7 @@ export function createNws({ clock, upstreams, openUpstream }: ProviderDeps): Pro
 
   return {
     name: 'nws',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     covers,
     async ask(query) {

@@ -33,6 +33,7 @@ export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Prov
   })
   return {
     name: 'open-meteo',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     ask(asked) {
       const query = {

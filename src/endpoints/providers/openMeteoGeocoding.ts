@@ -27,6 +27,7 @@ export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuer
   })
   return {
     name: 'open-meteo-geocoding',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     async ask(asked) {
       const query = {

@@ -18,7 +18,17 @@ export interface ProviderDeps {
   /** False: a provider counts as available until it fails. */
   readonly isProbed: boolean
   readonly openUpstream: (options: UpstreamOptions) => Upstream
+  /** Counts lookups over all instances. Absent: this instance is the only one. */
+  readonly openSharedCount?: OpenSharedCount
 }
+
+/** Lookups of all instances at one provider in a minute. */
+export interface SharedCount {
+  /** False when they have used the limit; nothing is counted then. */
+  take(): boolean
+}
+
+export type OpenSharedCount = (provider: string, perMinute: number) => SharedCount
 
 /** One provider of one kind of answer. One file each, named after the provider. */
 export interface Provider<Query, Data> {
@@ -28,6 +38,8 @@ export interface Provider<Query, Data> {
   whyUnavailable(): string | undefined
   /** False when the provider certainly does not serve such items, so that it need not be asked. Absent: it serves all. */
   covers?(query: Query): boolean
+  /** Limit of the provider, which callers share. Absent: it is not shared. */
+  readonly pace?: PaceLimit | undefined
   /** A request costs part of a paid or scarce quota, so the provider is probed only when no other answers. */
   readonly isMetered?: boolean
   /** Throws only `UpstreamFailure`. Has its own time-out. */
@@ -44,6 +56,8 @@ export interface Observation<Data> {
   readonly figures?: Figures
   /** Reason why the answer is sold only if another provider agrees. */
   readonly doubt?: string
+  /** Further fields, sold on request. */
+  readonly details?: Readonly<Record<string, Json>>
   /** Details for `meta`: the chosen id, the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
 }

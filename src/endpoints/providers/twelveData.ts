@@ -37,6 +37,7 @@ const quote = z.object({
   mic_code: text,
   currency: text,
   close: text,
+  open: text,
   high: text,
   low: text,
   percent_change: text,
@@ -58,6 +59,7 @@ export function createTwelveData(deps: ProviderDeps, key: string): StockProvider
   })
   return {
     name: 'twelvedata',
+    pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     isMetered: true,
     covers: ({ ticker: { exchangeSuffix } }) => exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix),
@@ -100,6 +102,7 @@ function read({ reply, query, mic, nowMs }: Reading): Observation<StockPrice> {
     price: decimalOf(found.close),
     previousClose: decimalOf(found.previous_close),
     volume: decimalOf(found.volume),
+    open: decimalOf(found.open),
     high: decimalOf(found.high),
     low: decimalOf(found.low),
     changePercent: decimalOf(found.percent_change),

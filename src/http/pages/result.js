@@ -1,4 +1,6 @@
-/* Shows what was bought: pictures as pictures, documents as links, and the rest as JSON. */
+/* Shows what was bought: pictures as pictures, documents page by page with a link, and the rest as JSON. */
+
+import { showDocument } from './document.js'
 
 const textMax = 300
 const dataUriMax = 40
@@ -6,11 +8,22 @@ const dataUriMax = 40
 export function showData(place, data) {
   const found = [...stringsOf(data)]
   const pictures = found.filter((text) => /^data:image\/|\/artifacts\/[^/]+\.png$/.test(text)).map(pictureOf)
-  const documents = found.filter((text) => /\/artifacts\/[^/]+\.pdf$/.test(text)).map(linkOf)
+  const documents = found.filter((text) => /\/artifacts\/[^/]+\.pdf$/.test(text))
   const json = document.createElement('pre')
   json.tabIndex = 0
   json.textContent = typeof data === 'string' ? data : JSON.stringify(data, shorten, 2)
-  place.replaceChildren(...pictures, ...documents, json)
+  place.replaceChildren(...pictures, ...documents.flatMap((address) => [linkOf(address), pagesOf(address)]), json)
+}
+
+/** The pages follow when they are drawn. The link works without them. */
+function pagesOf(address) {
+  const pages = document.createElement('div')
+  pages.className = 'pages'
+  pages.setAttribute('aria-busy', 'true')
+  showDocument(pages, address)
+    .catch((error) => pages.replaceChildren(`The document cannot be shown here: ${error.message}.`))
+    .finally(() => pages.setAttribute('aria-busy', 'false'))
+  return pages
 }
 
 function* stringsOf(value) {

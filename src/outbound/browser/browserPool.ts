@@ -30,6 +30,8 @@ export interface BrowserPoolDeps {
   readonly guardArguments: readonly string[]
   /** Measured: each context that was closed leaves some 60 kB behind in the browser process. */
   readonly jobsPerBrowserMax: number
+  /** The answers of `whyUnavailable` and `problem` may have changed. */
+  readonly onChange?: () => void
 }
 
 // A browser that cannot start now may start later, and a machine without one may get one while we run. Each failure in a
@@ -99,6 +101,7 @@ async function start(pool: BrowserPoolState): Promise<OpenBrowser> {
     const opened: OpenBrowser = { launched, jobs: 0, leases: 0, retired: false, ended: undefined }
     pool.open.add(opened)
     pool.failure = undefined
+    pool.onChange?.()
     launched.browser.once('disconnected', () => retire(pool, opened))
     if (pool.closing.signal.aborted) retire(pool, opened)
     return opened
@@ -106,6 +109,7 @@ async function start(pool: BrowserPoolState): Promise<OpenBrowser> {
     pool.current = undefined
     const count = (pool.failure?.count ?? 0) + 1
     pool.failure = { reason: 'no browser can be started on this server at the moment', count }
+    pool.onChange?.()
     if (!pool.closing.signal.aborted) {
       pool.log.warn({ event: 'browser_not_started', failures: count, error: describeError(error) })
       void retryLater(pool, count)

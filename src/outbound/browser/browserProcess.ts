@@ -72,7 +72,8 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   return { commands, answers, ended, kill }
 }
 
-function keepLastWords(stderr: Readable | null): () => string {
+/** The end of what a process writes to its standard error. */
+export function keepLastWords(stderr: Readable | null): () => string {
   let words = ''
   stderr?.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-lastWordsLengthMax)

@@ -56,7 +56,7 @@ const dataKilobytesMax = 1_536 * 1024
 // No port that another process could speak to, and a browser that ends when we are gone, also after kill -9.
 const pipeArguments = ['--remote-debugging-pipe']
 // `nobody` on Linux.
-const unprivileged = { uid: 65_534, gid: 65_534 }
+export const unprivileged = { uid: 65_534, gid: 65_534 }
 
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
   const home = await makeBrowserHome()

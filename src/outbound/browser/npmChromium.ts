@@ -19,6 +19,7 @@ export interface NpmChromium {
 // 64 MB of brotli: 2 s as a rule, more on a busy machine.
 const unpackTimeoutMs = 120_000
 const readableByAll = 0o755
+const rootDirectory = '/var/cache/tollbook'
 
 /** Undefined where the package has nothing for this machine. */
 export async function unpackNpmChromium(signal: AbortSignal): Promise<NpmChromium | undefined> {
@@ -54,6 +55,9 @@ async function packageVersion(): Promise<string> {
  */
 async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
   const uid = process.getuid?.() ?? 0
+  const ofRoot = join(rootDirectory, `tollbook-chromium-${version}-0`)
+  // A worker that runs as `nobody` must not be able to change the program.
+  if (await isOurs(ofRoot, 0)) return ofRoot
   const wanted = join(await executableDirectory(uid), `tollbook-chromium-${version}-${uid}`)
   if (await isOurs(wanted, uid)) return wanted
   const fresh = await mkdtemp(`${wanted}-`)
@@ -82,7 +86,7 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
  * runs as root, the browser runs as `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the folder.
  */
 async function executableDirectory(uid: number): Promise<string> {
-  const candidates = [uid === 0 ? '/var/cache/tollbook' : join(homedir(), '.cache', 'tollbook'), '/var/tmp']
+  const candidates = [uid === 0 ? rootDirectory : join(homedir(), '.cache', 'tollbook'), '/var/tmp']
   const obstacles: string[] = []
   for (const directory of candidates) {
     try {

@@ -1,27 +1,70 @@
-import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
 
 /*
- * Fonts for the browser of npm, which brings one sans-serif font. DejaVu has serif and monospace faces, Latin, Greek,
- * Cyrillic, Arabic, Hebrew and symbols in 12 MB, and may be sold as part of a larger package.
+ * Fonts for the browser of npm, which brings one sans-serif font. All may be sold as part of a larger package. DejaVu:
+ * serif and monospace faces, Latin, Greek, Cyrillic, Arabic, Hebrew and symbols. Noto: Hindi, Chinese and Japanese,
+ * Korean, and emoji without colour, which are 1 MB and not 24.
  */
 
+interface FontPackage {
+  readonly name: string
+  /** Below the package; the files that are not here are other weights. */
+  readonly files: readonly string[]
+}
+
+const fontPackages: readonly FontPackage[] = [
+  {
+    name: 'dejavu-fonts-ttf',
+    files: ['DejaVuSans', 'DejaVuSansMono', 'DejaVuSerif'].flatMap((family) => [
+      `ttf/${family}.ttf`,
+      `ttf/${family}-Bold.ttf`,
+      `ttf/${family}-${family === 'DejaVuSerif' ? 'Italic' : 'Oblique'}.ttf`,
+      `ttf/${family}-Bold${family === 'DejaVuSerif' ? 'Italic' : 'Oblique'}.ttf`,
+    ]),
+  },
+  {
+    name: '@expo-google-fonts/noto-sans-devanagari',
+    files: ['400Regular/NotoSansDevanagari_400Regular.ttf', '700Bold/NotoSansDevanagari_700Bold.ttf'],
+  },
+  { name: '@expo-google-fonts/noto-emoji', files: ['400Regular/NotoEmoji_400Regular.ttf'] },
+  { name: '@embedpdf/fonts-sc', files: ['fonts/NotoSansHans-Regular.otf', 'fonts/NotoSansHans-Bold.otf'] },
+  { name: '@embedpdf/fonts-kr', files: ['fonts/NotoSansKR-Regular.otf', 'fonts/NotoSansKR-Bold.otf'] },
+]
+
 const packageJson = z.object({ version: z.string() })
-const packageFile = createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')
+const require = createRequire(import.meta.url)
 const readableByAll = 0o755
 
+/** Not `require.resolve`: some of the packages export no package.json. */
+function folderOf(name: string): string {
+  const found = (require.resolve.paths(name) ?? [])
+    .map((folder) => join(folder, name))
+    .find((folder) => existsSync(join(folder, 'package.json')))
+  return assertPresent(found, `the package ${name} is installed`)
+}
+
+// To be changed with the configuration below.
+const configurationVersion = 2
+
+/** Changes when the fonts do, because a browser is unpacked once with all of them. */
 export async function fontsVersion(): Promise<string> {
-  return packageJson.parse(JSON.parse(await readFile(packageFile, 'utf8'))).version
+  const texts = await Promise.all(
+    fontPackages.map(({ name }) => readFile(join(folderOf(name), 'package.json'), 'utf8')),
+  )
+  return [...texts.map((text) => packageJson.parse(JSON.parse(text)).version), configurationVersion].join('-')
 }
 
 /** Copies them to the directory of the browser, which runs as another user and may not be able to read our modules. */
 export async function installFonts(directory: string, finalDirectory: string): Promise<void> {
-  const source = join(dirname(packageFile), 'ttf')
-  const target = join(directory, 'fonts', 'dejavu')
+  const target = join(directory, 'fonts', 'npm')
   await mkdir(target, { recursive: true })
-  await Promise.all((await readdir(source)).map((name) => copyFile(join(source, name), join(target, name))))
+  const files = fontPackages.flatMap(({ name, files: some }) => some.map((file) => join(folderOf(name), file)))
+  await Promise.all(files.map((file) => copyFile(file, join(target, basename(file)))))
   for (const folder of [join(directory, 'fonts'), target]) await chmod(folder, readableByAll)
   await writeFile(join(directory, 'fonts.conf'), configurationOf(finalDirectory))
 }
@@ -30,26 +73,30 @@ const openSans = 'Open Sans'
 const serif = 'DejaVu Serif'
 const monospace = 'DejaVu Sans Mono'
 
-/** Families that pages name, and their substitutes: fonts of the system that are made for it come first. */
-const aliases: readonly (readonly [asked: string, given: readonly string[]])[] = [
+/** Generic families, of which the first that is installed is taken: fonts of the system that are made for it come first. */
+const generic: readonly (readonly [asked: string, given: readonly string[]])[] = [
   ['sans-serif', ['Liberation Sans', openSans, 'DejaVu Sans']],
   ['serif', ['Liberation Serif', serif]],
   ['monospace', ['Liberation Mono', monospace]],
-  ['Arial', ['Liberation Sans', openSans]],
-  ['Helvetica', ['Liberation Sans', openSans]],
-  ['Verdana', ['DejaVu Sans']],
-  ['Times New Roman', ['Liberation Serif', serif]],
-  ['Times', ['Liberation Serif', serif]],
-  ['Georgia', [serif]],
-  ['Courier New', ['Liberation Mono', monospace]],
-  ['Courier', ['Liberation Mono', monospace]],
+]
+
+/** Families that pages name. The browser accepts another one only if it replaces the first. */
+const replaced: readonly (readonly [asked: string, given: string])[] = [
+  ['Arial', openSans],
+  ['Helvetica', openSans],
+  ['Verdana', 'DejaVu Sans'],
+  ['Times New Roman', serif],
+  ['Times', serif],
+  ['Georgia', serif],
+  ['Courier New', monospace],
+  ['Courier', monospace],
 ]
 
 /** The file that comes with the package names folders of its own world. */
 function configurationOf(directory: string): string {
   const folders = [
     join(directory, 'fonts', 'fonts'),
-    join(directory, 'fonts', 'dejavu'),
+    join(directory, 'fonts', 'npm'),
     '/usr/share/fonts',
     '/usr/local/share/fonts',
   ]
@@ -58,7 +105,8 @@ function configurationOf(directory: string): string {
 <fontconfig>
 ${folders.map((folder) => `  <dir>${folder}</dir>`).join('\n')}
   <cachedir prefix="xdg">fontconfig</cachedir>
-${aliases.map(([asked, given]) => aliasOf(asked, given)).join('\n')}
+${generic.map(([asked, given]) => aliasOf(asked, given)).join('\n')}
+${replaced.map(([asked, given]) => replacementOf(asked, given)).join('\n')}
 </fontconfig>
 `
 }
@@ -67,4 +115,9 @@ ${aliases.map(([asked, given]) => aliasOf(asked, given)).join('\n')}
 function aliasOf(asked: string, given: readonly string[]): string {
   const families = given.map((family) => `<family>${family}</family>`).join('')
   return `  <alias binding="same"><family>${asked}</family><accept>${families}</accept></alias>`
+}
+
+function replacementOf(asked: string, given: string): string {
+  const rule = `<edit name="family" mode="assign" binding="same"><string>${given}</string></edit>`
+  return `  <match target="pattern"><test name="family"><string>${asked}</string></test>${rule}</match>`
 }

@@ -1,10 +1,10 @@
 import type { Page } from 'puppeteer'
-import type { PageOptions } from './renderer.ts'
-import type { Scroll } from './settlePage.ts'
+import type { OrderedPage, PageOptions } from './renderer.ts'
+import type { Scroll } from './scrollPage.ts'
 
 /** Target of a job, and its result. */
 export interface RenderTask {
-  readonly page: { readonly url: string } | { readonly html: string }
+  readonly page: OrderedPage
   readonly viewport: Viewport
   readonly options: PageOptions
   readonly scroll: Scroll | undefined

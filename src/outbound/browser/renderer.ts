@@ -66,8 +66,11 @@ export interface ScreenshotOrder extends PageOptions {
   readonly quality?: number
 }
 
+/** A page of the web, or one that the caller sends. */
+export type OrderedPage = { readonly url: string } | { readonly html: string } | { readonly markdown: string }
+
 export interface PdfOrder extends PageOptions {
-  readonly page: { readonly url: string } | { readonly html: string }
+  readonly page: OrderedPage
   readonly format: 'A3' | 'A4' | 'A5' | 'Legal' | 'Letter' | 'Tabloid'
   readonly margin: Margin
   /** The size in an `@page` rule of the page is stronger than `format`. */
@@ -90,7 +93,7 @@ export interface Margin {
 
 export interface Rendered {
   readonly bytes: Uint8Array
-  /** The page's own status; a page that says 404 is a page. Undefined for HTML that was given. */
+  /** The page's own status; a page that says 404 is a page. Undefined for a page that was sent. */
   readonly httpStatus: number | undefined
   /** Address after redirects. */
   readonly finalUrl: string | undefined
@@ -107,10 +110,18 @@ export interface Rendered {
 /**
  * `resources_pending`: requests had no whole answer when loading was ended · `still_loading`: scripts kept fetching ·
  * `still_changing`: the document kept growing or shrinking · `lazy_content`: scrolling never reached the end of the page ·
- * `wait_not_met`: no element of `waitFor` became visible.
+ * `scroll_area`: the main part of the page scrolls by itself · `unloaded_content`: content that scrolling had shown was
+ * removed again · `wait_not_met`: no element of `waitFor` became visible.
  */
 export interface Missing {
-  readonly reason: 'resources_pending' | 'still_loading' | 'still_changing' | 'lazy_content' | 'wait_not_met'
+  readonly reason:
+    | 'resources_pending'
+    | 'still_loading'
+    | 'still_changing'
+    | 'lazy_content'
+    | 'scroll_area'
+    | 'unloaded_content'
+    | 'wait_not_met'
   /** A sentence for the caller. */
   readonly detail: string
 }

@@ -1,21 +1,17 @@
 import { type Page, TimeoutError } from 'puppeteer'
 import { describePending, type PageRequests } from './pageRequests.ts'
+import type { PageTimers } from './pageTimers.ts'
 import type { PageWorld } from './pageWorld.ts'
 import { type Missing, type PageWaits, RenderFailure } from './renderer.ts'
+import { type Scroll, scrollThrough } from './scrollPage.ts'
 
 export interface SettledPage {
   readonly page: Page
   readonly world: PageWorld
   readonly requests: PageRequests
+  readonly timers: PageTimers
   /** Present when the capture shows more than the first screen. */
   readonly scroll: Scroll | undefined
-}
-
-export interface Scroll {
-  /** Nothing below is brought into view. */
-  readonly heightMax: number
-  /** The capture shows nothing below either. */
-  readonly isCutThere: boolean
 }
 
 // A page is quiet when neither its requests nor its size have changed for this long.
@@ -24,14 +20,10 @@ const quietTimeoutMs = 3_000
 // After scrolling or a wait; a page that was never quiet has had its time.
 const againTimeoutMs = 1_000
 const waitForTimeoutMs = 8_000
-const scrollRoundsMax = 3
-// Longer than a frame, in which the browser notices what has come into view.
-const scrollPauseMs = 20
-const scrollTimeoutMs = 2_000
 
 /** Waits as long as the order asks, and returns what the page still lacked. */
 export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly Missing[]> {
-  const { page, scroll } = target
+  const { page, world, scroll } = target
   const { until = 'quiet', waitFor, delay = 0 } = waits
   const settle = (timeoutMs = againTimeoutMs) =>
     until === 'quiet' ? awaitQuiet(target, timeoutMs) : Promise.resolve([])
@@ -40,18 +32,19 @@ export async function settlePage(target: SettledPage, waits: PageWaits): Promise
   if (delay > 0) await pause(delay)
   // The wait may have brought more content, so the page settles again.
   if (waitFor !== undefined || delay > 0) missing = await settle()
-  const scrolled = scroll === undefined ? undefined : await scrollThrough(target, { ...scroll, settle })
-  return [...(scrolled?.missing ?? missing), unmet, scrolled?.unseen].filter((lack) => lack !== undefined)
+  const scrolled = scroll === undefined ? undefined : await scrollThrough(world, { ...scroll, settle })
+  return [...(scrolled?.missing ?? missing), unmet, ...(scrolled?.unseen ?? [])].filter((lack) => lack !== undefined)
 }
 
 async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<readonly Missing[]> {
   const late = AbortSignal.timeout(timeoutMs)
-  const { requests } = target
+  const { requests, timers, world } = target
   let [isIdle, isStill] = [false, false]
-  // Until both hold at the same time: an answer changes the document, and a change makes requests.
+  // Until all hold at the same time: an answer changes the document, and a change makes requests. A timer that is still
+  // waiting at the end lacks nothing that can be named.
   do {
     ;[isIdle, isStill] = await Promise.all([awaitIdle(target, timeoutMs), awaitStill(target, timeoutMs)])
-    if (isIdle && isStill && requests.pending().length === 0) return []
+    if (isIdle && isStill && requests.pending().length === 0 && !(await timers.arePending(world))) return []
   } while (isIdle && isStill && !late.aborted)
   const pending = requests.pending()
   return [
@@ -112,56 +105,6 @@ async function awaitElement(page: Page, selector: string): Promise<Missing | und
     return { reason: 'wait_not_met', detail }
   }
 }
-
-const scrollFrom = `async (from, heightMax, pauseMs, timeoutMs) => {
-  const root = document.scrollingElement ?? document.documentElement
-  const end = document.timeline.currentTime + timeoutMs
-  let y = from
-  for (; y < Math.min(root.scrollHeight, heightMax) && document.timeline.currentTime < end; y += innerHeight) {
-    scrollTo({ top: y, behavior: 'instant' })
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
-  }
-  return Math.min(y, root.scrollHeight, heightMax)
-}`
-const scrollHome = `() => scrollTo({ top: 0, behavior: 'instant' })`
-const pageHeight = `() => (document.scrollingElement ?? document.documentElement).scrollHeight`
-const isTall = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight`
-
-interface SettlingScroll extends Scroll {
-  readonly settle: () => Promise<readonly Missing[]>
-}
-
-interface Scrolled {
-  /** After the last step. */
-  readonly missing: readonly Missing[]
-  readonly unseen: Missing | undefined
-}
-
-/** Brings everything into view once, so that what loads when it is seen is loaded, and goes back to the top. */
-async function scrollThrough({ world }: SettledPage, scroll: SettlingScroll): Promise<Scrolled | undefined> {
-  const { heightMax, isCutThere, settle } = scroll
-  if ((await world.run(isTall)) !== true) return undefined
-  let missing: readonly Missing[] = []
-  let [scrolled, height] = [0, 0]
-  for (let round = 1; round <= scrollRoundsMax; round++) {
-    scrolled = numberOf(await world.run(scrollFrom, scrolled, heightMax, scrollPauseMs, scrollTimeoutMs))
-    missing = await settle()
-    height = numberOf(await world.run(pageHeight))
-    if (height <= scrolled || scrolled >= heightMax) break
-  }
-  await world.run(scrollHome)
-  const isBelowTheCut = isCutThere && scrolled >= heightMax
-  return { missing, unseen: height > scrolled && !isBelowTheCut ? unscrolled(scrolled) : undefined }
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0
-}
-
-const unscrolled = (scrolled: number): Missing => ({
-  reason: 'lazy_content',
-  detail: `the page was scrolled to ${scrolled} pixels and has more below, which may not have been loaded`,
-})
 
 function pause(ms: number): Promise<void> {
   const late = AbortSignal.timeout(ms)

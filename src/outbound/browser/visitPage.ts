@@ -1,7 +1,9 @@
 import { type HTTPResponse, type Page, TimeoutError } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
 import { countMissingGlyphs } from './missingGlyphs.ts'
+import { markdownShell, showMarkdown } from './markdownPage.ts'
 import { describePending, type PageRequests, trackRequests } from './pageRequests.ts'
+import { watchTimers } from './pageTimers.ts'
 import { openPageWorld, type PageWorld } from './pageWorld.ts'
 import { preparePage } from './preparePage.ts'
 import { type Missing, RenderFailure } from './renderer.ts'
@@ -33,15 +35,17 @@ export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): 
   const { proxy } = deps
   await preparePage(page, task)
   const requests = trackRequests(page)
+  const timers = await watchTimers(page)
   const watch = watchNavigation(page, proxy)
   const world = await openPageWorld(page)
   const loading = endLoading(requests, deps)
-  const httpStatus = await arrive(page, task, { ...deps, watch })
+  const httpStatus = await arrive(page, task, { ...deps, watch, world })
   watch.check()
   if (task.isPrinted) await page.emulateMediaType('print')
   await hideElements(world, task.options.hide)
-  const unsettled = await settlePage({ page, world, requests, scroll: task.scroll }, task.options)
+  const unsettled = await settlePage({ page, world, requests, timers, scroll: task.scroll }, task.options)
   loading.forget()
+  await world.run(finishAnimations)
   const missingGlyphs = await countMissingGlyphs(world)
   watch.check()
   // Printing waits for fonts and pictures without a bound.
@@ -67,6 +71,12 @@ function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: Vis
   else late.addEventListener('abort', finish, { once: true })
   return { missing: () => missing, forget: () => late.removeEventListener('abort', finish) }
 }
+
+// Text that fades in would be pale. An animation without end has no last picture, and one of scrolling has no time.
+const finishAnimations = `() => {
+  for (const animation of document.getAnimations())
+    if (animation.timeline === document.timeline && animation.playbackRate > 0 && Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish()
+}`
 
 async function hideElements(world: PageWorld, selectors: string | undefined): Promise<void> {
   if (selectors !== undefined) await world.run(addHidingRule, selectors)
@@ -121,15 +131,21 @@ const visitedMax = 200
 
 interface Arrival extends VisitDeps {
   readonly watch: NavigationWatch
+  readonly world: PageWorld
 }
 
-/** The status of the page, once it is loaded as far as the order asks. Undefined for HTML that was given. */
-function arrive(page: Page, { page: target, options }: RenderTask, arrival: Arrival): Promise<number | undefined> {
+/** The status of the page, once it is loaded as far as the order asks. Undefined for a page that was sent. */
+async function arrive(
+  page: Page,
+  { page: target, options }: RenderTask,
+  arrival: Arrival,
+): Promise<number | undefined> {
   const waitUntil = options.until === 'domcontentloaded' ? 'domcontentloaded' : 'load'
   const navigation = { waitUntil, timeout: arrival.loadTimeoutMs + finishTimeoutMs } as const
-  return 'url' in target
-    ? goTo(page, target.url, { navigation, watch: arrival.watch })
-    : showHtml(page, target.html, navigation)
+  if ('url' in target) return goTo(page, target.url, { navigation, watch: arrival.watch })
+  await showHtml(page, 'html' in target ? target.html : markdownShell, navigation)
+  if ('markdown' in target) await showMarkdown(arrival.world, target.markdown)
+  return undefined
 }
 
 interface Navigation {
@@ -182,7 +198,7 @@ function noPage(error: unknown): RenderFailure {
 
 const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
-async function showHtml(page: Page, html: string, navigation: Navigation): Promise<undefined> {
+async function showHtml(page: Page, html: string, navigation: Navigation): Promise<void> {
   try {
     await page.setContent(html, navigation)
   } catch (error) {

@@ -12,6 +12,7 @@ import {
   challengeHeader,
   credentialHeader,
   encodeJson,
+  intent,
   method,
   namesScheme,
   preferenceHeader,
@@ -29,6 +30,7 @@ export function createMppRail(given: MppRailDeps): PaymentRail<SponsoredProof> {
   const deps = { ...given, first }
   return {
     name: 'mpp',
+    charge: { method, intent },
     secretHeaders: [credentialHeader],
     requestHeaders: [credentialHeader, preferenceHeader],
     responseHeaders: [challengeHeader, receiptHeader],

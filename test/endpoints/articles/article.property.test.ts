@@ -176,3 +176,13 @@ describe('article', () => {
     expect(articleOf({ ...raw, ...change }, nowMs)).toBeUndefined()
   })
 })
+
+test.each([
+  ['€', 'euro'],
+  ['$5 bn', 'dollar 5 bn'],
+  ['₿itcoin?', 'bitcoin itcoin'],
+  ['¤', ''],
+])('the question %j is about %j, as a title that spells the currency is', (question, words) => {
+  expect(foldQuestion(question)).toBe(words)
+  expect(foldWords(question)).toBe(words)
+})

@@ -1,7 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { systemClock } from '@tollbook/core/clock'
-import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
 import { openRenderer } from '../../../src/outbound/browser/openRenderer.ts'
+import { openRenderWorker } from '../../../src/outbound/browser/openRenderWorker.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { poll } from '@tollbook/sandbox/postgres/poll'
 
@@ -10,12 +10,12 @@ import { poll } from '@tollbook/sandbox/postgres/poll'
  * names a browser; without it the renderer searches.
  */
 
+const settings = { chromiumPath: process.env['CHROMIUM_PATH'], allowHosts: [] }
 const renderer = await openRenderer({
   clock: systemClock,
-  log: silentLog,
-  egress: openEgress({ allowHosts: [] }),
-  chromiumPath: process.env['CHROMIUM_PATH'],
+  allowHosts: [],
   concurrency: 1,
+  openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, settings }),
 })
 const ready = await poll({ probe: () => Promise.resolve(isDecided() || undefined), timeoutMs: 60_000 })
 const why = ready === true ? renderer.whyUnavailable() : 'the browser did not start within 60 s'

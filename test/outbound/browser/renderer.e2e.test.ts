@@ -4,7 +4,7 @@ import { mkdtemp } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { getDocumentProxy } from 'unpdf'
+import { extractLinks, extractText, getDocumentProxy } from 'unpdf'
 import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
 import type { Customer, Renderer } from '../../../src/outbound/browser/renderer.ts'
@@ -45,6 +45,13 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
   '/glyphs': (_request, response) =>
     response.end('<meta charset="utf-8"><p>ASCII, é, α and \u{11f04}\u{11f04}\u{11f05}'),
   '/lazy': (_request, response) => response.end(lazy),
+  '/fading': (_request, response) =>
+    response.end('<style>@keyframes f{from{opacity:0}}h1{animation:f 2s both}</style><h1>hello</h1>'),
+  '/paused': (_request, response) =>
+    response.end('<p>wait<script>setTimeout(() => { document.body.innerHTML = "<h1>shown late</h1>" }, 700)</script>'),
+  '/scrollArea': (_request, response) =>
+    response.end('<style>body{margin:0}</style><main style="height:100vh;overflow:auto"><div style="height:3000px">x'),
+  '/virtualList': (_request, response) => response.end(virtualList),
   '/lazy.png': (_request, response) => {
     lazyAsked++
     response.writeHead(200, { 'content-type': 'image/png' }).end(redPixel)
@@ -99,6 +106,13 @@ const redPixel = Buffer.from(
 )
 const lazy = '<div style="height:6000px">x</div><img loading="lazy" src="/lazy.png" width="50" height="50">'
 
+const virtualList = `<div id="v" style="position:relative;height:4000px"></div><script>const draw = () => {
+  v.innerHTML = ''
+  for (let n = Math.floor(scrollY / 40); n < Math.min(100, (scrollY + innerHeight) / 40); n++)
+    v.insertAdjacentHTML('beforeend', '<p style="position:absolute;margin:0;top:' + n * 40 + 'px">Item ' + n + '</p>')
+}
+addEventListener('scroll', draw); draw()</script>`
+
 const chunk = Buffer.alloc(1024 * 1024, 'x')
 function flood(response: ServerResponse): void {
   while (response.write(chunk));
@@ -123,8 +137,8 @@ const egress = openEgress({
   rules,
   limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
 })
-const limits = { jobTimeoutMs: 4_000, loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
-const opened = await openTestRenderer({ egress, limits })
+const limits = { loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
+const opened = await openTestRenderer({ egress, limits, jobTimeoutMs: 4_000 })
 let payments = 0
 const never = new AbortController().signal
 
@@ -228,6 +242,18 @@ describe.skipIf(opened === undefined)('a page', () => {
     expect(await shoot('/glyphs')).toMatchObject({ missingGlyphs: 2 })
   })
 
+  test('that keeps content to itself when it is scrolled says so', async () => {
+    const area = await shoot('/scrollArea', { fullPage: true })
+    expect(area.missing.map(({ reason }) => reason)).toEqual(['scroll_area'])
+    const list = await shoot('/virtualList', { fullPage: true })
+    expect(list.missing.map(({ reason }) => reason)).toEqual(['unloaded_content'])
+  })
+
+  test('is shown as its animations leave it', async () => {
+    const [still, faded] = await Promise.all([shoot('/'), shoot('/fading')])
+    expect(Buffer.compare(still.bytes, faded.bytes)).toBe(0)
+  })
+
   test('leaves nothing behind for the next caller', async () => {
     const first = await shoot('/storage')
     const second = await shoot('/storage')
@@ -293,6 +319,34 @@ describe.skipIf(opened === undefined)('a document', () => {
     expect(await pageCount(bytes)).toBe(3)
   })
 
+  test('has the text that a page shows after a pause', async () => {
+    const page = { url: `http://site.test:${port}/paused` }
+    const { bytes, missing } = await renderer().pdf({ page, format: 'A5', margin }, customer())
+    expect([await textOf(bytes), missing]).toEqual(['shown late', []])
+  })
+
+  test('is made of Markdown, with its pictures and without its scripts, links to scripts and HTML', async () => {
+    lazyAsked = 0
+    const markdown = [
+      '# Title',
+      `![p](http://site.test:${port}/lazy.png) <script>document.body.innerHTML='run'</script>`,
+      '<img src=x onerror="document.body.innerHTML=1">',
+      '[one](javascript:alert(1)) [two](https://example.com/)',
+      '| a | b |\n|---|---|\n| c | d |',
+    ].join('\n\n')
+    const { bytes, missing } = await renderer().pdf({ page: { markdown }, format: 'A5', margin }, customer())
+    const text = await textOf(bytes)
+    for (const part of ['Title', '<script>', 'onerror=', 'a b', 'c d']) expect(text).toContain(part)
+    expect(missing).toEqual([])
+    expect(lazyAsked).toBe(1)
+    expect(await linksOf(bytes)).toEqual(['https://example.com/'])
+    const nothingOfOurs = await renderer().pdf(
+      { page: { markdown: '![p](http://private.test/)' }, format: 'A5', margin },
+      customer(),
+    )
+    expect(nothingOfOurs).toMatchObject({ refusedRequests: 1 })
+  })
+
   test('has the size of the @page rule when the order has no other', async () => {
     const page = { url: `http://site.test:${port}/paper` }
     const sized = await renderer().pdf({ page, format: 'A4', margin, preferCSSPageSize: true }, customer())
@@ -341,3 +395,13 @@ test.skipIf(opened === undefined)(
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`tollbook-browser-${process.pid}-`))).toEqual([])
   },
 )
+
+async function textOf(bytes: Uint8Array): Promise<string> {
+  const { text } = await extractText(Uint8Array.from(bytes), { mergePages: true })
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+async function linksOf(bytes: Uint8Array): Promise<readonly string[]> {
+  const { links } = await extractLinks(Uint8Array.from(bytes))
+  return links
+}

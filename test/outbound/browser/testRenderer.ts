@@ -3,7 +3,8 @@ import { createServer, type RequestListener } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
-import { openRenderer, type RendererDeps } from '../../../src/outbound/browser/openRenderer.ts'
+import { openRenderEngine, type RenderEngineDeps } from '../../../src/outbound/browser/openRenderEngine.ts'
+import { openRenderer } from '../../../src/outbound/browser/openRenderer.ts'
 import type { Renderer } from '../../../src/outbound/browser/renderer.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
@@ -34,15 +35,27 @@ function isAddressInfo(address: AddressInfo | string | null): address is Address
   return typeof address === 'object' && address !== null
 }
 
+export interface TestRenderer extends Partial<RenderEngineDeps> {
+  readonly jobTimeoutMs?: number
+}
+
 /** A renderer that has its browser, or undefined where none can be started: then there is nothing to test. */
-export async function openTestRenderer(options: Partial<RendererDeps> = {}): Promise<Renderer | undefined> {
+export async function openTestRenderer(options: TestRenderer = {}): Promise<Renderer | undefined> {
+  const { jobTimeoutMs, ...engine } = options
+  const openEngine = () =>
+    openRenderEngine({
+      clock: systemClock,
+      log: silentLog,
+      egress: openEgress({ allowHosts: [] }),
+      chromiumPath: undefined,
+      ...engine,
+    })
   const renderer = await openRenderer({
     clock: systemClock,
-    log: silentLog,
-    egress: openEgress({ allowHosts: [] }),
-    chromiumPath: undefined,
+    allowHosts: [],
     concurrency: 2,
-    ...options,
+    ...(jobTimeoutMs === undefined ? {} : { jobTimeoutMs }),
+    openEngine,
   })
   afterFile(() => renderer.close())
   return (await mayRender(() => renderer.whyUnavailable())) ? renderer : undefined
@@ -56,14 +69,19 @@ async function mayRender(whyUnavailable: () => string | undefined): Promise<bool
   return why === undefined
 }
 
-/** Browser processes that are our children. */
+/** Browser processes that a process has started. */
 export function browsersOf(parent: number): readonly number[] {
+  return childrenOf(parent, /chrom/)
+}
+
+/** Children that run, by their command line. */
+export function childrenOf(parent: number, command: RegExp): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
         const [, state, ppid] = /^\d+ \(.*\) (\S) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-        return state !== 'Z' && Number(ppid) === parent && /chrom/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+        return state !== 'Z' && Number(ppid) === parent && command.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
       } catch {
         return false
       }

@@ -1,5 +1,6 @@
 import { extractText, getDocumentProxy } from 'unpdf'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
+import { openRenderEngine } from '../../../src/outbound/browser/openRenderEngine.ts'
 import { openRenderer } from '../../../src/outbound/browser/openRenderer.ts'
 import type { Egress } from '../../../src/outbound/browser/renderJob.ts'
 import { RenderFailure, type Rendered, type Renderer } from '../../../src/outbound/browser/renderer.ts'
@@ -52,11 +53,10 @@ export function guarded(environment: EgressEnvironment): Egress {
 export async function openAttackedRenderer(egress: Egress): Promise<Renderer> {
   const renderer = await openRenderer({
     clock: systemClock,
-    log: silentLog,
-    egress,
-    chromiumPath: undefined,
+    allowHosts: [],
     concurrency: 1,
-    limits: { jobTimeoutMs },
+    jobTimeoutMs,
+    openEngine: () => openRenderEngine({ clock: systemClock, log: silentLog, egress, chromiumPath: undefined }),
   })
   while (/being started/.test(renderer.whyUnavailable() ?? '')) await systemClock.sleep(lingerMs)
   return renderer

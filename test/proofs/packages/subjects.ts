@@ -95,8 +95,18 @@ console.log(response.status, verdict.valid, (await store.pending()).length, JSON
 const { execFileSync } = await load('node:child_process')
 const words = ['node_modules/@tollbook/audit/dist/main.js', '--database', local.databaseUrl, '--json']
 const { events, findings } = JSON.parse(execFileSync(process.execPath, words, { encoding: 'utf8' }))
-console.log(events > 0, findings.length)`,
-    prints: 'true 0',
+const { audit } = await load('@tollbook/audit')
+const verdict = await audit({
+  source: { kind: 'database', url: local.databaseUrl },
+  verifierKeys: [],
+  ownCheckpoints: [],
+  transactions: true,
+  chain: undefined,
+  resumeFile: undefined,
+  clock: { monotonicMs: () => performance.now(), sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) },
+})
+console.log(events > 0, findings.length, verdict.findings.length)`,
+    prints: 'true 0 0',
     nodes: allNodes,
   },
   {

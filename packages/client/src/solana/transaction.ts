@@ -86,10 +86,16 @@ export function signTransaction(transaction: Uint8Array, keypairs: readonly Keyp
 
 /** The signature of the fee payer, which is the id of the transaction. Undefined if it is missing or wrong. */
 export function feePayerSignature(transaction: Uint8Array, feePayer: string): Signature | undefined {
+  const { signers } = readTransaction(transaction)
+  return signers[0] === feePayer ? signatureOf(transaction, feePayer) : undefined
+}
+
+/** The signature of one of the signers. Undefined if it is missing or wrong. */
+export function signatureOf(transaction: Uint8Array, address: string): Signature | undefined {
   const { message, signers, signatures } = readTransaction(transaction)
-  const [signature = new Uint8Array()] = signatures
-  const publicKey = keyBytes(feePayer)
-  return signers[0] === feePayer && verifyEd25519({ publicKey, message, signature })
+  const signature = signatures[signers.indexOf(address)]
+  const publicKey = keyBytes(address)
+  return signature !== undefined && verifyEd25519({ publicKey, message, signature })
     ? signatureOfBytes(signature)
     : undefined
 }

@@ -11,7 +11,7 @@ export interface Article {
 /** By the categories that Tollbook sells. The words are what callers are likely to search for. */
 const titles: Readonly<Record<string, readonly string[]>> = {
   business: [
-    'Central bank leaves interest rates where they are',
+    'Central bank leaves interest rates where they are, and the euro gains',
     'Stock markets close higher after earnings of large companies',
     'Inflation slows for the third month as economy grows',
     'Oil price falls and airlines gain',

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import type { HolderTerms } from './holderPayoutEvents.ts'
+import { addressForm, associatedTokenAccount } from './tokenAccountAddress.ts'
+
+/*
+ * Lines of a plan for holders, derived a second time from the snapshot that the plan names (docs/payouts.md): who is paid, how
+ * much, and in which part.
+ */
+
+/** A snapshot file: one line of JSON, then one line for each token account. */
+export interface HolderSnapshot {
+  readonly sha256: string
+  readonly mint: string
+  readonly tokenProgram: string
+  readonly slot: number
+  readonly accounts: readonly SnapshotAccount[]
+}
+
+interface SnapshotAccount {
+  readonly address: string
+  readonly owner: string
+  readonly baseUnits: bigint
+  readonly isFrozen: boolean
+}
+
+const headForm =
+  /^\{"accounts":(\d{1,9}),"decimals":\d{1,3},"format":"tollbook-holders-1","mint":"(\w{32,44})","network":"[^"\\]*","slot":(\d{1,15}),"tokenProgram":"(\w{32,44})"\}$/
+const accountForm = /^(\w{32,44}) (\w{32,44}) (0|[1-9]\d{0,19}) (open|frozen)$/
+
+/** Undefined for a text that is not a snapshot. */
+export function readHolderSnapshot(text: string): HolderSnapshot | undefined {
+  const [head = '', ...lines] = text.split('\n')
+  const [, count, mint = '', slot, tokenProgram = ''] = headForm.exec(head) ?? []
+  if (lines.pop() !== '' || Number(count) !== lines.length || ![mint, tokenProgram].every(isAddress)) return undefined
+  const accounts: SnapshotAccount[] = []
+  for (const line of lines) {
+    const [, address = '', owner = '', amount = '', state] = accountForm.exec(line) ?? []
+    const before = accounts.at(-1)?.address ?? ''
+    if (!isAddress(address) || !isAddress(owner) || address <= before) return undefined
+    accounts.push({ address, owner, baseUnits: BigInt(amount), isFrozen: state === 'frozen' })
+  }
+  const sha256 = createHash('sha256').update(text).digest('hex')
+  return { sha256, mint, tokenProgram, slot: Number(slot), accounts }
+}
+
+function isAddress(text: string): boolean {
+  return addressForm.test(text)
+}
+
+export interface DerivedLine {
+  readonly wallet: string
+  readonly baseUnits: bigint
+}
+
+// A transaction of 1,232 bytes has room for eight lines.
+const linesInPart = 8
+
+/** The parts of the plan, in their order. */
+export function derivePlan(terms: HolderTerms, snapshot: HolderSnapshot): readonly (readonly DerivedLine[])[] {
+  const lines = divide(terms.amountBaseUnits, payableBalances(terms, snapshot))
+  const parts: DerivedLine[][] = []
+  for (const line of lines) {
+    const last = parts.at(-1)
+    if (last === undefined || last.length === linesInPart) parts.push([line])
+    else last.push(line)
+  }
+  return parts
+}
+
+function payableBalances(terms: HolderTerms, { accounts, mint, tokenProgram }: HolderSnapshot) {
+  const balances = new Map<string, bigint>()
+  const frozen = new Map<string, boolean>()
+  for (const { address, owner, baseUnits, isFrozen } of accounts) {
+    balances.set(owner, (balances.get(owner) ?? 0n) + baseUnits)
+    frozen.set(address, isFrozen)
+  }
+  for (const wallet of terms.excluded) balances.delete(wallet)
+  const paid = new Map<string, bigint>()
+  const without: [string, bigint][] = []
+  for (const [wallet, balance] of balances) {
+    if (balance < terms.minimumBaseUnits) continue
+    const isFrozen = frozen.get(associatedTokenAccount({ wallet, tokenProgram, mint }))
+    if (isFrozen === undefined) without.push([wallet, balance])
+    else if (!isFrozen) paid.set(wallet, balance)
+  }
+  // The largest balances, and of equal ones the lower address, get a new account.
+  without.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))
+  for (const [wallet, balance] of without.slice(0, terms.openAccountsMax)) paid.set(wallet, balance)
+  return paid
+}
+
+/** In proportion, rounded down; what remains goes by single base units to the largest fractions. In the order of wallets. */
+function divide(amountBaseUnits: bigint, balances: ReadonlyMap<string, bigint>): readonly DerivedLine[] {
+  let total = 0n
+  for (const balance of balances.values()) total += balance
+  if (total === 0n) return []
+  const quotients = new Map<string, bigint>()
+  const fractions: [string, bigint][] = []
+  let left = amountBaseUnits
+  for (const [wallet, balance] of balances) {
+    const quotient = (amountBaseUnits * balance) / total
+    quotients.set(wallet, quotient)
+    fractions.push([wallet, amountBaseUnits * balance - quotient * total])
+    left -= quotient
+  }
+  fractions.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))
+  for (const [wallet] of fractions.slice(0, Number(left))) quotients.set(wallet, (quotients.get(wallet) ?? 0n) + 1n)
+  const lines = [...quotients].map(([wallet, baseUnits]) => ({ wallet, baseUnits }))
+  return lines.filter(({ baseUnits }) => baseUnits > 0n).toSorted((one, other) => (one.wallet < other.wallet ? -1 : 1))
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { encodeBase64 } from '@tollbook/core/base64'
+import { fromBase64Url, toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
+import { parseJson } from '../readBody.ts'
+import { addressText, amountText, headerCharactersMax } from './offerText.ts'
+import type { OfferQuestion, SponsoredOffer } from './sponsoredOffer.ts'
+
+/* The challenge of MPP in WWW-Authenticate: the scheme "Payment" with parameters, one of them the charge as base64url of JSON. */
+
+const charge = z.object({
+  amount: amountText,
+  currency: addressText,
+  recipient: addressText,
+  externalId: z.string().max(566).optional(),
+  methodDetails: z.object({
+    network: z.string(),
+    feePayer: z.literal(true),
+    feePayerKey: addressText,
+    // Parts for others are not paid: the limits know one recipient.
+    splits: z.array(z.unknown()).max(0).optional(),
+  }),
+})
+const parameters = z.looseObject({
+  id: z.string(),
+  method: z.literal('solana'),
+  intent: z.literal('charge'),
+  request: z.string(),
+  expires: z.iso.datetime({ offset: true }).optional(),
+})
+
+const networks: Readonly<Record<string, string>> = {
+  'mainnet-beta': 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  devnet: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  testnet: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z',
+}
+// As long as a blockhash lives.
+const lifetimeMsDefault = 60_000
+
+export function readMppOffer({ headers, mint, answeredAtMs }: OfferQuestion): SponsoredOffer | undefined {
+  const offers = readChallenges(headers.get('www-authenticate') ?? '').flatMap((challenge) => {
+    const { data } = parameters.safeParse(challenge)
+    const offer = data && readCharge(data, answeredAtMs)
+    return offer === undefined ? [] : [offer]
+  })
+  return offers.find((offer) => offer.mint === mint) ?? offers[0]
+}
+
+function readCharge(challenge: z.infer<typeof parameters>, answeredAtMs: number): SponsoredOffer | undefined {
+  const bytes = fromBase64Url(challenge.request)
+  const asked = bytes && charge.safeParse(parseJson(bytes)).data
+  if (asked === undefined) return undefined
+  const { amount, currency, recipient, externalId, methodDetails } = asked
+  return {
+    protocol: 'mpp',
+    network: networks[methodDetails.network],
+    mint: currency,
+    payTo: recipient,
+    feePayer: methodDetails.feePayerKey,
+    amountBaseUnits: amount,
+    memo: externalId,
+    lifetimeMs: challenge.expires === undefined ? lifetimeMsDefault : Date.parse(challenge.expires) - answeredAtMs,
+    encode: (transaction) => {
+      const payload = { type: 'transaction', transaction: encodeBase64(transaction) }
+      return `Payment ${toBase64Url(utf8Bytes(JSON.stringify({ challenge, payload })))}`
+    },
+  }
+}
+
+// A parameter with a quoted or a plain value, or the name of a scheme.
+const piece = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=[\s,]|$)/g
+
+/** The parameters of each challenge of the scheme "Payment" (RFC 9110, section 11.6.1). */
+function readChallenges(header: string): readonly Readonly<Record<string, string>>[] {
+  if (header.length > headerCharactersMax) return []
+  const challenges: { readonly scheme: string; readonly parameters: Record<string, string> }[] = []
+  for (const [, name = '', quoted, plain = '', scheme] of header.matchAll(piece)) {
+    if (scheme !== undefined) challenges.push({ scheme: scheme.toLowerCase(), parameters: {} })
+    const last = challenges.at(-1)
+    if (scheme === undefined && last !== undefined) last.parameters[name] = quoted?.replaceAll(/\\(.)/g, '$1') ?? plain
+  }
+  return challenges.filter(({ scheme }) => scheme === 'payment').map((challenge) => challenge.parameters)
+}

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { readAddress } from '@tollbook/core/address'
+
+/** Node accepts 16 kB of headers in all. */
+export const headerCharactersMax = 16_384
+
+export const addressText = z.string().transform((text, context) => {
+  const address = readAddress(text)
+  if (address !== undefined) return address
+  context.addIssue('it is not an address')
+  return z.NEVER
+})
+
+/** Base units of a token account: an unsigned number of 64 bits. */
+export const amountText = z
+  .string()
+  .regex(/^[1-9]\d{0,19}$/)
+  .transform(BigInt)
+  .refine((amountBaseUnits) => amountBaseUnits < 2n ** 64n)

@@ -1,0 +1,94 @@
+import { Fault } from '@tollbook/core/fault'
+import { splTokenProgram } from '@tollbook/core/programs'
+import type { Signature } from '@tollbook/core/signature'
+import type { QuotePins } from '../checkQuote.ts'
+import type { PayerChain } from '../payerChain.ts'
+import type { PayerWallet } from '../payerWallet.ts'
+import { type QuoteProblem, quoteProblem } from '../quoteProblem.ts'
+import { setComputeUnitLimit, setComputeUnitPrice } from '../solana/computeBudget.ts'
+import { associatedTokenAccount } from '../solana/programAddress.ts'
+import { memoInstruction, type Token, transferChecked } from '../solana/tokenInstruction.ts'
+import { buildTransaction, signatureOf } from '../solana/transaction.ts'
+import type { SponsoredOffer } from './sponsoredOffer.ts'
+
+export interface SponsoredPlan {
+  readonly offer: SponsoredOffer
+  readonly token: Token
+  readonly destination: string
+}
+
+export interface SponsorDeps {
+  readonly chain: Pick<PayerChain, 'readToken' | 'latestBlockhash'>
+  readonly wallet: PayerWallet
+  readonly pins: QuotePins
+}
+
+/** Compares the offer with the caller's expectations and with the chain. */
+export async function planSponsored(deps: SponsorDeps, offer: SponsoredOffer): Promise<SponsoredPlan | QuoteProblem> {
+  const { wallet, pins } = deps
+  const { mint, payTo, feePayer, network, lifetimeMs } = offer
+  if (mint !== pins.expectedMint)
+    return quoteProblem('other_mint', `it names ${mint}, and ${pins.expectedMint} is expected`)
+  if (pins.expectedPaymentWallet !== undefined && payTo !== pins.expectedPaymentWallet)
+    return quoteProblem('other_payment_wallet', `it names ${payTo}, and ${pins.expectedPaymentWallet} is expected`)
+  if (feePayer === wallet.address || payTo === wallet.address)
+    return quoteProblem('malformed', 'it names the payer as its fee payer or recipient')
+  if (lifetimeMs <= 0) return quoteProblem('expired', 'its end is in the past')
+  const found = await readToken(deps, offer)
+  if ('problem' in found) return found
+  // A service of a private chain calls it by another name; `expectedNetwork` says by which.
+  const known = pins.expectedNetwork ?? found.network
+  if (network !== undefined && network !== known)
+    return quoteProblem('other_network', `it is for ${network}, and the node of rpcUrl is on ${known}`)
+  return { offer, token: found.token, destination: found.destination }
+}
+
+async function readToken({ chain }: SponsorDeps, { mint, payTo }: SponsoredOffer) {
+  const accountOf = (tokenProgram: string) => associatedTokenAccount({ wallet: payTo, mint, tokenProgram })
+  const classic = accountOf(splTokenProgram)
+  const first = await chain.readToken({ mint, paymentTokenAccount: classic })
+  if (first.mint === undefined) return quoteProblem('other_mint', `${mint} is not a mint on this chain`)
+  const { tokenProgram, decimals } = first.mint
+  const destination = accountOf(tokenProgram)
+  const facts = destination === classic ? first : await chain.readToken({ mint, paymentTokenAccount: destination })
+  const account = facts.paymentTokenAccount
+  if (account.state === 'absent')
+    return quoteProblem('token_account_missing', `${payTo} has no token account, and the service must create it`)
+  if (account.owner !== payTo)
+    return quoteProblem('token_account_wrong', `its token account belongs to ${account.owner}`)
+  return { network: facts.network, token: { mint, tokenProgram, decimals }, destination }
+}
+
+export interface SponsoredPayment {
+  /** The payer's own signature. On chain the fee payer's comes first. */
+  readonly signature: Signature
+  readonly transaction: Uint8Array
+  readonly lastValidBlockHeight: number
+}
+
+// As the stock clients of both protocols set them, in their order. A service may compare.
+const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
+const microLamports = 1n
+
+/** Builds the transfer and signs it for the payer. Sends nothing: without the fee payer's signature it cannot land. */
+export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Promise<SponsoredPayment> {
+  const { offer, token, destination } = plan
+  const { address } = deps.wallet
+  const { blockhash, lastValidBlockHeight } = await deps.chain.latestBlockhash()
+  const budget = [setComputeUnitLimit(unitsByProtocol[offer.protocol]), setComputeUnitPrice(microLamports)]
+  const account = associatedTokenAccount({ ...token, wallet: address })
+  const amount = { account, authority: address, baseUnits: offer.amountBaseUnits }
+  const instructions = [
+    ...(offer.protocol === 'mpp' ? budget.toReversed() : budget),
+    transferChecked(token, amount, destination),
+    ...(offer.memo === undefined ? [] : [memoInstruction(offer.memo)]),
+  ]
+  const unsigned = buildTransaction({ feePayer: offer.feePayer, blockhash, instructions })
+  const transaction = await deps.wallet.signTransaction(unsigned)
+  const signature = signatureOf(transaction, address)
+  if (signature === undefined)
+    throw new Fault(`the wallet ${address} returned the transaction unsigned, or signed with another key`, {
+      retryable: false,
+    })
+  return { signature, transaction, lastValidBlockHeight }
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { encodeBase64, readBase64 } from '@tollbook/core/base64'
+import { utf8Bytes } from '@tollbook/core/bytes'
+import { randomToken } from '@tollbook/core/id'
+import { parseJson } from '../readBody.ts'
+import { addressText, amountText, headerCharactersMax } from './offerText.ts'
+import type { OfferQuestion, SponsoredOffer } from './sponsoredOffer.ts'
+
+/* The offer of x402 version 2 in PAYMENT-REQUIRED, standard base64 of JSON (specs/transports-v2/http.md). */
+
+const exactOnSolana = z.looseObject({
+  scheme: z.literal('exact'),
+  network: z.string().startsWith('solana:'),
+  amount: amountText,
+  asset: addressText,
+  payTo: addressText,
+  maxTimeoutSeconds: z.number().positive(),
+  extra: z.looseObject({ feePayer: addressText, memo: z.string().max(256).optional() }),
+})
+const paymentRequired = z.object({
+  x402Version: z.literal(2),
+  resource: z.unknown().optional(),
+  accepts: z.array(z.unknown()),
+  extensions: z.unknown().optional(),
+})
+
+export function readX402Offer({ headers, mint }: OfferQuestion): SponsoredOffer | undefined {
+  const text = headers.get('payment-required') ?? ''
+  const bytes = text.length <= headerCharactersMax ? readBase64(text) : undefined
+  const required = bytes && paymentRequired.safeParse(parseJson(bytes)).data
+  if (required === undefined) return undefined
+  const { resource, extensions, accepts } = required
+  // An entry is echoed as it came, with members that we do not know.
+  const payable = accepts.flatMap((accepted) => {
+    const { data } = exactOnSolana.safeParse(accepted)
+    return data === undefined ? [] : [{ accepted, entry: data }]
+  })
+  const chosen = payable.find(({ entry }) => entry.asset === mint) ?? payable[0]
+  if (chosen === undefined) return undefined
+  const { accepted, entry } = chosen
+  return {
+    protocol: 'x402',
+    network: entry.network,
+    mint: entry.asset,
+    payTo: entry.payTo,
+    feePayer: entry.extra.feePayer,
+    amountBaseUnits: entry.amount,
+    // Keeps two equal payments of one blockhash apart.
+    memo: entry.extra.memo ?? randomToken(),
+    lifetimeMs: entry.maxTimeoutSeconds * 1000,
+    encode: (transaction) =>
+      encodeBase64(
+        utf8Bytes(
+          JSON.stringify({
+            x402Version: 2,
+            resource,
+            accepted,
+            payload: { transaction: encodeBase64(transaction) },
+            extensions,
+          }),
+        ),
+      ),
+  }
+}

@@ -1,0 +1,41 @@
+import { assert } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
+import { isPayable } from './account.ts'
+import { compare, divideAmongHolders } from './holderShares.ts'
+import { type HolderRules, type HolderSnapshot, holdersOf } from './holderSnapshot.ts'
+import { identifiedPlan, type PayoutPlan } from './payoutPlan.ts'
+
+export interface HolderQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holders'>, HolderRules {
+  /** The debt that is divided. */
+  readonly account: string
+  readonly amountBaseUnits: bigint
+  readonly snapshot: HolderSnapshot
+  readonly snapshotSha256: string
+  readonly tokenAccountOf: (wallet: Address) => Address
+}
+
+// With a token account to open for each, eight lines fit into a transaction of 1,232 bytes.
+const holderPartMax = 8
+
+/** Pure: the same question yields the same plan, to its id. Undefined when no holder is left. */
+export function planHolderPayout(question: HolderQuestion): PayoutPlan | undefined {
+  const { account, amountBaseUnits, snapshot, snapshotSha256, tokenAccountOf, ...rest } = question
+  const { excluded: unordered, minimumBaseUnits, openAccountsMax, ...base } = rest
+  assert(isPayable(account) && amountBaseUnits > 0n, 'a debt is divided')
+  assert(snapshot.mint === base.mint && snapshot.network === base.network, 'the snapshot is of the mint that is paid')
+  const excluded = [...new Set(unordered)].toSorted(compare)
+  const holders = holdersOf(snapshot, { excluded, minimumBaseUnits, openAccountsMax }, tokenAccountOf)
+  assert(!holders.some(({ wallet }) => wallet === base.paymentWallet), 'the payment wallet does not pay itself')
+  if (holders.length === 0) return undefined
+  const payments = divideAmongHolders(amountBaseUnits, holders).map((share) => ({ account, ...share }))
+  const parts = Array.from({ length: Math.ceil(payments.length / holderPartMax) }, (_, index) =>
+    payments.slice(index * holderPartMax, (index + 1) * holderPartMax),
+  )
+  const terms = { account, amountBaseUnits, excluded, minimumBaseUnits, openAccountsMax }
+  const created = identifiedPlan({ ...base, parts, holders: { ...terms, snapshotSha256, snapshotSlot: snapshot.slot } })
+  assert(
+    created.parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n) === amountBaseUnits,
+    'the lines of the plan sum to its amount',
+  )
+  return created
+}

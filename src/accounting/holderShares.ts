@@ -1,0 +1,47 @@
+import { assert } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
+
+/** Wallet with the tokens of all its token accounts. */
+export interface Holder {
+  readonly wallet: Address
+  readonly balanceBaseUnits: bigint
+}
+
+export interface HolderShare {
+  readonly wallet: Address
+  readonly baseUnits: bigint
+}
+
+/**
+ * Divides the amount in proportion to the balances. Each holder gets the proportion rounded down. The base units that
+ * remain go one each to the largest fractions, and of equal fractions to the lower address. The shares sum to the amount;
+ * holders whose share is 0 are left out. The audit derives the same shares with its own code.
+ */
+export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Holder[]): readonly HolderShare[] {
+  assert(amountBaseUnits > 0n, 'an amount is divided')
+  const totalBaseUnits = holders.reduce((sum, { balanceBaseUnits }) => sum + balanceBaseUnits, 0n)
+  assert(
+    totalBaseUnits > 0n && holders.every(({ balanceBaseUnits }) => balanceBaseUnits > 0n),
+    'each holder holds something',
+  )
+  const exact = holders.map(({ wallet, balanceBaseUnits }) => {
+    const product = amountBaseUnits * balanceBaseUnits
+    return { wallet, baseUnits: product / totalBaseUnits, fraction: product % totalBaseUnits }
+  })
+  const remainder = Number(amountBaseUnits - exact.reduce((sum, { baseUnits }) => sum + baseUnits, 0n))
+  assert(remainder >= 0 && remainder < holders.length, 'less than one base unit a holder remains')
+  const rounded = exact
+    .toSorted((one, other) => compare(other.fraction, one.fraction) || compare(one.wallet, other.wallet))
+    .map(({ wallet, baseUnits }, rank) => ({ wallet, baseUnits: rank < remainder ? baseUnits + 1n : baseUnits }))
+  const shares = rounded
+    .filter(({ baseUnits }) => baseUnits > 0n)
+    .toSorted((one, other) => compare(one.wallet, other.wallet))
+  assert(shares.reduce((sum, { baseUnits }) => sum + baseUnits, 0n) === amountBaseUnits, 'the shares sum to the amount')
+  return shares
+}
+
+/** Order of UTF-16 code units, or of amounts. */
+export function compare<T extends bigint | string>(one: T, other: T): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
+}

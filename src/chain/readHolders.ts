@@ -1,0 +1,126 @@
+import {
+  AccountLayout,
+  AccountState,
+  ExtensionType,
+  getExtensionData,
+  getTransferFeeConfig,
+  unpackMint,
+} from '@solana/spl-token'
+import { PublicKey } from '@solana/web3.js'
+import { z } from 'zod'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { Fault } from '@tollbook/core/fault'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import { createNodeClient, type PostJson, type RpcClient } from './nodeClient.ts'
+
+const dataJson = z.tuple([z.base64(), z.literal('base64')])
+const programAccountsJson = z.object({
+  context: z.object({ slot: z.int().min(0) }),
+  value: z.array(z.object({ pubkey: z.string(), account: z.object({ data: dataJson }) })),
+})
+const mintJson = z.object({ value: z.object({ owner: z.string(), data: dataJson }) })
+
+export interface HolderSource {
+  readonly url: string
+  readonly postJson: PostJson
+}
+
+export interface HeldTokens {
+  readonly network: string
+  readonly mint: Address
+  readonly tokenProgram: Address
+  readonly decimals: number
+  readonly slot: number
+  /** Ascending by address. */
+  readonly accounts: readonly HeldAccount[]
+}
+
+interface HeldAccount {
+  readonly address: Address
+  readonly owner: Address
+  readonly baseUnits: bigint
+  readonly isFrozen: boolean
+}
+
+// A node reads every account of the program for this.
+const timeoutMs = 120_000
+
+/**
+ * All token accounts of the mint in one finalized state. The balances and withheld fees have to sum to the supply, so a node
+ * that leaves out an account is noticed. Burns in the meantime lower the supply, so it is read before and after.
+ */
+export async function readHolders({ url, postJson }: HolderSource, terms: PaymentTerms): Promise<HeldTokens> {
+  const rpc = createNodeClient({ url, postJson, timeoutMs, onCall: () => undefined })
+  const { mint, tokenProgram, decimals, network } = terms
+  const genesisHash = await rpc.call('getGenesisHash', [], z.string().min(32))
+  if (network !== `solana:${genesisHash.slice(0, 32)}`) throw refused('the node is on another network')
+  const before = await readSupply(rpc, terms)
+  const options = {
+    encoding: 'base64',
+    commitment: 'finalized',
+    withContext: true,
+    filters: [{ memcmp: { offset: 0, bytes: mint } }],
+  }
+  const { context, value } = await rpc.call('getProgramAccounts', [tokenProgram, options], programAccountsJson)
+  const after = await readSupply(rpc, terms)
+  const read = value.flatMap(({ pubkey, account }) => readAccount(pubkey, account.data[0]) ?? [])
+  const sumBaseUnits = read.reduce(
+    (sum, { account, withheldBaseUnits }) => sum + account.baseUnits + withheldBaseUnits,
+    0n,
+  )
+  const [least, most] = before < after ? [before, after] : [after, before]
+  if (sumBaseUnits < least || sumBaseUnits > most)
+    throw refused(
+      `the token accounts of the node hold ${sumBaseUnits} base units, and the supply is ${before} before and ${after} after: use another node`,
+    )
+  const accounts = read.map(({ account }) => account).toSorted((one, other) => (one.address < other.address ? -1 : 1))
+  return { network, mint, tokenProgram, decimals, slot: context.slot, accounts }
+}
+
+/** Tokens that are in token accounts: the supply without the fees that the mint itself holds. */
+async function readSupply(rpc: RpcClient, { mint, tokenProgram }: PaymentTerms): Promise<bigint> {
+  const { value } = await rpc.call('getAccountInfo', [mint, { encoding: 'base64', commitment: 'finalized' }], mintJson)
+  const owner = new PublicKey(value.owner)
+  if (value.owner !== tokenProgram) throw refused(`the mint belongs to ${value.owner}`)
+  const info = { owner, data: Buffer.from(value.data[0], 'base64'), executable: false, lamports: 0 }
+  const unpacked = unpackMint(new PublicKey(mint), info, owner)
+  return unpacked.supply - (getTransferFeeConfig(unpacked)?.withheldAmount ?? 0n)
+}
+
+interface ReadAccount {
+  readonly account: HeldAccount
+  readonly withheldBaseUnits: bigint
+}
+
+const accountBytes = 165
+// Byte 165 of an account with extensions names its type; 2 is a token account.
+const tokenAccountType = 2
+
+/** Undefined for an account that is not an initialized token account. */
+function readAccount(pubkey: string, base64: string): ReadAccount | undefined {
+  const data = Buffer.from(base64, 'base64')
+  const isTokenAccount = data.length === accountBytes || data[accountBytes] === tokenAccountType
+  if (data.length < accountBytes || !isTokenAccount) return undefined
+  const { amount, state } = AccountLayout.decode(data.subarray(0, accountBytes))
+  if (state === AccountState.Uninitialized) return undefined
+  const fees = getExtensionData(ExtensionType.TransferFeeAmount, data.subarray(accountBytes + 1))
+  return {
+    account: {
+      address: assertPresent(readAddress(pubkey), 'an account has an address'),
+      owner: ownerOf(data),
+      baseUnits: amount,
+      isFrozen: state === AccountState.Frozen,
+    },
+    withheldBaseUnits: fees?.readBigUInt64LE() ?? 0n,
+  }
+}
+
+function ownerOf(data: Buffer): Address {
+  return assertPresent(readAddress(encodeBase58(data.subarray(32, 64))), 'the owner of an account is an address')
+}
+
+function refused(message: string): Fault {
+  return new Fault(message, { retryable: false })
+}

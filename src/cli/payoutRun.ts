@@ -1,0 +1,36 @@
+import { Fault } from '@tollbook/core/fault'
+import type { Payout } from '../payout/openPayout.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { openPayoutAccess } from './payoutAccess.ts'
+import { UsageProblem, usageExitCode } from './usageProblem.ts'
+
+const refusedExitCode = 4
+const unavailableExitCode = 7
+const interruptedExitCode = 130
+
+/** Opens the payouts, does the work, and turns its failure into a message and an exit code. */
+export async function runPayout(deps: CommandDeps, work: (payout: Payout) => Promise<void>): Promise<void> {
+  try {
+    const payout = await openPayoutAccess(deps)
+    try {
+      await work(payout)
+    } finally {
+      await payout.close()
+    }
+    deps.setExitCode(0)
+  } catch (error) {
+    if (deps.interrupted.aborted) {
+      deps.stderr.write('interrupted; run the command again to continue\n')
+      deps.setExitCode(interruptedExitCode)
+      return
+    }
+    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
+    deps.stderr.write(`${error.message}\n`)
+    deps.setExitCode(exitCodeOf(error))
+  }
+}
+
+function exitCodeOf(error: UsageProblem | Fault): number {
+  if (error instanceof UsageProblem) return usageExitCode
+  return error.retryable ? unavailableExitCode : refusedExitCode
+}

@@ -1,0 +1,27 @@
+import type { PdfOrder, Rendered, ScreenshotOrder } from './renderer.ts'
+
+/** Renders pages. Turns, payments and storage are the business of `openRenderer.ts`. */
+export interface RenderEngine {
+  /** Undefined when a browser is available. */
+  whyUnavailable(): string | undefined
+  /** Undefined unless no browser can be started; the problem, for operators. */
+  problem(): string | undefined
+  /** Throws `RenderFailure` and nothing else that is not a bug. */
+  render(work: RenderWork, bounds: RenderBounds): Promise<Rendered>
+  close(): Promise<void>
+}
+
+export type RenderWork =
+  | { readonly kind: 'screenshot'; readonly order: ScreenshotOrder }
+  | { readonly kind: 'pdf'; readonly order: PdfOrder }
+
+export interface RenderBounds {
+  /** The job is ended after this time, whatever its page does. */
+  readonly timeoutMs: number
+  /** The caller has gone. */
+  readonly signal: AbortSignal
+  /** Others need the room of a page that gets nothing. */
+  readonly hurry: AbortSignal
+  /** The page has received nothing for a second. */
+  readonly onStall: () => void
+}

@@ -1,0 +1,31 @@
+import { capturePdf, captureScreenshot, documentHeightMax, heightMaxOf, viewportOfPdf } from './capture.ts'
+import type { RenderWork } from './renderEngine.ts'
+import type { PdfOrder, ScreenshotOrder } from './renderer.ts'
+import type { RenderTask } from './renderTask.ts'
+
+export function renderTaskOf(work: RenderWork): RenderTask {
+  return work.kind === 'screenshot' ? screenshotTask(work.order) : pdfTask(work.order)
+}
+
+function screenshotTask(order: ScreenshotOrder): RenderTask {
+  const { url, width, height, fullPage, deviceScale = 1, isMobile = false } = order
+  return {
+    page: { url },
+    viewport: { width, height, deviceScaleFactor: deviceScale, isMobile },
+    options: order,
+    scroll: fullPage ? { heightMax: heightMaxOf({ width, deviceScale }), isCutThere: true } : undefined,
+    isPrinted: false,
+    capture: (page) => captureScreenshot(page, order),
+  }
+}
+
+function pdfTask(order: PdfOrder): RenderTask {
+  return {
+    page: order.page,
+    viewport: viewportOfPdf,
+    options: order,
+    scroll: { heightMax: documentHeightMax, isCutThere: false },
+    isPrinted: true,
+    capture: (page) => capturePdf(page, order),
+  }
+}

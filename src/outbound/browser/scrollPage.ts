@@ -1,0 +1,109 @@
+import type { PageWorld } from './pageWorld.ts'
+import type { Missing } from './renderer.ts'
+
+export interface Scroll {
+  /** Nothing below is brought into view. */
+  readonly heightMax: number
+  /** The capture shows nothing below either. */
+  readonly isCutThere: boolean
+}
+
+export interface SettlingScroll extends Scroll {
+  readonly settle: () => Promise<readonly Missing[]>
+}
+
+export interface Scrolled {
+  /** After the last step; undefined if the page had nothing to scroll. */
+  readonly missing: readonly Missing[] | undefined
+  readonly unseen: readonly Missing[]
+}
+
+const scrollRoundsMax = 3
+// Longer than a frame, in which the browser notices what has come into view.
+const scrollPauseMs = 20
+const scrollTimeoutMs = 2_000
+
+/** Brings everything into view once, so that what loads when it is seen is loaded, and goes back to the top. */
+export async function scrollThrough(world: PageWorld, scroll: SettlingScroll): Promise<Scrolled> {
+  const area = (await world.run(hasScrollArea)) === true ? [scrollArea] : []
+  if ((await world.run(isTall)) !== true) return { missing: undefined, unseen: area }
+  const { heightMax, isCutThere, settle } = scroll
+  let missing: readonly Missing[] = []
+  let [scrolled, height] = [0, 0]
+  for (let round = 1; round <= scrollRoundsMax; round++) {
+    scrolled = numberOf(await world.run(scrollFrom, scrolled, heightMax, scrollPauseMs, scrollTimeoutMs))
+    missing = await settle()
+    height = numberOf(await world.run(pageHeight))
+    if (height <= scrolled || scrolled >= heightMax) break
+  }
+  await world.run(scrollHome)
+  const isBelowTheCut = isCutThere && scrolled >= heightMax
+  const unscrolled = height > scrolled && !isBelowTheCut ? [lazyContent(scrolled)] : []
+  const unloaded = (await world.run(hasUnloaded, scrollPauseMs)) === true ? [unloadedContent] : []
+  return { missing, unseen: [...area, ...unscrolled, ...unloaded] }
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+// Each stop notes some of the texts that are in view: a list that draws only its visible rows drops them again.
+const scrollFrom = `async (from, heightMax, pauseMs, timeoutMs) => {
+  const root = document.scrollingElement ?? document.documentElement
+  const end = document.timeline.currentTime + timeoutMs
+  const seen = (globalThis.tollbookSeen ??= new Map())
+  const note = () => {
+    for (const across of [0.02, 0.25, 0.5, 0.75])
+      for (const down of [0.2, 0.5, 0.8]) {
+        const element = document.elementFromPoint(innerWidth * across, innerHeight * down)
+        if (element === null || element.childElementCount > 0 || seen.size >= 500) continue
+        const text = element.textContent.trim()
+        if (text.length >= 3 && text.length <= 200) seen.set(element, text)
+      }
+  }
+  let y = from
+  for (; y < Math.min(root.scrollHeight, heightMax) && document.timeline.currentTime < end; y += innerHeight) {
+    scrollTo({ top: y, behavior: 'instant' })
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    note()
+  }
+  return Math.min(y, root.scrollHeight, heightMax)
+}`
+const scrollHome = `() => scrollTo({ top: 0, behavior: 'instant' })`
+const pageHeight = `() => (document.scrollingElement ?? document.documentElement).scrollHeight`
+const isTall = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight`
+
+// A third, because a clock, a slide and a relative time change their texts too. A list that is drawn again has the same
+// texts in other elements.
+const hasUnloaded = `async (pauseMs) => {
+  await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  const seen = globalThis.tollbookSeen ?? new Map()
+  const whole = document.documentElement.textContent
+  const lost = [...seen].filter(([element, text]) => !element.isConnected && !whole.includes(text)).length
+  return lost >= 3 && lost * 3 >= seen.size
+}`
+
+// An area as large as half of the window is what the page is about; a small box that scrolls is not.
+const hasScrollArea = `() => {
+  for (let element = document.elementFromPoint(innerWidth / 2, innerHeight / 2); element; element = element.parentElement ?? element.getRootNode().host) {
+    if (element === document.documentElement) return false
+    const isOfWindow = element === document.body && getComputedStyle(document.documentElement).overflowY === 'visible'
+    if (isOfWindow || !/auto|scroll/.test(getComputedStyle(element).overflowY)) continue
+    const isLarge = element.clientHeight * 2 >= innerHeight && element.clientWidth * 2 >= innerWidth
+    if (isLarge && element.scrollHeight > element.clientHeight + 50) return true
+  }
+  return false
+}`
+
+const scrollArea: Missing = {
+  reason: 'scroll_area',
+  detail: 'the main part of the page scrolls by itself, and only its visible part was captured',
+}
+const unloadedContent: Missing = {
+  reason: 'unloaded_content',
+  detail: 'the page removed content again that it had shown while it was scrolled',
+}
+const lazyContent = (scrolled: number): Missing => ({
+  reason: 'lazy_content',
+  detail: `the page was scrolled to ${scrolled} pixels and has more below, which may not have been loaded`,
+})

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import type { RenderWork } from './renderEngine.ts'
+
+/*
+ * The protocol between the service and its rendering worker. The service trusts nothing that the worker sends: a page
+ * that takes over the browser may take over the worker next.
+ */
+
+export const workerSettings = z.object({
+  chromiumPath: z.string().optional(),
+  allowHosts: z.array(z.string()),
+  loadTimeoutMs: z.number().exactOptional(),
+  jobsPerBrowserMax: z.number().exactOptional(),
+})
+export type WorkerSettings = z.infer<typeof workerSettings>
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+const id = z.int().nonnegative()
+
+/** From the service, which has checked the order. */
+export const workerOrder = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('render'), id, work: z.custom<RenderWork>(isObject), timeoutMs: z.number() }),
+  z.object({ type: z.literal('hurry'), id }),
+  z.object({ type: z.literal('abandon'), id }),
+  z.object({ type: z.literal('close') }),
+])
+export type WorkerOrder = z.infer<typeof workerOrder>
+
+const sentenceLengthMax = 4_000
+const bytesMax = 32 * 1024 * 1024
+const missingMax = 20
+const sentence = z.string().max(sentenceLengthMax)
+
+const missing = z.object({
+  reason: z.enum([
+    'resources_pending',
+    'still_loading',
+    'still_changing',
+    'lazy_content',
+    'scroll_area',
+    'unloaded_content',
+    'wait_not_met',
+  ]),
+  detail: sentence,
+})
+
+const rendered = z.object({
+  bytes: z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length <= bytesMax, 'at most 32 MiB'),
+  httpStatus: z.int().optional(),
+  finalUrl: z.string().optional(),
+  missing: z.array(missing).max(missingMax),
+  missingGlyphs: z.int().nonnegative(),
+  clipped: z.boolean(),
+  refusedRequests: z.int().nonnegative(),
+})
+
+export const workerNews = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('state'), unavailable: sentence.optional(), problem: sentence.optional() }),
+  z.object({ type: z.literal('stalled'), id }),
+  z.object({ type: z.literal('rendered'), id, rendered }),
+  z.object({
+    type: z.literal('failed'),
+    id,
+    kind: z.enum(['forbidden', 'unreachable', 'timeout', 'too_large', 'broken']),
+    message: sentence,
+    endsPayment: z.boolean(),
+  }),
+  z.object({
+    type: z.literal('log'),
+    level: z.enum(['debug', 'info', 'warn']),
+    fields: z.record(z.string(), z.unknown()),
+  }),
+])
+export type WorkerNews = z.infer<typeof workerNews>

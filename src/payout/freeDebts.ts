@@ -1,0 +1,24 @@
+import { Fault } from '@tollbook/core/fault'
+import type { Database } from '../store/database.ts'
+import { readOpenHolderPayout } from '../store/holderPayoutStore.ts'
+import { type Debts, readDebts } from '../store/payoutStore.ts'
+
+/** Debts that this plan may pay: what an open plan for holders has still to pay is left to it. */
+export async function readFreeDebts(database: Database, mint: string, planId?: string): Promise<Debts> {
+  const open = await readOpenHolderPayout(database, mint)
+  const { position, debts } = await readDebts(database, mint)
+  if (open === undefined || open.planId === planId) return { position, debts }
+  const reservedBaseUnits = open.amountBaseUnits - open.paidBaseUnits
+  return {
+    position,
+    debts: debts.map(({ account, baseUnits }) => {
+      if (account !== open.account) return { account, baseUnits }
+      const freeBaseUnits = baseUnits - reservedBaseUnits
+      if (freeBaseUnits < 0n)
+        throw new Fault(`${account} is owed less than the open plan ${open.planId} still has to pay`, {
+          retryable: false,
+        })
+      return { account, baseUnits: freeBaseUnits }
+    }),
+  }
+}

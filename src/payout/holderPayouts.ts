@@ -1,0 +1,120 @@
+import { readHolders } from '../chain/readHolders.ts'
+import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { shareOf } from '../accounting/account.ts'
+import { planHolderPayout } from '../accounting/holderPlan.ts'
+import { readSnapshot, snapshotDigest, snapshotText } from '../accounting/holderSnapshot.ts'
+import type { PayoutPlan } from '../accounting/payoutPlan.ts'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import { postJson } from '../outbound/postJson.ts'
+import { readOpenHolderPayout } from '../store/holderPayoutStore.ts'
+import { readFreeDebts } from './freeDebts.ts'
+import { endHolderPayout, type HolderPaymentDeps, type HolderPaymentOrder, payHolders } from './payHolders.ts'
+import type { PayoutWallets } from './payoutWallets.ts'
+
+/** Divides a share among the holders of the token. */
+export interface HolderPayouts {
+  /** Reads all token accounts of the mint in one finalized state. */
+  snapshot(): Promise<SnapshotFile>
+  /** Moves and records nothing. Undefined when nothing is owed, or no holder is left. */
+  plan(request: HolderRequest): Promise<PayoutPlan | undefined>
+  /** Pays and records all parts; continues where an earlier run stopped. */
+  pay(order: HolderPaymentOrder): Promise<void>
+  /** Ends a plan that cannot be paid to its end. */
+  end(plan: PayoutPlan): Promise<void>
+}
+
+export interface SnapshotFile {
+  readonly text: string
+  readonly sha256: string
+  readonly slot: number
+  readonly accounts: number
+}
+
+export interface HolderRequest {
+  /** Name of the share that is divided. */
+  readonly share: string
+  readonly snapshotText: string
+  /** In addition to the payment wallets on record and the addresses that destroy tokens. */
+  readonly excluded: readonly Address[]
+  readonly minimumBaseUnits: bigint
+  readonly openAccountsMax: number
+}
+
+interface HolderPayoutsDeps extends HolderPaymentDeps {
+  readonly rpcUrl: string
+  readonly seam: ((deps: HolderPaymentDeps) => HolderPaymentDeps) | undefined
+  readonly wallets: PayoutWallets
+  /** Refuses while a payout on chain is not in the ledger. */
+  readonly requireRecorded: () => Promise<void>
+}
+
+// A million token accounts are some 400 MB of JSON, and strings end at 512 MB.
+const answerBytesMax = 500_000_000
+
+export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
+  const { chain, rpcUrl: url } = deps
+  return {
+    snapshot: async () => {
+      const postLong = (to: string, body: string, limits: { readonly timeoutMs: number }) =>
+        postJson(to, body, { ...limits, answerBytesMax })
+      const held = await readHolders({ url, postJson: postLong }, chain.terms)
+      const text = snapshotText(held)
+      return { text, sha256: snapshotDigest(text), slot: held.slot, accounts: held.accounts.length }
+    },
+    plan: (request) => plan(deps, request),
+    pay: (order) => payHolders(deps.seam?.(deps) ?? deps, order),
+    end: (created) => endHolderPayout(deps, created),
+  }
+}
+
+async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<PayoutPlan | undefined> {
+  const { chain, database, wallets } = deps
+  const { minimumBaseUnits, openAccountsMax } = request
+  const account = shareOf(request.share)
+  const { network, mint, decimals, paymentWallet, tokenProgram } = chain.terms
+  const snapshot = readSnapshot(request.snapshotText)
+  if (snapshot === undefined)
+    throw refused('the snapshot is not a file of `payout holders snapshot`, or it was changed')
+  if (snapshot.mint !== mint || snapshot.network !== network || snapshot.tokenProgram !== tokenProgram)
+    throw refused(`the snapshot is of the mint ${snapshot.mint} on ${snapshot.network}`)
+  await wallets.require({ fromOldWallet: false })
+  const slot = await chain.finality.finalizedSlot()
+  if (snapshot.slot > slot) throw refused(`the snapshot is of slot ${snapshot.slot}, and the chain is at ${slot}`)
+  await deps.requireRecorded()
+  const open = await readOpenHolderPayout(database, mint)
+  if (open !== undefined) throw refused(`the plan ${open.planId} is open: pay it first, or end it`)
+  const { position, debts } = await readFreeDebts(database, mint)
+  const amountBaseUnits = debts.find((debt) => debt.account === account)?.baseUnits ?? 0n
+  if (amountBaseUnits === 0n) return undefined
+  const created = planHolderPayout({
+    network,
+    mint,
+    decimals,
+    paymentWallet,
+    position,
+    slot,
+    account,
+    amountBaseUnits,
+    snapshot,
+    snapshotSha256: snapshotDigest(request.snapshotText),
+    excluded: [...request.excluded, ...(await wallets.all()), ...destroyers()],
+    minimumBaseUnits,
+    openAccountsMax,
+    tokenAccountOf: (wallet) => tokenAccountOf(chain.terms, wallet),
+  })
+  if (created !== undefined) await wallets.requireCover(created)
+  return created
+}
+
+/** Tokens sent to these addresses are lost: the incinerator, and the address of 32 zero bytes. */
+function destroyers(): readonly Address[] {
+  return ['1nc1nerator11111111111111111111111111111111', '1'.repeat(32)].map((text) =>
+    assertPresent(readAddress(text), 'the address is one'),
+  )
+}
+
+function refused(message: string): Fault {
+  return new Fault(message, { retryable: false })
+}

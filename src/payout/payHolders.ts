@@ -1,0 +1,221 @@
+import type { Chain } from '../chain/openChain.ts'
+import { signPayout } from '../chain/payoutTransaction.ts'
+import type { PayoutPlan } from '../accounting/payoutPlan.ts'
+import type { Address } from '@tollbook/core/address'
+import { assert, assertNever, assertPresent } from '@tollbook/core/assert'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import type { Database } from '../store/database.ts'
+import {
+  type PayoutAttempt,
+  readAttempts,
+  readOpenHolderPayout,
+  recordAttempt,
+  recordHolderPayout,
+} from '../store/holderPayoutStore.ts'
+import { findRecordedParts } from '../store/payoutStore.ts'
+import { type AttemptStanding, judgeAttempts } from './attemptStanding.ts'
+
+export interface HolderPaymentDeps {
+  readonly database: Database
+  readonly chain: Chain
+  readonly clock: Clock
+  readonly build: (plan: PayoutPlan, part: number, feePayer: Address) => Promise<BuiltPart>
+  readonly record: (plan: PayoutPlan, signature: Signature) => Promise<unknown>
+  /** Refuses when a payout on chain is not in the ledger, or the plan pays more than is owed. */
+  readonly requirePayable: (plan: PayoutPlan) => Promise<unknown>
+}
+
+interface BuiltPart {
+  readonly transaction: Uint8Array
+  readonly lastValidBlockHeight: number
+}
+
+export interface HolderPaymentOrder {
+  readonly plan: PayoutPlan
+  readonly feePayer: Address
+  /** The fee payer first, then the payment wallet. */
+  readonly signers: readonly { readonly secretKey: Uint8Array }[]
+  readonly signal: AbortSignal
+  readonly onProgress: (recorded: number, parts: number) => void
+}
+
+// Sent and not final yet. A node accepts some hundred transactions a second; finality takes 13 s.
+const openPartsMax = 64
+const pollMs = 1_000
+// A transaction is final, or proven absent, within some three minutes.
+const idleRoundsMax = 400
+
+/**
+ * Pays every part of a plan for holders and records each. Each transaction is in the database before it is sent, and a part
+ * gets a new one only when its last one failed or can no longer land. So the work continues after a kill at any step.
+ */
+export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOrder): Promise<void> {
+  const { plan } = order
+  const { database, clock } = deps
+  const failed = new Map<number, string>()
+  if (!(await begin(deps, plan))) return
+  for (let idle = 0, before = -1; idle < idleRoundsMax; idle++) {
+    order.signal.throwIfAborted()
+    const recorded = await findRecordedParts(database, plan)
+    order.onProgress(recorded.size, plan.parts.length)
+    if (recorded.size > before) idle = 0
+    before = recorded.size
+    const open = plan.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part) && !failed.has(part))
+    if (open.length === 0) return finish(deps, plan, failed)
+    const hasChanged = await advance(deps, order, { open, failed })
+    if (!hasChanged) await clock.sleep(pollMs, order.signal)
+  }
+  throw new Fault('no part of the plan became final for some minutes; run the command again', { retryable: true })
+}
+
+/** False when the plan was paid and has ended. */
+async function begin({ database, requirePayable, clock }: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean> {
+  const holders = assertPresent(plan.holders, 'the plan is for holders')
+  const { account, amountBaseUnits } = holders
+  const lines = plan.parts.flat()
+  assert(
+    lines.reduce((sum, { baseUnits }) => sum + baseUnits, 0n) === amountBaseUnits &&
+      lines.every((line) => line.account === account && line.baseUnits > 0n),
+    'the lines of a plan sum to its amount',
+  )
+  const recorded = await findRecordedParts(database, plan)
+  if (recorded.size < plan.parts.length) await requirePayable(plan)
+  const outcome = await recordHolderPayout(
+    database,
+    {
+      kind: 'HolderPayoutPlanned',
+      planId: plan.id,
+      mint: plan.mint,
+      rule: 'pro-rata-1',
+      ...holders,
+      lines: lines.length,
+      parts: plan.parts.length,
+    },
+    clock.nowMs(),
+  )
+  if (outcome === 'plan_open')
+    throw refused('another plan for holders is open: pay it first, or end it with `payout holders end`')
+  if (outcome === 'more_than_owed') throw refused(`${account} is owed less than the plan pays; make a new plan`)
+  const open = await readOpenHolderPayout(database, plan.mint)
+  if (open?.planId === plan.id) return true
+  if (recorded.size === plan.parts.length) return false
+  throw refused(`the plan ${plan.id} was ended before all of it was paid; make a new plan`)
+}
+
+interface Round {
+  readonly open: readonly number[]
+  /** Parts whose transaction failed on chain during this run, with the reason. */
+  readonly failed: Map<number, string>
+}
+
+/** Records what is final and sends what may be sent. True when something changed. */
+async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, { open, failed }: Round): Promise<boolean> {
+  const { plan } = order
+  const attempts = (await readAttempts(deps.database, plan.id)).filter(({ part }) => open.includes(part))
+  const standings = await judgeAttempts(deps.chain, attempts)
+  const known = new Map(attempts.map((attempt) => [attempt.part, attempt]))
+  let waiting = 0
+  let changes = 0
+  const free: number[] = open.filter((part) => !known.has(part))
+  for (const [part, standing] of standings) {
+    const attempt = assertPresent(known.get(part), 'a standing is of an attempt')
+    const next = await follow(deps, { plan, attempt, standing })
+    if (next === 'waiting') waiting += 1
+    else changes += 1
+    if (next === 'free') free.push(part)
+    if (standing.kind === 'failed') failed.set(part, standing.why)
+  }
+  for (const part of free.slice(0, Math.max(0, openPartsMax - waiting))) {
+    await sendPart(deps, order, { part, replaced: known.get(part)?.signature })
+    changes += 1
+  }
+  return changes > 0
+}
+
+type Next = 'recorded' | 'failed' | 'free' | 'waiting'
+
+interface Followed {
+  readonly plan: PayoutPlan
+  readonly attempt: PayoutAttempt
+  readonly standing: AttemptStanding
+}
+
+async function follow(deps: HolderPaymentDeps, { plan, attempt, standing }: Followed): Promise<Next> {
+  switch (standing.kind) {
+    case 'final':
+      await deps.record(plan, attempt.signature)
+      return 'recorded'
+    case 'failed':
+      return 'failed'
+    case 'absent':
+      return 'free'
+    case 'unseen':
+      // The same bytes sent again are the same payment.
+      await deps.chain.reader.broadcast(attempt)
+      return 'waiting'
+    case 'waiting':
+      return 'waiting'
+    default:
+      return assertNever(standing)
+  }
+}
+
+interface PartToSend {
+  readonly part: number
+  /** Signature of the last transaction of the part, which failed or can no longer land. */
+  readonly replaced: Signature | undefined
+}
+
+async function sendPart(deps: HolderPaymentDeps, order: HolderPaymentOrder, { part, replaced }: PartToSend) {
+  const { database, chain } = deps
+  const { plan, feePayer, signers } = order
+  const { transaction: unsigned, lastValidBlockHeight } = await deps.build(plan, part, feePayer)
+  const { signature, transaction: bytes } = signPayout(unsigned, signers)
+  // The later of two bounds, because one node named the first.
+  const lastValidHeight = Math.max(lastValidBlockHeight, chain.reader.landingBound().lastValidHeight)
+  const isRecorded = await recordAttempt(database, plan.id, {
+    attempt: { part, signature, lastValidHeight, bytes },
+    replaced,
+  })
+  if (!isRecorded) throw new Fault('another process pays this plan; let it finish', { retryable: false })
+  await chain.reader.broadcast({ bytes })
+}
+
+async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: ReadonlyMap<number, string>): Promise<void> {
+  if (failed.size === 0) return endPlan(deps, plan)
+  const reasons = [...failed].slice(0, 5).map(([part, why]) => `part ${part}: ${why}`)
+  throw refused(
+    `${failed.size} parts failed on chain, and all others are paid and recorded (${reasons.join('; ')}). Run the command again to send them again, or \`payout holders end\` to leave their lines owed`,
+  )
+}
+
+/** Ends a plan. Refuses while a transaction of it could still land. */
+export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
+  const { database, chain, requirePayable } = deps
+  const open = await readOpenHolderPayout(database, plan.mint)
+  if (open?.planId !== plan.id) throw refused(`the plan ${plan.id} is not open`)
+  await requirePayable(plan)
+  const recorded = await findRecordedParts(database, plan)
+  const attempts = (await readAttempts(database, plan.id)).filter(({ part }) => !recorded.has(part))
+  for (const [part, { kind }] of await judgeAttempts(chain, attempts)) {
+    if (kind === 'final') throw refused(`part ${part} is on chain; run \`payout holders pay\` first, which records it`)
+    if (kind !== 'absent' && kind !== 'failed')
+      throw new Fault(`part ${part} could still land; run the command again in two minutes`, { retryable: true })
+  }
+  await endPlan(deps, plan)
+}
+
+async function endPlan({ database, clock }: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
+  const open = await readOpenHolderPayout(database, plan.mint)
+  if (open?.planId !== plan.id) return
+  const { id: planId, mint } = plan
+  const { paidBaseUnits } = open
+  const ended = { kind: 'HolderPayoutEnded', planId, mint, paidBaseUnits } as const
+  await recordHolderPayout(database, ended, clock.nowMs())
+}
+
+function refused(message: string): Fault {
+  return new Fault(message, { retryable: false })
+}

@@ -1,0 +1,115 @@
+import { sql } from 'kysely'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import { readSignature, type Signature } from '@tollbook/core/signature'
+import { holderPayoutCodec, type HolderPayoutEvent } from '../payment/events.ts'
+import { type Database, readOrFault } from './database.ts'
+import { textOf } from './paymentItem.ts'
+
+/** Plan for holders that has not ended: what it has not paid yet is paid by no other plan. */
+export interface OpenHolderPayout {
+  readonly planId: string
+  readonly account: string
+  readonly amountBaseUnits: bigint
+  readonly paidBaseUnits: bigint
+}
+
+/** At most one for each mint: the database refuses a second one. */
+export async function readOpenHolderPayout(database: Database, mint: string): Promise<OpenHolderPayout | undefined> {
+  const { rows } = await readOrFault('the plan for holders', () =>
+    sql<{ body: Buffer; paid: string }>`
+      select p.body, coalesce((
+        select sum((d.debt ->> 'paidBaseUnits')::numeric)
+        from ledger.events e
+        cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
+        cross join lateral jsonb_array_elements(b.said -> 'payments') as d (debt)
+        where e.kind = 'DistributionPaid' and e.seq > p.seq
+          and b.said ->> 'planId' = convert_from(p.body, 'UTF8')::jsonb ->> 'planId'), 0)::text as paid
+      from ledger.events p
+      where p.kind = 'HolderPayoutPlanned' and convert_from(p.body, 'UTF8')::jsonb ->> 'mint' = ${mint}
+        and not exists (select from ledger.events e where e.kind = 'HolderPayoutEnded' and e.stream = p.seq)`.execute(
+      database,
+    ),
+  )
+  assert(rows.length <= 1, 'at most one plan for holders is open')
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { event } = holderPayoutCodec.decode(textOf(row.body))
+  assert(event.kind === 'HolderPayoutPlanned', 'the first event of a plan for holders is its plan')
+  const { planId, account, amountBaseUnits } = event
+  const paidBaseUnits = BigInt(row.paid)
+  assert(paidBaseUnits <= amountBaseUnits, 'a plan pays no more than its amount')
+  return { planId, account, amountBaseUnits, paidBaseUnits }
+}
+
+export type HolderPayoutOutcome = 'recorded' | 'plan_open' | 'more_than_owed'
+
+/** Recording it again is harmless: the answer is the same. */
+export async function recordHolderPayout(
+  database: Database,
+  event: HolderPayoutEvent,
+  effectiveAtMs: number,
+): Promise<HolderPayoutOutcome> {
+  const version = event.kind === 'HolderPayoutPlanned' ? 1 : 2
+  const body = holderPayoutCodec.encode(event, { stream: `holders:${event.planId}`, version, effectiveAtMs })
+  const refusal = await callRecord(database, body)
+  if (refusal === null) return 'recorded'
+  if (refusal === 'plan_open' || refusal === 'more_than_owed') return refusal
+  throw new Fault(`the ledger refused ${event.kind} as ${refusal}`, { retryable: false })
+}
+
+async function callRecord(database: Database, body: string): Promise<string | null> {
+  try {
+    const { rows } = await sql<{ refusal: string | null }>`
+      select refusal from ledger.record_holder_payout(${Buffer.from(body, 'utf8')})`.execute(database)
+    return assertPresent(rows[0], 'a recording is answered').refusal
+  } catch (error) {
+    throw new Fault('the ledger did not report whether it took the plan; run the command again', {
+      cause: error,
+      retryable: true,
+    })
+  }
+}
+
+/** The last transaction that was signed for a part. */
+export interface PayoutAttempt {
+  readonly part: number
+  readonly signature: Signature
+  readonly lastValidHeight: number
+  readonly bytes: Uint8Array
+}
+
+export async function readAttempts(database: Database, planId: string): Promise<readonly PayoutAttempt[]> {
+  const rows = await readOrFault('the transactions of a plan', () =>
+    database.selectFrom('work.payout_attempts').selectAll().where('plan_id', '=', planId).orderBy('part').execute(),
+  )
+  return rows.map(({ part, signature, last_valid_height: lastValidHeight, transaction }) => ({
+    part,
+    signature: assertPresent(readSignature(signature), 'an attempt has a signature'),
+    lastValidHeight,
+    bytes: transaction,
+  }))
+}
+
+/**
+ * Records a transaction before it is sent. False when another process has recorded one for this part since `replaced` was
+ * read: then this one must not be sent.
+ */
+export async function recordAttempt(
+  database: Database,
+  planId: string,
+  { attempt, replaced }: { readonly attempt: PayoutAttempt; readonly replaced: Signature | undefined },
+): Promise<boolean> {
+  const { part, signature, lastValidHeight, bytes } = attempt
+  const { rows } = await readOrFault('the transactions of a plan', () =>
+    sql`
+      insert into work.payout_attempts as a (plan_id, part, signature, last_valid_height, transaction)
+      values (${planId}, ${part}, ${signature}, ${lastValidHeight}, ${Buffer.from(bytes)})
+      on conflict (plan_id, part) do update set
+        signature = excluded.signature, last_valid_height = excluded.last_valid_height,
+        transaction = excluded.transaction, attempted_at = clock_timestamp()
+      where a.signature = ${replaced ?? ''}
+      returning a.part`.execute(database),
+  )
+  return rows.length === 1
+}
