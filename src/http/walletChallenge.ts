@@ -12,7 +12,7 @@ import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 export interface WalletQuestion {
   /** Name of the service in the text. */
   readonly origin: string
-  /** What is asked for, for example `show the payment 5x…`. */
+  /** Object of the request, for example `show the payment 5x…`. */
   readonly purpose: string
   readonly authorization: string | undefined
   readonly nowMs: number

@@ -2,7 +2,7 @@ import { accounts, shareName } from '../accounting/account.ts'
 import type { MoneyFigures } from '../reports/moneyFigures.ts'
 import { repeat, type RepeatDeps, type Repeated } from './repeat.ts'
 
-/** What the metrics show of the money, in base units. */
+/** Sums that the metrics show, in base units. */
 export interface ShownMoney extends MoneyFigures {
   readonly refundsDueBaseUnits: bigint
   /** Tokens of all payment wallets on chain, less `Assets:PaymentWallet`. */

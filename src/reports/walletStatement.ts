@@ -52,8 +52,8 @@ async function* rowsWith(
   refunds: ReadonlyMap<string, readonly RefundLine[]>,
 ): AsyncGenerator<ReportRow> {
   for await (const row of rows) {
-    const kept = ofPayment.map((column) => [column, row[column] ?? null] as const)
-    yield { ...Object.fromEntries(kept), ...refundOf(refunds.get(String(row['reference'])) ?? []) }
+    const cells = ofPayment.map((column) => [column, row[column] ?? null] as const)
+    yield { ...Object.fromEntries(cells), ...refundOf(refunds.get(String(row['reference'])) ?? []) }
   }
 }
 

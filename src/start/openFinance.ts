@@ -14,6 +14,7 @@ import { startMoneyMetrics } from '../jobs/moneyMetricsJob.ts'
 import { repeat } from '../jobs/repeat.ts'
 import type { RefundSettings } from '../config/refundSettings.ts'
 import type { LedgerPart } from './openLedger.ts'
+import type { OpenReports } from './openReports.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import { openRefundDecisions } from './openRefundDecisions.ts'
@@ -50,17 +51,7 @@ export function openFinance({ finance: settings, sale, refunds }: FinanceOptions
   const { mint, decimals, network } = chain.terms
   // Connects when it is first asked.
   const reports = ledger.openReports({ mint, decimals })
-  const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
-  const writeStatement: WriteStatement = async (question) => {
-    const { position, headPosition, read } = await reports.statement(question)
-    if (position >= headPosition) return read
-    read.destroy()
-    return undefined
-  }
-  const payerRoutes = [
-    paymentStatusRoute({ clock, log, origin: onRecord.origin, findStatus }),
-    statementRoute({ clock, log, origin: onRecord.origin, writeStatement }),
-  ]
+  const payerRoutes = createPayerRoutes(deps, reports)
   if (settings === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
   const walletBaseUnits = () => totalBaseUnits(chain.reader, onRecord.allTerms())
@@ -115,6 +106,24 @@ export function openFinance({ finance: settings, sale, refunds }: FinanceOptions
       await decisions?.close()
     },
   }
+}
+
+/** For the holders of wallets, on the public listener. */
+function createPayerRoutes(
+  { clock, log, ledger, settings: { origin }, keys }: FinanceDeps,
+  reports: OpenReports,
+): readonly FreeRoute[] {
+  const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
+  const writeStatement: WriteStatement = async (question) => {
+    const { position, headPosition, read } = await reports.statement(question)
+    if (position >= headPosition) return read
+    read.destroy()
+    return undefined
+  }
+  return [
+    paymentStatusRoute({ clock, log, origin, findStatus }),
+    statementRoute({ clock, log, origin, writeStatement }),
+  ]
 }
 
 /** An old payment wallet holds tokens until they are paid out or moved. */
