@@ -247,6 +247,14 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     ),
     errors: [400, 401, 404, 503],
   },
+  '/api/statements/:wallet': {
+    summary: 'Payments of a wallet in a month with their refunds, as CSV, for its holder',
+    description:
+      'Without `authorization` the answer is a 401 with a `challenge`. Sign its text with the wallet, and repeat with `authorization: Wallet <wallet>.<expiresAt>.<signature in base58>`. A signature serves one download.',
+    answers: { 'text/csv': 'text' },
+    errors: [400, 401, 503],
+    parameters: [{ name: 'month', in: 'query', required: true, schema: { type: 'string', examples: ['2026-11'] } }],
+  },
   '/artifacts/:name': {
     summary: 'A purchased picture or document',
     description: 'Anyone with the address can fetch it until it expires.',

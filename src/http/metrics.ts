@@ -1,7 +1,8 @@
+import { type MoneyMetrics, moneyMetrics } from './moneyMetrics.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Everything the service counts, for Prometheus. Labels are closed lists: a caller cannot make new series. */
-export interface Metrics {
+export interface Metrics extends MoneyMetrics {
   readonly registry: Registry
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
   onFlush(flush: { readonly items: number; readonly durationMs: number }): void
@@ -89,6 +90,7 @@ export function createMetrics(): Metrics {
     ...limitMetrics(registers),
     ...burnMetrics(registers),
     ...signerMetrics(registers),
+    ...moneyMetrics(registers),
     showChecks: (checks) => showChecks(registers, checks),
   }
 }

@@ -12,6 +12,16 @@ import { isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
 export async function reportCsv(database: Database, asked: AskedReport): Promise<Readable> {
   // The first page names the columns, and a fault comes before anything was sent.
   const { columns } = await readReport(database, { ...asked, limit: 1 })
+  return csvOf({ columns, rows: allRows(database, asked), decimals: asked.token.decimals })
+}
+
+export interface CsvTable {
+  readonly columns: readonly string[]
+  readonly rows: AsyncIterable<ReportRow>
+  readonly decimals: number
+}
+
+export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
   const lines = stringify({
     header: true,
     columns: columns.flatMap((column) => {
@@ -21,10 +31,10 @@ export async function reportCsv(database: Database, asked: AskedReport): Promise
     escape_formulas: true,
     record_delimiter: 'windows',
   })
-  const rows = Readable.from(csvRows(allRows(database, asked), asked.token.decimals))
-  rows.on('error', (error) => lines.destroy(error))
-  lines.on('close', () => rows.destroy())
-  return rows.pipe(lines)
+  const written = Readable.from(csvRows(rows, decimals))
+  written.on('error', (error) => lines.destroy(error))
+  lines.on('close', () => written.destroy())
+  return written.pipe(lines)
 }
 
 async function* csvRows(rows: AsyncIterable<ReportRow>, decimals: number): AsyncGenerator<Record<string, unknown>> {

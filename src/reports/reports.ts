@@ -5,6 +5,7 @@ import { readSignature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
 import { readClosing, type UnsignedClosing } from './closing/readClosing.ts'
 import type { LedgerToken } from './ledgerToken.ts'
+import { type MoneyFigures, moneyFigures } from './moneyFigures.ts'
 import { paymentDetail } from './paymentDetail.ts'
 import { readReport } from './readReport.ts'
 import { reportCsv } from './reportCsv.ts'
@@ -14,11 +15,14 @@ import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
 import { type ReportPosition, reportPosition, rollUp } from './rollUp.ts'
 import { summary } from './summary.ts'
+import { walletStatement } from './walletStatement.ts'
 
 /** All reports of one ledger and one token. Each is brought nearer to the head of the ledger before it is read. */
 export interface Reports {
   readonly token: LedgerToken
   summary(): Promise<Positioned<Readonly<Record<string, Json>>>>
+  /** Sums for monitoring, as far as the ledger is rolled up. */
+  money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
   /** The closing statement of a month such as `2026-10`, without its signature. Throws a fault while it is not sealed. */
@@ -32,6 +36,8 @@ export interface Reports {
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
   /** The same, up to the head of the ledger. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
+  /** The payments of a wallet in a month as CSV, after one step of the roll-up. */
+  statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
 }
 
 /** A result with the position of the reports at that time. */
@@ -51,6 +57,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
   return {
     token,
     summary: () => positioned(() => summary(database, token)),
+    money: () => moneyFigures(database, token),
     table: (report, question) => positioned(() => readReport(database, { ...question, report, token })),
     csv: (report, question) => positioned(() => reportCsv(database, { ...question, report, token })),
     closing: async (question) => {
@@ -65,6 +72,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
       return paymentDetail(database, reference)
     },
     refundsNow: (wallet) => positioned(() => readRefunds(database, [wallet])),
+    statement: (question) => positioned(() => walletStatement(database, { ...question, token })),
     refundsOf: async (wallet) => {
       for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
       return readRefunds(database, [wallet])

@@ -9,9 +9,12 @@ import { createFinanceRoutes } from '../http/financeRoutes.ts'
 import type { FreeRoute } from '../http/freeRoutes.ts'
 import type { FinanceServing } from '../http/openServer.ts'
 import { paymentStatusRoute } from '../http/paymentStatusRoute.ts'
+import { statementRoute, type WriteStatement } from '../http/statementRoute.ts'
+import { startMoneyMetrics } from '../jobs/moneyMetricsJob.ts'
 import { repeat } from '../jobs/repeat.ts'
 import type { RefundSettings } from '../config/refundSettings.ts'
 import type { LedgerPart } from './openLedger.ts'
+import type { OpenReports } from './openReports.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import { openRefundDecisions } from './openRefundDecisions.ts'
@@ -50,10 +53,17 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   const { mint, decimals, network } = chain.terms
   // Connects when it is first asked.
   const reports = ledger.openReports({ token: { mint, decimals }, readDatabaseUrl })
-  const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
-  const payerRoutes = [paymentStatusRoute({ clock, log, origin: onRecord.origin, findStatus })]
+  const payerRoutes = createPayerRoutes(deps, reports)
   if (settings === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
+  const walletBaseUnits = () => totalBaseUnits(chain.reader, onRecord.allTerms())
+  const showing = startMoneyMetrics({
+    clock,
+    log,
+    readFigures: reports.money,
+    walletBaseUnits,
+    onMoney: deps.metrics.onMoney,
+  })
   const decisions = openRefundDecisions(refunds, deps, {
     token: { mint, decimals },
     chain: chain.reader,
@@ -86,17 +96,36 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
         text,
       ),
     reconcile: () => reconcile({ clock, facts: reports.facts, chain, allTerms: onRecord.allTerms }),
-    walletBaseUnits: () => totalBaseUnits(chain.reader, onRecord.allTerms()),
+    walletBaseUnits,
   })
   return {
     serving: { routes, listener: settings.listener },
     routes: payerRoutes,
     async close() {
+      await showing.stop()
       await rolling.stop()
       await reports.close()
       await decisions?.close()
     },
   }
+}
+
+/** For the holders of wallets, on the public listener. */
+function createPayerRoutes(
+  { clock, log, ledger, settings: { origin }, keys }: FinanceDeps,
+  reports: OpenReports,
+): readonly FreeRoute[] {
+  const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
+  const writeStatement: WriteStatement = async (question) => {
+    const { position, headPosition, read } = await reports.statement(question)
+    if (position >= headPosition) return read
+    read.destroy()
+    return undefined
+  }
+  return [
+    paymentStatusRoute({ clock, log, origin, findStatus }),
+    statementRoute({ clock, log, origin, writeStatement }),
+  ]
 }
 
 /** An old payment wallet holds tokens until they are paid out or moved. */

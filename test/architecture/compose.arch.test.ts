@@ -266,8 +266,10 @@ function alertExpressions(): readonly string[] {
 const dashboardFile = z.object({ panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })) })) })
 
 function dashboardExpressions(): readonly string[] {
-  const { panels } = dashboardFile.parse(JSON.parse(readText('deploy/grafana/dashboards/tollbook.json')))
-  return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  const files = globSync('deploy/grafana/dashboards/*.json', { cwd: fileURLToPath(root) })
+  return files
+    .flatMap((file) => dashboardFile.parse(JSON.parse(readText(file))).panels)
+    .flatMap(({ targets }) => targets.map(({ expr }) => expr))
 }
 
 /** Content of a scrape after one event of every kind; `up`, `instance` and `job` are Prometheus' own. */
@@ -281,6 +283,16 @@ async function servedMetrics() {
   metrics.onLifecycleStep('finalized')
   metrics.onSeal({ unsealedEvents: 0, damaged: false })
   metrics.onLimited('requests')
+  metrics.onMoney({
+    accounts: [{ account: 'Assets:PaymentWallet', baseUnits: 1n }],
+    endpoints: [{ endpoint: '/api/tools/qrcode', allocatedBaseUnits: 1n, allocatedMicroUsd: 1n }],
+    refundsDueBaseUnits: 0n,
+    walletBaseUnits: 1n,
+    walletDifferenceBaseUnits: 0n,
+    exposedBaseUnits: 0n,
+    lateEntries: 0,
+    readAtMs: 0,
+  })
   metrics.onQuoteStorage({ bytes: 0, oldestDays: 0, retentionDays: 3 })
   metrics.onNode({ name: 'node', slot: 1, lagSlots: 0, problem: undefined })
   metrics.showChecks([{ name: 'ledger', problem: () => undefined }])

@@ -1,6 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
+import { isoTime } from '@tollbook/core/clock'
 import { secretKeySigner } from '@tollbook/core/ed25519'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test, vi } from 'vitest'
@@ -49,6 +50,8 @@ const explained = z.object({
       .loose(),
   }),
 })
+
+const challenged = z.object({ challenge: z.string(), expiresAt: z.string() })
 
 async function read(path: string, role = 'support') {
   const headers = { authorization: `Bearer ${await tokenOf(role)}` }
@@ -130,7 +133,7 @@ async function run(...words: readonly string[]) {
 test('a payer reads state, receipt and refunds of a payment by a signed challenge, and no other wallet does', async () => {
   const path = `${service.baseUrl}/api/payments/${sale.receipt.signature}`
   const asked = await fetch(path)
-  const { challenge, expiresAt } = z.object({ challenge: z.string(), expiresAt: z.string() }).parse(await asked.json())
+  const { challenge, expiresAt } = challenged.parse(await asked.json())
   expect([asked.status, asked.headers.get('www-authenticate')]).toEqual([401, 'Wallet'])
   const read = async (keypair: Keypair, text = challenge, until = expiresAt) => {
     const signer = assertPresent(secretKeySigner(keypair.secretKey), 'a keypair signs')
@@ -147,6 +150,48 @@ test('a payer reads state, receipt and refunds of a payment by a signed challeng
   expect((await read(service.demoWallet, `${challenge} `)).status).toBe(401)
   const later = new Date(Date.parse(expiresAt) + 3_600_000).toISOString()
   expect((await read(service.demoWallet, challenge.replace(expiresAt, later), later)).status).toBe(401)
+})
+
+test('the holder of a wallet reads its statement by a signed challenge, once, and no other signature opens it', async () => {
+  const wallet = service.demoWallet.publicKey.toBase58()
+  const month = isoTime(Date.parse(sale.receipt.blockTime)).slice(0, 7)
+  const path = `${service.baseUrl}/api/statements/${wallet}?month=${month}`
+  const ask = async () => challenged.parse(await (await fetch(path)).json())
+  const read = async (keypair: Keypair, text: string, until: string) => {
+    const signer = assertPresent(secretKeySigner(keypair.secretKey), 'a keypair signs')
+    const signed = encodeBase58(signer.sign(new TextEncoder().encode(text)))
+    const headers = { authorization: `Wallet ${keypair.publicKey.toBase58()}.${until}.${signed}` }
+    const response = await fetch(path, { headers })
+    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+  }
+  const { challenge, expiresAt } = await ask()
+  expect(challenge).toMatch(
+    new RegExp(`^tollbook/\\w+ asks: list the payments of ${wallet} in ${month} until ${expiresAt}$`),
+  )
+  const past = isoTime(Date.parse(expiresAt) - 3_600_000)
+  const later = isoTime(Date.parse(expiresAt) + 3_600_000)
+  for (const [keypair, text, until] of [
+    [Keypair.generate(), challenge, expiresAt],
+    [service.demoWallet, challenge.replace(month, '2026-01'), expiresAt],
+    [service.demoWallet, challenge.replace(/^\S+/, 'tollbook/other'), expiresAt],
+    [service.demoWallet, challenge.replace(/list .* in \S+/, `show the payment ${sale.receipt.signature}`), expiresAt],
+    [service.demoWallet, challenge.replace(expiresAt, past), past],
+    [service.demoWallet, challenge.replace(expiresAt, later), later],
+  ] as const)
+    expect((await read(keypair, text, until)).status).toBe(401)
+  const statement = await read(service.demoWallet, challenge, expiresAt)
+  expect([statement.status, statement.type]).toEqual([200, 'text/csv; charset=utf-8; header=present'])
+  const [head, ...rows] = statement.text.trimEnd().split('\r\n')
+  expect(head).toMatch(
+    /^paidAt,reference,endpoint,state,.*,refund,refundedBaseUnits,refundedTokens,refundReference,refundedAt$/,
+  )
+  expect(
+    rows.filter((row) => row.includes(`solana:${sale.receipt.signature},/api/tools/qrcode,fulfilled,`)),
+  ).toHaveLength(1)
+  expect((await read(service.demoWallet, challenge, expiresAt)).status).toBe(401)
+  for (const query of ['', '?month=2026-13', '?month=2999-01', `?month=${month}&format=csv`])
+    expect((await fetch(`${service.baseUrl}/api/statements/${wallet}${query}`)).status).toBe(400)
+  expect((await fetch(`${service.baseUrl}/api/statements/nobody?month=${month}`)).status).toBe(400)
 })
 
 test('support approves a refund over HTTP in its own name and within its limit, and an auditor decides nothing', async () => {

@@ -137,6 +137,15 @@ test('reports show dollars at the quoted price and at the mean price of the day'
   expect(Number(wallet?.['closingAtDayPriceMicroUsd'])).toBeGreaterThan(0)
 })
 
+test('the sums for monitoring balance, and agree with the reports', async () => {
+  const { accounts, endpoints, lateEntries } = await reports.money()
+  expect(accounts.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)).toBe(0n)
+  const shares = accounts.filter(({ account }) => account.startsWith('Liabilities:Share:'))
+  const earned = -shares.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  expect(endpoints).toMatchObject([{ endpoint: '/api/data/weather', allocatedBaseUnits: earned }])
+  expect(lateEntries).toBeGreaterThan(0)
+})
+
 test('an event of a closed month never changes its statement: it is listed there, and restated in the month in which it came', async () => {
   const { statement } = await closing(closedMonth)
   expect(statement).toMatchObject({ status: 'final', accounts: [], position: 0, owedBaseUnits: '0' })

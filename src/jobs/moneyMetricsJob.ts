@@ -1,0 +1,46 @@
+import { accounts, shareName } from '../accounting/account.ts'
+import type { MoneyFigures } from '../reports/moneyFigures.ts'
+import { repeat, type RepeatDeps, type Repeated } from './repeat.ts'
+
+/** Sums that the metrics show, in base units. */
+export interface ShownMoney extends MoneyFigures {
+  readonly refundsDueBaseUnits: bigint
+  /** Tokens of all payment wallets on chain, less `Assets:PaymentWallet`. */
+  readonly walletDifferenceBaseUnits: bigint
+  readonly walletBaseUnits: bigint
+  readonly readAtMs: number
+}
+
+export interface MoneyMetricsDeps extends RepeatDeps {
+  readonly readFigures: () => Promise<MoneyFigures>
+  readonly walletBaseUnits: () => Promise<bigint>
+  readonly onMoney: (money: ShownMoney) => void
+}
+
+// A few sums and one balance for each payment wallet.
+const everyMs = 60_000
+
+export function startMoneyMetrics(deps: MoneyMetricsDeps): Repeated {
+  return repeat(deps, { name: 'money metrics', everyMs, run: () => showMoney(deps) })
+}
+
+/** Reads the ledger before the chain: a payment that arrives in between is a surplus and never a shortage. */
+export async function showMoney({ readFigures, walletBaseUnits, onMoney, clock }: MoneyMetricsDeps): Promise<void> {
+  const figures = await readFigures()
+  const onChainBaseUnits = await walletBaseUnits()
+  const bookedBaseUnits = figures.accounts.find(({ account }) => account === accounts.paymentWallet)?.baseUnits ?? 0n
+  const refunds = figures.accounts.filter(({ account }) => isRefund(account))
+  onMoney({
+    ...figures,
+    refundsDueBaseUnits: -refunds.reduce((sum, { baseUnits }) => sum + baseUnits, 0n),
+    walletBaseUnits: onChainBaseUnits,
+    walletDifferenceBaseUnits: onChainBaseUnits - bookedBaseUnits,
+    readAtMs: clock.nowMs(),
+  })
+}
+
+/** Money of a wallet that goes back to it. */
+function isRefund(account: string): boolean {
+  const isOrdinary = account === accounts.unearned || account === accounts.burnOwed || shareName(account) !== undefined
+  return account.startsWith('Liabilities:') && !isOrdinary
+}

@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import { type Database, readOrFault } from '../store/database.ts'
+import type { LedgerToken } from './ledgerToken.ts'
+
+/** Sums of the whole ledger for the operator's monitoring; a few rows, however many payments there are. */
+export interface MoneyFigures {
+  /** Accounts of wallets are one line. Debits are positive. */
+  readonly accounts: readonly { readonly account: string; readonly baseUnits: bigint }[]
+  readonly endpoints: readonly EndpointRevenue[]
+  /** Price of answers that were served for payments the chain could still drop. */
+  readonly exposedBaseUnits: bigint
+  /** Entries recorded after the close of their month. */
+  readonly lateEntries: number
+}
+
+export interface EndpointRevenue {
+  readonly endpoint: string
+  /** Earned by deliveries: the sum of all shares. */
+  readonly allocatedBaseUnits: bigint
+  /** At the quoted prices. */
+  readonly allocatedMicroUsd: bigint
+}
+
+interface EndpointRow {
+  readonly endpoint: string
+  readonly allocated: string
+  readonly value: string
+}
+
+export function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
+  return readOrFault('the money metrics', async () => {
+    const { rows: accounts } = await sql<{ account: string; balance: string }>`
+      select account, sum(debits - credits)::text as balance from reports.daily_totals
+      where mint = ${mint} and day = '-infinity' group by account`.execute(database)
+    const { rows: endpoints } = await sql<EndpointRow>`
+      select endpoint, sum(credits - debits)::text as allocated, div(-sum(value_pico_usd), 1000000)::text as value
+      from reports.daily_totals
+      where mint = ${mint} and day = '-infinity' and kind = 'payment' and endpoint <> '' and account like 'Liabilities:Share:%'
+      group by endpoint`.execute(database)
+    const { rows: others } = await sql<{ exposed: string; late: number }>`
+      select coalesce((select a.balance from ledger.accounts a where a.mint = ${mint} and a.name = 'Memo:Exposed'), 0)::text as exposed,
+        (select count(*) from reports.late_entries l where l.mint = ${mint})::bigint as late`.execute(database)
+    return {
+      accounts: accounts.map(({ account, balance }) => ({ account, baseUnits: BigInt(balance) })),
+      endpoints: endpoints.map(({ endpoint, allocated, value }) => ({
+        endpoint,
+        allocatedBaseUnits: BigInt(allocated),
+        allocatedMicroUsd: BigInt(value),
+      })),
+      exposedBaseUnits: BigInt(others[0]?.exposed ?? 0),
+      lateEntries: others[0]?.late ?? 0,
+    }
+  })
+}

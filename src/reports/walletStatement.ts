@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream'
+import type { Database } from '../store/database.ts'
+import { allRows, type AskedReport, readReport } from './readReport.ts'
+import { readRefunds } from './readRefunds.ts'
+import type { RefundLine } from './refundLines.ts'
+import { csvOf } from './reportCsv.ts'
+import { isProblems, readQuestion } from './reportQuestion.ts'
+import type { ReportRow } from './reportTable.ts'
+import type { LedgerToken } from './ledgerToken.ts'
+import { assert } from '@tollbook/core/assert'
+
+export interface StatementQuestion {
+  readonly wallet: string
+  /** `2026-10`, in UTC, by the time of payment. */
+  readonly month: string
+  readonly token: LedgerToken
+}
+
+const ofPayment = [
+  'paidAt',
+  'reference',
+  'endpoint',
+  'state',
+  'requiredBaseUnits',
+  'burnedBaseUnits',
+  'receivedBaseUnits',
+  'receivedAtDayPriceMicroUsd',
+  'owedBaseUnits',
+  'priceMicroUsd',
+  'attempts',
+  'fulfilledAt',
+  'finalizedAt',
+] as const
+const columns = [...ofPayment, 'refund', 'refundedBaseUnits', 'refundReference', 'refundedAt']
+
+/** The payments of one wallet in a month, the newest first, with the state of their refunds; as CSV. */
+export async function walletStatement(
+  database: Database,
+  { wallet, month, token }: StatementQuestion,
+): Promise<Readable> {
+  const question = readQuestion('payments', { wallet, month })
+  assert(!isProblems(question), 'a wallet and a month are a question')
+  const asked: AskedReport = { ...question, report: 'payments', token }
+  // A fault comes before anything was sent.
+  await readReport(database, { ...asked, limit: 1 })
+  const refunds = Map.groupBy(await readRefunds(database, [wallet]), ({ reference }) => reference)
+  return csvOf({ columns, rows: rowsWith(allRows(database, asked), refunds), decimals: token.decimals })
+}
+
+async function* rowsWith(
+  rows: AsyncIterable<ReportRow>,
+  refunds: ReadonlyMap<string, readonly RefundLine[]>,
+): AsyncGenerator<ReportRow> {
+  for await (const row of rows) {
+    const cells = ofPayment.map((column) => [column, row[column] ?? null] as const)
+    yield { ...Object.fromEntries(cells), ...refundOf(refunds.get(String(row['reference'])) ?? []) }
+  }
+}
+
+/** A payment may be owed back for two reasons, such as an overpayment that was not delivered. */
+function refundOf(lines: readonly RefundLine[]): ReportRow {
+  const payout = lines.flatMap(({ payouts }) => payouts).at(-1)
+  return {
+    refund: lines.length === 0 ? null : [...new Set(lines.map(({ state }) => state))].join(' '),
+    refundedBaseUnits: lines.reduce((sum, { paidBaseUnits }) => sum + paidBaseUnits, 0n),
+    refundReference: payout?.reference ?? null,
+    refundedAt: payout?.paidAt ?? null,
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { showMoney } from '../../src/jobs/moneyMetricsJob.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+
+test('metrics of money show what is missing in the wallet, and only debts to wallets as refunds', async () => {
+  const metrics = createMetrics()
+  const order: string[] = []
+  await showMoney({
+    clock: systemClock,
+    log: silentLog,
+    onMoney: metrics.onMoney,
+    readFigures: async () => {
+      order.push('ledger')
+      return {
+        accounts: [
+          { account: 'Assets:PaymentWallet', baseUnits: 1_000n },
+          { account: 'Liabilities:Unearned', baseUnits: -500n },
+          { account: 'Liabilities:BurnOwed', baseUnits: -100n },
+          { account: 'Liabilities:Share:provider', baseUnits: -300n },
+          { account: 'Liabilities:Overpaid', baseUnits: -60n },
+          { account: 'Liabilities:RefundsDue', baseUnits: -40n },
+        ],
+        endpoints: [{ endpoint: '/api/data/crypto', allocatedBaseUnits: 300n, allocatedMicroUsd: 2_500_000n }],
+        exposedBaseUnits: 7n,
+        lateEntries: 2,
+      }
+    },
+    walletBaseUnits: async () => {
+      order.push('chain')
+      return 993n
+    },
+  })
+  // The other way round, a payment in between would be a shortage.
+  expect(order).toEqual(['ledger', 'chain'])
+  const served = await metrics.registry.metrics()
+  for (const line of [
+    'tollbook_wallet_difference_base_units -7',
+    'tollbook_refunds_due_base_units 100',
+    'tollbook_account_base_units{account="Liabilities:Share:provider"} -300',
+    'tollbook_endpoint_allocated_usd{endpoint="/api/data/crypto"} 2.5',
+    'tollbook_exposed_base_units 7',
+    'tollbook_late_entries 2',
+  ])
+    expect(served.split('\n')).toContain(line)
+})
