@@ -130,7 +130,9 @@ function conclude(tried: readonly Tried[], openers: EgressEnvironment['openers']
   const leaked = tried.filter((result) => result.leaked)
   const connections = tried.reduce((sum, { hits }) => sum + hits, 0)
   concludeProof({
-    holds: values.unguarded ? hit.length > unguardedHitsMin : connections === 0 && leaked.length === 0 && openers.browser === 0,
+    holds: values.unguarded
+      ? hit.length > unguardedHitsMin
+      : connections === 0 && leaked.length === 0 && openers.browser === 0,
     lines: [
       `${tried.length} attacks: ${hit.length} reached a canary with ${connections} connections or datagrams, ${leaked.length} leaked text`,
       `connections to the attacker's site: ${openers.browser} opened by the browser, ${openers.proxy} by our proxy, ${openers.unknown} had ended`,

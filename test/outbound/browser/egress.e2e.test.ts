@@ -56,7 +56,10 @@ describe.skipIf(!canRender)('a page', () => {
 
   test('in a frame of another site, or at a site with TLS, reaches nothing either', async () => {
     const { page } = all.target
-    for (const target of [{ page, isFramed: true }, { page, isSecure: true }])
+    for (const target of [
+      { page, isFramed: true },
+      { page, isSecure: true },
+    ])
       expect(await tryAttack(guardedRenderer, environment, { ...all, target })).toMatchObject({
         hits: 0,
         leaked: false,

@@ -12,7 +12,7 @@ export function makeCertificate(): { readonly key: Buffer; readonly cert: Buffer
   execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, '-days', '2', ...name], {
     stdio: 'ignore',
   })
-  const made = { key: readFileSync(key), cert: readFileSync(cert) }
+  const certificate = { key: readFileSync(key), cert: readFileSync(cert) }
   rmSync(folder, { recursive: true })
-  return made
+  return certificate
 }

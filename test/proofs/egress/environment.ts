@@ -41,7 +41,12 @@ const stunPort = 3478
 // Keeps the page loading, so that what its scripts have begun is seen.
 const slowMs = 300
 
-export async function openEnvironment({ site, canaries, secretFile, watchesOpeners = false }: EnvironmentOptions): Promise<EgressEnvironment> {
+export async function openEnvironment({
+  site,
+  canaries,
+  secretFile,
+  watchesOpeners = false,
+}: EnvironmentOptions): Promise<EgressEnvironment> {
   await using opened = new AsyncDisposableStack()
   const [privateHost = ''] = canaries.addresses
   let hits = 0

@@ -43,8 +43,7 @@ export function guarded(environment: EgressEnvironment): Egress {
   const canaryPort = environment.port.slice(1)
   const egress = openEgress({
     // On loopback the attacker's site is itself private, and has to be let in by name.
-    allowHosts:
-      sitePort === '' ? [] : [`attack.test:${sitePort}`, `frame.test:${sitePort}`, `attack.test:${tlsPort}`],
+    allowHosts: sitePort === '' ? [] : [`attack.test:${sitePort}`, `frame.test:${sitePort}`, `attack.test:${tlsPort}`],
     // And the canary's port has to be one of the web, so that nothing but its address is what refuses it.
     rules: {
       resolve,

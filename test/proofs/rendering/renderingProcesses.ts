@@ -12,7 +12,7 @@ function descendsFromUs(pid: number): boolean {
   return false
 }
 
-/** Of those, the ones that still run. */
+/** Processes of the list that still run. */
 export function stillRunning(pids: readonly number[]): readonly number[] {
   return pids.filter((pid) => commandOf(String(pid)) !== '')
 }
