@@ -20,6 +20,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['export', loadExport],
   ['audit', loadAudit],
   ['anchor', async (deps) => (await import('./anchor.ts')).anchorCommand(deps)],
+  ['witness', async (deps) => (await import('./witness.ts')).witnessCommand(deps)],
   ['faucet', async (deps) => (await import('./faucet.ts')).faucetCommand(deps)],
   ['payout', async (deps) => (await import('./payout.ts')).payoutCommand(deps)],
   ['burn', async (deps) => (await import('./burn.ts')).burnCommand(deps)],

@@ -33,7 +33,13 @@ export interface AnswerSource<Query, Data> {
 }
 
 export type Found<Data> =
-  | { readonly kind: 'found'; readonly data: Data; readonly meta: Meta }
+  | {
+      readonly kind: 'found'
+      readonly data: Data
+      /** Further fields, sold on request. */
+      readonly details: Readonly<Record<string, Json>>
+      readonly meta: Meta
+    }
   | Extract<Outcome, { kind: 'failed' }>
 
 export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
@@ -109,11 +115,11 @@ export function createSource<Query, Data>(
         return {
           kind: 'found',
           data: found.observation.data,
+          details: found.observation.details ?? {},
           meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(found) }),
         }
       } catch (error) {
-        if (error instanceof ProvidersDiffer) return differing(options, error)
-        if (error instanceof ProvidersFailed) return failedOf(options, error.code)
+        if (error instanceof ProvidersFailed) return failureOf(options, error)
         if (!(error instanceof ItemUnknown)) throw error
         isMiss = true
         missing.set(key, true)
@@ -234,11 +240,13 @@ function failedOf<Query, Data>(
   return { kind: 'failed', code, message: said[code] }
 }
 
-function differing<Query, Data>(
-  { what }: SourceOptions<Query, Data>,
-  { isAlone }: ProvidersDiffer,
+function failureOf<Query, Data>(
+  options: SourceOptions<Query, Data>,
+  error: ProvidersFailed,
 ): Extract<Outcome, { kind: 'failed' }> {
-  const why = isAlone
+  if (!(error instanceof ProvidersDiffer)) return failedOf(options, error.code)
+  const { what } = options
+  const why = error.isAlone
     ? `only one provider of ${what} answers, and its answer needs the confirmation of another`
     : `the providers of ${what} differ from each other by more than their tolerance`
   const message = `${why}, so none is sold; repeat with the same proof`

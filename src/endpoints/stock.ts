@@ -10,24 +10,50 @@ import { tickerOf } from './providers/ticker.ts'
 import { createTwelveData } from './providers/twelveData.ts'
 import { createYahoo } from './providers/yahoo.ts'
 import { amountText, percentText } from './signedText.ts'
+import { isListedTicker } from './search/searchTickers.ts'
 import { createSource } from './source.ts'
-import { symbolHandler } from './symbolHandler.ts'
-import { text } from './text.ts'
+import { type Answered, moreSymbols, splitSymbols, symbolHandler } from './symbolHandler.ts'
+import { queryFlag, text } from './text.ts'
 
+const symbolShape = /^[A-Za-z0-9]{1,10}([.-][A-Za-z0-9]{1,6})?$/
 const symbol = text({
   expected:
     'a ticker such as AAPL, BRK.B or 0700.HK: 1 to 10 letters or digits, then at most one suffix of 1 to 6 after a dot or dash',
-  shown: { minLength: 1, maxLength: 17, pattern: '^[A-Za-z0-9]{1,10}([.-][A-Za-z0-9]{1,6})?$' },
-  test: (value) => /^[A-Za-z0-9]{1,10}([.-][A-Za-z0-9]{1,6})?$/.test(value),
+  shown: { minLength: 1, maxLength: 17, pattern: symbolShape.source },
+  test: (value) => symbolShape.test(value),
 })
-const parameters = z.strictObject({ symbol })
+const parameters = z.strictObject({
+  symbol,
+  more: moreSymbols('tickers', symbolShape).exactOptional(),
+  details: queryFlag()
+    .exactOptional()
+    .meta({ description: 'name, exchange, currency, market state, open, high, low, previous close' }),
+})
+type StockOrder = z.infer<typeof parameters>
 
-const answer = z.object({
+const priced = z.object({
   symbol: z.string().meta({ description: 'the ticker' }),
-  price: z.number(),
+  price: z.number().meta({ description: 'in the currency of meta.currency' }),
   change: amountText,
   changePercent: percentText,
   volume: z.number(),
+  details: z
+    .object({
+      currency: z.string(),
+      previousClose: z.number(),
+      open: z.number().optional(),
+      high: z.number().optional(),
+      low: z.number().optional(),
+      name: z.string().optional(),
+      exchange: z.string().optional(),
+      marketState: z.enum(['PRE', 'REGULAR', 'POST', 'CLOSED']).optional(),
+      delayedByMinutes: z.number().optional(),
+    })
+    .optional()
+    .meta({ description: 'with details=true; a field is absent where the provider does not report it' }),
+})
+const answer = priced.extend({
+  more: z.array(priced).max(4).optional().meta({ description: 'the shares of more, in their order' }),
 })
 
 export const stock = defineProduct({
@@ -65,6 +91,7 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
       createNasdaq(deps),
     ],
     keyOf,
+    isListed: ({ ticker }) => isListedTicker(ticker.canonical),
     known: [queryOf('AAPL')],
     freshMs,
     staleMs,
@@ -72,7 +99,16 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
     agreement: { ...stockAgreement, keyOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     hint,
   })
-  return symbolHandler({ source, queryOf, hint })
+  return symbolHandler<StockOrder, StockQuery, StockPrice>({ source, queriesOf, dataOf, hint })
+}
+
+function queriesOf({ symbol: first, more }: StockOrder): readonly [StockQuery, ...StockQuery[]] {
+  return [queryOf(first), ...splitSymbols(more).map(queryOf)]
+}
+
+/** The answer repeats the requested spelling: BRK-B for a caller who asked for BRK-B. */
+function dataOf({ details: isDetailed }: StockOrder, { query, found }: Answered<StockQuery, StockPrice>) {
+  return { ...found.data, symbol: query.symbol, ...(isDetailed === true ? { details: found.details } : {}) }
 }
 
 function queryOf(requested: string): StockQuery {

@@ -129,6 +129,8 @@ describe('Yahoo', () => {
 
   test.each<[string, Answering, string]>([
     ['an unknown symbol', sampleAnswer('yahoo/chart-not-found-404'), 'not_found'],
+    ['an object without a chart', json({ success: false, message: 'try later' }), 'bad_payload'],
+    ['a chart without a result', json({ chart: { result: null, error: null } }), 'bad_payload'],
     ['an empty result', json({ chart: { result: [], error: null } }), 'not_found'],
     ['a dropped symbol', meta('instrumentType', 'NONE'), 'not_found'],
     ['a coin', meta('instrumentType', 'CRYPTOCURRENCY'), 'not_found'],

@@ -79,4 +79,7 @@ export function orderOf(endpoint: Endpoint, order: Readonly<Record<string, strin
 
 export const buySymbol = (endpoint: Endpoint, symbol: string) => orderOf(endpoint, { symbol }).deliver(job)
 
+export const buyOrder = (endpoint: Endpoint, order: Readonly<Record<string, string>>) =>
+  orderOf(endpoint, order).deliver(job)
+
 export const down = text('down', { status: 503, headers: { 'retry-after': '1' } })

@@ -24,7 +24,18 @@ const coins: ReadonlyMap<string, Coin> = new Map(
   Object.entries(coinIds).map(([symbol, ids]): [string, Coin] => [symbol, { symbol, ...ids }]),
 )
 
+const coinsById = new Map([...coins.values()].map((coin) => [coin.coingecko, coin]))
+
+/** The listed coin of CoinGecko's id. */
+export function coinOfId(id: string): Coin | undefined {
+  return coinsById.get(id)
+}
+
 /** The listed coin of a symbol; undefined when rank and volume decide. */
 export function coinOf(symbol: string): Coin | undefined {
   return coins.get(aliases.get(symbol) ?? symbol)
+}
+
+export function listedCoins(): readonly Coin[] {
+  return [...coins.values()]
 }

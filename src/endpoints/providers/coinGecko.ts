@@ -55,9 +55,8 @@ export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
           path: '/coins/markets',
           query: {
             vs_currency: 'usd',
-            symbols: (query.coin?.symbol ?? query.symbol).toLowerCase(),
             // Requests all coins of the symbol. We choose among them and report the alternatives.
-            include_tokens: 'all',
+            ...(query.id === undefined ? { symbols: symbolOf(query), include_tokens: 'all' } : { ids: query.id }),
             per_page: String(candidatesMax),
           },
         },
@@ -66,14 +65,17 @@ export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
   }
 }
 
+function symbolOf({ coin, symbol }: CryptoQuery): string {
+  return (coin?.symbol ?? symbol).toLowerCase()
+}
+
 function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
   refuseError(reply)
-  const symbol = (query.coin?.symbol ?? query.symbol).toLowerCase()
-  const meant = query.coin?.coingecko
+  const meant = query.id ?? query.coin?.coingecko
   const items = readJson(reply, markets)
   const readable = items.flatMap((item) => market.safeParse(item).data ?? [])
   const candidates = readable
-    .filter((candidate) => candidate.symbol.toLowerCase() === symbol)
+    .filter(({ symbol }) => query.id !== undefined || symbol.toLowerCase() === symbolOf(query))
     .toSorted((a, b) => byRank(rankedOf(a), rankedOf(b)))
   const chosen = candidates.find(({ id, market_cap_rank: rank }) =>
     meant === undefined ? isRanked(rank) : id === meant,
@@ -83,12 +85,14 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
     throw new UpstreamFailure('bad_payload', 'a coin that cannot be read')
   if (chosen === undefined) {
     // A listed coin exists. A provider that leaves it out has not answered, and the result must not be cached as missing.
-    const kind = meant === undefined ? 'not_found' : 'incomplete'
-    throw new UpstreamFailure(kind, `none of ${candidates.length} coins of this symbol is the one that is meant`)
+    const kind = query.coin === undefined ? 'not_found' : 'incomplete'
+    throw new UpstreamFailure(kind, `none of ${candidates.length} coins is the one that is meant`)
   }
   return cryptoObservation(query, {
     id: chosen.id,
+    symbol: chosen.symbol.toUpperCase(),
     name: chosen.name,
+    rank: chosen.market_cap_rank,
     price: chosen.current_price,
     changePercent: chosen.price_change_percentage_24h,
     volume: chosen.total_volume,

@@ -18,6 +18,7 @@ const ticker = z.object({
   name: z.string().max(500),
   symbol: z.string(),
   last_updated: z.string().nullish(),
+  rank: unsoldNumber,
   total_supply: unsoldNumber,
   max_supply: unsoldNumber,
   quotes: z.object({
@@ -73,7 +74,9 @@ function read(reply: Reply, query: CryptoQuery, coin: Coin): Observation<CryptoP
   const supplyMax = found.max_supply || found.total_supply
   return cryptoObservation(query, {
     id,
+    symbol,
     name,
+    rank: found.rank,
     price,
     changePercent,
     volume,

@@ -5,8 +5,10 @@ import type { Coin } from './coin.ts'
 import { type Observation, positive, type Provider } from './provider.ts'
 
 export interface CryptoQuery {
-  /** The requested symbol in capitals. */
+  /** The requested symbol in capitals, or the requested id. */
   readonly symbol: string
+  /** CoinGecko's id. Present: the coin is requested by it and not by a symbol. */
+  readonly id?: string
   /** Undefined for coins outside our list. */
   readonly coin: Coin | undefined
 }
@@ -18,6 +20,17 @@ export type CryptoPrice = {
   readonly change24h: string
   readonly volume24h: number
   readonly marketCap: number
+}
+
+/** Sold on request; a figure is absent where the provider does not report it. */
+type CryptoDetails = {
+  readonly id: string
+  readonly name: string
+  readonly currency: 'USD'
+  readonly rank?: number
+  readonly high24h?: number
+  readonly low24h?: number
+  readonly circulatingSupply?: number
 }
 
 export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
@@ -35,7 +48,7 @@ export const cryptoAgreement: AgreementRule = {
     marketCap: { factor: 1.5 },
   },
   jumps: {
-    price: { percent: 25 },
+    price: { percent: 12 },
     change24h: { points: 25 },
     volume24h: { factor: 5 },
     marketCap: { factor: 1.3 },
@@ -45,7 +58,10 @@ export const cryptoAgreement: AgreementRule = {
 /** The fields of a provider's answer; null and undefined where it has none. */
 export interface CryptoFigures {
   readonly id: string
+  /** The symbol in capitals, for a coin that was requested by its id. */
+  readonly symbol: string
   readonly name: string
+  readonly rank: number | null | undefined
   readonly price: number | null | undefined
   readonly changePercent: number | null | undefined
   readonly volume: number | null | undefined
@@ -68,7 +84,7 @@ export interface CryptoFigures {
 const alternativesMax = 10
 
 /** Requires every field: a coin without a market capitalisation or a change is not sold at zero. */
-export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
+export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
   const { id, name, others, changePercent, updatedAt } = figures
   if (changePercent === null || changePercent === undefined || changePercent <= -100)
     throw new UpstreamFailure('incomplete', 'the change of 24 hours is missing')
@@ -81,7 +97,14 @@ export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigure
     throw new UpstreamFailure('incomplete', 'a figure that no coin has')
   refuseContradiction({ ...figures, price, marketCap, changePercent })
   return {
-    data: { symbol, price, change24h: signedPercent(changePercent, 2), volume24h, marketCap },
+    data: {
+      symbol: query.id === undefined ? query.symbol : figures.symbol,
+      price,
+      change24h: signedPercent(changePercent, 2),
+      volume24h,
+      marketCap,
+    },
+    details: detailsOf(figures),
     figures: { price, change24h: changePercent, volume24h, marketCap },
     asOfMs,
     detail: {
@@ -91,6 +114,18 @@ export function cryptoObservation({ symbol }: CryptoQuery, figures: CryptoFigure
       change24hPercentValue: changePercent,
       ...(others.length === 0 ? {} : { alternatives: others.slice(0, alternativesMax) }),
     },
+  }
+}
+
+function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures): CryptoDetails {
+  return {
+    id,
+    name,
+    currency: 'USD',
+    ...(isRanked(rank) ? { rank } : {}),
+    ...(high ? { high24h: high } : {}),
+    ...(low ? { low24h: low } : {}),
+    ...(supply ? { circulatingSupply: supply } : {}),
   }
 }
 

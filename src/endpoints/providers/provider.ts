@@ -56,6 +56,8 @@ export interface Observation<Data> {
   readonly figures?: Figures
   /** Reason why the answer is sold only if another provider agrees. */
   readonly doubt?: string
+  /** Further fields, sold on request. */
+  readonly details?: Readonly<Record<string, Json>>
   /** Details for `meta`: the chosen id, the alternatives. */
   readonly detail?: Readonly<Record<string, Json>>
 }

@@ -19,6 +19,19 @@ export type StockPrice = {
   readonly volume: number
 }
 
+/** Sold on request; a figure is absent where the provider does not report it. */
+type StockDetails = {
+  readonly currency: string
+  readonly previousClose: number
+  readonly open?: number
+  readonly high?: number
+  readonly low?: number
+  readonly name?: string
+  readonly exchange?: string
+  readonly marketState?: MarketState
+  readonly delayedByMinutes?: number
+}
+
 export type StockProvider = Provider<StockQuery, StockPrice>
 
 export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
@@ -37,6 +50,7 @@ export interface StockFigures {
   readonly exchange?: string | null | undefined
   readonly marketState?: MarketState | undefined
   readonly delayedByMinutes?: number | undefined
+  readonly open?: number | null | undefined
   readonly high?: number | null | undefined
   readonly low?: number | null | undefined
   /** The change of the day as the provider computes it, to check ours. */
@@ -57,13 +71,15 @@ const openingMs = 30 * 60_000
 const tradeAgeMaxMs = 60 * 60_000
 // The range of the day may be some minutes behind the price.
 const rangeSlack = 0.02
-const changePointsMax = 0.3
+// Providers round their percentage to two decimals.
+const changePointsMax = 0.1
 
 /** Some figures are a quarter of an hour older than others, and volumes grow fast after the opening. */
 export const stockAgreement: AgreementRule = {
   main: 'price',
   tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
-  jumps: { price: { percent: 20 } },
+  // A day's volume begins at nothing, so the last known one is a bound for other units only.
+  jumps: { price: { percent: 10 }, changePercent: { points: 10 }, volume: { factor: 50 } },
 }
 
 /** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
@@ -103,6 +119,7 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercent: signedPercent(percent, 1),
       volume: volumeOf(figures),
     },
+    details: stockDetails(figures, { currency: whole ?? currency, inWhole, previousClose }),
     figures: {
       currency: whole ?? currency,
       price: inWhole(price),
@@ -119,6 +136,24 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercentValue: rounded(percent),
       ...detailsOf(figures),
     },
+  }
+}
+
+interface WholeUnits {
+  readonly currency: string
+  readonly inWhole: (quoted: number) => number
+  readonly previousClose: number
+}
+
+function stockDetails(figures: StockFigures, { currency, inWhole, previousClose }: WholeUnits): StockDetails {
+  const { open, high, low } = figures
+  return {
+    currency,
+    previousClose: rounded(inWhole(previousClose)),
+    ...(open ? { open: inWhole(open) } : {}),
+    ...(high ? { high: inWhole(high) } : {}),
+    ...(low ? { low: inWhole(low) } : {}),
+    ...detailsOf(figures),
   }
 }
 
@@ -156,6 +191,8 @@ function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: nu
 function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
   if (isFund) return volume ?? 0
   if (volume === 0 && price === previousClose) return 0
+  if (volume !== undefined && volume !== null && !Number.isInteger(volume))
+    throw new UpstreamFailure('incomplete', 'the volume is not a number of shares')
   return positive(volume, 'the volume')
 }
 

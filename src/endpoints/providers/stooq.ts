@@ -52,13 +52,14 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
   refuseText(reply)
   if (header.trim().toLowerCase() !== columns.toLowerCase() || others.length > 0)
     throw new UpstreamFailure('bad_payload', 'not the columns we asked for')
-  const [found = '', date = '', time = '', , high, low, close, volume, previous] = row.trim().split(',')
+  const [found = '', date = '', time = '', open, high, low, close, volume, previous] = row.trim().split(',')
   if (found.toUpperCase() !== symbol) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
   if (date === 'N/D' && close === 'N/D') throw new UpstreamFailure('not_found', 'every column is N/D')
   return stockObservation(query, {
     price: decimalOf(close),
     previousClose: decimalOf(previous),
     volume: decimalOf(volume),
+    open: decimalOf(open),
     high: decimalOf(high),
     low: decimalOf(low),
     asOfMs: asOfMsOf(date, time),

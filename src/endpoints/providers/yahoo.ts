@@ -40,9 +40,22 @@ const meta = z.object({
   currentTradingPeriod: z.object({ pre: period, regular: period, post: period }).nullish(),
 })
 type ChartMeta = z.infer<typeof meta>
+/** The bars of the range; of one day, the last one is the day's. */
+const bars = z
+  .object({ quote: z.array(z.object({ open: z.array(unsold).nullish().catch(undefined) })).max(10) })
+  .nullish()
+  .catch(undefined)
 const problem = z.object({ code: z.string(), description: z.string().nullish() }).nullish()
 const answer = z.object({
-  chart: z.object({ result: z.array(z.object({ meta })).max(10).nullish(), error: problem }).optional(),
+  chart: z
+    .object({
+      result: z
+        .array(z.object({ meta, indicators: bars }))
+        .max(10)
+        .nullish(),
+      error: problem,
+    })
+    .optional(),
   finance: z.object({ error: problem }).optional(),
 })
 
@@ -86,7 +99,7 @@ interface Reading {
 const stockTypes = new Set(['EQUITY', 'ETF', 'MUTUALFUND'])
 
 function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice> {
-  const found = metaOf(reply)
+  const { meta: found, indicators } = chartOf(reply)
   if (!isSameSymbol(found.symbol, symbol)) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
   // Yahoo also lists currencies, futures and coins, and returns an empty shell for delisted symbols.
   const { instrumentType } = found
@@ -99,6 +112,7 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
     previousClose: previousCloseOf(found),
     volume: found.regularMarketVolume,
     isFund: instrumentType === 'MUTUALFUND',
+    open: indicators?.quote[0]?.open?.at(-1),
     high: found.regularMarketDayHigh,
     low: found.regularMarketDayLow,
     asOfMs: (found.regularMarketTime ?? 0) * 1000,
@@ -111,7 +125,7 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
   })
 }
 
-function metaOf(reply: Reply): ChartMeta {
+function chartOf(reply: Reply) {
   refuseAccess(reply)
   if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
   const parsed = answer.safeParse(parseJson(reply))
@@ -119,9 +133,11 @@ function metaOf(reply: Reply): ChartMeta {
   const { chart, finance } = parsed.data
   refuseProblem(chart?.error ?? finance?.error)
   refuseStatus(reply, 'bad_payload')
-  const [first] = chart?.result ?? []
+  const result = chart?.result
+  if (result === undefined || result === null) throw new UpstreamFailure('bad_payload', 'neither a result nor an error')
+  const [first] = result
   if (first === undefined) throw new UpstreamFailure('not_found', 'no result')
-  return first.meta
+  return first
 }
 
 function refuseProblem(

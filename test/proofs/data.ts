@@ -1,0 +1,66 @@
+import '@tollbook/core/quietBindings'
+import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { appleStage, bitcoinStage, loneStages } from './data/priceStages.ts'
+import { openNewsStage } from './data/newsStage.ts'
+import { openServers, type Result, settings, tryVariant, variantsOf } from './data/runVariants.ts'
+import { weatherStages } from './data/weatherStages.ts'
+import { concludeProof, say } from './verdict.ts'
+
+/*
+ * Variants of every provider's fixture, made by rule, are served over real HTTP to the handlers of the products. Their answers are
+ * compared with the truth of the fixtures.
+ */
+
+interface Options {
+  readonly every: number
+  readonly show: number
+}
+
+const command = proofCommand(
+  'data',
+  'No fault of one provider sells a wrong answer, or calls an existing item unknown.',
+)
+const { every, show } = command
+  .option('--every <n>', 'tries only every n-th variant', wholeNumber, 4)
+  .option('--show <n>', 'failures to print', wholeNumber, 20)
+  .parse()
+  .opts<Options>()
+
+const results: Result[] = []
+const newsStage = await openNewsStage()
+for (const stage of [bitcoinStage, appleStage, ...loneStages, ...weatherStages, newsStage.stage]) {
+  const servers = await openServers(stage)
+  const variants = variantsOf(stage).filter((_variant, at) => at % every === 0)
+  for (const variant of variants) results.push(await tryVariant(variant, servers))
+  servers.close()
+  say(`${stage.name}: ${variants.length} variants`)
+}
+await newsStage.close()
+const bad = results.filter(({ verdict }) => verdict === 'wrong' || verdict === 'false NO_DATA')
+const marked = results.filter(({ verdict }) => verdict === 'wrong, marked')
+printTable()
+for (const { variant, verdict, detail } of [...bad, ...marked].slice(0, show))
+  say(
+    `${verdict}: ${variant.stage.name}, ${variant.provider.name}, ${variant.setting}, ${variant.name}: ${detail.slice(0, 200)}`,
+  )
+concludeProof({
+  holds: bad.length === 0 && marked.every(({ variant }) => variant.setting === 'others silent'),
+  lines: [
+    `${results.length} variants; wrong answers sold: ${bad.filter(({ verdict }) => verdict === 'wrong').length}`,
+    `false NO_DATA: ${bad.filter(({ verdict }) => verdict === 'false NO_DATA').length}`,
+    `sold with the mark of a single source while every other source was silent, and wrong: ${marked.length}`,
+  ],
+})
+
+function printTable(): void {
+  const verdicts = ['right', 'refused', 'unknown', 'false NO_DATA', 'wrong', 'wrong, marked'] as const
+  const providers = [...new Set(results.map(({ variant }) => variant.provider.name))]
+  say(['provider'.padEnd(22), 'setting'.padEnd(14), ...verdicts.map((verdict) => verdict.padStart(13))].join(' '))
+  for (const provider of providers)
+    for (const setting of settings) {
+      const own = results.filter(({ variant }) => variant.provider.name === provider && variant.setting === setting)
+      const counts = verdicts.map((verdict) => own.filter((result) => result.verdict === verdict).length)
+      if (own.length > 0)
+        say([provider.padEnd(22), setting.padEnd(14), ...counts.map((count) => String(count).padStart(13))].join(' '))
+    }
+}
