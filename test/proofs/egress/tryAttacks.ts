@@ -24,7 +24,7 @@ export interface Tried {
 export const secretText = 'secret-of-this-machine'
 const margin = { top: '0px', right: '0px', bottom: '0px', left: '0px' }
 /** The attacker's certificate has no issuer. */
-export const acceptAnyCertificate = '--ignore-certificate-errors'
+const acceptAnyCertificate = '--ignore-certificate-errors'
 const jobTimeoutMs = 8_000
 // Requests of a page may still be in flight after its job has ended.
 const lingerMs = 30
