@@ -22,6 +22,9 @@ const command = proofCommand('rendering', 'One honest caller buys screenshots wh
   .option('--purchases <n>', 'purchases of the honest caller', wholeNumber, 20)
 const { attackers: attackerCount, purchases } = command.parse().opts<{ attackers: number; purchases: number }>()
 const successMin = 0.95
+const settleMs = 5_000
+// A browser that has rendered for a while keeps more than a new one.
+const memoryGrowthMax = 1.5
 const path = '/api/tools/screenshot'
 
 await using environment = await openEnvironment()
@@ -101,7 +104,10 @@ while (/being started/.test(String(first.body['error']))) {
   first = await ask(honest, { path, body: { url: sites.urlOf(honestHost, 0) } })
 }
 if (first.status === 402) await run()
-else couldNotRun(String(first.body['error']))
+else {
+  couldNotRun(String(first.body['error']))
+  await service.close()
+}
 
 async function run(): Promise<void> {
   say(`${attackerCount} attackers, ${purchases} honest purchases, 2 pages at once`)
@@ -132,10 +138,6 @@ async function run(): Promise<void> {
   const orphans = stillRunning([...during]).length
   conclude({ tally, durationsMs, memory: [memoryBefore, memoryDuring, memoryAfter], orphans })
 }
-
-const settleMs = 5_000
-// A browser that has rendered for a while keeps more than a new one.
-const memoryGrowthMax = 1.5
 
 interface Results {
   readonly tally: ReadonlyMap<string, number>
