@@ -70,7 +70,7 @@ async function prove(): Promise<void> {
     tried.push(result)
     process.stdout.write(`${rowOf(result)}\n`)
   }
-  conclude(tried)
+  conclude(tried, environment.openers)
 }
 
 function placeName(): string {
@@ -103,7 +103,8 @@ async function openNamespaceEnvironment(secretFile: string): Promise<EgressEnvir
   ip(`addr add ${globalAddress}/24 dev card`)
   ip('route add default dev card')
   return openEnvironment({
-    site: { address: globalAddress, port: 80 },
+    site: { address: globalAddress, port: 80, tlsPort: 443 },
+    watchesOpeners: true,
     canaries: { addresses: [...privateAddresses, '127.0.0.1', '::1', 'fd00::1'], ports: [80, 443] },
     secretFile,
   })
@@ -111,7 +112,8 @@ async function openNamespaceEnvironment(secretFile: string): Promise<EgressEnvir
 
 function openLoopbackEnvironment(secretFile: string): Promise<EgressEnvironment> {
   return openEnvironment({
-    site: { address: '127.0.0.1', port: 0 },
+    site: { address: '127.0.0.1', port: 0, tlsPort: 0 },
+    watchesOpeners: process.getuid?.() === 0,
     canaries: { addresses: ['127.0.0.1'], ports: [0] },
     secretFile,
   })
@@ -122,15 +124,30 @@ function rowOf({ group, name, hits, leaked, outcome }: Tried): string {
   return `${count.padStart(4)}  ${leaked ? 'LEAK' : '    '}  ${outcome.padEnd(12)}  ${group.padEnd(13)}  ${name.slice(0, 60)}`
 }
 
-function conclude(tried: readonly Tried[]): void {
-  process.stdout.write(`${JSON.stringify({ guarded: !values.unguarded, place: placeName(), tried })}\n`)
+function conclude(tried: readonly Tried[], openers: EgressEnvironment['openers']): void {
+  process.stdout.write(`${JSON.stringify({ guarded: !values.unguarded, place: placeName(), openers, tried })}\n`)
   const hit = tried.filter(({ hits }) => hits > 0)
   const leaked = tried.filter((result) => result.leaked)
   const connections = tried.reduce((sum, { hits }) => sum + hits, 0)
   concludeProof({
-    holds: values.unguarded ? hit.length > unguardedHitsMin : connections === 0 && leaked.length === 0,
+    holds: values.unguarded
+      ? hit.length > unguardedHitsMin
+      : connections === 0 && leaked.length === 0 && openers.browser === 0,
     lines: [
       `${tried.length} attacks: ${hit.length} reached a canary with ${connections} connections or datagrams, ${leaked.length} leaked text`,
+      `connections to the attacker's site: ${openers.browser} opened by the browser, ${openers.proxy} by our proxy, ${openers.unknown} had ended`,
+      ...notBiting(tried),
     ],
+  })
+}
+
+/** Attacks that reach nothing even without the guard prove nothing with it. */
+function notBiting(tried: readonly Tried[]): readonly string[] {
+  if (!values.unguarded) return []
+  const groups = Map.groupBy(tried, ({ group }) => group)
+  return [...groups].map(([group, attacks]) => {
+    const harmless = attacks.filter(({ hits, leaked }) => hits === 0 && !leaked).map(({ name }) => name)
+    const names = harmless.length === 0 ? '' : `; without effect: ${harmless.join(', ').slice(0, 400)}`
+    return `${group}: ${attacks.length - harmless.length} of ${attacks.length} bite${names}`
   })
 }

@@ -5,6 +5,7 @@ import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { type Counter, ask } from '../support/ask.ts'
 import { fundPayers } from './rendering/fundPayers.ts'
+import { memoryOf, renderingProcesses, stillRunning } from './rendering/renderingProcesses.ts'
 import { attackerHost, honestHost, startSites } from './rendering/sites.ts'
 import { openEnvironment } from './proofEnvironment.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
@@ -21,6 +22,9 @@ const command = proofCommand('rendering', 'One honest caller buys screenshots wh
   .option('--purchases <n>', 'purchases of the honest caller', wholeNumber, 20)
 const { attackers: attackerCount, purchases } = command.parse().opts<{ attackers: number; purchases: number }>()
 const successMin = 0.95
+const settleMs = 5_000
+// A browser that has rendered for a while keeps more than a new one.
+const memoryGrowthMax = 1.5
 const path = '/api/tools/screenshot'
 
 await using environment = await openEnvironment()
@@ -100,11 +104,16 @@ while (/being started/.test(String(first.body['error']))) {
   first = await ask(honest, { path, body: { url: sites.urlOf(honestHost, 0) } })
 }
 if (first.status === 402) await run()
-else couldNotRun(String(first.body['error']))
-await service.close()
+else {
+  couldNotRun(String(first.body['error']))
+  await service.close()
+}
 
 async function run(): Promise<void> {
   say(`${attackerCount} attackers, ${purchases} honest purchases, 2 pages at once`)
+  await buyHonestly(honest, purchases)
+  const before = renderingProcesses()
+  const memoryBefore = memoryOf(before)
   const attacking = payers.map((payer, nth) => attack(nth, { baseUrl, payer }))
   // The attackers have filled every place before the honest caller comes.
   await systemClock.sleep(3_000)
@@ -118,18 +127,36 @@ async function run(): Promise<void> {
     if ((nth + 1) % 5 === 0) say(`${nth + 1} of ${purchases} honest purchases`)
   }
   stopping.abort()
+  const during = new Set([...before, ...renderingProcesses()])
+  const memoryDuring = memoryOf(renderingProcesses())
   await Promise.allSettled(attacking)
-  conclude(tally, durationsMs)
+  // Pages of callers who have gone are closed at their next event, and the browser frees memory a little later.
+  await systemClock.sleep(settleMs)
+  const memoryAfter = memoryOf(renderingProcesses())
+  await service.close()
+  await systemClock.sleep(settleMs)
+  const orphans = stillRunning([...during]).length
+  conclude({ tally, durationsMs, memory: [memoryBefore, memoryDuring, memoryAfter], orphans })
 }
 
-function conclude(tally: ReadonlyMap<string, number>, durationsMs: readonly number[]): void {
+interface Results {
+  readonly tally: ReadonlyMap<string, number>
+  readonly durationsMs: readonly number[]
+  /** Megabytes of worker and browser before, during and after the attack. */
+  readonly memory: readonly [before: number, during: number, after: number]
+  readonly orphans: number
+}
+
+function conclude({ tally, durationsMs, memory, orphans }: Results): void {
+  const [before, during, after] = memory
   const success = (tally.get('sold') ?? 0) / purchases
   const seconds = (ms: number) => (ms / 1000).toFixed(1)
   const ends = Map.groupBy(attacks, ({ end }) => end)
   concludeProof({
-    holds: success >= successMin,
+    holds: success >= successMin && orphans === 0 && after <= before * memoryGrowthMax,
     lines: [
       `honest success ${(success * 100).toFixed(0)} %, goal at least ${successMin * 100} %; slowest ${seconds(Math.max(...durationsMs))} s`,
+      `memory of worker and browser: during the attack ${(during / before).toFixed(1)} times, after it ${(after / before).toFixed(1)} times that before, goal at most ${memoryGrowthMax}; processes left behind ${orphans}`,
       `quotes that the honest caller asked for again after a 503: ${refusedQuotes}`,
       ...[...tally].map(([outcome, count]) => `honest, ${outcome}: ${count}`),
       ...[...ends].map(([end, some]) => `payments of attackers, ${end}: ${some.length}`),

@@ -9,7 +9,7 @@ import { unguarded } from '../../proofs/egress/unguarded.ts'
 /* The short form of `npm run proof:egress`: everything that a page can load, in one page. */
 
 const environment = await openEnvironment({
-  site: { address: '127.0.0.1', port: 0 },
+  site: { address: '127.0.0.1', port: 0, tlsPort: 0 },
   canaries: { addresses: ['127.0.0.1'], ports: [0] },
   secretFile: '/etc/passwd',
 })
@@ -17,7 +17,7 @@ afterFile(async () => {
   await environment[Symbol.asyncDispose]()
 })
 const parts = subresources(environment)
-const all: Attack = {
+const all = {
   group: 'subresource',
   name: 'all at once',
   target: { page: parts.map(({ html }) => html).join('\n') },
@@ -52,6 +52,19 @@ describe.skipIf(!canRender)('a page', () => {
       leaked: false,
       outcome: 'rendered',
     })
+  })
+
+  test('in a frame of another site, or at a site with TLS, reaches nothing either', async () => {
+    const { page } = all.target
+    for (const target of [
+      { page, isFramed: true },
+      { page, isSecure: true },
+    ])
+      expect(await tryAttack(guardedRenderer, environment, { ...all, target })).toMatchObject({
+        hits: 0,
+        leaked: false,
+        outcome: 'rendered',
+      })
   })
 
   test.each([...direct, redirect].map((attack) => ({ ...attack, title: attack.name })))(

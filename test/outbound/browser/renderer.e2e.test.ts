@@ -4,7 +4,6 @@ import { mkdtemp } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { extractLinks, extractText, getDocumentProxy } from 'unpdf'
 import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
 import type { Customer, Renderer } from '../../../src/outbound/browser/renderer.ts'
@@ -12,6 +11,7 @@ import { pageCount } from '../../../src/endpoints/pageCount.ts'
 import { pictureSize } from '../../../src/endpoints/pictureSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { awaitThat } from '../../support/awaitThat.ts'
+import { linksOf, paperOf, textOf } from './readPdf.ts'
 import { browsersOf, openTestRenderer, startWeb } from './testRenderer.ts'
 
 const pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
@@ -369,14 +369,6 @@ describe.skipIf(opened === undefined)('a document', () => {
   })
 })
 
-/** Width and height of the first page in points. */
-async function paperOf(bytes: Uint8Array): Promise<readonly number[]> {
-  const document = await getDocumentProxy(Uint8Array.from(bytes))
-  const { width, height } = (await document.getPage(1)).getViewport({ scale: 1 })
-  await document.loadingTask.destroy()
-  return [Math.round(width), Math.round(height)]
-}
-
 test.skipIf(opened === undefined)('renderers are sandboxed and not root', () => {
   const [browser] = browsersOf(process.pid)
   const group = execFileSync('pgrep', ['-g', String(browser), '-f', 'type=renderer'], { encoding: 'utf8' })
@@ -395,13 +387,3 @@ test.skipIf(opened === undefined)(
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`tollbook-browser-${process.pid}-`))).toEqual([])
   },
 )
-
-async function textOf(bytes: Uint8Array): Promise<string> {
-  const { text } = await extractText(Uint8Array.from(bytes), { mergePages: true })
-  return text.replace(/\s+/g, ' ').trim()
-}
-
-async function linksOf(bytes: Uint8Array): Promise<readonly string[]> {
-  const { links } = await extractLinks(Uint8Array.from(bytes))
-  return links
-}

@@ -13,13 +13,22 @@ export type AttackTarget =
   /** Asked for as it is, past every check of parameters. */
   | { readonly url: string }
   /** Served by the attacker's site. */
-  | { readonly page: string; readonly headers?: Readonly<Record<string, string>>; readonly status?: number }
+  | {
+      readonly page: string
+      readonly headers?: Readonly<Record<string, string>>
+      readonly status?: number
+      /** In a frame of another site, which has its own process. */
+      readonly isFramed?: boolean
+      /** A page of TLS, which may do more. */
+      readonly isSecure?: boolean
+    }
   /** Given to be printed. */
   | { readonly html: string }
 
 export interface AttackEnvironment {
   /** `http://attack.test`, perhaps with a port. */
   readonly site: string
+  readonly tlsSite: string
   /** A private host with a canary, and how its port is written: empty, or `:8080`. */
   readonly privateHost: string
   readonly port: string
@@ -79,6 +88,8 @@ export function attacksOn(environment: AttackEnvironment): readonly Attack[] {
     ...rebinding(environment),
     ...redirects(environment),
     ...subresources(environment).map((attack) => ({ ...attack, target: { page: attack.html } })),
+    ...framed(environment),
+    ...secure(environment),
     ...schemes(environment),
     ...documents(environment),
   ]
@@ -209,8 +220,29 @@ export function subresources(environment: AttackEnvironment): readonly PageAttac
   return Object.entries(parts).map(([name, html]) => ({ group: 'subresource', name, html }))
 }
 
-function schemes({ site, secretFile, ...environment }: AttackEnvironment): readonly Attack[] {
-  const inside = urlOf({ site, secretFile, ...environment })
+/** The same in a frame of another site: its process has its own copy of every restriction. */
+function framed(environment: AttackEnvironment): readonly Attack[] {
+  return subresources(environment).map(({ name, html }) => ({
+    group: 'frame',
+    name,
+    target: { page: html, isFramed: true },
+  }))
+}
+
+/** The same on a page of TLS. Only there are service workers, WebTransport and speculation rules permitted. */
+function secure(environment: AttackEnvironment): readonly Attack[] {
+  const secretSite = urlOf(environment).replace('http:', 'https:')
+  const inside = urlOf(environment)
+  return subresources(environment).map(({ name, html }) => ({
+    group: 'TLS page',
+    name,
+    target: { page: html.replaceAll(inside, secretSite), isSecure: true },
+  }))
+}
+
+function schemes(environment: AttackEnvironment): readonly Attack[] {
+  const { site, secretFile } = environment
+  const inside = urlOf(environment)
   return [
     `file://${secretFile}`,
     `FILE://localhost${secretFile}`,

@@ -1,29 +1,39 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { AttackEnvironment } from './attacks.ts'
+import { makeCertificate } from './certificate.ts'
+import { openerOf } from './socketOpener.ts'
 
 /** Environment of the attacks: the attacker's site, and canaries that count arrivals. */
 export interface EgressEnvironment extends AsyncDisposable, AttackEnvironment {
   readonly addresses: ReadonlyMap<string, readonly string[]>
   /** Connections and datagrams that a canary has seen. */
   hits(): number
+  /** Connections to the attacker's site by the program that opened them; all zero if this is not watched. */
+  readonly openers: Readonly<Record<'browser' | 'proxy' | 'unknown', number>>
   /** The next answer of the attacker's site. */
   serve(answer: SiteAnswer): void
 }
 
 export interface SiteAnswer {
   readonly page: string
+  /** The page has one frame of another site, and this is the page in it. */
+  readonly isFramed?: boolean
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface EnvironmentOptions {
   /** Address of the attacker's site; port 0 is any. */
-  readonly site: { readonly address: string; readonly port: number }
+  readonly site: { readonly address: string; readonly port: number; readonly tlsPort: number }
   readonly canaries: { readonly addresses: readonly string[]; readonly ports: readonly number[] }
   readonly secretFile: string
+  /** Look up which program opened each connection: slow, and for root. */
+  readonly watchesOpeners?: boolean
 }
 
 export const canaryText = 'canary-of-the-private-network'
@@ -31,7 +41,12 @@ const stunPort = 3478
 // Keeps the page loading, so that what its scripts have begun is seen.
 const slowMs = 300
 
-export async function openEnvironment({ site, canaries, secretFile }: EnvironmentOptions): Promise<EgressEnvironment> {
+export async function openEnvironment({
+  site,
+  canaries,
+  secretFile,
+  watchesOpeners = false,
+}: EnvironmentOptions): Promise<EgressEnvironment> {
   await using opened = new AsyncDisposableStack()
   const [privateHost = ''] = canaries.addresses
   let hits = 0
@@ -53,14 +68,21 @@ export async function openEnvironment({ site, canaries, secretFile }: Environmen
 
   let answer: SiteAnswer = { page: '' }
   const port = ports[0] === 80 ? '' : `:${ports[0]}`
-  const attacker = createServer((request, response) =>
-    serveSite({ request, response, answer, inside: `http://${privateHost}${port}/` }),
-  )
-  const sitePort = await listen(attacker, site.address, site.port)
-  opened.defer(() => attacker.close().closeAllConnections())
+  const openers = { browser: 0, proxy: 0, unknown: 0 }
+  const serve = (request: IncomingMessage, response: ServerResponse) =>
+    serveSite({ request, response, answer, inside: `${privateHost}${port}/` })
+  const listening = async (attacker: ReturnType<typeof createServer>, wanted: number) => {
+    if (watchesOpeners) attacker.on('connection', ({ remotePort }) => openers[openerOf(remotePort ?? 0)]++)
+    opened.defer(() => attacker.close().closeAllConnections())
+    return listen(attacker, site.address, wanted)
+  }
+  const sitePort = await listening(createServer(serve), site.port)
+  const tlsPort = await listening(createTlsServer(makeCertificate(), serve), site.tlsPort)
   const disposables = opened.move()
   return {
     site: `http://attack.test${sitePort === 80 ? '' : `:${sitePort}`}`,
+    tlsSite: `https://attack.test${tlsPort === 443 ? '' : `:${tlsPort}`}`,
+    openers,
     privateHost,
     port,
     secretFile,
@@ -74,6 +96,7 @@ export async function openEnvironment({ site, canaries, secretFile }: Environmen
 function addressesOf(site: string, inside: string): ReadonlyMap<string, readonly string[]> {
   return new Map([
     ['attack.test', [site]],
+    ['frame.test', [site]],
     ['private.test', [inside]],
     ['mixed.test', [site, inside]],
     ['v6.test', ['::1']],
@@ -94,16 +117,22 @@ interface Serving {
 
 function serveSite({ request, response, answer, inside }: Serving): void {
   const path = request.url ?? ''
-  if (path.startsWith('/redirect')) return void response.writeHead(302, { location: inside }).end()
+  const secretSite = `${request.socket instanceof TLSSocket ? 'https' : 'http'}://${inside}`
+  if (path.startsWith('/redirect')) return void response.writeHead(302, { location: secretSite }).end()
   if (path === '/slow') return void setTimeout(() => response.end(), slowMs)
   if (path === '/worker.js')
     return void response
       .writeHead(200, { 'content-type': 'text/javascript' })
-      .end(`fetch('${inside}?serviceworker',{mode:'no-cors'})`)
+      .end(`fetch('${secretSite}?serviceworker',{mode:'no-cors'})`)
+  if (path === '/framed') return void response.setHeader('content-type', 'text/html').end(`${answer.page}${slow}`)
   if (path !== '/') return void response.writeHead(404).end()
   response.writeHead(answer.status ?? 200, { 'content-type': 'text/html', ...answer.headers })
-  response.end(`${answer.page}<img src="/slow">`)
+  const port = request.headers.host?.split(':')[1]
+  const frame = `<iframe src="http://frame.test${port === undefined ? '' : `:${port}`}/framed" width="900" height="300"></iframe>`
+  response.end(`${answer.isFramed === true ? frame : answer.page}${slow}`)
 }
+
+const slow = '<img src="/slow">'
 
 async function listen(server: ReturnType<typeof createServer>, address: string, port: number): Promise<number> {
   server.listen(port, address)

@@ -23,6 +23,8 @@ export interface Tried {
 
 export const secretText = 'secret-of-this-machine'
 const margin = { top: '0px', right: '0px', bottom: '0px', left: '0px' }
+/** The attacker's certificate has no issuer. */
+const acceptAnyCertificate = '--ignore-certificate-errors'
 const jobTimeoutMs = 8_000
 // Requests of a page may still be in flight after its job has ended.
 const lingerMs = 30
@@ -37,10 +39,11 @@ export function guarded(environment: EgressEnvironment): Egress {
     return Promise.resolve(environment.addresses.get(hostname) ?? [])
   }
   const sitePort = new URL(environment.site).port
+  const tlsPort = new URL(environment.tlsSite).port
   const canaryPort = environment.port.slice(1)
-  return openEgress({
+  const egress = openEgress({
     // On loopback the attacker's site is itself private, and has to be let in by name.
-    allowHosts: sitePort === '' ? [] : [`attack.test:${sitePort}`],
+    allowHosts: sitePort === '' ? [] : [`attack.test:${sitePort}`, `frame.test:${sitePort}`, `attack.test:${tlsPort}`],
     // And the canary's port has to be one of the web, so that nothing but its address is what refuses it.
     rules: {
       resolve,
@@ -48,6 +51,7 @@ export function guarded(environment: EgressEnvironment): Egress {
       ports: canaryPort === '' ? webPorts : [...webPorts, Number(canaryPort)],
     },
   })
+  return { ...egress, browserArguments: [...egress.browserArguments, acceptAnyCertificate] }
 }
 
 export async function openAttackedRenderer(egress: Egress): Promise<Renderer> {
@@ -75,7 +79,7 @@ let payments = 0
 async function run(renderer: Renderer, environment: EgressEnvironment, { target }: Attack) {
   const customer = { payer: 'attacker', payment: `payment ${payments++}`, signal: new AbortController().signal }
   environment.serve('page' in target ? target : { page: `<script>fetch('/again')</script>` })
-  const page = 'html' in target ? target : { url: 'url' in target ? target.url : `${environment.site}/` }
+  const page = 'html' in target ? target : { url: 'url' in target ? target.url : `${siteOf(environment, target)}/` }
   try {
     // A document of everything, because its text can be searched.
     const { bytes } = await renderer.pdf({ page, format: 'A4', margin }, customer)
@@ -84,6 +88,10 @@ async function run(renderer: Renderer, environment: EgressEnvironment, { target 
     if (!(error instanceof RenderFailure)) throw error
     return { outcome: error.kind, text: '' }
   }
+}
+
+function siteOf({ site, tlsSite }: EgressEnvironment, { isSecure = false }: { readonly isSecure?: boolean }): string {
+  return isSecure ? tlsSite : site
 }
 
 async function textOf(bytes: Rendered['bytes']): Promise<string> {

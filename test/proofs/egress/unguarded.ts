@@ -9,7 +9,7 @@ export function unguarded({ addresses, privateHost }: EgressEnvironment): Egress
     return `MAP ${name} ${address.includes(':') ? `[${address}]` : address}`
   })
   return {
-    browserArguments: [`--host-resolver-rules=${rules.join(', ')}`],
+    browserArguments: ['--ignore-certificate-errors', `--host-resolver-rules=${rules.join(', ')}`],
     allowHosts: [],
     guardPage: () => Promise.resolve(),
     open: () =>

@@ -1,0 +1,20 @@
+import { extractLinks, extractText, getDocumentProxy } from 'unpdf'
+
+/** White space as one space. */
+export async function textOf(bytes: Uint8Array): Promise<string> {
+  const { text } = await extractText(Uint8Array.from(bytes), { mergePages: true })
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+export async function linksOf(bytes: Uint8Array): Promise<readonly string[]> {
+  const { links } = await extractLinks(Uint8Array.from(bytes))
+  return links
+}
+
+/** Width and height of the first page in points. */
+export async function paperOf(bytes: Uint8Array): Promise<readonly number[]> {
+  const document = await getDocumentProxy(Uint8Array.from(bytes))
+  const { width, height } = (await document.getPage(1)).getViewport({ scale: 1 })
+  await document.loadingTask.destroy()
+  return [Math.round(width), Math.round(height)]
+}
