@@ -1,3 +1,4 @@
+import { searches } from '../endpoints/search/searches.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
@@ -83,6 +84,7 @@ export function llmsText({ endpoints, rails, split }: DiscoveryDeps, baseUrl: st
     [
       `- [API reference](${baseUrl}/openapi.json): OpenAPI 3.1, with examples and errors`,
       `- [Price list](${baseUrl}/api/catalog): prices in tokens, and what is available now`,
+      ...searches.map(({ path, summary }) => `- [${summary}](${baseUrl}${path}?query=): free`),
       `- [Burned tokens](${baseUrl}/api/token/burn-stats)`,
       `- [Receipt keys](${baseUrl}/.well-known/jwks.json)`,
       '',

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { receiptBody } from '@tollbook/core/wire'
+import { resultsMax, searchParameters } from '../endpoints/search/freeSearch.ts'
+import { searches } from '../endpoints/search/searches.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
+import { queryParameters } from './queryParameters.ts'
 
 interface FreeOperation {
   readonly summary: string
@@ -89,6 +92,9 @@ const priceCatalog = z.object({
       reason: z.string().optional().meta({ description: 'why it is not available now' }),
     }),
   ),
+  searches: z
+    .array(z.object({ path: z.string(), summary: z.string(), example: z.record(z.string(), z.unknown()) }))
+    .meta({ description: 'free lookups of symbols and places' }),
   token: z.object({ mint: z.string(), decimals: z.int(), priceUSD: z.number().nullable(), network: z.string() }),
   paymentWallet: z.string(),
   asOf: z.iso.datetime().meta({ description: 'when this list was first read; it is current' }),
@@ -135,6 +141,20 @@ const treeSize = {
   schema: { type: 'integer', minimum: 1 },
 }
 
+const searchOperations = Object.fromEntries(
+  searches.map(({ path, summary, result, example }): [string, FreeOperation] => [
+    path,
+    {
+      summary,
+      description:
+        'Reads a list of this service and asks no provider. An item outside of the list may still be for sale.',
+      answers: enveloped(z.object({ results: z.array(result).max(resultsMax), total: z.int() })),
+      errors: [400],
+      parameters: queryParameters(searchParameters, example),
+    },
+  ]),
+)
+
 /** All free routes, by their path in the router. Routes that are not listed are not for callers. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/.well-known/x402': {
@@ -148,6 +168,7 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     summary: 'Price list: products with prices, parameters and availability',
     answers: enveloped(priceCatalog),
   },
+  ...searchOperations,
   '/api/token/price': { summary: 'Price of the service token', answers: enveloped(tokenPrice), errors: [503] },
   '/api/token/burn-stats': { summary: 'Burned tokens', answers: enveloped(burnStats), errors: [503] },
   '/api/token/burns/:reference': {

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { ProductOrder, StreamFacts } from '../endpoints/productFacts.ts'
+import type { StreamFacts } from '../endpoints/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
 import { defaultSplit } from '../pricing/splitSetting.ts'
@@ -12,6 +11,7 @@ import { type OfferedPrice, type RailName, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { programSamples, type SampleFacts } from './programSamples.ts'
 import { samplesOf, someWallet } from './samples.ts'
+import { queryParameters } from './queryParameters.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
 /** The last word of the path, for names: `Crypto`, `Qrcode`. */
@@ -116,7 +116,7 @@ const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as co
 function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[number][]): JsonObject {
   const headers = names.map((name) => refTo('parameters', name))
   const { order } = endpoint.example
-  if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint, order), ...headers] }
+  if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint.parameters, order), ...headers] }
   const schema = refTo('schemas', `${nameOf(endpoint)}Order`)
   return {
     parameters: headers,
@@ -126,23 +126,6 @@ function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[num
       content: { 'application/json': { schema, example: order } },
     },
   }
-}
-
-const objectSchema = z.object({
-  properties: z.record(z.string(), z.record(z.string(), z.json())),
-  required: z.array(z.string()).default([]),
-})
-
-function queryParameters(endpoint: Endpoint, example: ProductOrder): readonly JsonObject[] {
-  const { properties, required } = objectSchema.parse(schemaOf(endpoint.parameters))
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    ...(description === undefined ? {} : { description }),
-    schema,
-    ...(example[name] === undefined ? {} : { example: example[name] }),
-  }))
 }
 
 function saleResponse(endpoint: Endpoint): JsonObject {

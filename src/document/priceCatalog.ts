@@ -6,6 +6,8 @@ import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
 import type { ProductOrder } from '../endpoints/productFacts.ts'
+import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
+import { searches } from '../endpoints/search/searches.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
 
 export interface PriceCatalogDeps {
@@ -20,6 +22,8 @@ export interface PriceCatalogDeps {
 /** Products and their prices at a moment. */
 export interface PriceCatalog {
   readonly products: readonly PricedProduct[]
+  /** Free lookups of symbols and places. */
+  readonly searches: readonly Pick<FreeSearch, 'path' | 'summary' | 'example'>[]
   readonly token: {
     readonly mint: string
     readonly decimals: number
@@ -49,6 +53,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
         parameters: parameters.get(endpoint.path) ?? {},
         example: endpoint.example.order,
       })),
+      searches: searches.map(({ path, summary, example }) => ({ path, summary, example })),
       token: {
         mint: terms.mint,
         decimals: terms.decimals,

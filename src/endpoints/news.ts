@@ -1,23 +1,11 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Failure, Meta } from '../product/product.ts'
-import { newsCategories } from './articles/newsCategory.ts'
+import { cursorOf, newsParameters, questionOf, type NewsOrder } from './newsParameters.ts'
 import type { FoundNews, NewsSearch } from './newsSearch.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { creditMeta, creditsOf } from './providers/providerTerms.ts'
-import { characterCount, oneOf, queryInteger, text } from './text.ts'
-
-const query = text({
-  expected: '1 to 200 characters, not only spaces',
-  shown: { minLength: 1, maxLength: 200 },
-  test: (value) => value.trim() !== '' && characterCount(value) <= 200,
-})
-const parameters = z.strictObject({
-  category: oneOf(newsCategories).exactOptional(),
-  query: query.exactOptional(),
-  limit: queryInteger({ min: 1, max: 50, default: 10 }),
-})
 
 const answer = z.object({
   articles: z.array(
@@ -36,7 +24,7 @@ export const news = defineProduct({
   method: 'GET',
   summary: 'News articles',
   priceMicroUsd: 25_000n,
-  parameters,
+  parameters: newsParameters,
   answer,
   example: {
     order: { category: 'tech', limit: 3 },
@@ -64,22 +52,32 @@ export interface NewsDeps {
   readonly sampleUpstreams: boolean
 }
 
-function openNews(deps: NewsDeps): ProductHandler<z.infer<typeof parameters>> {
+function openNews(deps: NewsDeps): ProductHandler<NewsOrder> {
   const { newsSearch } = deps
   return {
     // News is polled, so it needs no probes.
     providersAnswer: () => newsSearch.whyUnavailable() === undefined,
     whyUnavailable: newsSearch.whyUnavailable,
-    whyNoData: newsSearch.whyNoData,
-    async deliver(question) {
-      const found = await newsSearch.find(question)
+    whyNoData: (order) => newsSearch.whyNoData(questionOf(order)),
+    async deliver(order) {
+      const found = await newsSearch.find(questionOf(order))
       if (found.articles.length === 0) return noArticle(found)
       const articles = found.articles.map(({ title, publisher, url, publishedAtMs }) => {
         return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
       })
-      return { kind: 'delivered', data: { articles, total: articles.length }, meta: metaOf(deps, found) }
+      return {
+        kind: 'delivered',
+        data: { articles, total: articles.length },
+        meta: { ...metaOf(deps, found), ...nextPageOf(order, found) },
+      }
     },
   }
+}
+
+/** The cursor of the next page; absent after the last one. */
+function nextPageOf({ limit }: NewsOrder, { articles }: FoundNews) {
+  const last = articles.at(-1)
+  return last === undefined || articles.length < limit ? {} : { nextCursor: cursorOf(last) }
 }
 
 function checkDemo({ articles, total }: z.infer<typeof answer>, { expect }: DemoBuyer): string {

@@ -21,6 +21,22 @@ export interface ArticleQuestion {
   readonly category?: NewsCategory | undefined
   readonly query?: string | undefined
   readonly limit: number
+  readonly page?: ArticlePage
+}
+
+/** A range and an order of time. Absent members do not restrict. */
+export interface ArticlePage {
+  readonly fromMs?: number | undefined
+  /** Exclusive. */
+  readonly toMs?: number | undefined
+  readonly isOldestFirst: boolean
+  readonly after?: ArticlePosition | undefined
+}
+
+/** The place of an article in the order of time. Articles of the same moment are in the order of their hashes. */
+export interface ArticlePosition {
+  readonly publishedAtMs: number
+  readonly urlHash: string
 }
 
 export interface StoreQuestion extends ArticleQuestion {
@@ -30,11 +46,10 @@ export interface StoreQuestion extends ArticleQuestion {
   readonly question?: string | undefined
 }
 
-export interface ServedArticle {
+export interface ServedArticle extends ArticlePosition {
   readonly title: string
   readonly publisher: string
   readonly url: string
-  readonly publishedAtMs: number
   readonly provider: string
 }
 
@@ -125,18 +140,20 @@ function whyNoData({ summary, missing }: NewsSearchState, question: ArticleQuest
 
 async function find(state: NewsSearchState, question: ArticleQuestion): Promise<FoundNews> {
   const { store, clock, summary, searched, missing } = state
-  const { category, query } = question
+  const { category, query, page } = question
+  const isFirstPage = page?.after === undefined
   const folded = query === undefined ? undefined : splitQuestion(foldQuestion(query))
   const words = folded === undefined ? undefined : wordsOf(folded.wanted)
   const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
   const stored = await store.find(asked)
   // Providers that search do not know our categories, so a question within a category is answered from the store alone.
-  const mayLack = words !== undefined && category === undefined && stored.length < question.limit
+  const mayLack = words !== undefined && category === undefined && isFirstPage && stored.length < question.limit
   const searches = mayLack ? await Promise.all(state.searchable.map((by) => search(state, by, words))) : []
   const isFresh = searches.some((outcome) => outcome === 'asked')
   const articles = isFresh ? await store.find(asked) : stored
   const isKnownMissing = articles.length === 0 && !searches.includes('failed')
-  if (isKnownMissing && words !== undefined) missing.set(missingKey(question), true)
+  // An empty page does not mean that the others are empty.
+  if (isKnownMissing && words !== undefined && page === undefined) missing.set(missingKey(question), true)
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
   const heard = [
     ...polled.map(([, atMs]) => atMs),

@@ -10,6 +10,7 @@ import { tickerOf } from './providers/ticker.ts'
 import { createTwelveData } from './providers/twelveData.ts'
 import { createYahoo } from './providers/yahoo.ts'
 import { amountText, percentText } from './signedText.ts'
+import { isListedTicker } from './search/searchTickers.ts'
 import { createSource } from './source.ts'
 import { type Answered, moreSymbols, splitSymbols, symbolHandler } from './symbolHandler.ts'
 import { queryFlag, text } from './text.ts'
@@ -90,6 +91,7 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
       createNasdaq(deps),
     ],
     keyOf,
+    isListed: ({ ticker }) => isListedTicker(ticker.canonical),
     known: [queryOf('AAPL')],
     freshMs,
     staleMs,

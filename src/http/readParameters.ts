@@ -40,7 +40,7 @@ const problemsMax = 20
 
 type Issue = Extract<ReturnType<Endpoint['read']>, { ok: false }>['issues'][number]
 
-function problemsOf(issue: Issue, whole: 'query' | 'body'): readonly FieldProblem[] {
+export function problemsOf(issue: Issue, whole: 'query' | 'body'): readonly FieldProblem[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({

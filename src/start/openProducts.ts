@@ -2,6 +2,7 @@ import type { DeliverySettings } from '../config/deliverySettings.ts'
 import { type CatalogDeps, openCatalog } from '../endpoints/catalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { artifactRoute } from '../http/artifactRoute.ts'
+import { createSearchRoutes } from '../http/searchRoutes.ts'
 import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
 import { openRenderer } from '../outbound/browser/openRenderer.ts'
 import { openRenderWorker } from '../outbound/browser/openRenderWorker.ts'
@@ -59,7 +60,7 @@ export async function openProducts(settings: DeliverySettings, deps: ProductsDep
   const rendering = { name: 'rendering', problem: renderer.problem, someProductsOnly: true }
   return {
     endpoints,
-    routes: [artifactRoute(artifacts, clock)],
+    routes: [artifactRoute(artifacts, clock), ...createSearchRoutes()],
     checks: [...(render.concurrency === 0 ? [] : [rendering]), supply.check],
     sampled: supply.sampled,
     close: () => stored.disposeAsync(),

@@ -40,6 +40,8 @@ export interface StoredArticle {
   readonly url: string
   readonly publishedAtMs: number
   readonly provider: string
+  /** In hexadecimal. */
+  readonly urlHash: string
 }
 
 export interface NewsQuestion {
@@ -51,6 +53,17 @@ export interface NewsQuestion {
   /** As it was asked of a provider; finds what the provider answered. */
   readonly question?: string | undefined
   readonly limit: number
+  readonly page?: NewsPage
+}
+
+/** A range and an order of time. Absent members do not restrict. */
+export interface NewsPage {
+  readonly fromMs?: number | undefined
+  /** Exclusive. */
+  readonly toMs?: number | undefined
+  readonly isOldestFirst: boolean
+  /** The article before the page. */
+  readonly after?: { readonly publishedAtMs: number; readonly urlHash: string } | undefined
 }
 
 export interface NewsSummary {
@@ -127,12 +140,13 @@ async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<
 }
 
 async function find({ database, mark }: NewsStorage, question: NewsQuestion): Promise<readonly StoredArticle[]> {
-  const { category, query, excluded, question: asked, limit } = question
+  const { category, query, excluded, question: asked, limit, page } = question
+  const isOldestFirst = page?.isOldestFirst === true
   let select = database
     .selectFrom('news.articles')
-    .select(['title', 'publisher', 'url', 'published_at', 'provider'])
+    .select(['title', 'publisher', 'url', 'published_at', 'provider', 'url_hash'])
     .where(ofStorage(mark, 'provider'))
-    .orderBy('published_at', 'desc')
+    .orderBy('published_at', isOldestFirst ? 'asc' : 'desc')
     .orderBy('url_hash')
     .limit(limit)
   if (category !== undefined) select = select.where(sql<boolean>`categories @> array[${category}::text]`)
@@ -146,12 +160,30 @@ async function find({ database, mark }: NewsStorage, question: NewsQuestion): Pr
     select = select.where(
       sql<boolean>`not words @@ (websearch_to_tsquery('english', ${excluded}) || websearch_to_tsquery('simple', ${excluded}))`,
     )
+  if (page !== undefined) select = select.where(ofPage(page))
   const rows = await select.execute()
-  return rows.map(({ published_at, provider, ...row }) => ({
+  return rows.map(({ published_at, provider, url_hash: hash, ...row }) => ({
     ...row,
+    urlHash: hash.toString('hex'),
     provider: provider.slice(mark.length),
     publishedAtMs: published_at.getTime(),
   }))
+}
+
+function ofPage({ fromMs, toMs, isOldestFirst, after }: NewsPage) {
+  const timeOf = (ms: number) => sql`to_timestamp(${ms}::float8 / 1000)`
+  const conditions = [
+    ...(fromMs === undefined ? [] : [sql`published_at >= ${timeOf(fromMs)}`]),
+    ...(toMs === undefined ? [] : [sql`published_at < ${timeOf(toMs)}`]),
+    ...(after === undefined ? [] : [isAfter(after, isOldestFirst)]),
+  ]
+  return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(conditions, sql` and `)})`
+}
+
+function isAfter({ publishedAtMs, urlHash }: NonNullable<NewsPage['after']>, isOldestFirst: boolean) {
+  const time = sql`to_timestamp(${publishedAtMs}::float8 / 1000)`
+  const later = isOldestFirst ? sql`published_at > ${time}` : sql`published_at < ${time}`
+  return sql`(${later} or (published_at = ${time} and url_hash > decode(${urlHash}::text, 'hex')))`
 }
 
 function ofStorage(mark: string, column: 'provider' | 'name') {

@@ -102,7 +102,7 @@ describe('document, routes and price list agree', () => {
       async () => (await fetch(`${service.baseUrl}/checkpoint`)).status === 200,
     )
     for (const { path, operation } of free) {
-      const response = await fetch(`${service.baseUrl}${path}`)
+      const response = await fetch(`${service.baseUrl}${path}${exampleQuery(operation)}`)
       const reported = operation.responses[String(response.status)]
       assert(reported !== undefined && 'content' in reported, `${path} documents ${response.status}`)
       const [mediaType, { schema }] = Object.entries(reported.content ?? {})[0] ?? ['', { schema: undefined }]
@@ -301,3 +301,13 @@ describe('the document', () => {
     }
   })
 })
+
+/** The required parameters of the query, as the document exemplifies them. */
+function exampleQuery({ parameters = [] }: { readonly parameters?: readonly object[] | undefined }): string {
+  const given = parameters.flatMap((one): [string, string][] =>
+    'in' in one && 'name' in one && 'example' in one && one.in === 'query' && 'required' in one && one.required === true
+      ? [[String(one.name), String(one.example)]]
+      : [],
+  )
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
+}

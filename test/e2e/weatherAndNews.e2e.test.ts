@@ -183,6 +183,16 @@ describe('news', () => {
     expect(meta).toMatchObject({ source: 'hn-algolia+publisher-rss', sources: ['hn-algolia', 'publisher-rss'] })
   })
 
+  test('is read on with the cursor of an answer, from the oldest if the order says so', async () => {
+    const first = await buy(service, news('?limit=2&sort=oldest'))
+    const { nextCursor } = Object(first.meta)
+    const second = await buy(service, news(`?limit=2&sort=oldest&cursor=${nextCursor}`))
+    const urls = [first, second].flatMap(({ data }) => Object(data).articles.map(({ url }: { url: string }) => url))
+    expect(new Set(urls).size).toBe(4)
+    const past = await ask(service, news('?from=2026-02-30'))
+    expect([past.status, past.body['code']]).toEqual([400, 'INVALID_REQUEST'])
+  })
+
   test('in a category without an article is refused before a payment', async () => {
     const { status, body } = await ask(service, news('?category=sports'))
     expect([status, body['code']]).toEqual([404, 'NO_DATA'])

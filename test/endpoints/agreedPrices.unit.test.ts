@@ -164,6 +164,16 @@ describe('a stock price', () => {
     expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
   })
 
+  test('with a part of a share as its volume is not sold, nor one whose previous close moved since the last sale', async () => {
+    const stage = open({ says: { ...alone, YAHOO: yahoo({ regularMarketVolume: 45_018.26 }) } })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
+    stage.say({ STOOQ: down, NASDAQ: down, YAHOO: yahoo({}) })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject({ kind: 'delivered' })
+    stage.clock.forward(16 * 60_000)
+    stage.say({ STOOQ: down, NASDAQ: down, YAHOO: yahoo({ chartPreviousClose: 306.12 }) })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
+  })
+
   test.each<[string, Answering]>([
     ['Twelve Data', changed('twelvedata/quote-aapl', [], { previous_close: '240.00000' })],
     ['Nasdaq', changed('nasdaq/info-aapl-closed', ['data', 'primaryData'], { netChange: '+12.50' })],

@@ -117,6 +117,7 @@ describe('keeping', () => {
         url: 'https://a.example/1',
         publishedAtMs: nowMs - hour,
         provider: 'gdelt',
+        urlHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       },
     ])
   })
@@ -295,4 +296,31 @@ test('articles older than a week are deleted, and so are polls that were not req
   expect(await titles()).toEqual(['Chips are back'])
   const { rows } = await admin.query('select name from news.polls')
   expect(rows).toEqual([{ name: 'a' }])
+})
+
+test('pages follow each other without a gap or a repetition, in both orders and within a range', async () => {
+  const moments = [1, 2, 3, 3, 3, 4, 5]
+  await keep(
+    moments.map((hours, at) =>
+      article({ url: `https://a.example/${at}`, title: `Story ${at}`, publishedAtMs: nowMs - hours * hour }),
+    ),
+  )
+  const read = async (page: { isOldestFirst: boolean; fromMs?: number; toMs?: number }) => {
+    const found: string[] = []
+    let after: { publishedAtMs: number; urlHash: string } | undefined
+    for (let turn = 0; turn < 10; turn++) {
+      const articles = await store.find({ limit: 2, page: { ...page, after } })
+      found.push(...articles.map(({ title }) => title))
+      after = articles.at(-1)
+      if (articles.length < 2) break
+    }
+    return found
+  }
+  const newest = await read({ isOldestFirst: false })
+  expect(newest.toSorted()).toEqual(moments.map((_hours, at) => `Story ${at}`))
+  expect([newest[0], newest.at(-1)]).toEqual(['Story 0', 'Story 6'])
+  const oldest = await read({ isOldestFirst: true })
+  expect([oldest[0], new Set(oldest).size]).toEqual(['Story 6', 7])
+  const range = { fromMs: nowMs - 4 * hour, toMs: nowMs - 3 * hour }
+  expect(await read({ isOldestFirst: false, ...range })).toEqual(['Story 5'])
 })

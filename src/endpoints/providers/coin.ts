@@ -35,3 +35,7 @@ export function coinOfId(id: string): Coin | undefined {
 export function coinOf(symbol: string): Coin | undefined {
   return coins.get(aliases.get(symbol) ?? symbol)
 }
+
+export function listedCoins(): readonly Coin[] {
+  return [...coins.values()]
+}

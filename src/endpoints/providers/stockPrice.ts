@@ -71,14 +71,15 @@ const openingMs = 30 * 60_000
 const tradeAgeMaxMs = 60 * 60_000
 // The range of the day may be some minutes behind the price.
 const rangeSlack = 0.02
-const changePointsMax = 0.3
+// Providers round their percentage to two decimals.
+const changePointsMax = 0.1
 
 /** Some figures are a quarter of an hour older than others, and volumes grow fast after the opening. */
 export const stockAgreement: AgreementRule = {
   main: 'price',
   tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
   // A day's volume begins at nothing, so the last known one is a bound for other units only.
-  jumps: { price: { percent: 10 }, changePercent: { points: 15 }, volume: { factor: 50 } },
+  jumps: { price: { percent: 10 }, changePercent: { points: 10 }, volume: { factor: 50 } },
 }
 
 /** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
@@ -190,6 +191,8 @@ function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: nu
 function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
   if (isFund) return volume ?? 0
   if (volume === 0 && price === previousClose) return 0
+  if (volume !== undefined && volume !== null && !Number.isInteger(volume))
+    throw new UpstreamFailure('incomplete', 'the volume is not a number of shares')
   return positive(volume, 'the volume')
 }
 

@@ -101,13 +101,13 @@ function honestly({ headers, text: body }: StagedProvider['honest']): Answering 
   return text(body, { headers })
 }
 
-function judge({ stage, saysUnknown }: Variant, outcome: Outcome): Omit<Result, 'variant'> {
+function judge({ stage, saysUnknown, setting }: Variant, outcome: Outcome): Omit<Result, 'variant'> {
   if (outcome.kind === 'failed') {
     if (outcome.code !== 'NO_DATA') return { verdict: 'refused', detail: outcome.code }
     return { verdict: saysUnknown ? 'unknown' : 'false NO_DATA', detail: outcome.message }
   }
   if (outcome.kind === 'stream') return { verdict: 'wrong', detail: 'a stream' }
-  const wrong = stage.whyWrong(outcome.data)
+  const wrong = stage.whyWrong(outcome.data, setting !== 'others honest')
   if (wrong === undefined) return { verdict: 'right', detail: outcome.meta.source }
   const detail = `${wrong} in ${JSON.stringify(outcome.data)}`
   return { verdict: isMarked(outcome.meta['agreement']) ? 'wrong, marked' : 'wrong', detail }

@@ -11,8 +11,8 @@ export interface Stage {
   readonly providers: readonly StagedProvider[]
   /** A new product over the providers, as a service opens it at start. */
   open(deps: ProviderDeps, urlOf: (name: StagedName) => string): { buy(): Promise<Outcome> }
-  /** Undefined for a right answer; otherwise the field that is wrong. */
-  whyWrong(data: unknown): string | undefined
+  /** Undefined for a right answer; otherwise the field that is wrong. `isAlone`: every other provider is silent. */
+  whyWrong(data: unknown, isAlone: boolean): string | undefined
   /** Time after which an answer is no longer served from memory. Absent: no variant begins with a sale. */
   readonly forgottenAfterMs?: number
   /** True: the times of the replies are of now, and not those of the fixtures. */

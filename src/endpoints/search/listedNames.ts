@@ -1,0 +1,26 @@
+/** An item of a list with a short symbol and a name. */
+export interface Listed {
+  readonly symbol: string
+  readonly name: string
+}
+
+/** Items whose symbol or a word of whose name begins with the query; symbols first, in the order of the list. */
+export function findListed<T extends Listed>(items: readonly T[], query: string): readonly T[] {
+  const wanted = plain(query)
+  const ranked = items.flatMap((item): [rank: number, item: T][] => {
+    const symbol = plain(item.symbol)
+    if (symbol === wanted) return [[0, item]]
+    if (symbol.startsWith(wanted)) return [[1, item]]
+    return ` ${plain(item.name)}`.includes(` ${wanted}`) ? [[2, item]] : []
+  })
+  return ranked.toSorted(([one], [other]) => one - other).map(([, item]) => item)
+}
+
+function plain(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{Nd}]+/gu, ' ')
+    .trim()
+}
