@@ -101,3 +101,38 @@ test('a plan that was changed, another wallet, and a wrong call are refused befo
   expect(await run('record', 'nonsense', '--plan', file)).toMatchObject({ code: 4 })
   expect(await run('plan', '--min-tokens', '-1')).toMatchObject({ code: 2 })
 })
+
+test('a share is divided among the holders: snapshot, plan, pay, and an interrupted run continues', async () => {
+  const [snapshot, file] = [join(folder, 'holders.txt'), join(folder, 'holders.json')]
+  const read = await run('holders', 'snapshot', '--output', snapshot)
+  expect(read.code).toBe(0)
+  expect(JSON.parse(read.lines[0] ?? '')).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  const plan = ['holders', 'plan', '--share', 'treasury', '--snapshot', snapshot, '--output', file]
+  for (const wrong of [
+    ['--min-balance', '0'],
+    ['--open-accounts', '-1'],
+    ['--share', 'Treasury'],
+    ['--snapshot', '/nowhere'],
+  ])
+    expect(await run(...plan, ...wrong)).toMatchObject({ code: 2, complaint: expect.stringContaining(wrong[0] ?? '') })
+  const planned = await run(...plan)
+  expect(planned.code).toBe(0)
+  const { lines, amountBaseUnits } = JSON.parse(planned.lines[0] ?? '')
+  expect(lines).toBeGreaterThan(0)
+  expect(await run('send', file, '--unsigned')).toMatchObject({ code: 2 })
+  const wallet = join(folder, 'wallet.json')
+  const [paid, again] = [
+    await run('holders', 'pay', file, '--keypair', wallet),
+    await run('holders', 'pay', file, '--keypair', wallet),
+  ]
+  expect([paid.code, again.code]).toEqual([0, 0])
+  expect(paid.complaint).toContain('1 of 1 parts are recorded')
+  expect(BigInt(amountBaseUnits)).toBeGreaterThan(0n)
+  const after = await balances(environment)
+  expect(after['Liabilities:Share:treasury']).toBeUndefined()
+  expect(after['Assets:PaymentWallet'] ?? 0n).toBe(await onChain(environment))
+  expect(await run('holders', 'end', file)).toMatchObject({
+    code: 4,
+    complaint: expect.stringContaining('is not open'),
+  })
+})
