@@ -57,6 +57,7 @@ const mayImport = {
     'src/store',
     'src/outbound',
   ],
+  'src/backup': ['packages/core', 'src/primitives', 'src/store'],
   'src/doctor': [
     'packages/core',
     'src/primitives',
@@ -80,6 +81,7 @@ const mayImport = {
     'src/burn',
     'src/signer',
     'src/doctor',
+    'src/backup',
     'src/compose.ts',
     'src/config.ts',
   ],

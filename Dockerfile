@@ -1,4 +1,5 @@
-# Two images from one file, see docs/deploy.md: `service` (the default) is the API and its jobs, `localnet` adds the local chain.
+# Three images from one file, see docs/deploy.md: `service` (the default) is the API and its jobs, `localnet` adds the local chain,
+# `operations` has the programs of Postgres for backups and drills, and no browser.
 
 FROM node:24-bookworm-slim AS manifests
 WORKDIR /app
@@ -33,7 +34,9 @@ COPY src src
 RUN ln -s /app/src/cli/tollbook.js /usr/local/bin/tollbook \
   && chmod 755 src/cli/tollbook.js \
   && install -d -o node -g node -m 700 \
-    /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/checkpoint /var/lib/tollbook/provisioned
+    /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/provisioned \
+  # Checkpoints are public, and the drill reads them as another user.
+  && install -d -o node -g node -m 755 /var/lib/tollbook/checkpoint
 ENV NODE_ENV=production \
   CHROMIUM_PATH=/usr/lib/chromium/chromium-headless-shell \
   TOLLBOOK_HOME=/var/lib/tollbook/home \
@@ -42,6 +45,16 @@ EXPOSE 3402
 # Node itself gets SIGTERM: a shell in between would swallow it. The settings file exists only if the provisioning job has
 # written it; environment variables take precedence.
 CMD ["node", "--env-file-if-exists=/var/lib/tollbook/provisioned/service.env", "src/main.ts"]
+
+FROM postgres:17 AS operations
+COPY --from=base /usr/local/bin/node /usr/local/bin/node
+COPY --from=base /app /app
+COPY --from=service-packages /app/node_modules /app/node_modules
+RUN ln -s /app/src/cli/tollbook.js /usr/local/bin/tollbook \
+  && install -d -o postgres -g postgres -m 700 /var/lib/tollbook/backups /var/lib/tollbook/scratch
+WORKDIR /app
+ENV NODE_ENV=production
+USER postgres
 
 FROM base AS localnet
 COPY packages/localnet packages/localnet

@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { parseArgs } from 'node:util'
 import { assert } from '@tollbook/core/assert'
+import { attacks } from './attacks.ts'
 import { auditBench } from './auditBench.ts'
 import { burnStatsBench } from './burnStatsBench.ts'
 import { claims } from './claims.ts'
@@ -28,6 +29,7 @@ const benches: readonly Bench[] = [
   auditBench,
   exportBench,
   hostile,
+  attacks,
   memory,
   render,
 ]
@@ -42,6 +44,9 @@ ${benches.map(({ name, about }) => `  ${name.padEnd(12)}${about}`).join('\n')}
   --seconds N    seconds of each measurement (default 3)
   --requests N   paid requests of the memory bench (default 100000; 20 to 40 ms each: an hour)
   --payments N   payments of the burn-stats and finance benches, events of the audit and export benches (default 1000000; 0.2 to 0.7 ms each)
+  --nice N       scheduling priority of the attackers of the hostile bench, 1 to 19 (default 5): they share the server's processors
+  --now-only     the hostile bench does not measure the release before decision 0027
+  --profile DIR  write profiles of the server's processor in the hostile bench (--cpu-prof)
   --json         one JSON document on stdout; progress goes to stderr
 `
 
@@ -54,6 +59,9 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '3' },
     requests: { type: 'string', default: '100000' },
     payments: { type: 'string', default: '1000000' },
+    nice: { type: 'string', default: '5' },
+    'now-only': { type: 'boolean', default: false },
+    profile: { type: 'string' },
   },
 })
 
@@ -72,6 +80,9 @@ async function runBenches(): Promise<void> {
     roundSeconds: whole('seconds', values.seconds),
     requests: whole('requests', values.requests),
     payments: whole('payments', values.payments),
+    attackersNice: whole('nice', values.nice),
+    comparesEarlier: !values['now-only'],
+    profileDirectory: values.profile,
     progress: (line: string) => void process.stderr.write(`${line}\n`),
   }
   const found: Yardstick[] = []

@@ -2,7 +2,9 @@ import { checkOutRelease } from '../test/proofs/upgrade/earlierRelease.ts'
 import { createDatabaseTemplate } from '../test/support/databaseTemplate.ts'
 import { cloneTemplate } from '../test/support/testDatabase.ts'
 import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
-import { besiege, type Probed, type Siege } from './hostile/siege.ts'
+import { describeLoad } from './hostile/attack.ts'
+import { describeUse } from './hostile/processorUse.ts'
+import { besiege, type Phase, type Probed, type Siege, type SiegeOptions } from './hostile/siege.ts'
 import type { Bench, Yardstick } from './yardstick.ts'
 
 /** The last commit whose requests took a slot before their bodies were read. */
@@ -17,56 +19,69 @@ const memoryBudget = 512 * millionBytes
 export const hostile: Bench = {
   name: 'hostile',
   about: 'paid goodput, /livez and memory while strangers attack, before and after the admission of decision 0027',
-  async run({ roundSeconds, progress }) {
+  async run({ roundSeconds, progress, ...options }) {
     await using environment = await openEnvironment()
     const windowMs = roundSeconds * windowRounds * 1000
-    const earlierRelease = await checkOutRelease(earlierCommit)
-    try {
-      const { entry, migrate } = earlierRelease
-      const { adminUrl, serviceUrl: databaseUrl } = environment.database
-      const earlierDatabase = await cloneTemplate(await createDatabaseTemplate({ adminUrl, migrate }))
-      const besieged = {
-        environment,
-        databaseUrl: earlierDatabase.serviceUrl,
-        entry,
-        attackers: manyAddresses,
-        windowMs,
-      }
-      const earlier = await besiege(besieged)
-      progress(`hostile: ${earlierCommit}: ${describe(earlier)}`)
-      const many = await besiege({ environment, databaseUrl, attackers: manyAddresses, windowMs })
-      progress(`hostile: from ${manyAddresses.length} addresses: ${describe(many)}; ${many.attackers}`)
-      const one = await besiege({ environment, databaseUrl, attackers: oneAddress, windowMs })
-      progress(`hostile: from one address: ${describe(one)}; ${one.attackers}`)
-      return [
-        ...yardsticks(`attacked from ${manyAddresses.length} addresses`, many, earlier),
-        ...yardsticks('attacked from one address', one, earlier),
-      ]
-    } finally {
-      await earlierRelease.remove()
+    const { serviceUrl: databaseUrl } = environment.database
+    const { attackersNice, profileDirectory } = options
+    const besieged = { environment, databaseUrl, windowMs, attackersNice, profileDirectory }
+    const report = async (name: string, siege: SiegeOptions): Promise<Siege> => {
+      const found = await besiege(siege)
+      progress(`hostile: ${name}: ${describe(found)}`)
+      return found
     }
+    const many = await report(`from ${manyAddresses.length} addresses`, { ...besieged, attackers: manyAddresses })
+    const one = await report('from one address', { ...besieged, attackers: oneAddress })
+    const earlier = options.comparesEarlier ? await besiegeEarlier(besieged, report) : undefined
+    return [
+      ...yardsticks(`attacked from ${manyAddresses.length} addresses`, many, earlier),
+      ...yardsticks('attacked from one address', one, earlier),
+    ]
   },
 }
 
-function yardsticks(attacked: string, now: Siege, earlier: Siege): readonly Yardstick[] {
-  const beside = (read: (siege: Siege) => string) => `${read(now)}; ${earlierCommit}: ${read(earlier)}`
+async function besiegeEarlier(
+  besieged: Omit<SiegeOptions, 'attackers'>,
+  report: (name: string, siege: SiegeOptions) => Promise<Siege>,
+): Promise<Siege> {
+  const release = await checkOutRelease(earlierCommit)
+  try {
+    const { entry, migrate } = release
+    const { adminUrl } = besieged.environment.database
+    const { serviceUrl: databaseUrl } = await cloneTemplate(await createDatabaseTemplate({ adminUrl, migrate }))
+    return await report(earlierCommit, { ...besieged, databaseUrl, entry, attackers: manyAddresses })
+  } finally {
+    await release.remove()
+  }
+}
+
+function yardsticks(attacked: string, now: Siege, earlier: Siege | undefined): readonly Yardstick[] {
+  const beside = (read: (siege: Siege) => string) =>
+    earlier === undefined ? read(now) : `${read(now)}; ${earlierCommit}: ${read(earlier)}`
+  const { peak, besieged, recovered } = now
   return [
     {
       what: `paid goodput ÷ its own peak, ${attacked}`,
-      value: now.besiegedPerSecond / now.peakPerSecond,
+      value: besieged.purchasesPerSecond / peak.purchasesPerSecond,
+      goal: { atLeast: 0.8 },
+      detail: beside((siege) => `${rate(siege.besieged)} of ${rate(siege.peak)} purchases/s`),
+    },
+    {
+      what: `purchases per processor second of the server ÷ those of its peak, ${attacked}`,
+      value: perServerSecond(besieged) / perServerSecond(peak),
       goal: { atLeast: 0.8 },
       detail: beside(
-        (siege) => `${siege.besiegedPerSecond.toFixed(1)} of ${siege.peakPerSecond.toFixed(1)} purchases/s`,
+        (siege) => `${perServerSecond(siege.besieged).toFixed(1)} of ${perServerSecond(siege.peak).toFixed(1)}`,
       ),
     },
     {
       what: `seconds of a purchase, p99, ${attacked}`,
-      value: now.besiegedP99Ms / 1000,
+      value: besieged.p99Ms / 1000,
       goal: { atMost: 2 },
-      detail: beside((siege) => `${(siege.besiegedP99Ms / 1000).toFixed(1)} s`),
+      detail: beside((siege) => `${(siege.besieged.p99Ms / 1000).toFixed(1)} s`),
     },
-    livez(`slowest /livez in ms, ${attacked}`, now.probed, earlier.probed),
-    livez(`slowest /livez in ms, on HEALTH_PORT, ${attacked}`, now.probedApart ?? now.probed, earlier.probed),
+    livez(`slowest /livez in ms, ${attacked}`, now.probed, earlier?.probed),
+    livez(`slowest /livez in ms, on HEALTH_PORT, ${attacked}`, now.probedApart ?? now.probed, earlier?.probed),
     {
       what: `growth of resident memory ÷ ${memoryBudget / millionBytes} MB, ${attacked}`,
       value: (now.besiegedBytes - now.quietBytes) / memoryBudget,
@@ -78,19 +93,27 @@ function yardsticks(attacked: string, now: Siege, earlier: Siege): readonly Yard
     },
     {
       what: `paid goodput from 5 s after the attack ÷ its own peak, ${attacked}`,
-      value: now.recoveredPerSecond / now.peakPerSecond,
+      value: recovered.purchasesPerSecond / peak.purchasesPerSecond,
       goal: { atLeast: 0.9 },
-      detail: beside((siege) => `${siege.recoveredPerSecond.toFixed(1)} purchases/s`),
+      detail: beside((siege) => `${rate(siege.recovered)} purchases/s`),
     },
   ]
 }
 
-function livez(what: string, now: Probed, earlier: Probed): Yardstick {
+function rate({ purchasesPerSecond }: Phase): string {
+  return purchasesPerSecond.toFixed(1)
+}
+
+function perServerSecond({ purchasesPerSecond, seconds, processor }: Phase): number {
+  return (purchasesPerSecond * seconds) / processor.server
+}
+
+function livez(what: string, now: Probed, earlier: Probed | undefined): Yardstick {
   return {
     what,
     value: now.failed > 0 ? Infinity : now.slowestMs,
     goal: { atMost: 100 },
-    detail: `${describeProbes(now)}; ${earlierCommit}: ${describeProbes(earlier)}`,
+    detail: `${describeProbes(now)}${earlier === undefined ? '' : `; ${earlierCommit}: ${describeProbes(earlier)}`}`,
   }
 }
 
@@ -99,13 +122,17 @@ function describeProbes({ count, failed, slowestMs }: Probed): string {
 }
 
 function describe(siege: Siege): string {
+  const { peak, besieged, recovered, probed, probedApart, quietBytes, besiegedBytes, failures, died, attacks } = siege
   return [
-    `${siege.peakPerSecond.toFixed(1)} purchases/s, then ${siege.besiegedPerSecond.toFixed(1)}, then ${siege.recoveredPerSecond.toFixed(1)}`,
-    `p99 ${siege.besiegedP99Ms.toFixed(0)} ms`,
-    `/livez ${describeProbes(siege.probed)}`,
-    ...(siege.probedApart === undefined ? [] : [`on HEALTH_PORT ${describeProbes(siege.probedApart)}`]),
-    `${(siege.quietBytes / millionBytes).toFixed(0)} to ${(siege.besiegedBytes / millionBytes).toFixed(0)} MB`,
-    `payers' failures ${siege.failures}`,
-    ...(siege.died === undefined ? [] : [`died: ${siege.died}`]),
+    `${rate(peak)} purchases/s, then ${rate(besieged)}, then ${rate(recovered)}`,
+    `p99 ${besieged.p99Ms.toFixed(0)} ms`,
+    `/livez ${describeProbes(probed)}`,
+    ...(probedApart === undefined ? [] : [`on HEALTH_PORT ${describeProbes(probedApart)}`]),
+    `${(quietBytes / millionBytes).toFixed(0)} to ${(besiegedBytes / millionBytes).toFixed(0)} MB`,
+    `payers' failures ${failures}`,
+    ...(died === undefined ? [] : [`died: ${died}`]),
+    `\n  processors at the peak: ${describeUse(peak.processor, peak.seconds)}`,
+    `\n  processors under attack: ${describeUse(besieged.processor, besieged.seconds)}`,
+    `\n  attacks, offered and achieved: ${describeLoad(attacks)}`,
   ].join(', ')
 }

@@ -21,6 +21,12 @@ export interface BenchOptions {
   readonly requests: number
   /** Payments of the burn-stats bench, events of the audit and export benches. */
   readonly payments: number
+  /** Scheduling priority of the attackers of the hostile bench, 0 to 19. */
+  readonly attackersNice: number
+  /** Whether the hostile bench also measures the release before decision 0027. */
+  readonly comparesEarlier: boolean
+  /** Folder for profiles of the server's processor in the hostile bench. */
+  readonly profileDirectory: string | undefined
   readonly progress: (line: string) => void
 }
 

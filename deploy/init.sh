@@ -12,7 +12,7 @@ write() {
   (umask 022 && printf %s "$2" >"deploy/secrets/$1")
   echo "wrote deploy/secrets/$1"
 }
-for login in postgres owner api-1 api-2 report payout backup grafana; do
+for login in postgres owner api-1 api-2 report payout finance-api finance backup grafana; do
   # Hexadecimal, because it is part of URLs.
   write "$login-password" "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"
 done
@@ -23,7 +23,12 @@ database_url owner tollbook_owner
 database_url api-1 tollbook_api_1
 database_url api-2 tollbook_api_2
 database_url payout tollbook_payer
+database_url report tollbook_report
+database_url finance-api tollbook_finance_api
+database_url finance tollbook_finance_desk
+database_url backup tollbook_backup
 write receipt-key ''
+write tls-certificate ''
 
 if [ ! -e .env ]; then
   # Prefix of the names of volumes and containers, independent of the name of this folder.

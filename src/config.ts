@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type BackupSettings, backupSettingsOf, backupVariables } from './config/backupSettings.ts'
 import { type BurnSettings, burnSettingsOf, burnVariables } from './config/burnSettings.ts'
 import { type CatalogSettings, catalogSettingsOf, catalogVariables } from './config/catalogSettings.ts'
 import {
@@ -68,10 +69,13 @@ export interface Config {
   readonly logLevel: LogLevel
   readonly local: LocalSettings
   readonly migrationDatabaseUrl: string | undefined
+  /** A standby, or a login that may only read, for reports, exports and audits. Undefined: the database of the ledger. */
+  readonly reportsDatabaseUrl: string | undefined
   /** For the commands that change settings of the ledger only. */
   readonly operatorDatabaseUrl: string | undefined
   readonly payout: PayoutSettings
   readonly burn: BurnSettings
+  readonly backup: BackupSettings
   /** Undefined: local mode starts an embedded Postgres. */
   readonly ledger: LedgerSettings | undefined
   /** Undefined: local mode starts a chain. */
@@ -105,10 +109,12 @@ const environment = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   ...ledgerVariables,
   MIGRATION_DATABASE_URL: postgresUrl,
+  REPORTS_DATABASE_URL: postgresUrl,
   ...localVariables,
   ...operatorVariables,
   ...payoutVariables,
   ...burnVariables,
+  ...backupVariables,
   ...chainVariables,
   ...sealVariables,
   ...providerVariables,
@@ -217,9 +223,11 @@ function configOf(env: z.infer<typeof environment>): Config {
       commitment: env.SOLANA_COMMITMENT,
     },
     migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
+    reportsDatabaseUrl: env.REPORTS_DATABASE_URL,
     operatorDatabaseUrl: env.OPERATOR_DATABASE_URL,
     payout: payoutSettingsOf(env),
     burn: burnSettingsOf(env),
+    backup: backupSettingsOf(env),
     ledger: ledgerSettingsOf(env),
     chain,
     receiptSigningKey: env.RECEIPT_SIGNING_KEY,

@@ -4,6 +4,8 @@ export interface Target {
   readonly wallet: string
   /** Loopback addresses, used in turn. */
   readonly addresses: readonly string[]
+  /** Scheduling priority of the process (nice). Real attackers do not run on the server's processors. */
+  readonly nice: number
   /** Paid requests a second that the service can serve. */
   readonly capacityPerSecond: number
 }
@@ -22,4 +24,20 @@ export function createTally() {
     add: (name: string) => void (counts[name] = (counts[name] ?? 0) + 1),
     read: (): Readonly<Record<string, number>> => ({ ...counts }),
   }
+}
+
+/** Counts of each attack, by name. */
+export type AttackReport = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+/** `due`: requests that the attack was to send; the others are answers by status and what became of connections. */
+export function describeLoad(report: AttackReport): string {
+  return Object.entries(report)
+    .map(([name, counts]) => {
+      const answers = Object.entries(counts).filter(([count]) => /^\d{3}$/.test(count))
+      const achieved = answers.reduce((sum, [, count]) => sum + count, 0)
+      const offered = counts['due'] ?? counts['opened'] ?? 0
+      const rest = Object.entries(counts).map(([count, value]) => `${count} ${value}`)
+      return `${name}: ${offered} offered, ${achieved} answered (${rest.join(', ')})`
+    })
+    .join('; ')
 }

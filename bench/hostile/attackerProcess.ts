@@ -1,27 +1,22 @@
 import { setPriority } from 'node:os'
 import { z } from 'zod'
-import { idleConnections } from './idleConnections.ts'
-import { jsonBombs } from './jsonBombs.ts'
-import { junkProofs } from './junkProofs.ts'
-import { quoteFlood } from './quoteFlood.ts'
-import { slowBodies } from './slowBodies.ts'
-import { unreadPipelines } from './unreadPipelines.ts'
+import { allAttacks } from './allAttacks.ts'
 
-/*
- * All attacks at once, in a separate process: `node attackerProcess.ts TARGET`. The end of stdin ends it, and it reports.
- * Its priority is lower: real attackers do not run on the server's processors.
- */
-setPriority(5)
+/* Attacks in a separate process: `node attackerProcess.ts TARGET`. The end of stdin ends it, and it reports. */
 const target = z
   .object({
     port: z.int(),
     wallet: z.string(),
     addresses: z.array(z.string()),
+    nice: z.int(),
+    /** One attack alone; by default all of them. */
+    only: z.string().optional(),
     capacityPerSecond: z.number(),
   })
   .parse(JSON.parse(process.argv[2] ?? ''))
+setPriority(target.nice)
 
-const attacks = [slowBodies, idleConnections, unreadPipelines, jsonBombs, junkProofs, quoteFlood]
+const attacks = allAttacks.filter(({ name }) => target.only === undefined || name === target.only)
 const running = attacks.map(({ name, start }) => ({ name, read: start(target) }))
 process.stdin.resume().once('end', () => {
   process.stdout.write(`${JSON.stringify(Object.fromEntries(running.map(({ name, read }) => [name, read()])))}\n`, () =>

@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 export interface Child {
+  readonly pid: number | undefined
   /** Ends the process by its stdin. Returns its lines. */
   stop(): Promise<readonly string[]>
 }
@@ -18,6 +19,7 @@ export function startChild(script: string, argument: string): Child {
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
   const exited = once(child, 'exit')
   return {
+    pid: child.pid,
     async stop() {
       child.stdin.end()
       await exited

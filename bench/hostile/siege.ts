@@ -4,9 +4,10 @@ import { systemClock } from '@tollbook/core/clock'
 import { noLimits, type ProofEnvironment } from '../../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../../test/proofs/spawnServer.ts'
 import { freePort } from '../../test/support/freePort.ts'
-import type { Target } from './attack.ts'
+import type { AttackReport, Target } from './attack.ts'
 import { startChild } from './child.ts'
 import { type Payers, type Purchase, startPayers } from './payers.ts'
+import { openProcessorMeter, type ProcessorUse, usedBetween } from './processorUse.ts'
 
 export interface SiegeOptions {
   readonly environment: ProofEnvironment
@@ -15,15 +16,18 @@ export interface SiegeOptions {
   readonly entry?: string
   /** Client addresses of the attackers. */
   readonly attackers: readonly string[]
+  /** Scheduling priority of the attackers, from 0 (that of the server) to 19 (what the others leave). */
+  readonly attackersNice: number
   readonly windowMs: number
+  /** Folder for a profile of the server's processor, of all phases. */
+  readonly profileDirectory?: string | undefined
 }
 
 /** Figures of one server before, during and after all attacks. */
 export interface Siege {
-  readonly peakPerSecond: number
-  readonly besiegedPerSecond: number
-  readonly besiegedP99Ms: number
-  readonly recoveredPerSecond: number
+  readonly peak: Phase
+  readonly besieged: Phase
+  readonly recovered: Phase
   /** Of `/livez` on the port of the callers, each time on a new connection. */
   readonly probed: Probed
   /** The same on a listener of its own (HEALTH_PORT), which the earlier release does not have. */
@@ -32,8 +36,16 @@ export interface Siege {
   readonly besiegedBytes: number
   /** Exit code or signal of a process that did not survive. */
   readonly died: string | undefined
-  readonly attackers: string
+  /** Requests and answers of each attack. */
+  readonly attacks: AttackReport
   readonly failures: string
+}
+
+export interface Phase {
+  readonly purchasesPerSecond: number
+  readonly p99Ms: number
+  readonly seconds: number
+  readonly processor: ProcessorUse
 }
 
 export interface Probed {
@@ -51,7 +63,8 @@ const rampMs = 4_000
 const recoveryMs = 5_000
 const memoryEveryMs = 250
 
-export async function besiege({ environment, databaseUrl, entry, attackers, windowMs }: SiegeOptions): Promise<Siege> {
+export async function besiege(options: SiegeOptions): Promise<Siege> {
+  const { environment, databaseUrl, entry, attackers, attackersNice, windowMs, profileDirectory } = options
   await using opened = new AsyncDisposableStack()
   const healthPort = entry === undefined ? String(await freePort()) : undefined
   const server = await spawnServer({
@@ -63,6 +76,7 @@ export async function besiege({ environment, databaseUrl, entry, attackers, wind
     },
     runsFile: `${environment.directory}/runs`,
     ...(entry === undefined ? {} : { entry }),
+    nodeOptions: profileDirectory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`],
   })
   let died: string | undefined
   const gone = server.gone.then((how) => void (died ??= how))
@@ -77,51 +91,69 @@ export async function besiege({ environment, databaseUrl, entry, attackers, wind
     await Promise.race([server.stop(), gone])
     await payers.stop()
   })
-  const phase = async (durationMs: number) => {
-    const fromMs = systemClock.monotonicMs()
-    await systemClock.sleep(durationMs)
-    return endedBetween(payers, fromMs, systemClock.monotonicMs())
-  }
-  await phase(warmUpMs)
-  const peak = await phase(windowMs)
+  const { chain, database } = environment
+  const processes = { adminUrl: database.adminUrl, serverPid: server.pid, chainPid: chain.pid }
+  const meter = opened.use(await openProcessorMeter(processes))
+  const measure = (attackersPid?: number) => measurePhase({ payers, windowMs, read: () => meter.read(attackersPid) })
+  await systemClock.sleep(warmUpMs)
+  const peak = await measure()
   const quietBytes = memory.most()
   const port = Number(new URL(server.baseUrl).port)
   const target: Target = {
     port,
     wallet: environment.payer.address,
     addresses: attackers,
-    capacityPerSecond: perSecond(peak, windowMs),
+    nice: attackersNice,
+    capacityPerSecond: peak.purchasesPerSecond,
   }
   const prober = startChild('proberProcess.ts', String(port))
   const apart = healthPort === undefined ? undefined : startChild('proberProcess.ts', healthPort)
   const attacker = startChild('attackerProcess.ts', JSON.stringify(target))
-  await phase(rampMs)
-  const besieged = await phase(windowMs)
+  await systemClock.sleep(rampMs)
+  const besieged = await measure(attacker.pid)
   const [report] = await attacker.stop()
   const probed = probedBy(await prober.stop())
   const probedApart = apart === undefined ? undefined : probedBy(await apart.stop())
   const besiegedBytes = memory.most()
-  await phase(recoveryMs)
-  const recovered = await phase(windowMs)
+  await systemClock.sleep(recoveryMs)
+  const recovered = await measure()
   memory.stop()
   return {
-    peakPerSecond: perSecond(peak, windowMs),
-    besiegedPerSecond: perSecond(besieged, windowMs),
-    besiegedP99Ms: p99(besieged),
-    recoveredPerSecond: perSecond(recovered, windowMs),
+    peak,
+    besieged,
+    recovered,
     probed,
     probedApart,
     quietBytes,
     besiegedBytes,
     died,
-    attackers: report ?? 'no report',
+    attacks: attackReport.parse(JSON.parse(report ?? '{}')),
     failures: JSON.stringify(Object.fromEntries(payers.failures)),
   }
 }
 
+const attackReport = z.record(z.string(), z.record(z.string(), z.int()))
+
 /** The limits of a service are on, as they are for strangers. */
 export function withLimits(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !(name in noLimits)))
+}
+
+interface MeasuredPhase {
+  readonly payers: Payers
+  readonly windowMs: number
+  readonly read: () => Promise<ProcessorUse>
+}
+
+async function measurePhase({ payers, windowMs, read }: MeasuredPhase): Promise<Phase> {
+  const before = await read()
+  const fromMs = systemClock.monotonicMs()
+  await systemClock.sleep(windowMs)
+  const toMs = systemClock.monotonicMs()
+  const processor = usedBetween(before, await read())
+  const purchases = payers.purchases.filter(({ endedAtMs }) => endedAtMs >= fromMs && endedAtMs < toMs)
+  const seconds = (toMs - fromMs) / 1000
+  return { purchasesPerSecond: purchases.length / seconds, p99Ms: p99(purchases), seconds, processor }
 }
 
 const probeShape = z.object({ status: z.int(), durationMs: z.number() })
@@ -133,14 +165,6 @@ function probedBy(lines: readonly string[]): Probed {
     failed: probes.filter(({ status }) => status !== 200).length,
     slowestMs: Math.max(0, ...probes.map(({ durationMs }) => durationMs)),
   }
-}
-
-function endedBetween({ purchases }: Payers, fromMs: number, toMs: number): readonly Purchase[] {
-  return purchases.filter(({ endedAtMs }) => endedAtMs >= fromMs && endedAtMs < toMs)
-}
-
-function perSecond(purchases: readonly Purchase[], windowMs: number): number {
-  return purchases.length / (windowMs / 1000)
 }
 
 function p99(purchases: readonly Purchase[]): number {

@@ -6,7 +6,8 @@ password() { cat "/run/secrets/$1-password"; }
 psql --username="${POSTGRES_USER:-postgres}" --dbname=postgres --no-psqlrc --set=ON_ERROR_STOP=1 \
   --set=owner_password="$(password owner)" --set=api_1_password="$(password api-1)" \
   --set=api_2_password="$(password api-2)" --set=report_password="$(password report)" \
-  --set=payout_password="$(password payout)" --set=backup_password="$(password backup)" <<'SQL'
+  --set=payout_password="$(password payout)" --set=backup_password="$(password backup)" \
+  --set=finance_api_password="$(password finance-api)" --set=finance_password="$(password finance)" <<'SQL'
 create role tollbook_service nologin;
 create role tollbook_reader nologin;
 create role tollbook_payout nologin;
@@ -21,6 +22,9 @@ create role tollbook_owner login createrole password :'owner_password';
 create role tollbook_api_1 login password :'api_1_password' in role tollbook_service, tollbook_retention;
 create role tollbook_api_2 login password :'api_2_password' in role tollbook_service, tollbook_retention;
 create role tollbook_report login password :'report_password' in role tollbook_reader;
+-- The instance with the finance reports, and its login for decisions about refunds.
+create role tollbook_finance_api login password :'finance_api_password' in role tollbook_service, tollbook_retention;
+create role tollbook_finance_desk login password :'finance_password' in role tollbook_finance, tollbook_reader;
 create role tollbook_payer login password :'payout_password' in role tollbook_payout;
 -- Copies the whole cluster and cannot change it.
 create role tollbook_backup login replication password :'backup_password';
@@ -28,7 +32,7 @@ create role tollbook_backup login replication password :'backup_password';
 grant pg_read_all_stats to tollbook_service;
 create database tollbook owner tollbook_owner;
 revoke all on database tollbook from public;
-grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_payout;
+grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_payout, tollbook_finance;
 revoke connect on database postgres from public;
 SQL
 # The image admits replication from its own container only.

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { anchorCheckpoint } from '@tollbook/client/anchorCheckpoint'
 import { fetchCheckpoint } from '@tollbook/client/fetchCheckpoint'
@@ -7,7 +5,8 @@ import { readKeypair } from '@tollbook/client/keypairFile'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
-import { readLocalJson } from './localJson.ts'
+import { runOnSchedule } from './onSchedule.ts'
+import { readSealPlaces, requireUrl } from './sealPlaces.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 
 interface AnchorOptions {
@@ -15,6 +14,7 @@ interface AnchorOptions {
   readonly baseUrl?: string
   readonly rpcUrl?: string
   readonly key?: string
+  readonly every?: string
 }
 
 const unavailableExitCode = 7
@@ -32,6 +32,7 @@ export function anchorCommand(deps: CommandDeps): Command {
       '--key <file>',
       'key of the service, JWK or JWKS, that the checkpoint must be signed with (default: local mode)',
     )
+    .option('--every <duration>', 'do so again after this time, such as 1h, until interrupted')
     .addHelpText('after', anchorExitHelp)
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
@@ -39,7 +40,7 @@ export function anchorCommand(deps: CommandDeps): Command {
     })
     .exitOverride(rethrowAsUsage)
     .action(async (options: AnchorOptions) => {
-      deps.setExitCode(await anchor(deps, options))
+      deps.setExitCode(await runOnSchedule(deps, options.every, () => anchor(deps, options)))
     })
 }
 
@@ -51,7 +52,8 @@ Exit codes:
 
 async function anchor(deps: CommandDeps, options: AnchorOptions): Promise<number> {
   try {
-    const { baseUrl, rpcUrl, keys } = await readPlaces(deps, options)
+    const { baseUrl, keys, localRpcUrl } = await readSealPlaces(deps, options)
+    const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? localRpcUrl)
     const keypair = await readKeypair(options.keypair)
     const checkpoint = await fetchCheckpoint({ baseUrl, keys })
     const clock = deps.clock === undefined ? {} : { clock: deps.clock }
@@ -66,30 +68,5 @@ async function anchor(deps: CommandDeps, options: AnchorOptions): Promise<number
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
     deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
     return error instanceof Fault && error.retryable ? unavailableExitCode : usageExitCode
-  }
-}
-
-async function readPlaces(deps: CommandDeps, options: AnchorOptions) {
-  const local = await readLocalJson(join(deps.home(), 'local.json'))
-  const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
-  // local.json describes the service that wrote it.
-  const own = local !== undefined && URL.parse(local.baseUrl)?.origin === new URL(baseUrl).origin ? local : undefined
-  const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? own?.rpcUrl)
-  const keys = options.key === undefined ? own?.receiptKey : await readKeyFile(options.key)
-  if (keys === undefined) throw new UsageProblem('--key', 'is missing: the public key of the service')
-  return { baseUrl, rpcUrl, keys }
-}
-
-function requireUrl(option: string, url: string | undefined): string {
-  if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageProblem(option, `${url} is not an http(s) URL`)
-  return url
-}
-
-async function readKeyFile(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch {
-    throw new UsageProblem('--key', `${path} is not a JSON file; expected the key of the service as JWK or JWKS`)
   }
 }

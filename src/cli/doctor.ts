@@ -26,7 +26,7 @@ Exit codes:
         log: silentLog,
         onFinding(finding) {
           findings.push(finding)
-          deps.stdout.write(json ? `${JSON.stringify(finding)}\n` : `${textOf(finding)}\n`)
+          deps.stdout.write(json ? `${JSON.stringify(finding)}\n` : `${textOfFinding(finding)}\n`)
         },
       })
       const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length
@@ -37,7 +37,8 @@ Exit codes:
 
 const marks: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: 'skip' }
 
-function textOf({ check, verdict, detail, fix }: Finding): string {
+/** One finding for a person. */
+export function textOfFinding({ check, verdict, detail, fix }: Finding): string {
   const text = `${marks[verdict]}  ${check}: ${detail}`
   return fix === undefined ? text : `${text}\n      fix: ${fix}`
 }

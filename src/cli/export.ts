@@ -42,7 +42,10 @@ export function exportCommand(deps: CommandDeps): Command {
     .option('--from <when>', 'first position, or a day or moment by which it was recorded: 42, 2026-11-01')
     .option('--to <when>', 'last position, day (included) or moment (not included)')
     .option('--output <file>', 'write to a file, which appears when it is whole (default: standard output)')
-    .option('--database <url>', 'a role that may read the ledger (default: DATABASE_URL, or local mode)')
+    .option(
+      '--database <url>',
+      'a role that may read the ledger (default: REPORTS_DATABASE_URL, DATABASE_URL, or local mode)',
+    )
     .addHelpText('after', exportHelp)
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),

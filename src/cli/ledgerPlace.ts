@@ -19,18 +19,19 @@ export interface LedgerPlace {
 const jwk = z.object({ x: z.base64url() })
 
 /**
- * `--database` first, then DATABASE_URL, then local mode. The facts of this machine's service apply to its own database only;
+ * `--database` first, then REPORTS_DATABASE_URL, DATABASE_URL and local mode. The facts of this machine's service apply to its own database only;
  * for another ledger they would be wrong.
  */
 export async function findLedger(home: string, database: string | undefined): Promise<LedgerPlace> {
   const config = readConfig()
   const local = await readLocalJson(join(home, 'local.json'))
-  const databaseUrl = database ?? config.ledger?.databaseUrl ?? local?.databaseUrl
+  const { ledger, reportsDatabaseUrl } = config
+  const databaseUrl = database ?? reportsDatabaseUrl ?? ledger?.databaseUrl ?? local?.databaseUrl
   if (databaseUrl === undefined) {
     throw new UsageProblem('--database', 'is missing: a postgres:// URL of a role that may read the ledger')
   }
   const isLocal = databaseUrl === local?.databaseUrl
-  const isOwn = isLocal || databaseUrl === config.ledger?.databaseUrl
+  const isOwn = isLocal || databaseUrl === ledger?.databaseUrl || databaseUrl === reportsDatabaseUrl
   if (!isOwn) return { databaseUrl, ...unknown }
   const paymentWallet = config.chain?.paymentWallet ?? (isLocal ? local.paymentWallet : undefined)
   const key = jwk.safeParse(config.receiptSigningKey ?? (isLocal ? local.receiptKey : undefined)).data

@@ -34,7 +34,7 @@ export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr'
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
     .description(
-      'burns, payments, refunds, liabilities, the trial balance or the closing statement of a month, from the ledger of DATABASE_URL',
+      'burns, payments, refunds, liabilities, the trial balance or the closing statement of a month, from the ledger',
     )
     .addArgument(new Argument('<report>', `which: ${names.join(', ')}`).argParser(reportNameOf))
     .argument('[signature]', 'of the payment, payout or burn, for the report payment')
@@ -53,7 +53,8 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .option('--format <format>', 'table, csv or json', 'table')
     .addHelpText(
       'after',
-      '\nDATABASE_URL is a login of tollbook_service or tollbook_reader; in local mode it is found by itself.\n' +
+      '\nREPORTS_DATABASE_URL, which may be a standby, or DATABASE_URL is a login of tollbook_service or tollbook_reader.\n' +
+        'In local mode it is found by itself.\n' +
         'closing: RECEIPT_SIGNING_KEY signs the statement; check it with `tollbook verify FILE --key KEY`.',
     )
     .exitOverride(rethrowAsUsage)
@@ -210,16 +211,19 @@ async function print(deps: ReportCommandDeps, { reports, report, question, forma
 
 function tellLag({ stderr }: ReportCommandDeps, { position, headPosition }: ReportPosition): void {
   if (position >= headPosition) return
-  const why = 'this login may not roll up, and no service with the finance reports has yet'
+  const why = 'this database or login may only read, and no service with the finance reports has rolled up the rest'
   stderr.write(`as of position ${position} of ${headPosition}: ${why}\n`)
 }
 
 /** The operator's, or that of local mode. */
 export async function findDatabase(): Promise<string> {
-  const { ledger, local: settings } = readConfig()
-  if (ledger !== undefined) return ledger.databaseUrl
+  const { ledger, local: settings, reportsDatabaseUrl } = readConfig()
+  const databaseUrl = reportsDatabaseUrl ?? ledger?.databaseUrl
+  if (databaseUrl !== undefined) return databaseUrl
   const local = await readLocalJson(join(settings.home, 'local.json'))
   if (local?.databaseUrl === undefined)
-    throw new Fault('DATABASE_URL is missing, and local mode does not run here', { retryable: false })
+    throw new Fault('DATABASE_URL and REPORTS_DATABASE_URL are missing, and local mode does not run here', {
+      retryable: false,
+    })
   return local.databaseUrl
 }

@@ -14,6 +14,7 @@ import { isWithin, periodsOf, type SettingPeriod } from '../payment/settingPerio
 import type { SettingChanges } from '../store/settingChanges.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { openOperatorAccess } from './operatorAccess.ts'
+import { readDuration } from './duration.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 
 /* Shared by the commands that change a setting of the ledger: `key rotate`, `wallet change`, `split change`. */
@@ -212,22 +213,6 @@ function describeChange({ decision, previousUntilMs }: Change, current: SettingP
 
 function report({ stdout }: CommandDeps, json: object, words: string): void {
   stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(json)}\n`)
-}
-
-const unitsMs: ReadonlyMap<string, number> = new Map([
-  ['s', 1_000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-])
-
-function readDuration(option: string, text: string, maxMs: number): number {
-  const [, digits = '', unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
-  const durationMs = Number(digits) * (unitsMs.get(unit) ?? Number.NaN)
-  if (Number.isNaN(durationMs))
-    throw new UsageProblem(option, `must be a duration such as 90s, 10m, 24h or 7d (got ${text})`)
-  if (durationMs > maxMs) throw new UsageProblem(option, `must be at most ${maxMs / 86_400_000}d (got ${text})`)
-  return durationMs
 }
 
 function readTime(option: string, text: string, nowMs: number): number {

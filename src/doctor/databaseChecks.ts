@@ -132,11 +132,20 @@ async function checkClock(database: Database, clock: Clock): Promise<Result> {
   return warning(`${skewMs} ms from the clock of this machine`, 'let both machines follow a time server')
 }
 
-function judgeArchive({ archiveMode, lastArchivedAt, lastArchiveFailureAt }: DatabaseFacts, nowMs: number): Result {
+type ArchiveFacts = Pick<DatabaseFacts, 'archiveMode' | 'lastArchivedAt' | 'lastArchiveFailureAt' | 'walReceiver'>
+
+export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
+  const { archiveMode, lastArchivedAt, lastArchiveFailureAt, walReceiver } = facts
+  if (walReceiver === 'inactive')
+    return failed(
+      'the receiver of the write-ahead log is not connected: a restore lacks the payments since, and the disk of the server fills',
+      'start `tollbook backup wal`, or drop the replication slot tollbook_wal if it is no longer used',
+    )
+  if (archiveMode === 'off' && walReceiver === 'active') return ok('the write-ahead log is received as it is written')
   if (archiveMode === 'off')
     return warning(
       'archive_mode is off: a restore loses the payments since the last base backup',
-      'archive the write-ahead log (docs/operations.md, backups)',
+      'run `tollbook backup wal`, or archive the write-ahead log (docs/operations.md, backups)',
     )
   const archivedMs = lastArchivedAt?.getTime()
   if ((lastArchiveFailureAt?.getTime() ?? 0) > (archivedMs ?? 0))

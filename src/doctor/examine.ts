@@ -1,5 +1,6 @@
 import { systemClock } from '@tollbook/core/clock'
 import { type Config, isServiceConfig, mistypedVariables, type ServiceConfig } from '../config.ts'
+import { ledgerSettingsFor } from '../config/ledgerSettings.ts'
 import type { Log } from '../primitives/log.ts'
 import { openLogin } from '../store/databaseFacts.ts'
 import { chainChecks } from './chainChecks.ts'
@@ -21,6 +22,35 @@ export async function examine({ config, log, onFinding }: Examination): Promise<
   const login = openLogin({ databaseUrl: config.ledger.databaseUrl, connectionsMax: 2, log })
   try {
     await runChecks([variablesCheck, ...machineChecks(config), ...serviceChecks(config, { login, log })], onFinding)
+  } finally {
+    await login.database.destroy()
+  }
+}
+
+export interface RestoredLedger extends Omit<Examination, 'config'> {
+  /** A login of the service. */
+  readonly serviceUrl: string
+  readonly ownerUrl: string
+}
+
+// The others are about the machine of the service, its clock and its standbys.
+const checksOfRestored = new Set([
+  'database',
+  'schema',
+  'login',
+  'grants',
+  'append-only triggers',
+  'durability',
+  'advisory locks',
+])
+
+/** Checks that a restored cluster must pass before it serves. Changes nothing. */
+export async function examineRestored({ serviceUrl, ownerUrl, log, onFinding }: RestoredLedger): Promise<void> {
+  const login = openLogin({ databaseUrl: serviceUrl, connectionsMax: 2, log })
+  try {
+    const options = { settings: ledgerSettingsFor(serviceUrl), ownerUrl, login, clock: systemClock, log }
+    const checks = databaseChecks(options).filter(({ name }) => checksOfRestored.has(name))
+    await runChecks(checks, onFinding)
   } finally {
     await login.database.destroy()
   }

@@ -1,6 +1,7 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
 import { limitMax, nextLimit } from './adaptiveLimit.ts'
+import { createAllowances } from './allowances.ts'
 
 /** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
@@ -27,6 +28,10 @@ export interface Admission {
   enter(visitor: Visitor): Slot | undefined
   /** Whether `enter` would refuse. Asked before anything is done for a request. */
   refuses(visitor: Visitor): boolean
+  /** Whether a new connection of this address is to be left unread. */
+  turnsAway(address: string): boolean
+  /** Whether an address that has not paid causes more work than its share while callers who have paid are served. */
+  isSpent(address: string): boolean
   /** Whether a health check of this address passes without a slot. */
   passesProbe(address: string): boolean
   inFlight(): number
@@ -43,10 +48,18 @@ const earnedPerPayment = 16
 const earnedMax = 256
 const earnersMax = 10_000
 const earnedForMs = 3_600_000
+// A payer that repeats its requests has used up what it earned. It still has no allowance to use up.
+const payerForMs = 60_000
 // Many requests at this lag: even a refusal of the router comes late, so strangers are refused before it.
 const floodLagMs = 100
 const floodArrivals = 100
 const probesPerSecondMax = 10
+// A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an idle one.
+const busyUtilization = 0.7
+const busyLagMs = 8
+// In units of 0.2 ms, measured by `npm run bench -- attacks`.
+const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
+const refusalUnits = 1
 const resolutionMs = 10
 const windowMs = 100
 const windowsPerSecond = 10
@@ -61,17 +74,26 @@ export interface AdmissionOptions {
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
   const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
-  const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
+  const earned = createEarnedRequests(now)
   const probes = new Map<string, number>()
+  const allowances = createAllowances(now)
   const load = followLoad()
   let limit = limitAtStart
   let windows = 0
   let reads = 0
   const roomOf = ({ purpose, address }: Visitor): Room =>
-    purpose !== 'read' && (earned.get(address) ?? 0) > 0 ? 'payer' : purpose
+    purpose !== 'read' && earned.has(address) ? 'payer' : purpose
+  const turnsAway = (address: string) => !earned.isPayer(address) && allowances.turnsAway(address)
+  const spendsTooMuch = ({ purpose, address }: Visitor): boolean => {
+    const isTurnedAway = turnsAway(address)
+    allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
+    return isTurnedAway
+  }
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
   const window = setInterval(() => {
-    limit = adapt(limit, load.read(limit * share))
+    const seen = load.read(limit * share)
+    limit = adapt(limit, seen)
+    allowances.adapt(seen.servesPayers && (seen.utilization > busyUtilization || seen.lagMs > busyLagMs))
     if (++windows % windowsPerSecond === 0) probes.clear()
     reads = 0
   }, windowMs)
@@ -80,6 +102,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     refuses(visitor) {
       load.arrived()
       const room = roomOf(visitor)
+      if (spendsTooMuch(visitor)) return true
       // A read ends before the next one begins, so its share also counts the reads of a window.
       if (room === 'read' && ++reads > limit * share) return true
       return isFull(room) || (room !== 'payer' && load.isFlood())
@@ -87,26 +110,25 @@ export function createAdmission(options: AdmissionOptions): Admission {
     enter(visitor) {
       let room = roomOf(visitor)
       if (isFull(room)) return undefined
-      if (room === 'payer') earned.set(visitor.address, (earned.get(visitor.address) ?? 1) - 1)
+      if (room === 'payer') earned.use(visitor.address)
       const startedAtMs = now()
-      const move = (to: Room | undefined) => {
-        inRoom[room]--
-        if (to === undefined) return
-        room = to
-        load.see(room, ++inRoom[room])
-      }
       load.see(room, ++inRoom[room])
       return {
         prove() {
-          move('proven')
-          earned.set(visitor.address, Math.min(earnedMax, (earned.get(visitor.address) ?? 0) + earnedPerPayment))
+          inRoom[room]--
+          room = 'proven'
+          load.see(room, ++inRoom[room])
+          allowances.forgive(visitor.address)
+          earned.add(visitor.address)
         },
         leave() {
           if (visitor.purpose === 'quote') load.quoted(now() - startedAtMs)
-          move(undefined)
+          inRoom[room]--
         },
       }
     },
+    turnsAway,
+    isSpent: (address) => !earned.isPayer(address) && allowances.isSpent(address),
     passesProbe(address) {
       const count = (probes.get(address) ?? 0) + 1
       probes.set(address, count)
@@ -120,6 +142,22 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 }
 
+/** Requests that client addresses have earned by paying. */
+function createEarnedRequests(now: () => number) {
+  const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
+  const payers = new LRUCache<string, true>({ max: earnersMax, ttl: payerForMs, perf: { now } })
+  const of = (address: string) => earned.get(address) ?? 0
+  return {
+    has: (address: string) => of(address) > 0,
+    use: (address: string) => void earned.set(address, Math.max(0, of(address) - 1)),
+    isPayer: (address: string) => payers.has(address) || of(address) > 0,
+    add(address: string) {
+      earned.set(address, Math.min(earnedMax, of(address) + earnedPerPayment))
+      payers.set(address, true)
+    },
+  }
+}
+
 /** Measures the event loop and the requests of one window. */
 function followLoad() {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
@@ -129,6 +167,7 @@ function followLoad() {
   let most = 0
   let servesPayers = false
   let quotes = { count: 0, sumMs: 0 }
+  let utilizationAtStart = performance.eventLoopUtilization()
   return {
     isFlood: () => isFlood,
     arrived: () => void arrivals++,
@@ -143,13 +182,16 @@ function followLoad() {
     read(max: number) {
       // The histogram counts the timer's own interval. It is empty when the loop stood still for the whole window.
       const lagMs = delay.count === 0 ? windowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
+      const utilizationNow = performance.eventLoopUtilization()
       const seen = {
         lagMs,
+        utilization: performance.eventLoopUtilization(utilizationNow, utilizationAtStart).utilization,
         quoteMs: quotes.count === 0 ? 0 : quotes.sumMs / quotes.count,
         used: most / max,
         servesPayers,
       }
       isFlood = lagMs > floodLagMs && arrivals > floodArrivals
+      utilizationAtStart = utilizationNow
       delay.reset()
       arrivals = 0
       most = 0

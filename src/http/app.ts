@@ -29,7 +29,7 @@ import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
 import { errorAnswer, invalidRequest, overloaded } from './transportError.ts'
-import type { Handler } from './turns.ts'
+import { type Handler, spentRestSeconds } from './turns.ts'
 import type { Uploads } from './uploads.ts'
 
 export interface AppDeps {
@@ -61,9 +61,11 @@ export function createApp(deps: AppDeps): Handler {
   const probes = new Set(deps.freeRoutes.flatMap(({ path, isProbe }) => (isProbe === true ? [path] : [])))
   return async (request, response) => {
     const isProbe = probes.has(pathOf(request))
-    if (!isProbe && deps.admission.refuses(visitorOf(deps, request))) {
-      shed(deps, response)
-      return 'shed'
+    const visitor = visitorOf(deps, request)
+    if (!isProbe && deps.admission.refuses(visitor)) {
+      const isSpent = deps.admission.isSpent(visitor.address)
+      shed(deps, response, isSpent ? spentAnswer : overloadedAnswer)
+      return isSpent ? 'spent' : 'shed'
     }
     await koa(request, response)
     return response.statusCode === 429 ? 'shed' : 'served'
@@ -88,10 +90,10 @@ function createKoa(deps: AppDeps): Koa {
 }
 
 const overloadedAnswer = overloaded()
+const spentAnswer = overloaded(spentRestSeconds)
 
 /** Refuses a request without looking at it. Costs a tenth of a refusal by the routes. */
-function shed({ metrics }: AppDeps, response: ServerResponse): void {
-  const { status, headers, body } = overloadedAnswer
+function shed({ metrics }: AppDeps, response: ServerResponse, { status, headers, body }: Answer): void {
   response.writeHead(status, {
     ...headers,
     'x-request-id': newId('request'),

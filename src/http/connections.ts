@@ -3,7 +3,8 @@ import { limitKey, plainAddress } from './clientAddress.ts'
 
 /** Bounds the connections, for each client address and in all. */
 export interface Connections {
-  take(socket: Socket): void
+  /** False when nothing of the connection is to be read. */
+  take(socket: Socket): boolean
   /** A request on this connection is served, so the connection is not closed to make room. */
   hold(socket: Socket): void
   /** The request is over. */
@@ -18,11 +19,19 @@ export interface ConnectionLimits {
   readonly connectionsPerAddressMax: number
 }
 
-function refuse(socket: Socket): void {
+// Keeps a client that reconnects at once from causing an accept for each of its requests.
+const parkedMs = 5_000
+
+function refuse(socket: Socket): false {
   socket.destroy()
+  return false
 }
 
-export function createConnections({ connectionsMax, connectionsPerAddressMax }: ConnectionLimits): Connections {
+/** `turnsAway`: addresses whose new connections are left unread and closed later, which costs a quarter of serving them. */
+export function createConnections(
+  { connectionsMax, connectionsPerAddressMax }: ConnectionLimits,
+  turnsAway: (address: string) => boolean,
+): Connections {
   const byAddress = new Map<string, number>()
   const idle = new Set<Socket>()
   let open = 0
@@ -33,7 +42,7 @@ export function createConnections({ connectionsMax, connectionsPerAddressMax }: 
     if (left === 0) byAddress.delete(address)
     else byAddress.set(address, left)
   }
-  const take = (socket: Socket): void => {
+  const take = (socket: Socket): boolean => {
     const address = limitKey(plainAddress(socket.remoteAddress ?? ''))
     const ofAddress = byAddress.get(address) ?? 0
     if (ofAddress >= connectionsPerAddressMax) return refuse(socket)
@@ -46,6 +55,9 @@ export function createConnections({ connectionsMax, connectionsPerAddressMax }: 
     byAddress.set(address, ofAddress + 1)
     idle.add(socket)
     socket.once('close', () => close(address, socket))
+    if (!turnsAway(address)) return true
+    park(socket)
+    return false
   }
   return {
     take,
@@ -55,4 +67,11 @@ export function createConnections({ connectionsMax, connectionsPerAddressMax }: 
     },
     count: () => open,
   }
+}
+
+function park(socket: Socket): void {
+  // It has no listener of Node's HTTP server.
+  socket.on('error', () => undefined)
+  socket.pause()
+  setTimeout(() => socket.destroy(), parkedMs).unref()
 }

@@ -105,9 +105,12 @@ type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
 function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
-  const connections = createConnections(callers.connectionLimits)
+  // The connections of a proxy carry many clients, and a listener that sells nothing is the operator's own.
+  const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
+  const turnsAway = hasClients ? callers.admission.turnsAway : () => false
+  const connections = createConnections(callers.connectionLimits, turnsAway)
   const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
   const serve = createApp({ ...deps, ...callers, connections })
   const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
-  return listen(turns.onRequest, { ...address, onConnection: [connections.take, turns.onConnection] })
+  return listen(turns.onRequest, { ...address, takes: connections.take, onConnection: turns.onConnection })
 }

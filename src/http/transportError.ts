@@ -51,8 +51,9 @@ export function invalidRequest(details: readonly FieldProblem[]): Answer {
 }
 
 /** A refusal because of load. Nothing has been done for the request. */
-export function overloaded(): Answer {
-  return errorAnswer('OVERLOADED', 'too many requests are in progress; send the request again in a second', {
-    headers: { 'retry-after': '1' },
+export function overloaded(seconds = 1): Answer {
+  const wait = seconds === 1 ? 'a second' : `${seconds} seconds`
+  return errorAnswer('OVERLOADED', `too many requests are in progress; send the request again in ${wait}`, {
+    headers: { 'retry-after': String(seconds) },
   })
 }

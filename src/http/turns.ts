@@ -3,15 +3,18 @@ import type { Socket } from 'node:net'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { UnreadAnswers } from './unreadAnswers.ts'
 
-/** Serves a request. `shed`: it was refused because of load. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<'served' | 'shed'>
+/** Serves a request. `shed`: it was refused because of load. `spent`: because of the load that its address causes. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<Outcome>
+
+export type Outcome = 'served' | 'shed' | 'spent'
 
 // Node parses all requests of a packet at once: 64 kB of pipelined requests cost 150 ms and 7 MB. A piece holds about 25 of them.
 const pieceBytes = 1_024
-// While a body arrives: it is often large, and each piece costs a call of the parser.
+// While a body of unknown length arrives: it is often large, and each piece costs a call of the parser.
 const bodyPieceBytes = 8_192
+export const spentRestSeconds = 5
 // As long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down without any work.
-const restMs = 1_000
+const restMsAfter: Readonly<Record<Outcome, number>> = { served: 0, shed: 1_000, spent: spentRestSeconds * 1_000 }
 // The rest of a refused body is dropped during this time, so that the client can read its answer.
 const lingerMs = 2_000
 
@@ -28,6 +31,8 @@ interface Turns {
   readonly waiting: Exchange[]
   /** Received and not parsed yet. */
   unparsed: Buffer
+  /** Bytes of the current request's body that have not been parsed; NaN when it has no length. */
+  bodyBytes: number
 }
 
 export interface TurnDeps {
@@ -53,11 +58,13 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
     const { request, response } = exchange
     const { socket } = request
     turns.current = exchange
-    let outcome: 'served' | 'shed' = 'served'
+    let outcome: Outcome = 'served'
+    turns.bodyBytes = Number(request.headers['content-length'])
     response.once('close', () => {
       if (socket.destroyed) return
-      if (!request.complete) linger(request)
-      if (rests && outcome === 'shed') setTimeout(next, restMs, turns, socket).unref()
+      if (!request.complete) linger(request, outcome)
+      const restMs = rests ? restMsAfter[outcome] : 0
+      if (restMs > 0) setTimeout(next, restMs, turns, socket).unref()
       // Pipelined requests let the event loop turn, or a thousand of them would keep every other connection waiting.
       else if (turns.waiting.length > 0 || turns.unparsed.length > 0) setImmediate(next, turns, socket)
       else next(turns, socket)
@@ -82,7 +89,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
 
   return {
     onConnection(socket) {
-      const turns: Turns = { current: undefined, waiting: [], unparsed: nothing }
+      const turns: Turns = { current: undefined, waiting: [], unparsed: nothing, bodyBytes: 0 }
       turnsOf.set(socket, turns)
       parseInPieces(socket, turns)
     },
@@ -107,8 +114,9 @@ function parseInPieces(socket: Socket, turns: Turns): void {
         socket.pause()
         return
       }
-      const piece = turns.unparsed.subarray(0, turns.current === undefined ? pieceBytes : bodyPieceBytes)
+      const piece = turns.unparsed.subarray(0, pieceBytesOf(turns))
       turns.unparsed = turns.unparsed.subarray(piece.length)
+      turns.bodyBytes -= piece.length
       Reflect.apply(parse, socket, [piece])
     }
   }
@@ -120,9 +128,15 @@ function parseInPieces(socket: Socket, turns: Turns): void {
   socket.on('resume', advance)
 }
 
-function linger(request: IncomingMessage): void {
+/** A body that is known to be long is one piece, which ends with the body or in the first piece after it. */
+function pieceBytesOf({ current, bodyBytes }: Turns): number {
+  if (current === undefined) return pieceBytes
+  return Number.isNaN(bodyBytes) ? bodyPieceBytes : Math.max(pieceBytes, bodyBytes)
+}
+
+function linger(request: IncomingMessage, outcome: Outcome): void {
   const { socket } = request
-  request.resume()
+  if (outcome !== 'spent') request.resume()
   setTimeout(() => {
     if (!request.complete) socket.destroy()
   }, lingerMs).unref()

@@ -25,6 +25,8 @@ export interface PaymentLedger {
   recordQuote(quote: Quote): Promise<void>
   /** The cheapest quote of the wallet and endpoint that was open at that moment. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
+  /** An open quote that this process has stored, from memory. There may be a cheaper one. */
+  findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
   findQuoteByMemo(question: {
     readonly wallet: Address
     readonly endpoint: string

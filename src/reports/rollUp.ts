@@ -11,9 +11,8 @@ export interface ReportPosition {
 export const eventsPerRollUpMax = 5_000
 
 /**
- * Brings the tables of the reports nearer to the head of the ledger; returns the number of processed events. Does
- * nothing
- * in a session that may only read, such as an auditor's. Checks first, because a lock is a write and mostly there is
+ * Brings the tables of the reports nearer to the head of the ledger; returns the number of processed events. Does nothing
+ * in a session that may only read, such as an auditor's, or one on a standby. Checks first, because a lock is a write and mostly there is
  * nothing to do. The call is a separate statement: PostgreSQL checks the right to execute a function before it
  * evaluates
  * the condition around it.
@@ -21,7 +20,8 @@ export const eventsPerRollUpMax = 5_000
 export async function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
   return readOrFault('the roll-up of the reports', async () => {
     const { rows: due } = await sql<{ due: boolean }>`
-      select p.upto_seq < h.seq and has_function_privilege('reports.roll_up(integer)', 'execute') as due
+      select p.upto_seq < h.seq and current_setting('transaction_read_only') = 'off'
+        and has_function_privilege('reports.roll_up(integer)', 'execute') as due
       from reports.progress p cross join ledger.head h`.execute(database)
     if (due[0]?.due !== true) return 0
     const { rows } = await sql<{ rolled: number }>`select reports.roll_up(${eventsMax}) as rolled`.execute(database)

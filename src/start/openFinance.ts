@@ -43,14 +43,16 @@ export interface FinanceOptions {
   readonly finance: FinanceSettings | undefined
   readonly sale: Pick<SaleSettings, 'proofMaxAgeMs' | 'quoteGraceMs'>
   readonly refunds: RefundSettings
+  readonly reportsDatabaseUrl: string | undefined
 }
 
 /** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
-export function openFinance({ finance: settings, sale, refunds }: FinanceOptions, deps: FinanceDeps): Finance {
+export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
+  const { finance: settings, sale, refunds, reportsDatabaseUrl: readDatabaseUrl } = options
   const { clock, log, ledger, chain, settings: onRecord, keys } = deps
   const { mint, decimals, network } = chain.terms
   // Connects when it is first asked.
-  const reports = ledger.openReports({ mint, decimals })
+  const reports = ledger.openReports({ token: { mint, decimals }, readDatabaseUrl })
   const payerRoutes = createPayerRoutes(deps, reports)
   if (settings === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })

@@ -45,7 +45,7 @@ export interface LedgerPart {
   burnDebt(terms: Pick<PaymentTerms, 'mint'>): Promise<BurnDebt>
   burnReads(terms: PaymentTerms): BurnReads
   /** Opens a separate pool. */
-  openReports(token: ReportsOptions['token']): OpenReports
+  openReports(options: Pick<ReportsOptions, 'token' | 'readDatabaseUrl'>): OpenReports
   close(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export async function openLedger(settings: LedgerSettings, deps: PartDeps): Prom
     },
     shareRates: store.shareRates,
     openNews: (options) => createNewsStore(database, options),
-    openReports: (token) => openReports({ databaseUrl, token, log }),
+    openReports: (options) => openReports({ databaseUrl, log, ...options }),
     burnDebt: ({ mint }) => readOrFault('owed burns', () => readBurnDebt(database, mint)),
     burnReads: (terms) => ({
       burnStats: () => burnStats({ database, clock }, terms),

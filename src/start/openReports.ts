@@ -14,6 +14,8 @@ export interface OpenReports extends Reports {
 
 export interface ReportsOptions {
   readonly databaseUrl: string
+  /** Source of the reports; the primary by default. */
+  readonly readDatabaseUrl: string | undefined
   readonly token: { readonly mint: string; readonly decimals: number }
   readonly log: Log
 }
@@ -23,12 +25,17 @@ const connectionsMax = 3
 // A longer backlog is spread over several rounds.
 const stepsPerRoundMax = 20
 
-export function openReports({ databaseUrl, token, log }: ReportsOptions): OpenReports {
+export function openReports({ databaseUrl, readDatabaseUrl, token, log }: ReportsOptions): OpenReports {
   const opened = new AsyncDisposableStack()
   const options = { databaseUrl, applicationName: 'tollbook finance', connectionsMax, log }
   const database = opened.adopt(openDatabase(options), (handle) => handle.destroy())
+  const standby =
+    readDatabaseUrl === undefined
+      ? database
+      : opened.adopt(openDatabase({ ...options, databaseUrl: readDatabaseUrl }), (handle) => handle.destroy())
   return {
-    ...createReports(database, token),
+    ...createReports(standby, token),
+    // The state of one payment must not lag: support and payers act on it.
     facts: createPaymentFacts(database),
     async rollUp() {
       for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return

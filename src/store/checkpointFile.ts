@@ -24,7 +24,7 @@ import { writeWhole } from './writeWhole.ts'
  */
 export async function keepCheckpoint(path: string, note: string): Promise<void> {
   const given = assertPresent(readCheckpoint(note), 'a checkpoint is a signed note')
-  const stored = await readStoredCheckpoint(path)
+  const stored = await readCheckpointFile(path)
   if (stored !== undefined && given.size < stored.size)
     throw new LedgerDamage(
       `a checkpoint of ${given.size} events was to replace that of ${stored.size} events in ${path} (CHECKPOINT_FILE)`,
@@ -34,15 +34,22 @@ export async function keepCheckpoint(path: string, note: string): Promise<void> 
   await writeWhole(path, note)
 }
 
+/** A checkpoint outside the database, as it was when it was read. */
+export interface CheckpointFile extends Checkpoint {
+  readonly path: string
+  /** The signed note. */
+  readonly note: string
+}
+
 /** Undefined when there is none yet. */
-async function readStoredCheckpoint(path: string): Promise<Checkpoint | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+export async function readCheckpointFile(path: string): Promise<CheckpointFile | undefined> {
+  const note = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw new Fault(`${path} (CHECKPOINT_FILE) cannot be read`, { cause: error, retryable: false })
   })
-  if (text === undefined) return undefined
-  const checkpoint = readCheckpoint(text)
-  if (checkpoint !== undefined) return checkpoint
+  if (note === undefined) return undefined
+  const checkpoint = readCheckpoint(note)
+  if (checkpoint !== undefined) return { ...checkpoint, path, note }
   throw new Fault(
     `${path} (CHECKPOINT_FILE) is not a checkpoint: restore a valid one, or remove it if it never was one`,
     {
@@ -54,23 +61,43 @@ async function readStoredCheckpoint(path: string): Promise<Checkpoint | undefine
 /** Throws if the database does not contain the ledger that the stored checkpoint was signed over. */
 export async function requireStoredCheckpoint(database: Database, path: string): Promise<void> {
   await requireLostEvent(database, path)
-  const stored = await readStoredCheckpoint(path)
+  const stored = await readCheckpointFile(path)
   if (stored === undefined) return requireFolder(path)
+  const { relation, finding } = await compareWithCheckpoint(database, stored)
+  if (relation !== 'continues') throw refusal(path, finding)
+}
+
+/** Of a ledger to a checkpoint: `older` lacks events that the checkpoint was signed over, `other` has others. */
+export interface CheckpointComparison {
+  readonly relation: 'continues' | 'older' | 'other'
+  readonly finding: string
+  readonly missingEvents: number
+}
+
+export async function compareWithCheckpoint(
+  database: Database,
+  { size, root: expected, origin, path }: CheckpointFile,
+): Promise<CheckpointComparison> {
   const head = await headPosition(database)
-  if (head < stored.size) {
-    throw refusal(
-      path,
-      `the database ends at event ${head}, and the checkpoint of ${stored.origin} kept in ${path} is of ${stored.size} events`,
-    )
-  }
-  const root = await rootAt(database, stored.size)
-  assert(root.length === stored.root.length, 'two roots are hashes of one length')
-  if (!equal(root, stored.root)) {
-    const roots = `${encodeBase64(root)} and not ${encodeBase64(stored.root)}`
-    throw refusal(
-      path,
-      `the first ${stored.size} events of the database are not those of the checkpoint of ${stored.origin} kept in ${path}: their root is ${roots}`,
-    )
+  if (head < size)
+    return {
+      relation: 'older',
+      finding: `the database ends at event ${head}, and the checkpoint of ${origin} kept in ${path} is of ${size} events`,
+      missingEvents: size - head,
+    }
+  const root = await rootAt(database, size)
+  assert(root.length === expected.length, 'two roots are hashes of one length')
+  if (equal(root, expected))
+    return {
+      relation: 'continues',
+      finding: `the ledger of ${head} events continues the checkpoint of ${size} events in ${path}`,
+      missingEvents: 0,
+    }
+  const roots = `${encodeBase64(root)} and not ${encodeBase64(expected)}`
+  return {
+    relation: 'other',
+    finding: `the first ${size} events of the database are not those of the checkpoint of ${origin} kept in ${path}: their root is ${roots}`,
+    missingEvents: 0,
   }
 }
 

@@ -31,8 +31,13 @@ export interface DatabaseFacts {
   readonly archiveMode: string
   readonly lastArchivedAt: Date | null
   readonly lastArchiveFailureAt: Date | null
+  /** Of `tollbook backup wal`; null when it never ran. */
+  readonly walReceiver: 'active' | 'inactive' | null
   readonly bytes: number
 }
+
+/** Replication slot of `tollbook backup wal`: the server keeps its log for it while the receiver is down. */
+export const walSlot = 'tollbook_wal'
 
 // The tables of ledger that only its functions write. The others are declarations, which a migration replaces.
 const guarded = ['events', 'settings', 'head', 'streams', 'accounts', 'tallies', 'keys', 'notes', 'quotes']
@@ -58,6 +63,8 @@ export async function readDatabaseFacts(database: Database): Promise<DatabaseFac
           select from pg_catalog.pg_trigger t where t.tgrelid = ours.oid and t.tgenabled = 'A') order by name) as "unguardedTables",
         current_setting('archive_mode') as "archiveMode",
         a.last_archived_time as "lastArchivedAt", a.last_failed_time as "lastArchiveFailureAt",
+        (select case when active then 'active' else 'inactive' end from pg_catalog.pg_replication_slots
+          where slot_name = ${walSlot}) as "walReceiver",
         pg_catalog.pg_database_size(current_database())::float8 as bytes
       from pg_catalog.pg_stat_archiver a`.execute(database),
   )

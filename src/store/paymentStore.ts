@@ -48,6 +48,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
       recentQuotes.add(quote)
     },
     findOpenQuote: (question) => findOpenQuote({ database, priceLists }, question),
+    findRecentOpenQuote: (question) => recentQuotes.findOpen(question),
     findQuoteByMemo: async (question) =>
       recentQuotes.find(question) ?? findQuoteByMemo({ database, priceLists }, question),
     findPrice: (endpoint, atMs) => priceLists.findPrice(endpoint, atMs),

@@ -1,5 +1,5 @@
 import { assert } from '@tollbook/core/assert'
-import type { PaymentLedger } from '../payment/paymentLedger.ts'
+import type { OpenQuoteQuestion, PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Quote } from '@tollbook/core/quote'
 
 /**
@@ -9,6 +9,8 @@ import type { Quote } from '@tollbook/core/quote'
 export interface RecentQuotes {
   add(quote: Quote): void
   find(question: MemoQuestion): Quote | undefined
+  /** The newest quote of the wallet and endpoint, if it is open then. */
+  findOpen(question: OpenQuoteQuestion): Quote | undefined
 }
 
 type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
@@ -18,17 +20,29 @@ const quotesMax = 20_000
 
 export function createRecentQuotes(): RecentQuotes {
   const byMemo = new Map<string, Quote>()
+  const newest = new Map<string, Quote>()
+  const payingFor = ({ wallet, endpoint }: Pick<Quote, 'wallet' | 'endpoint'>) => `${wallet} ${endpoint}`
+  const forget = (quote: Quote): void => {
+    byMemo.delete(quote.memo)
+    if (newest.get(payingFor(quote)) === quote) newest.delete(payingFor(quote))
+  }
   return {
     add(quote) {
-      const [oldest] = byMemo.keys()
-      if (byMemo.size >= quotesMax && oldest !== undefined) byMemo.delete(oldest)
+      const [oldest] = byMemo.values()
+      if (byMemo.size >= quotesMax && oldest !== undefined) forget(oldest)
       byMemo.set(quote.memo, quote)
+      newest.set(payingFor(quote), quote)
       assert(byMemo.size <= quotesMax, 'no more quotes are kept than fit')
     },
     find({ wallet, endpoint, memo, issuedAfterMs }) {
       const quote = byMemo.get(memo)
       const isAsked = quote?.wallet === wallet && quote.endpoint === endpoint && quote.issuedAtMs > issuedAfterMs
       return isAsked ? quote : undefined
+    },
+    findOpen({ landedAtMs, landedSlot, graceMs, ...paying }) {
+      const quote = newest.get(payingFor(paying))
+      const isOpen = quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs && quote.slot <= landedSlot
+      return isOpen ? quote : undefined
     },
   }
 }

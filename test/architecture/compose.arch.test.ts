@@ -11,7 +11,7 @@ import { readCompose, readText, readYaml, root } from './composeFile.ts'
 
 const compose = readCompose()
 const services = Object.entries(compose.services)
-const ours = services.filter(([, { image }]) => image === 'tollbook:local')
+const ours = services.filter(([, { image }]) => /^tollbook.*:local$/.test(image))
 
 test('the services that are promised are there, two instances of the API among them', () => {
   const names = [
@@ -56,9 +56,9 @@ test('the API is ready before callers are let in, and after migrations and keys 
   }
 })
 
-test('only the load balancer can be published beyond loopback, and the database has no way out', () => {
+test('only the load balancer and TLS in front of it can be published beyond loopback, and the database has no way out', () => {
   for (const [name, { ports = [] }] of services)
-    for (const port of ports) expect(port.startsWith('127.0.0.1:'), name).toBe(name !== 'load-balancer')
+    for (const port of ports) expect(port.startsWith('127.0.0.1:'), name).toBe(!['load-balancer', 'tls'].includes(name))
   expect(compose.services['load-balancer']?.ports).toEqual(['${PUBLISHED_ADDRESS:-127.0.0.1}:3402:3402'])
   expect(compose.services['postgres']?.networks).toEqual(['inside'])
   expect(compose.networks['inside']?.internal).toBe(true)
@@ -84,12 +84,13 @@ test('every process of ours runs without rights: not root, no capability, nothin
     expect(service.security_opt, name).toContain('no-new-privileges:true')
   }
   const stages = readText('Dockerfile').split(/^FROM /m)
-  const runnable = stages.filter((stage) => stage.startsWith('base AS'))
-  expect(runnable).toHaveLength(2)
+  const runnable = stages.filter((stage) => /^base AS|^postgres:17 AS/.test(stage))
+  expect(runnable).toHaveLength(3)
   for (const stage of runnable) {
     const lines = stage.split('\n')
-    expect(lines).toContain('USER node')
-    expect(lines.slice(lines.indexOf('USER node')).filter((line) => /^(RUN|COPY|ADD|USER root)/.test(line))).toEqual([])
+    const user = stage.startsWith('base') ? 'USER node' : 'USER postgres'
+    expect(lines).toContain(user)
+    expect(lines.slice(lines.indexOf(user)).filter((line) => /^(RUN|COPY|ADD|USER root)/.test(line))).toEqual([])
   }
 })
 
@@ -143,8 +144,26 @@ test('fault 4: no secret is in the environment of a container, and each login is
   expect(readers('owner-database-url')).toEqual(['migrate'])
   expect(readers('api-1-database-url')).toEqual(['api-1'])
   expect(readers('payout-database-url')).toEqual(['payout'])
-  expect(readers('receipt-key')).toEqual(['api-1', 'api-2'])
-  expect(readers('backup-password')).toEqual(['postgres', 'backup'])
+  expect(readers('receipt-key')).toEqual(['api-1', 'api-2', 'finance'])
+  expect(readers('finance-database-url')).toEqual(['finance'])
+  expect(readers('backup-database-url')).toEqual(['backup', 'backup-wal'])
+  expect(readers('backup-password')).toEqual(['postgres'])
+})
+
+test('fault 4: the drill reads backups and checkpoints, and reaches neither the database nor a login', () => {
+  const { secrets, network_mode, networks, volumes } = compose.services['drill'] ?? {}
+  expect([secrets, network_mode, networks]).toEqual([undefined, 'none', undefined])
+  expect(volumes?.filter((volume) => !volume.endsWith(':ro'))).toEqual(['scratch:/var/lib/tollbook/scratch'])
+})
+
+test('fault 4: finance has its own listener on loopback, with a login that decides and one that only reads', () => {
+  const finance = compose.services['finance']
+  expect([finance?.profiles, finance?.ports]).toEqual([['finance'], ['127.0.0.1:3403:3403']])
+  const logins = Object.keys(finance?.environment ?? {}).filter((name) => name.includes('DATABASE_URL'))
+  expect(logins).toEqual(['DATABASE_URL_FILE', 'FINANCE_DATABASE_URL_FILE', 'REPORTS_DATABASE_URL_FILE'])
+  expect(readText('deploy/postgres/roles.sh')).toMatch(
+    /tollbook_finance_desk .* in role tollbook_finance, tollbook_reader/,
+  )
 })
 
 test('every secret that the compose file asks for is made by deploy/init.sh, readable in a closed folder', () => {

@@ -26,7 +26,7 @@ const service = z.strictObject({
   image: z.string(),
   healthcheck,
   build: z
-    .union([z.literal('.'), z.strictObject({ context: z.literal('.'), target: z.literal('localnet') })])
+    .union([z.literal('.'), z.strictObject({ context: z.literal('.'), target: z.enum(['localnet', 'operations']) })])
     .exactOptional(),
   command: z.array(z.string()).exactOptional(),
   entrypoint: z.array(z.string()).exactOptional(),

@@ -1,12 +1,17 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Connection, Keypair } from '@solana/web3.js'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { anchorCommand } from '../../src/cli/anchor.ts'
 import { verifyCommand } from '../../src/cli/verify.ts'
-import { readCheckpoint } from '@tollbook/core/checkpoint'
+import { witnessCommand } from '../../src/cli/witness.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { readCheckpoint, readVerifierKey } from '@tollbook/core/checkpoint'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { buy } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
+import { startTestWitness } from '../support/testWitness.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { openTerminal, type Terminal } from './support/terminal.ts'
 
@@ -105,3 +110,30 @@ test('a checkpoint of another key is not anchored, and a service or node that is
   const poor = await at(service.baseUrl, service.chain.rpcUrl)
   expect([poor.exitCode, poor.stderr]).toEqual([2, expect.stringContaining('was not anchored')])
 })
+
+test('a checkpoint is cosigned by a witness, each time with the proof that it continues the last one', async () => {
+  const { baseUrl } = service
+  const log = assertPresent(
+    readVerifierKey((await (await fetch(`${baseUrl}/api/ledger/key`)).text()).trim()),
+    'the service has a key',
+  )
+  await using witness = await startTestWitness(log)
+  const output = join(terminal.home, 'cosigned.txt')
+  const words = ['--witness-url', witness.url, '--witness-key', witness.key, '--base-url', baseUrl, '--key', files.key]
+  const cosign = () => terminal.run(witnessCommand, ...words, '--output', output)
+  const first = await cosign()
+  expect([first.exitCode, first.stderr]).toEqual([0, ''])
+  const { size } = assertPresent(witness.seen(), 'the witness has seen a tree')
+  await buy(service)
+  await awaitThat('the sale is sealed', async () => (await sizeOf(baseUrl)) > size)
+  expect((await cosign()).exitCode).toBe(0)
+  expect(witness.seen()?.size).toBeGreaterThan(size)
+  expect(readCheckpoint(await readFile(output, 'utf8'))?.size).toBe(witness.seen()?.size)
+  expect(await readFile(output, 'utf8')).toContain('— witness.example/w1 ')
+  const wrong = await terminal.run(witnessCommand, ...words, '--output', output, '--witness-key', 'nonsense')
+  expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('--witness-key')])
+})
+
+async function sizeOf(baseUrl: string): Promise<number> {
+  return readCheckpoint(await (await fetch(`${baseUrl}/api/ledger/checkpoint`)).text())?.size ?? 0
+}

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Connection, VersionedTransaction } from '@solana/web3.js'
-import type { Browser, Page } from 'puppeteer'
+import type { Browser } from 'puppeteer'
 import { z } from 'zod'
 import { toBase64Url } from '@tollbook/core/bytes'
 import { sha256 } from '@tollbook/core/digest'
+import { registerTestWallet } from '../proofs/browser/testWallet.ts'
 import { openBrowser } from '../proofs/finance/openBrowser.ts'
 import { ask, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
@@ -81,35 +82,6 @@ test('a wallet on a phone signs and sends the transaction, and the page finds th
 const prepared = z.object({ transaction: z.string() })
 const payment = z.object({ data: z.object({ signature: z.string(), wallet: z.string() }) })
 
-/** A wallet of the Wallet Standard that signs whatever it is asked, with the key of the demo wallet. */
-async function registerWallet(page: Page): Promise<void> {
-  const { secretKey, publicKey } = service.demoWallet
-  const jwk = {
-    kty: 'OKP',
-    crv: 'Ed25519',
-    d: toBase64Url(secretKey.slice(0, 32)),
-    x: toBase64Url(publicKey.toBytes()),
-  }
-  await page.evaluateOnNewDocument(`
-    const address = ${JSON.stringify(publicKey.toBase58())}
-    const key = crypto.subtle.importKey('jwk', ${JSON.stringify(jwk)}, 'Ed25519', false, ['sign'])
-    const signTransaction = async ({ transaction }) => {
-      const signedTransaction = transaction.slice()
-      signedTransaction.set(new Uint8Array(await crypto.subtle.sign('Ed25519', await key, transaction.slice(65))), 1)
-      return [{ signedTransaction }]
-    }
-    const account = { address, features: ['solana:signTransaction'] }
-    const wallet = {
-      version: '1.0.0', name: 'Test Wallet', icon: 'data:image/svg+xml;base64,PHN2Zy8+', chains: [], accounts: [account],
-      features: {
-        'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
-        'solana:signTransaction': { version: '1.0.0', supportedTransactionVersions: ['legacy', 0], signTransaction },
-      },
-    }
-    addEventListener('wallet-standard:app-ready', ({ detail }) => detail.register(wallet))
-  `)
-}
-
 test('a wallet of the browser buys an answer, and the page verifies its receipt', async () => {
   const page = await browser.newPage()
   const foreign: string[] = []
@@ -118,7 +90,8 @@ test('a wallet of the browser buys an answer, and the page verifies its receipt'
     if (!request.url().startsWith(service.baseUrl) && !request.url().startsWith('data:')) foreign.push(request.url())
   })
   page.on('pageerror', (error) => errors.push(String(error)))
-  await registerWallet(page)
+  const { secretKey } = service.demoWallet
+  await registerTestWallet(page, { address: service.payer.address, secretKey })
   await page.goto(`${service.baseUrl}/pay/api/tools/qrcode`)
   const wallet = await page.waitForSelector('#wallets button')
   await wallet?.click()

@@ -54,6 +54,29 @@ test('a proof alone earns nothing', () => {
   expect(admission.refuses(proof)).toBe(true)
 })
 
+test('while callers who have paid are served and the event loop is busy, an address that asks for more than its allowance is turned away', async () => {
+  const admission = openAdmission(100_000)
+  const payer = { ...proof, address: '192.0.2.2' }
+  admission.enter(payer)?.prove()
+  const ask = () => Array.from({ length: 2_000 }, () => admission.refuses(quote)).filter(Boolean).length
+  expect(ask()).toBe(0)
+  await awaitThat('the address is turned away', () => {
+    occupyEventLoop(50)
+    admission.enter(payer)?.leave()
+    ask()
+    return admission.isSpent(quote.address) && admission.turnsAway(quote.address)
+  })
+  expect(admission.refuses({ ...quote, address: '192.0.2.3' })).toBe(false)
+  // More than it has earned.
+  for (let n = 0; n < 40; n++)
+    expect([admission.turnsAway(payer.address), admission.refuses(payer)]).toEqual([false, false])
+})
+
+function occupyEventLoop(durationMs: number): void {
+  const endsAtMs = performance.now() + durationMs
+  while (performance.now() < endsAtMs);
+}
+
 test('a health check passes without a slot, ten times a second for each address', () => {
   const admission = openAdmission(2)
   for (let n = 0; n < 10; n++) expect(admission.passesProbe('192.0.2.1')).toBe(true)

@@ -175,3 +175,16 @@ test('other connections are served between pipelined requests', async () => {
   expect(order.indexOf('/one')).toBeLessThan(1_000)
   pipe.socket.destroy()
 })
+
+test('a connection of an address that is turned away is held without reading, and others are served', async () => {
+  let parsed = 0
+  const { port, connections } = await openPlainServer({
+    turnsAway: (address) => address === '127.0.0.2',
+    onRequest: () => parsed++,
+  })
+  const parked = openRawSocket(port, get('/free'), '127.0.0.2')
+  await awaitThat('it is open', () => connections.count() === 1)
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
+  expect([parsed, parked.received(), connections.count()]).toEqual([1, '', 1])
+  parked.socket.destroy()
+})

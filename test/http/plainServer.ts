@@ -29,6 +29,7 @@ const paywall: Paywall = {
     findDelivery: unused,
     recordQuote: unused,
     findOpenQuote: unused,
+    findRecentOpenQuote: unused,
     findQuoteByMemo: unused,
     findPrice: unused,
   },
@@ -60,6 +61,8 @@ export interface PlainServerOptions {
   readonly requestsPerMinute?: number
   readonly trustedProxyHops?: number
   readonly connectionLimits?: ConnectionLimits
+  /** Addresses whose connections are left unread. */
+  readonly turnsAway?: (address: string) => boolean
   readonly uploadLimits?: UploadLimits
   readonly unreadLimits?: UnreadLimits
   readonly clock?: Clock
@@ -76,6 +79,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
   const admission = createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit })
   const connections = createConnections(
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },
+    options.turnsAway ?? (() => false),
   )
   const uploads = createUploads(options.uploadLimits ?? { bytesMax: megabyte, bytesPerAddressMax: megabyte })
   const limits = createCallerLimits(
@@ -98,12 +102,16 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
   })
   const unread = createUnreadAnswers(options.unreadLimits ?? { idleMs: 20_000, bytesMax: megabyte })
   const turns = createTurns({ serve, unread, rests: false })
-  const onConnection = [connections.take, turns.onConnection]
   const onRequest: typeof turns.onRequest = (request, response) => {
     options.onRequest?.()
     turns.onRequest(request, response)
   }
-  const listener = await listen(onRequest, { host: '127.0.0.1', port: 0, onConnection })
+  const listener = await listen(onRequest, {
+    host: '127.0.0.1',
+    port: 0,
+    takes: connections.take,
+    onConnection: turns.onConnection,
+  })
   afterFile(async () => {
     admission.close()
     await listener.drain({ timeoutMs: 0, clock: systemClock, inFlight: () => 0 })

@@ -29,6 +29,7 @@ function scriptedLedger(outcomes: readonly AppendOutcome[], lookUps: readonly Kn
     findDelivery: unused,
     recordQuote: unused,
     findOpenQuote: unused,
+    findRecentOpenQuote: () => undefined,
     findQuoteByMemo: unused,
     findPrice: unused,
   }

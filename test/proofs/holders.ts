@@ -51,24 +51,37 @@ const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEnd
 for (const { publicKey } of [demoWallet, paymentWallet])
   await connection.requestAirdrop(publicKey, 1_000 * LAMPORTS_PER_SOL)
 
+const tokenAccounts = new Map<PublicKey, PublicKey>()
+
+function tokenAccountOf(owner: PublicKey): PublicKey {
+  const account = tokenAccounts.get(owner) ?? getAssociatedTokenAddressSync(mint, owner, true)
+  tokenAccounts.set(owner, account)
+  return account
+}
+
 /** Holders with different balances; their token accounts are opened by the demo wallet. */
 async function openHolders(): Promise<readonly PublicKey[]> {
   const owners = Array.from({ length: count }, () => new PublicKey(randomBytes(32)))
   const source = getAssociatedTokenAddressSync(mint, demoWallet.publicKey)
   const inTransaction = 8
+  let blockhash = ''
+  const sending: Promise<string>[] = []
   for (let from = 0; from < count; from += inTransaction) {
-    const { blockhash } = await connection.getLatestBlockhash()
+    // A blockhash lives for 150 slots.
+    if (from % 160 === 0) ({ blockhash } = await connection.getLatestBlockhash())
     const transaction = new Transaction({ feePayer: demoWallet.publicKey, recentBlockhash: blockhash })
     for (const [index, owner] of owners.slice(from, from + inTransaction).entries()) {
-      const account = getAssociatedTokenAddressSync(mint, owner, true)
+      const account = tokenAccountOf(owner)
       transaction.add(createAssociatedTokenAccountIdempotentInstruction(demoWallet.publicKey, account, owner, mint))
       const balance = 5_000 + (((from + index) * 7_919) % 9_973)
       transaction.add(createTransferInstruction(source, account, demoWallet.publicKey, balance))
     }
     transaction.sign(demoWallet)
-    await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+    sending.push(connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true }))
+    if (sending.length === 16) await Promise.all(sending.splice(0))
     if (from % 2_000 === 0) say(`${from} of ${count} holders have tokens`)
   }
+  await Promise.all(sending)
   return owners
 }
 
@@ -77,9 +90,7 @@ async function balancesOf(owners: readonly PublicKey[]): Promise<ReadonlyMap<str
   const balances = new Map<string, bigint>()
   for (let from = 0; from < owners.length; from += 100) {
     const some = owners.slice(from, from + 100)
-    const infos = await connection.getMultipleAccountsInfo(
-      some.map((owner) => getAssociatedTokenAddressSync(mint, owner, true)),
-    )
+    const infos = await connection.getMultipleAccountsInfo(some.map((owner) => tokenAccountOf(owner)))
     for (const [index, owner] of some.entries())
       balances.set(owner.toBase58(), infos[index]?.data.readBigUInt64LE(64) ?? 0n)
   }

@@ -15,6 +15,20 @@ test('a stored quote is found by its memo, and only for its own wallet and endpo
   expect(recent.find({ ...question, issuedAfterMs: issuedAtMs })).toBeUndefined()
 })
 
+test('the newest quote of a wallet and endpoint is recalled while it is open', () => {
+  const recent = createRecentQuotes()
+  const older = sampleQuote()
+  const { wallet, endpoint, expiresAtMs } = older
+  const newer = { ...sampleQuote(), wallet, endpoint, expiresAtMs, slot: 7 }
+  recent.add(older)
+  recent.add(newer)
+  const question = { wallet, endpoint, landedAtMs: expiresAtMs + 9, landedSlot: 7, graceMs: 10 }
+  expect(recent.findOpen(question)).toBe(newer)
+  expect(recent.findOpen({ ...question, landedAtMs: expiresAtMs + 10 })).toBeUndefined()
+  expect(recent.findOpen({ ...question, landedSlot: 6 })).toBeUndefined()
+  expect(recent.findOpen({ ...question, wallet: sampleAddress() })).toBeUndefined()
+})
+
 test('a flood of quotes forgets the oldest and never grows beyond its bound', () => {
   const recent = createRecentQuotes()
   const first = sampleQuote()
@@ -25,4 +39,9 @@ test('a flood of quotes forgets the oldest and never grows beyond its bound', ()
   const find = ({ wallet, endpoint, memo }: typeof first) => recent.find({ wallet, endpoint, memo, issuedAfterMs: 0 })
   expect(find(first)).toBeUndefined()
   expect(find(second)).toBe(second)
+  const { wallet, endpoint, expiresAtMs: landedAtMs } = second
+  const question = { wallet, endpoint, landedAtMs, landedSlot: Number.MAX_SAFE_INTEGER, graceMs: 1 }
+  expect(recent.findOpen(question)).toBe(second)
+  recent.add({ ...first, memo: 'tollbook:last' })
+  expect(recent.findOpen(question)).toBeUndefined()
 })

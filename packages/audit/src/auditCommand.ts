@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { audit, type AuditOptions } from './audit.ts'
 import { AuditFault } from './auditFault.ts'
+import { auditSince } from './auditSince.ts'
 import { auditExitCodes, exitCodeOf } from './auditReport.ts'
 import { AuditInterrupted } from './auditRun.ts'
 import { describeAudit } from './auditText.ts'
@@ -46,14 +47,17 @@ export async function runAuditCommand(words: readonly string[], deps: AuditComma
       deps.stdout.write(auditHelp)
       return auditExitCodes.holds
     }
-    const report = await audit({
-      ...(await readQuestion(read, deps)),
-      resumeFile: read.resumeFile,
-      transactions: read.transactions,
+    const common = {
       clock: deps.clock ?? hostClock,
       signal: deps.interrupted,
-      onProgress: (position, last) => progress.update(position, last),
-    })
+      onProgress: (position: number, last: number) => progress.update(position, last),
+    }
+    const question = await readQuestion(read, deps)
+    const since = await readSince(read, question)
+    const report =
+      since === undefined
+        ? await audit({ ...question, ...common, resumeFile: read.resumeFile, transactions: read.transactions })
+        : await auditSince({ ...question, ...common, ...since })
     progress.end()
     deps.stdout.write(read.json ? `${JSON.stringify(report, null, 2)}\n` : describeAudit(report))
     return exitCodeOf(report)
@@ -116,6 +120,17 @@ async function readCheckpoints({ checkpoints }: AuditWords, ledger: KnownLedger 
   const own = ledger?.checkpointFile
   const note = own === undefined ? undefined : await readText(own)
   return own === undefined || note === undefined ? given : [...given, { name: own, note }]
+}
+
+/** Undefined for an audit of all events. */
+async function readSince({ since, chain, resumeFile, snapshots }: AuditWords, { source }: Question) {
+  if (since === undefined) return undefined
+  if (source.kind !== 'database') throw new UsageError('--since: audits a live ledger, not an export')
+  if (chain !== undefined || resumeFile !== undefined || snapshots.length > 0)
+    throw new UsageError('--since: cannot be combined with --chain, --resume or --snapshot, which need all events')
+  const note = await readText(since)
+  if (note === undefined) throw new UsageError(`--since: the file ${since} cannot be read`)
+  return { databaseUrl: source.url, since: { name: since, note } }
 }
 
 async function readSnapshots({ snapshots }: AuditWords) {

@@ -112,7 +112,7 @@ interface Basis {
   readonly insufficient?: boolean
 }
 
-function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
+export function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   const { checked, notChecked, notReCheckable = 0, insufficient = false } = basis
   const count = findings.countOf(aspect)
   const unbroken = notReCheckable > 0 ? 'not_re_checkable' : 'holds'

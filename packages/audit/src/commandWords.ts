@@ -10,6 +10,8 @@ export interface AuditWords {
   readonly verifierKeys: readonly string[]
   readonly checkpoints: readonly string[]
   readonly snapshots: readonly string[]
+  /** File of the checkpoint behind which events are audited. */
+  readonly since: string | undefined
   /** `true` without a URL: the node that is known for the ledger. */
   readonly chain: string | true | undefined
   readonly paymentWallet: string | undefined
@@ -30,6 +32,7 @@ Options:
   --database <url>            a role that may read the ledger (default: DATABASE_URL)
   --checkpoint <file>         a checkpoint that you have stored; may be given more than once
   --snapshot <file>           a snapshot of holders that a payout names; may be given more than once
+  --since <file>              audit the events behind this checkpoint of a live ledger; needs no other state
   --verifier-key <key>        key that signs checkpoints, name+id+key; may be given more than once
   --chain [url]               query a Solana node for every payment, and for payments that the ledger does not have
   --payment-wallet <address>  the wallet that is paid, for a ledger that has none on record
@@ -56,6 +59,7 @@ const options: Readonly<Record<string, Value>> = {
   '--database': 'one',
   '--checkpoint': 'one',
   '--snapshot': 'one',
+  '--since': 'one',
   '--verifier-key': 'one',
   '--chain': 'optional',
   '--payment-wallet': 'one',
@@ -80,6 +84,7 @@ export function readWords(words: readonly string[]): AuditWords | undefined {
     verifierKeys: all('--verifier-key'),
     checkpoints: all('--checkpoint'),
     snapshots: all('--snapshot'),
+    since: last('--since'),
     chain: last('--chain') ?? (given.has('--chain') ? true : undefined),
     paymentWallet: last('--payment-wallet'),
     recordedWithin: last('--recorded-within') ?? '90',

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { readBase64 } from '@tollbook/core/base64'
 import { utf8Text } from '@tollbook/core/bytes'
 import type { Checkpoint } from '@tollbook/core/checkpoint'
 import { Fault } from '@tollbook/core/fault'
@@ -16,26 +18,66 @@ export interface CheckpointQuestion {
 const timeoutMs = 10_000
 const noteBytesMax = 100_000
 
+export interface SignedCheckpoint {
+  readonly checkpoint: Checkpoint
+  readonly note: string
+}
+
 /** The newest checkpoint of a service, once its signature has been checked. */
-export async function fetchCheckpoint({
+export async function fetchCheckpoint(question: CheckpointQuestion): Promise<Checkpoint> {
+  return (await fetchSignedCheckpoint(question)).checkpoint
+}
+
+/** The same with its signed note. */
+export async function fetchSignedCheckpoint({
   baseUrl,
   keys,
   fetch = globalThis.fetch,
-}: CheckpointQuestion): Promise<Checkpoint> {
+}: CheckpointQuestion): Promise<SignedCheckpoint> {
   const known = await readKeys(keys)
   if (known === undefined) throw new Fault('the key is not an Ed25519 JWK or a set of them', { retryable: false })
-  const note = await fetchNote(new URL('/api/ledger/checkpoint', baseUrl), fetch)
+  const note = await fetchText(new URL('/api/ledger/checkpoint', baseUrl), fetch)
   const checkpoint = openWithKeys(note, known)
-  if (checkpoint !== undefined) return checkpoint
+  if (checkpoint !== undefined) return { checkpoint, note }
   throw new Fault(`the checkpoint of ${baseUrl} is not signed with the key of the service`, { retryable: false })
 }
 
-async function fetchNote(url: URL, fetch: Fetch): Promise<string> {
+const consistencyJson = z.object({ data: z.object({ path: z.array(z.base64()).max(64) }) })
+
+export interface ConsistencyQuestion {
+  readonly from: number
+  readonly to: number
+  readonly fetch?: Fetch
+}
+
+/** Hashes that prove that the tree of the later size continues that of the earlier one; their reader verifies them. */
+export async function fetchConsistency(
+  baseUrl: string,
+  { from, to, fetch = globalThis.fetch }: ConsistencyQuestion,
+): Promise<readonly Uint8Array[]> {
+  const url = new URL(`/api/ledger/consistency/${from}-${to}`, baseUrl)
+  const parsed = consistencyJson.safeParse(parseJson(await fetchText(url, fetch)))
+  const path = parsed.data?.data.path.map((text) => readBase64(text)) ?? [undefined]
+  const hashes = path.filter((hash) => hash !== undefined)
+  if (hashes.length !== path.length) throw new Fault(`${url.href} gave no consistency proof`, { retryable: true })
+  return hashes
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the schema says so.
+    return undefined
+  }
+}
+
+async function fetchText(url: URL, fetch: Fetch): Promise<string> {
   try {
     const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
     if (response.status !== 200) throw new Fault(`it answered ${response.status}`, { retryable: true })
     return utf8Text(await readBody(response, noteBytesMax))
   } catch (error) {
-    throw new Fault(`${url.href} gave no checkpoint`, { cause: error, retryable: true })
+    throw new Fault(`${url.href} did not answer`, { cause: error, retryable: true })
   }
 }

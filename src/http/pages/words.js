@@ -55,6 +55,8 @@ const kinds = {
   RefundDue: 'Nothing was delivered, and what was received is owed back to the wallet.',
   TransferReceived: 'Tokens arrived that no request explains. They are owed to their sender.',
   DistributionPaid: 'These debts were paid out of the payment wallet.',
+  HolderPayoutPlanned: 'The share of the holders was divided by a snapshot of their balances. Nothing moved yet.',
+  HolderPayoutEnded: 'The plan for the holders ended. What it had not paid stays owed.',
   RefundApproved: 'A person approved that these debts of the payment are paid back. Nothing moved.',
   RefundGranted: 'A person gave back the price of a delivered answer. It is owed to the wallet, and is our expense.',
   BurnSubmitted: 'We put on record that we were about to burn these tokens.',

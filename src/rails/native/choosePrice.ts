@@ -33,10 +33,23 @@ export interface ChosenPrice {
 /** A rail's rule for the price that a payment has to meet. */
 export interface PriceRule {
   readonly choosePrice: (question: PriceQuestion) => Promise<ChosenPrice | Refusal>
+  /** A price that a plain payment may meet, without a query. `choosePrice` may find a lower one. */
+  readonly recallPrice?: (question: PriceQuestion) => ChosenPrice | undefined
 }
 
 // Maximum lag of a bound payment behind its quote: presented at the last moment of its age, quoted a day before.
 const quoteSearchMs = 24 * 60 * 60 * 1000
+
+/** Of a quote that this process has stored. A caller that pays as much pays enough, even if a cheaper quote is open. */
+export function recallPrice(
+  { ledger, quoteGraceMs: graceMs }: PriceDeps,
+  { order, memo, landedAtMs, landedSlot }: PriceQuestion,
+): ChosenPrice | undefined {
+  if (memo !== undefined) return undefined
+  const { wallet, endpoint } = order
+  const quote = ledger.findRecentOpenQuote({ wallet, endpoint, landedAtMs, landedSlot, graceMs })
+  return quote && { price: plainPrice(quote), priceList: quote.priceList, quoteId: quote.id }
+}
 
 /**
  * A bound payment has the price of its quote, a plain one that of the cheapest quote that was open when it landed. If

@@ -4,7 +4,7 @@ import type { PaymentRail } from '../../paywall/rail.ts'
 import { createFirstPresentations, type FirstPresentationDeps } from './firstPresentation.ts'
 import { readWallet, walletHeader } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
-import { choosePrice, type PriceDeps } from './choosePrice.ts'
+import { choosePrice, type PriceDeps, recallPrice } from './choosePrice.ts'
 import { type NativeProof, proofHeader, readProof } from './readProof.ts'
 import { settlePayment, type SettleDeps } from './settlePayment.ts'
 
@@ -22,7 +22,8 @@ export interface NativeRailDeps
  */
 export function createNativeRail(given: NativeRailDeps): PaymentRail<NativeProof> {
   const first = createFirstPresentations(given)
-  const deps = { ...given, first, choosePrice: choosePrice.bind(undefined, given) }
+  const prices = { choosePrice: choosePrice.bind(undefined, given), recallPrice: recallPrice.bind(undefined, given) }
+  const deps = { ...given, first, ...prices }
   return {
     name: 'native',
     secretHeaders: [proofHeader],

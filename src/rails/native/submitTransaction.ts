@@ -15,7 +15,7 @@ import type { TokenMovement } from '../../payment/transactionRecord.ts'
 import { feeOf } from '@tollbook/core/transferFee'
 import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
 import { type BalanceDeps, findShortage, refuseShortage } from './checkBalance.ts'
-import { landingNow } from './choosePrice.ts'
+import { type ChosenPrice, landingNow } from './choosePrice.ts'
 import type { NativeProof } from './readProof.ts'
 
 export interface SubmitDeps extends BalanceDeps, WalletDeps {
@@ -130,11 +130,16 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, simulati
   const binding = bindSecret(effects.memos, proof.secret)
   if (isRefusal(binding)) return binding
   const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
-  const chosen = await deps.choosePrice({ order, memo: binding.memo, ...landing })
-  if (isRefusal(chosen)) return chosen
-  const rehearsal = { effects, order, transaction, price: chosen.price }
-  const refusals = acceptedAt(deps, landing.landedAtMs).map((terms) => judgeEffects(terms, rehearsal))
-  return refusals.includes(undefined) ? chosen : (refusals[0] ?? chosen)
+  const question = { order, memo: binding.memo, ...landing }
+  const findRefusal = ({ price }: ChosenPrice): Refusal | undefined => {
+    const rehearsal = { effects, order, transaction, price }
+    const refusals = acceptedAt(deps, landing.landedAtMs).map((terms) => judgeEffects(terms, rehearsal))
+    return refusals.includes(undefined) ? undefined : refusals[0]
+  }
+  const recalled = deps.recallPrice?.(question)
+  if (recalled !== undefined && findRefusal(recalled) === undefined) return recalled
+  const chosen = await deps.choosePrice(question)
+  return isRefusal(chosen) ? chosen : (findRefusal(chosen) ?? chosen)
 }
 
 export interface Rehearsal {

@@ -47,7 +47,7 @@ async function buy() {
   const response = await payingFetch(baseUrl + path, request)
   const { data, receipt, inclusionProof } = await response.json()
   await showChecks(receipt, inclusionProof)
-  await showDocument(data.url)
+  await showDocument(data.pdfUrl)
   one('#status').textContent = `bought with request ${response.headers.get('x-request-id')}`
 }
 

@@ -39,10 +39,16 @@ export function findHaProxy(): string | undefined {
 export async function startHaProxy({ instances, directory }: HaProxyOptions): Promise<HaProxy> {
   const program = assertPresent(findHaProxy(), 'HAProxy is installed')
   const [api1, api2] = instances.map((url) => new URL(url).host)
-  const [port, ownPort] = [await freePort(), await freePort()]
+  const [port, ownPort, proxiedPort] = [await freePort(), await freePort(), await freePort()]
   await using log = await open(`${directory}/haproxy.log`, 'w')
   const child = spawn(program, ['-db', '-f', shippedFile], {
-    env: { BIND: `127.0.0.1:${port}`, BIND_SELF: `127.0.0.1:${ownPort}`, API_1: api1, API_2: api2 },
+    env: {
+      BIND: `127.0.0.1:${port}`,
+      BIND_PROXIED: `127.0.0.1:${proxiedPort}`,
+      BIND_SELF: `127.0.0.1:${ownPort}`,
+      API_1: api1,
+      API_2: api2,
+    },
     stdio: ['ignore', log.fd, log.fd],
   })
   const gone = once(child, 'exit')

@@ -1,0 +1,57 @@
+import { readBase64 } from './base64.ts'
+import { concatBytes, equalBytes, toHex, utf8Bytes } from './bytes.ts'
+import { type NoteVerifier, readNote } from './checkpoint.ts'
+import { sha256 } from './digest.ts'
+import { verifyEd25519 } from './ed25519.ts'
+
+/*
+ * C2SP tlog-cosignature, `cosignature/v1`: a witness states that at a time this was the largest tree of the log that it had
+ * seen, and that it continues every earlier one.
+ */
+
+const cosignatureType = 0x04
+const keyIdBytes = 4
+const publicKeyBytes = 32
+const timeBytes = 8
+const signatureBytes = 64
+
+export interface Cosignature {
+  /** Unix time in seconds, by the clock of the witness. */
+  readonly timeSeconds: number
+}
+
+/** `<name>+<key id>+<key>`, as a witness publishes it. Undefined for a key of another kind. */
+export function readWitnessKey(text: string): NoteVerifier | undefined {
+  const [, name = '', id, key = ''] = /^([^+\s]{1,200})\+([0-9a-f]{8})\+(\S{1,100})$/.exec(text) ?? []
+  const typed = readBase64(key, publicKeyBytes + 1)
+  if (typed?.[0] !== cosignatureType) return undefined
+  const witness = { name, publicKey: typed.subarray(1) }
+  return toHex(witnessKeyId(witness)) === id ? witness : undefined
+}
+
+function witnessKeyId({ name, publicKey }: NoteVerifier): Uint8Array {
+  return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(cosignatureType), publicKey])).subarray(
+    0,
+    keyIdBytes,
+  )
+}
+
+/** The cosignature of this witness in the note. Undefined without one, and when one of its signatures is invalid. */
+export function openCosignature(note: string, witness: NoteVerifier): Cosignature | undefined {
+  const read = readNote(note)
+  if (read === undefined) return undefined
+  const id = witnessKeyId(witness)
+  const own = read.signatures.filter(({ name, keyId }) => name === witness.name && equalBytes(id, keyId))
+  const times = own.map(({ signature }) => verifyCosignature(read.text, signature, witness.publicKey))
+  const verified = times.filter((time) => time !== undefined)
+  const newest = verified.toSorted((one, other) => other - one)[0]
+  return newest === undefined || verified.length !== own.length ? undefined : { timeSeconds: newest }
+}
+
+function verifyCosignature(text: string, signed: Uint8Array, publicKey: Uint8Array): number | undefined {
+  if (signed.length !== timeBytes + signatureBytes) return undefined
+  const time = new DataView(signed.buffer, signed.byteOffset, timeBytes).getBigUint64(0)
+  const message = utf8Bytes(`cosignature/v1\ntime ${time}\n${text}`)
+  const holds = verifyEd25519({ publicKey, message, signature: signed.subarray(timeBytes) })
+  return holds && time <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(time) : undefined
+}

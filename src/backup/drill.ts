@@ -1,0 +1,97 @@
+import type { Log } from '../primitives/log.ts'
+import { compareWithCheckpoint, readCheckpointFile, type CheckpointFile } from '../store/checkpointFile.ts'
+import { openDatabase } from '../store/database.ts'
+import { readRestoredLogins, type RestoredLogins } from '../store/restoredCluster.ts'
+import type { DrillFindings } from './drillVerdict.ts'
+import { type ScratchOptions, startScratchCluster } from './scratchCluster.ts'
+import { verifyBackup } from './takeBackup.ts'
+
+export interface DrillDeps {
+  readonly log: Log
+  readonly onStep: (text: string) => void
+  /** Checks of the database by the login of the service. Returns the names of those that failed. */
+  readonly examine: (logins: { serviceUrl: string; ownerUrl: string }) => Promise<readonly string[]>
+  /** Audits the ledger, and returns the exit code of the audit. */
+  readonly audit: (url: string, checkpoints: readonly CheckpointFile[]) => Promise<number>
+}
+
+export interface DrillOptions extends ScratchOptions {
+  readonly database: string
+  readonly checkpointFiles: readonly string[]
+}
+
+/** Restores a backup into a scratch cluster, examines it, and removes it. Nothing of it touches the original server. */
+export async function drill(options: DrillOptions, deps: DrillDeps): Promise<DrillFindings> {
+  // Before the log is replayed: an event that a checkpoint covers was in the log before.
+  const checkpoints = await readCheckpoints(options.checkpointFiles, deps)
+  deps.onStep(`backup ${options.backup}`)
+  await verifyBackup(options, options.backup)
+  deps.onStep('every file is the one of the manifest')
+  await using cluster = await startScratchCluster(options)
+  deps.onStep(cluster.replaysWal ? 'restored with the received write-ahead log' : 'restored, without received log')
+  const url = cluster.urlOf(options.superuser, options.database)
+  const { comparisons, contained } = await compare(url, { checkpoints, deps })
+  const logins = await readRestoredLogins(url)
+  const failedChecks = await examine(logins, { cluster, database: options.database, deps })
+  const auditExitCode = await deps.audit(url, contained)
+  return { failedChecks, auditExitCode, comparisons, replaysWal: cluster.replaysWal }
+}
+
+async function readCheckpoints(
+  files: readonly string[],
+  { onStep }: Pick<DrillDeps, 'onStep'>,
+): Promise<readonly CheckpointFile[]> {
+  const read: CheckpointFile[] = []
+  for (const file of files) {
+    const checkpoint = await readCheckpointFile(file)
+    if (checkpoint === undefined) onStep(`${file} does not exist yet`)
+    else read.push(checkpoint)
+  }
+  return read
+}
+
+const databaseConnectionsMax = 1
+// The root is computed from the events that no tile covers yet.
+const statementTimeoutMs = 15 * 60_000
+
+/** A checkpoint that the ledger does not reach would only repeat itself in the audit. */
+async function compare(
+  url: string,
+  { checkpoints, deps }: { checkpoints: readonly CheckpointFile[]; deps: DrillDeps },
+): Promise<{ comparisons: DrillFindings['comparisons']; contained: readonly CheckpointFile[] }> {
+  const database = openDatabase({
+    databaseUrl: url,
+    applicationName: 'tollbook restore',
+    connectionsMax: databaseConnectionsMax,
+    statementTimeoutMs,
+    log: deps.log,
+  })
+  try {
+    const comparisons: DrillFindings['comparisons'][number][] = []
+    const contained: CheckpointFile[] = []
+    for (const checkpoint of checkpoints) {
+      const comparison = await compareWithCheckpoint(database, checkpoint)
+      comparisons.push(comparison)
+      if (comparison.relation !== 'older') contained.push(checkpoint)
+      deps.onStep(comparison.finding)
+    }
+    return { comparisons, contained }
+  } finally {
+    await database.destroy()
+  }
+}
+
+interface Examination {
+  readonly cluster: { urlOf(login: string, database: string): string }
+  readonly database: string
+  readonly deps: DrillDeps
+}
+
+function examine(
+  { service, owner }: RestoredLogins,
+  { cluster, database, deps }: Examination,
+): Promise<readonly string[]> {
+  if (owner === null) return Promise.resolve([`the database ${database} has no ledger (--database)`])
+  if (service === null) return Promise.resolve(['the cluster has no login of tollbook_service'])
+  return deps.examine({ serviceUrl: cluster.urlOf(service, database), ownerUrl: cluster.urlOf(owner, database) })
+}

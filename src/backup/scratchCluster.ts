@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { isRestored } from '../store/restoredCluster.ts'
+import { type BackupFolder, majorVersionOf } from './backupFolder.ts'
+import { giveTo, layOutBackup, restoreCommand } from './layOutBackup.ts'
+import { requireTools, toolPath } from './postgresTools.ts'
+
+export interface ScratchOptions {
+  readonly backup: string
+  readonly folder: BackupFolder
+  readonly toolsFolder: string | undefined
+  /** A folder in which the scratch gets its own folder. */
+  readonly scratchFolder: string
+  readonly superuser: string
+  readonly clock: Clock
+  readonly interrupted: AbortSignal
+}
+
+/** A cluster that no other user can reach: a socket in a folder that is closed to others, and no port. */
+export interface ScratchCluster extends AsyncDisposable {
+  /** Whether received write-ahead log was replayed after the base backup. */
+  readonly replaysWal: boolean
+  urlOf(login: string, database: string): string
+}
+
+export async function startScratchCluster(options: ScratchOptions): Promise<ScratchCluster> {
+  const { backup, folder, superuser } = options
+  const tools = await requireTools({
+    toolsFolder: options.toolsFolder,
+    programs: ['postgres'],
+    majorVersion: await majorVersionOf(backup),
+  })
+  const account = await accountOfPostgres()
+  await using opened = new AsyncDisposableStack()
+  const place = await mkdtemp(join(options.scratchFolder, 'tollbook-drill-'))
+  opened.defer(() => rm(place, { recursive: true, force: true }))
+  requireShortPath(place)
+  const dataDirectory = join(place, 'data')
+  const replaysWal = await layOutBackup({ backup, folder, dataDirectory, sizeSetting: '--scratch' })
+  await writeFile(join(place, 'postgresql.conf'), '')
+  // The folder of the socket is closed to other users.
+  await writeFile(join(place, 'pg_hba.conf'), 'local all all trust\n')
+  if (account !== undefined) await giveTo(account, place)
+  const server = opened.use(startServer({ program: toolPath(tools, 'postgres'), place, account }))
+  const urlOf = (login: string, database: string): string =>
+    `postgres://${encodeURIComponent(login)}@/${encodeURIComponent(database)}?host=${encodeURIComponent(place)}`
+  await awaitRestored(options, { url: urlOf(superuser, 'postgres'), server })
+  const disposables = opened.move()
+  return { replaysWal, urlOf, [Symbol.asyncDispose]: () => disposables.disposeAsync() }
+}
+
+interface Account {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Undefined: the current user. Postgres refuses to run as root. */
+async function accountOfPostgres(): Promise<Account | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const passwd = await readFile('/etc/passwd', 'utf8')
+  const match = /^postgres:[^:]*:(\d+):(\d+):/m.exec(passwd) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(passwd)
+  return { uid: Number(match?.[1] ?? 65_534), gid: Number(match?.[2] ?? 65_534) }
+}
+
+// The kernel's limit on the path of a socket, less its name.
+const socketFolderMax = 107 - '/.s.PGSQL.5432'.length
+
+function requireShortPath(place: string): void {
+  if (Buffer.byteLength(place) <= socketFolderMax) return
+  throw new Fault(`the path ${place} is too long for a socket: name a shorter one with --scratch`, { retryable: false })
+}
+
+interface ServerOptions {
+  readonly program: string
+  readonly place: string
+  readonly account: Account | undefined
+}
+
+interface Server extends AsyncDisposable {
+  /** The end of its log once it has ended; undefined while it runs. */
+  failure(): string | undefined
+}
+
+/*
+ * The shell sends Postgres a fast shutdown when our pipe closes, which the kernel does even if this process is killed.
+ * When Postgres ends first, so does the shell.
+ */
+const watchdog =
+  'exec 3<&0; "$@" </dev/null & pid=$!; (cat <&3 >/dev/null; kill -INT $pid) & guard=$!; wait $pid; code=$?; kill $guard; exit $code'
+
+const logCharactersMax = 4_000
+
+function startServer({ program, place, account }: ServerOptions): Server {
+  const settings = Object.entries(settingsOf(place)).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn('sh', ['-c', watchdog, 'sh', program, '-D', join(place, 'data'), ...settings], {
+    ...account,
+    cwd: '/',
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    // Ctrl-C reaches this command only, which then stops the server.
+    detached: true,
+  })
+  let log = ''
+  let hasEnded = false
+  child.stderr.on('data', (chunk: Buffer) => void (log = `${log}${chunk.toString()}`.slice(-logCharactersMax)))
+  child.stdin.on('error', () => undefined)
+  const ended = once(child, 'close').then(
+    () => void (hasEnded = true),
+    (error: unknown) => {
+      log += String(error)
+      hasEnded = true
+    },
+  )
+  return {
+    failure: () => (hasEnded ? log : undefined),
+    async [Symbol.asyncDispose]() {
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
+/** On the command line they win over postgresql.auto.conf, which holds what ALTER SYSTEM set on the original server. */
+function settingsOf(place: string): Readonly<Record<string, string>> {
+  return {
+    config_file: join(place, 'postgresql.conf'),
+    hba_file: join(place, 'pg_hba.conf'),
+    listen_addresses: '',
+    unix_socket_directories: place,
+    unix_socket_permissions: '0700',
+    port: '5432',
+    restore_command: restoreCommand,
+    recovery_target_action: 'promote',
+    // A standby of smaller limits than its primary would pause.
+    hot_standby: 'off',
+    // Nothing of this server may leave it, or wait for another one.
+    archive_mode: 'off',
+    archive_cleanup_command: '',
+    recovery_end_command: '',
+    primary_conninfo: '',
+    primary_slot_name: '',
+    synchronous_standby_names: '',
+    shared_preload_libraries: '',
+    session_preload_libraries: '',
+    local_preload_libraries: '',
+    ssl: 'off',
+    external_pid_file: '',
+    logging_collector: 'off',
+    log_destination: 'stderr',
+    shared_buffers: '64MB',
+    huge_pages: 'off',
+    max_connections: '40',
+  }
+}
+
+const pollMs = 100
+// 36,000 times 100 ms: an hour of replay.
+const pollsMax = 36_000
+
+async function awaitRestored(
+  { clock, interrupted, backup }: ScratchOptions,
+  { url, server }: { readonly url: string; readonly server: Server },
+): Promise<void> {
+  for (let poll = 0; poll < pollsMax; poll++) {
+    const failure = server.failure()
+    if (failure !== undefined)
+      throw new Fault(`${backup} does not start as a server: ${failure.trim()}`, { retryable: false })
+    if (await isRestored(url)) return
+    await clock.sleep(pollMs, interrupted)
+  }
+  throw new Fault(`${backup} was not restored within an hour`, { retryable: true })
+}

@@ -1,0 +1,18 @@
+import { UsageProblem } from './usageProblem.ts'
+
+const unitsMs: ReadonlyMap<string, number> = new Map([
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+/** Reads a duration such as 90s, 10m, 24h or 7d. */
+export function readDuration(option: string, text: string, maxMs: number): number {
+  const [, digits = '', unit = ''] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
+  const durationMs = Number(digits) * (unitsMs.get(unit) ?? Number.NaN)
+  if (Number.isNaN(durationMs))
+    throw new UsageProblem(option, `must be a duration such as 90s, 10m, 24h or 7d (got ${text})`)
+  if (durationMs > maxMs) throw new UsageProblem(option, `must be at most ${maxMs / 86_400_000}d (got ${text})`)
+  return durationMs
+}

@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises'
+import { Command } from 'commander'
+import { cosignCheckpoint } from '@tollbook/client/cosignCheckpoint'
+import { fetchConsistency, fetchSignedCheckpoint } from '@tollbook/client/fetchCheckpoint'
+import { type NoteVerifier, readCheckpoint } from '@tollbook/core/checkpoint'
+import { isoTime } from '@tollbook/core/clock'
+import { openCosignature, readWitnessKey } from '@tollbook/core/cosignature'
+import { describeError, Fault } from '@tollbook/core/fault'
+import { writeWhole } from '../store/writeWhole.ts'
+import type { CommandDeps } from './commandDeps.ts'
+import { runOnSchedule } from './onSchedule.ts'
+import { readSealPlaces, requireUrl } from './sealPlaces.ts'
+import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+
+interface WitnessOptions {
+  readonly witnessUrl: string
+  readonly witnessKey: string
+  readonly output: string
+  readonly baseUrl?: string
+  readonly key?: string
+  readonly every?: string
+}
+
+const refusedExitCode = 4
+const unavailableExitCode = 7
+
+const exitHelp = `
+Exit codes:
+  0  the file has the checkpoint with the witness's cosignature
+  2  not called right: an option or a file
+  4  refused: the witness does not sign, or has seen a tree that the checkpoint does not continue
+  7  the service or the witness does not answer; run it again`
+
+/** `tollbook witness`: has the newest checkpoint cosigned by a witness, by C2SP tlog-witness. */
+export function witnessCommand(deps: CommandDeps): Command {
+  return new Command('witness')
+    .description('have the newest checkpoint of the service cosigned by a C2SP witness, and store it')
+    .requiredOption('--witness-url <url>', 'prefix of the witness, without /add-checkpoint')
+    .requiredOption('--witness-key <key>', 'key of the witness, name+id+key')
+    .requiredOption('--output <file>', 'file for the cosigned checkpoint; auditors pass it to --checkpoint')
+    .option('--base-url <url>', 'the service (default: the one that runs in local mode)')
+    .option('--key <file>', 'key of the service, JWK or JWKS (default: local mode)')
+    .option('--every <duration>', 'do so again after this time, such as 10m, until interrupted')
+    .addHelpText('after', exitHelp)
+    .configureOutput({
+      writeOut: (text) => void deps.stdout.write(text),
+      writeErr: (text) => void deps.stderr.write(text),
+    })
+    .exitOverride(rethrowAsUsage)
+    .action(async (options: WitnessOptions) => {
+      deps.setExitCode(await runOnSchedule(deps, options.every, () => cosign(deps, options)))
+    })
+}
+
+async function cosign(deps: CommandDeps, options: WitnessOptions): Promise<number> {
+  try {
+    const url = requireUrl('--witness-url', options.witnessUrl)
+    const witness = readWitnessKey(options.witnessKey)
+    if (witness === undefined)
+      throw new UsageProblem('--witness-key', `must be name+id+key of a cosignature/v1 key (got ${options.witnessKey})`)
+    const { baseUrl, keys } = await readSealPlaces(deps, options)
+    const { checkpoint, note } = await fetchSignedCheckpoint({ baseUrl, keys })
+    const proveConsistency = (sizes: { readonly from: number; readonly to: number }) => fetchConsistency(baseUrl, sizes)
+    const seenSize = await readSeenSize(options.output, witness, checkpoint.size)
+    const cosigned = await cosignCheckpoint({ url, witness, proveConsistency }, note, seenSize)
+    await writeWhole(options.output, cosigned.note)
+    const { origin, size } = checkpoint
+    const cosignedAt = isoTime(cosigned.timeSeconds * 1000)
+    deps.stdout.write(`${JSON.stringify({ origin, size, witness: witness.name, cosignedAt, file: options.output })}\n`)
+    return 0
+  } catch (error) {
+    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
+    deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
+    if (error instanceof UsageProblem) return usageExitCode
+    return error.retryable ? unavailableExitCode : refusedExitCode
+  }
+}
+
+/** Size of the last checkpoint that the witness cosigned into the file. 0: the witness says what it has seen. */
+async function readSeenSize(path: string, witness: NoteVerifier, sizeMax: number): Promise<number> {
+  const note = await readFile(path, 'utf8').catch(() => '')
+  const size = openCosignature(note, witness) === undefined ? 0 : (readCheckpoint(note)?.size ?? 0)
+  if (size <= sizeMax) return size
+  throw new Fault(
+    `${path} has a cosigned checkpoint of ${size} events, and the service has ${sizeMax}: an older copy of the ledger was restored`,
+    { retryable: false },
+  )
+}

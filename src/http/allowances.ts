@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache'
+
+/** Work that each client address may cause while callers who have paid are served and the instance is busy. */
+export interface Allowances {
+  /** Counts work of an address. A unit is about 0.2 ms of a processor. */
+  spend(address: string, units: number): void
+  /** The address has paid: nothing of what it asked for counts. */
+  forgive(address: string): void
+  /** Whether the address has caused more work than its allowance. */
+  isSpent(address: string): boolean
+  /** As `isSpent`, but a few still pass, so a neighbour of an attacker (NAT) is not shut out. */
+  turnsAway(address: string): boolean
+  /** Follows the load of one window of time. */
+  adapt(isBusy: boolean): void
+}
+
+// A newcomer's quote takes 5 and its proof 8, of the 8 that an address has at a time.
+const unitsPerSecondMin = 4
+// From this allowance on, work is neither counted nor limited.
+const unitsPerSecondMax = 4_000
+const burstSeconds = 2
+// An address that stops is forgiven within this time.
+const debtSecondsMax = 4
+const decrease = 0.7
+const increase = 1.15
+const passesPerSecond = 10
+// About 1 MB. A flood from more addresses is bounded by the limit on requests in progress.
+const addressesMax = 10_000
+const msPerSecond = 1_000
+
+interface Spent {
+  units: number
+  atMs: number
+}
+
+/** Leaky buckets of one size that follows the load, one for each address. */
+export function createAllowances(now: () => number): Allowances {
+  const byAddress = new LRUCache<string, Spent>({ max: addressesMax })
+  let perSecond = unitsPerSecondMax
+  const passes: Spent = { units: 0, atMs: now() }
+  const leak = (spent: Spent, rate: number): Spent => {
+    const atMs = now()
+    spent.units = Math.max(0, spent.units - ((atMs - spent.atMs) / msPerSecond) * rate)
+    spent.atMs = atMs
+    return spent
+  }
+  const isSpent = (address: string): boolean => {
+    if (perSecond >= unitsPerSecondMax) return false
+    const spent = byAddress.get(address)
+    return spent !== undefined && leak(spent, perSecond).units >= perSecond * burstSeconds
+  }
+  return {
+    isSpent,
+    spend(address, units) {
+      if (perSecond >= unitsPerSecondMax) return
+      const spent = byAddress.get(address) ?? { units: 0, atMs: now() }
+      spent.units = Math.min(leak(spent, perSecond).units + units, perSecond * (burstSeconds + debtSecondsMax))
+      byAddress.set(address, spent)
+    },
+    forgive: (address) => void byAddress.delete(address),
+    turnsAway(address) {
+      if (!isSpent(address)) return false
+      if (leak(passes, passesPerSecond).units > 0) return true
+      passes.units++
+      return false
+    },
+    adapt(isBusy) {
+      perSecond = isBusy
+        ? Math.max(unitsPerSecondMin, perSecond * decrease)
+        : Math.min(unitsPerSecondMax, perSecond * increase)
+    },
+  }
+}

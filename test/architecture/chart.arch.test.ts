@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { environmentNames } from '../../src/config.ts'
+import { readText, readYaml } from './composeFile.ts'
+
+/* Checks of the chart that need no Helm; `npm run proof:chart` renders and validates it. */
+
+const secret = z.object({ name: z.string(), keys: z.record(z.string(), z.string()) })
+const valuesFile = z.object({ settings: z.record(z.string(), z.string()), secrets: z.record(z.string(), secret) })
+const { settings, secrets } = valuesFile.parse(readYaml('deploy/helm/tollbook/values.yaml'))
+
+test('every setting and every secret of the chart is one that the configuration reads', () => {
+  const keys = Object.values(secrets).flatMap((one) => Object.keys(one.keys))
+  const names = [...Object.keys(settings), ...keys]
+  expect(names.length).toBeGreaterThan(10)
+  expect(names.filter((name) => !environmentNames.includes(name))).toEqual([])
+})
+
+test('the pods have separate secrets, and the values have none', () => {
+  const names = Object.values(secrets).map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+  expect(readText('deploy/helm/tollbook/values.yaml')).not.toMatch(/postgres:\/\/|"kty"/)
+})
+
+test('the schema of the values knows every value at the top', () => {
+  const schema = z
+    .object({ properties: z.record(z.string(), z.unknown()) })
+    .parse(JSON.parse(readText('deploy/helm/tollbook/values.schema.json')))
+  const given = z.record(z.string(), z.unknown()).parse(readYaml('deploy/helm/tollbook/values.yaml'))
+  expect(Object.keys(given).filter((name) => !Object.hasOwn(schema.properties, name))).toEqual([])
+})

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { runOnSchedule } from '../../src/cli/onSchedule.ts'
+
+const interrupt = new AbortController()
+const slept: number[] = []
+let complaint = ''
+const deps = {
+  stdout: { write: () => true },
+  stderr: { write: (text: string) => void (complaint += text) },
+  home: () => '/nowhere',
+  setExitCode: () => undefined,
+  interrupted: interrupt.signal,
+  clock: {
+    nowMs: () => 0,
+    monotonicMs: () => 0,
+    sleep: (durationMs: number) => {
+      slept.push(durationMs)
+      if (slept.length === 3) interrupt.abort()
+      return Promise.resolve()
+    },
+  },
+}
+
+test('without a schedule the work runs once, and a schedule repeats failures but not a wrong call', async () => {
+  expect(await runOnSchedule(deps, undefined, () => Promise.resolve(7))).toBe(7)
+  expect(await runOnSchedule(deps, '1h', () => Promise.resolve(2))).toBe(2)
+  expect(slept).toEqual([])
+  for (const every of ['soon', '1s', '8d', '10'])
+    expect(await runOnSchedule(deps, every, () => Promise.resolve(0))).toBe(2)
+  expect(complaint).toContain('--every: must be a duration from 10s to 7d, such as 1h (got soon)')
+  const codes = [0, 7, 4]
+  expect(await runOnSchedule(deps, '10m', () => Promise.resolve(codes.shift() ?? 1))).toBe(0)
+  expect([slept, codes]).toEqual([[600_000, 600_000, 600_000], []])
+})

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { judgeArchive } from '../../src/doctor/databaseChecks.ts'
+
+const none = { archiveMode: 'off', lastArchivedAt: null, lastArchiveFailureAt: null, walReceiver: null }
+
+test('a receiver of the write-ahead log counts as an archive while it is connected', () => {
+  expect(judgeArchive(none, 0)).toMatchObject({
+    verdict: 'warning',
+    fix: expect.stringContaining('tollbook backup wal'),
+  })
+  expect(judgeArchive({ ...none, walReceiver: 'active' }, 0).verdict).toBe('ok')
+  expect(judgeArchive({ ...none, walReceiver: 'inactive' }, 0)).toMatchObject({
+    verdict: 'failed',
+    detail: expect.stringContaining('is not connected'),
+    fix: expect.stringContaining('start `tollbook backup wal`'),
+  })
+})
+
+test('an archive that fails is not excused by a receiver', () => {
+  const failing = { ...none, archiveMode: 'on', lastArchiveFailureAt: new Date(1), walReceiver: 'active' } as const
+  expect(judgeArchive(failing, 0)).toMatchObject({ verdict: 'failed', detail: expect.stringContaining('archiving') })
+})
