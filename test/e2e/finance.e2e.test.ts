@@ -229,6 +229,20 @@ describe('reports over HTTP', () => {
     )
   })
 
+  test('one payment is shown with its events; by signature and by reference; another signature, or none, is not found', async () => {
+    const token = await tokenOf()
+    const { signature } = sale.receipt
+    const { data } = detail.parse(await (await withToken(token, `/api/finance/payments/${signature}`)).json())
+    expect(data.payment.events.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['PaymentVerified', 'TokensBurned', 'RequestFulfilled', 'DistributionAllocated']),
+    )
+    expect(data.links.explorer).toBeNull()
+    const byReference = await withToken(token, `/api/finance/payments/${encodeURIComponent(`solana:${signature}`)}`)
+    expect(detail.parse(await byReference.json())).toEqual({ data })
+    expect((await withToken(token, `/api/finance/payments/${'1'.repeat(63)}2`)).status).toBe(404)
+    expect((await withToken(token, '/api/finance/payments/x')).status).toBe(404)
+  })
+
   test('the closing statement of a month verifies with the published keys, once its events are sealed', async () => {
     const token = await tokenOf()
     const month = isoTime(systemClock.nowMs()).slice(0, 7)
@@ -243,20 +257,6 @@ describe('reports over HTTP', () => {
     })
     for (const query of ['', '?month=2026-13', '?month=2999-01', `?month=${month}&month=${month}`])
       expect((await withToken(token, `/api/finance/closing${query}`)).status).toBe(400)
-  })
-
-  test('one payment is shown with its events; by signature and by reference; another signature, or none, is not found', async () => {
-    const token = await tokenOf()
-    const { signature } = sale.receipt
-    const { data } = detail.parse(await (await withToken(token, `/api/finance/payments/${signature}`)).json())
-    expect(data.payment.events.map(({ kind }) => kind)).toEqual(
-      expect.arrayContaining(['PaymentVerified', 'TokensBurned', 'RequestFulfilled', 'DistributionAllocated']),
-    )
-    expect(data.links.explorer).toBeNull()
-    const byReference = await withToken(token, `/api/finance/payments/${encodeURIComponent(`solana:${signature}`)}`)
-    expect(detail.parse(await byReference.json())).toEqual({ data })
-    expect((await withToken(token, `/api/finance/payments/${'1'.repeat(63)}2`)).status).toBe(404)
-    expect((await withToken(token, '/api/finance/payments/x')).status).toBe(404)
   })
 
   test('a question that is not understood is refused by the name of its field', async () => {
