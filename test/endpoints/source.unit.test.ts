@@ -17,6 +17,7 @@ type Price = { readonly price: number }
 
 interface Setting {
   readonly options?: Partial<SourceOptions<string, Price>>
+  /** Of the first provider. The second one is given time on a busy machine, too. */
   readonly timeoutMs?: number
 }
 
@@ -27,7 +28,7 @@ function open({ options = {}, timeoutMs = 1_000 }: Setting = {}) {
   servers.second.answer(json({ price: 2 }))
   const source = createSource<string, Price>(fixture.deps, {
     what: 'a price',
-    providers: [provider(fixture, 'first', timeoutMs), provider(fixture, 'second', timeoutMs)],
+    providers: [provider(fixture, 'first', timeoutMs), provider(fixture, 'second', 4_000)],
     keyOf: (query) => query,
     known: ['btc'],
     freshMs: 60_000,
