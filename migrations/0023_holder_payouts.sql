@@ -16,7 +16,7 @@ create table work.payout_attempts (
   constraint payout_attempts_height_is_positive check (last_valid_height > 0),
   constraint payout_attempts_fit_a_transaction check (octet_length(transaction) between 1 and 1232)
 );
-grant select, insert, update on work.payout_attempts to tollbook_payout;
+grant select on work.payout_attempts to tollbook_payout;
 
 -- The plan that is open, and what was paid by it, are read before each payout.
 create index events_of_payouts on ledger.events (kind, seq)

@@ -62,3 +62,25 @@ begin
 end
 $$;
 grant execute on function ledger.record_holder_payout to tollbook_payout;
+
+-- Puts the signed transaction of a part on record before it is sent. False when another process has recorded one for this
+-- part since `replaced` was read: then this one must not be sent.
+create or replace function work.record_payout_attempt(
+  plan_id text, part integer, signature text, last_valid_height bigint, transaction bytea, replaced text
+) returns boolean
+language sql
+security definer
+set search_path = ''
+as $$
+  with recorded as (
+    insert into work.payout_attempts as a (plan_id, part, signature, last_valid_height, transaction)
+    values (record_payout_attempt.plan_id, record_payout_attempt.part, record_payout_attempt.signature,
+      record_payout_attempt.last_valid_height, record_payout_attempt.transaction)
+    on conflict on constraint payout_attempts_one_for_each_part do update set
+      signature = excluded.signature, last_valid_height = excluded.last_valid_height,
+      transaction = excluded.transaction, attempted_at = clock_timestamp()
+    where a.signature = record_payout_attempt.replaced
+    returning a.part)
+  select exists (select from recorded)
+$$;
+grant execute on function work.record_payout_attempt to tollbook_payout;

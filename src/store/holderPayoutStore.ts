@@ -102,14 +102,10 @@ export async function recordAttempt(
 ): Promise<boolean> {
   const { part, signature, lastValidHeight, bytes } = attempt
   const { rows } = await readOrFault('the transactions of a plan', () =>
-    sql`
-      insert into work.payout_attempts as a (plan_id, part, signature, last_valid_height, transaction)
-      values (${planId}, ${part}, ${signature}, ${lastValidHeight}, ${Buffer.from(bytes)})
-      on conflict (plan_id, part) do update set
-        signature = excluded.signature, last_valid_height = excluded.last_valid_height,
-        transaction = excluded.transaction, attempted_at = clock_timestamp()
-      where a.signature = ${replaced ?? ''}
-      returning a.part`.execute(database),
+    sql<{ is_recorded: boolean }>`
+      select work.record_payout_attempt(
+        ${planId}, ${part}, ${signature}, ${lastValidHeight}, ${Buffer.from(bytes)}, ${replaced ?? null}
+      ) as is_recorded`.execute(database),
   )
-  return rows.length === 1
+  return assertPresent(rows[0], 'a recording is answered').is_recorded
 }

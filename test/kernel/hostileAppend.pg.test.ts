@@ -134,11 +134,9 @@ test('no role but the owner writes a table, and each calls its own functions alo
       and has_function_privilege(r.role, p.oid, 'execute') and p.provolatile = 'v' and r.role <> 'tollbook_service' order by 1`,
     [roles],
   )
-  expect(callable.map(({ name }) => name)).toEqual(
-    Object.entries(recordings)
-      .map(([recording, role]) => `${role} ledger.${recording}`)
-      .toSorted(),
-  )
+  const recording = Object.entries(recordings).map(([name, role]) => `${role} ledger.${name}`)
+  const ofHolders = ['tollbook_payout ledger.record_holder_payout', 'tollbook_payout work.record_payout_attempt']
+  expect(callable.map(({ name }) => name)).toEqual([...recording, ...ofHolders].toSorted())
 })
 
 interface Attempt {

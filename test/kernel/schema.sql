@@ -502,6 +502,7 @@ work.end_lease(lease_name text, lease_epoch bigint) returns void security define
 work.follow(events_max integer) returns bigint security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 work.forget_old_presentations() returns bigint security definer search_path=""
 work.is_behind() returns boolean search_path=""
+work.record_payout_attempt(plan_id text, part integer, signature text, last_valid_height bigint, transaction bytea, replaced text) returns boolean security definer search_path=""
 work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint) returns TABLE(presented_at timestamp with time zone, last_valid_height bigint) security definer search_path=""
 work.renew_lease(lease_name text, lease_epoch bigint) returns boolean security definer search_path=""
 work.require_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
@@ -586,7 +587,7 @@ work.open tollbook_burner SELECT
 work.open tollbook_payout SELECT
 work.open tollbook_reader SELECT
 work.open tollbook_service SELECT
-work.payout_attempts tollbook_payout INSERT, SELECT, UPDATE
+work.payout_attempts tollbook_payout SELECT
 work.presentations tollbook_reader SELECT
 work.presentations tollbook_service SELECT
 work.progress tollbook_burner SELECT
@@ -637,6 +638,7 @@ reports.roll_up tollbook_service
 work.end_lease tollbook_service
 work.follow tollbook_service
 work.forget_old_presentations tollbook_service
+work.record_payout_attempt tollbook_payout
 work.record_presentation tollbook_service
 work.renew_lease tollbook_service
 work.share_rates tollbook_service
