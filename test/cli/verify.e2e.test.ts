@@ -82,7 +82,7 @@ test('what was not called right is 2, and names the option', async () => {
 test('a checkpoint is anchored in a public memo, with a key that is not the service’s', async () => {
   const anchorKey = Keypair.generate()
   const connection = new Connection(service.chain.rpcUrl, 'confirmed')
-  await connection.confirmTransaction(await connection.requestAirdrop(anchorKey.publicKey, 1_000_000_000))
+  await connection.requestAirdrop(anchorKey.publicKey, 1_000_000_000)
   const keypair = await terminal.writeFile('anchor.json', [...anchorKey.secretKey])
   const places = ['--base-url', service.baseUrl, '--rpc-url', service.chain.rpcUrl, '--key', files.key]
   const { exitCode, stdout, stderr } = await terminal.run(anchorCommand, '--keypair', keypair, ...places)

@@ -8,8 +8,7 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 /*
  * Every example of the pages for new users, run unchanged and in the order of the page, next to a local mode as the
- * pages
- * assume it. A fence that names a language is an example; one that names none shows something.
+ * pages assume it. A fence that names a language is an example; one that names none shows something.
  */
 
 const root = new URL('../..', import.meta.url).pathname

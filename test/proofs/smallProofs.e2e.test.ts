@@ -23,12 +23,6 @@ test('a proof that the machine has no tools for says so in one line, names them,
   expect(stdout).toMatch(/^ +\d+ s {2}VERDICT: not run: .*apt-get install golang-go golang-golang-x-mod-dev\)\n$/)
 })
 
-test('I1: two server processes sell one answer for each of five payments, in whatever form and spelling it is presented', async () => {
-  expect(await lastWords('race.ts', ['--proofs', '5', '--requests', '24', '--servers', '2'])).toContain(
-    'VERDICT: holds',
-  )
-})
-
 test('I4: a server that is killed before the claim or before the answer loses no payment', async () => {
   expect(await lastWords('serverCrash.ts', ['--runs', '1', '--every', '6'])).toContain('VERDICT: holds')
 })
