@@ -31,16 +31,18 @@ export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawB
   return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)::bigint`
 }
 
-/** The rows of single days of `reports.daily_totals`, each with `day_pico_usd`: debits less credits at the price of its day. */
+/**
+ * The rows of single days of `reports.daily_totals`, each with `day_pico_usd`: debits less credits at the price of its day. The
+ * prices are materialized, because they would be looked up for every row while the new tables have no statistics.
+ */
 export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`(
-    select t.*, coalesce(${picoUsdAt('p', sql`t.debits - t.credits`)}, 0) as day_pico_usd
-    from reports.daily_totals t
-    left join (
+    with p as materialized (
       select d.day as of_day, p.price_micro_usd, p.required
       from (select distinct day from reports.daily_totals where mint = ${mint} and ${days}) d
-      cross join lateral (${pricedBy(mint, sql`d.day`)}) p
-    ) p on p.of_day = t.day
+      cross join lateral (${pricedBy(mint, sql`d.day`)}) p)
+    select t.*, coalesce(${picoUsdAt('p', sql`t.debits - t.credits`)}, 0) as day_pico_usd
+    from reports.daily_totals t left join p on p.of_day = t.day
     where t.mint = ${mint} and ${days})`
 }
 

@@ -236,7 +236,10 @@ function fits(page: Page): Promise<boolean> {
 }
 
 async function compareCsv(): Promise<void> {
-  const { rows } = await dataOf('trial-balance', z.object({ rows: z.array(z.record(z.string(), z.string())) }))
+  const { rows } = await dataOf(
+    'trial-balance',
+    z.object({ rows: z.array(z.record(z.string(), z.union([z.string(), z.number()]))) }),
+  )
   const closing = (account: string, side: 'Debit' | 'Credit') =>
     BigInt(rows.find((row) => row['account'] === account)?.[`closing${side}BaseUnits`] ?? 0)
   const sums = await sumsOf('payments')
@@ -260,11 +263,8 @@ async function compareCsv(): Promise<void> {
       `payments.csv: ${column} sums to ${amount}, as the trial balance closes`,
     )
   const liabilities = await sumsOf('liabilities')
-  const credits = rows.reduce(
-    (sum, row) =>
-      sum + BigInt(row['account']?.startsWith('Liabilities:') === true ? (row['closingCreditBaseUnits'] ?? 0) : 0),
-    0n,
-  )
+  const debts = rows.filter(({ account }) => String(account).startsWith('Liabilities:'))
+  const credits = debts.reduce((sum, row) => sum + BigInt(row['closingCreditBaseUnits'] ?? 0), 0n)
   check(
     liabilities.get('owedBaseUnits') === credits,
     `liabilities.csv: what is owed sums to ${credits}, as the trial balance closes`,
