@@ -159,6 +159,8 @@ describe('an answer that was sent', () => {
     await started.promise
     left.abort()
     await expect(leaving).rejects.toThrow('aborted')
+    // The service has seen the end of that connection when it answers on a later one.
+    await fetch(`${service.baseUrl}/livez`)
     finish(delivers)
     await awaitThat('the answer is recorded', async () => (await countUnsent(proof)) === 1)
     expect((await ask(service, { ...order, proof })).headers.get('idempotent-replay')).toBe('true')
