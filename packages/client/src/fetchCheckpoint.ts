@@ -3,7 +3,7 @@ import { readBase64 } from '@tollbook/core/base64'
 import { utf8Text } from '@tollbook/core/bytes'
 import type { Checkpoint } from '@tollbook/core/checkpoint'
 import { Fault } from '@tollbook/core/fault'
-import { readBody } from './readBody.ts'
+import { parseJson, readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 import { openWithKeys } from './verifyInclusion.ts'
 import { readKeys } from './verifyReceipt.ts'
@@ -16,7 +16,7 @@ export interface CheckpointQuestion {
 }
 
 const timeoutMs = 10_000
-const noteBytesMax = 100_000
+const answerBytesMax = 100_000
 
 export interface SignedCheckpoint {
   readonly checkpoint: Checkpoint
@@ -36,7 +36,7 @@ export async function fetchSignedCheckpoint({
 }: CheckpointQuestion): Promise<SignedCheckpoint> {
   const known = await readKeys(keys)
   if (known === undefined) throw new Fault('the key is not an Ed25519 JWK or a set of them', { retryable: false })
-  const note = await fetchText(new URL('/api/ledger/checkpoint', baseUrl), fetch)
+  const note = utf8Text(await fetchBytes(new URL('/api/ledger/checkpoint', baseUrl), fetch))
   const checkpoint = openWithKeys(note, known)
   if (checkpoint !== undefined) return { checkpoint, note }
   throw new Fault(`the checkpoint of ${baseUrl} is not signed with the key of the service`, { retryable: false })
@@ -56,27 +56,18 @@ export async function fetchConsistency(
   { from, to, fetch = globalThis.fetch }: ConsistencyQuestion,
 ): Promise<readonly Uint8Array[]> {
   const url = new URL(`/api/ledger/consistency/${from}-${to}`, baseUrl)
-  const parsed = consistencyJson.safeParse(parseJson(await fetchText(url, fetch)))
+  const parsed = consistencyJson.safeParse(parseJson(await fetchBytes(url, fetch)))
   const path = parsed.data?.data.path.map((text) => readBase64(text)) ?? [undefined]
   const hashes = path.filter((hash) => hash !== undefined)
   if (hashes.length !== path.length) throw new Fault(`${url.href} gave no consistency proof`, { retryable: true })
   return hashes
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON: the schema says so.
-    return undefined
-  }
-}
-
-async function fetchText(url: URL, fetch: Fetch): Promise<string> {
+async function fetchBytes(url: URL, fetch: Fetch): Promise<Uint8Array> {
   try {
     const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
     if (response.status !== 200) throw new Fault(`it answered ${response.status}`, { retryable: true })
-    return utf8Text(await readBody(response, noteBytesMax))
+    return await readBody(response, answerBytesMax)
   } catch (error) {
     throw new Fault(`${url.href} did not answer`, { cause: error, retryable: true })
   }
