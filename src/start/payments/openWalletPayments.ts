@@ -1,12 +1,12 @@
-import { buildPaymentTransaction } from '../chain/paymentTransaction.ts'
-import type { Chain } from '../chain/openChain.ts'
-import type { WalletPort } from '../http/payRoutes.ts'
-import { shareReading } from '../http/shareReading.ts'
-import type { PaymentLedger } from '../payment/paymentLedger.ts'
-import type { Paywall } from '../paywall/paywall.ts'
-import type { SplitShare } from '../pricing/splitSetting.ts'
-import { createWalletPayments } from '../rails/native/walletPayment.ts'
-import type { PartDeps } from './partDeps.ts'
+import { buildPaymentTransaction } from '../../chain/paymentTransaction.ts'
+import type { Chain } from '../../chain/openChain.ts'
+import type { WalletPort } from '../../http/payRoutes.ts'
+import { shareReading } from '../../http/shareReading.ts'
+import type { PaymentLedger } from '../../payment/paymentLedger.ts'
+import type { Paywall } from '../../paywall/paywall.ts'
+import type { SplitShare } from '../../pricing/splitSetting.ts'
+import { createWalletPayments } from '../../rails/native/walletPayment.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 export interface WalletPaymentParts extends Pick<PartDeps, 'clock'> {
   readonly ledger: PaymentLedger

@@ -1,13 +1,13 @@
 import type { ListedPrice } from '@tollbook/core/quote'
-import type { Check } from '../jobs/healthJobs.ts'
-import type { PriceJobDeps } from '../jobs/priceJob.ts'
-import type { PricedProduct } from '../pricing/priceList.ts'
-import type { SplitShare } from '../pricing/splitSetting.ts'
-import type { PriceListStore } from '../store/priceListStore.ts'
-import type { PaymentTerms } from '../payment/settlement.ts'
+import type { Check } from '../../jobs/healthJobs.ts'
+import type { PriceJobDeps } from '../../jobs/priceJob.ts'
+import type { PricedProduct } from '../../pricing/priceList.ts'
+import type { SplitShare } from '../../pricing/splitSetting.ts'
+import type { PriceListStore } from '../../store/priceListStore.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Providers } from './openProviders.ts'
-import type { PartDeps } from './partDeps.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 /** Prices of the endpoints in tokens, from the operator's token price or the markets'. */
 export interface Prices {

@@ -1,13 +1,13 @@
-import type { SealSettings } from '../config/sealSettings.ts'
-import type { FreeRoute, HealthCheck } from '../http/freeRoutes.ts'
-import { createLedgerRoutes } from '../http/ledgerRoutes.ts'
-import { startSealJob } from '../jobs/sealJob.ts'
-import { keepCheckpoint } from '../store/checkpointFile.ts'
-import { writeLossNote } from '../store/lossNote.ts'
-import { signOnce } from '../store/signOnce.ts'
-import type { SealPort } from './openLedger.ts'
+import type { SealSettings } from '../../config/sealSettings.ts'
+import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
+import { createLedgerRoutes } from '../../http/ledgerRoutes.ts'
+import { startSealJob } from '../../jobs/sealJob.ts'
+import { keepCheckpoint } from '../../store/checkpointFile.ts'
+import { writeLossNote } from '../../store/lossNote.ts'
+import { signOnce } from '../../store/signOnce.ts'
+import type { SealPort } from './ledgerPorts.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
-import type { PartDeps } from './partDeps.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 export interface Seal {
   readonly check: HealthCheck

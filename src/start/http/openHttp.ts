@@ -1,13 +1,13 @@
-import packageJson from '../../package.json' with { type: 'json' }
-import type { ServerSettings } from '../config/serverSettings.ts'
-import { openServer, type ServerDeps } from '../http/openServer.ts'
-import type { Health } from './health.ts'
-import type { Prices } from './prices.ts'
-import type { ReceiptKeys } from './openReceiptKeys.ts'
-import type { Paywall } from '../paywall/paywall.ts'
-import { openWalletPayments, type WalletPaymentParts } from './openWalletPayments.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { ServerSettings } from '../../config/serverSettings.ts'
+import { openServer, type ServerDeps } from '../../http/openServer.ts'
+import type { Health } from '../jobs/health.ts'
+import type { Prices } from '../products/prices.ts'
+import type { ReceiptKeys } from '../ledger/openReceiptKeys.ts'
+import type { Paywall } from '../../paywall/paywall.ts'
+import { openWalletPayments, type WalletPaymentParts } from '../payments/openWalletPayments.ts'
 import type { ServiceAddress } from './serviceAddress.ts'
-import type { PartDeps } from './partDeps.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 export interface ListenerDeps
   extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'burnOf' | 'terms' | 'split'> {

@@ -1,7 +1,7 @@
-import type { ReceiptSigningKey, ServiceConfig } from '../config.ts'
-import { tokenAccountOf } from '../chain/payoutTransaction.ts'
-import type { HealthCheck } from '../http/freeRoutes.ts'
-import { repeat } from '../jobs/repeat.ts'
+import type { ReceiptSigningKey, ServiceConfig } from '../../config.ts'
+import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
+import type { HealthCheck } from '../../http/freeRoutes.ts'
+import { repeat } from '../../jobs/repeat.ts'
 import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
@@ -11,15 +11,15 @@ import {
   differenceFrom,
   differencesText,
   type SettingDifference,
-} from '../payment/configuredSettings.ts'
-import { publicReceiptKey } from '../payment/receiptKeys.ts'
-import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../payment/settingPeriods.ts'
-import { standingProblem } from '../payment/settingProblem.ts'
-import type { PaymentTerms } from '../payment/settlement.ts'
-import type { SplitShare } from '../pricing/splitSetting.ts'
-import type { SettingStore } from '../store/settingStore.ts'
-import type { SealPort } from './openLedger.ts'
-import type { PartDeps } from './partDeps.ts'
+} from '../../payment/configuredSettings.ts'
+import { publicReceiptKey } from '../../payment/receiptKeys.ts'
+import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../../payment/settingPeriods.ts'
+import { standingProblem } from '../../payment/settingProblem.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { SplitShare } from '../../pricing/splitSetting.ts'
+import type { SettingStore } from '../../store/settingStore.ts'
+import type { SealPort } from './ledgerPorts.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 /** Settings of the ledger, as they are on record, while the service runs. */
 export interface LedgerSettingsPart {

@@ -1,15 +1,15 @@
-import type { RefundSettings } from '../config/refundSettings.ts'
+import type { RefundSettings } from '../../config/refundSettings.ts'
 import {
   decideAndRecord,
   type DecisionDeps,
   type RefundOrder,
   type RefundOutcome,
-} from '../diagnosis/recordDecision.ts'
-import { createPaymentFacts } from '../reports/paymentFacts.ts'
-import { createReports } from '../reports/reports.ts'
-import { openDatabase } from '../store/database.ts'
-import { createRefundStore } from '../store/refundStore.ts'
-import type { PartDeps } from './partDeps.ts'
+} from '../../diagnosis/recordDecision.ts'
+import { createPaymentFacts } from '../../reports/paymentFacts.ts'
+import { createReports } from '../../reports/reports.ts'
+import { openDatabase } from '../../store/database.ts'
+import { createRefundStore } from '../../store/refundStore.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 export interface DecisionsOptions extends Pick<DecisionDeps, 'chain' | 'allTerms'> {
   readonly token: { readonly mint: string; readonly decimals: number }

@@ -1,12 +1,12 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import { readSignature } from '@tollbook/core/signature'
-import { attemptsOf } from '../diagnosis/attempts.ts'
-import type { FindPaymentStatus } from '../http/paymentStatusRoute.ts'
-import { isFinal, type PaymentState } from '../payment/payment.ts'
-import { solanaReference } from '../payment/paymentReference.ts'
-import { findReceipt, type FindReceiptDeps } from '../paywall/findReceipt.ts'
-import { refundJson } from '../reports/refundLines.ts'
-import type { OpenReports } from './openReports.ts'
+import { attemptsOf } from '../../diagnosis/attempts.ts'
+import type { FindPaymentStatus } from '../../http/paymentStatusRoute.ts'
+import { isFinal, type PaymentState } from '../../payment/payment.ts'
+import { solanaReference } from '../../payment/paymentReference.ts'
+import { findReceipt, type FindReceiptDeps } from '../../paywall/findReceipt.ts'
+import { refundJson } from '../../reports/refundLines.ts'
+import type { OpenReports } from '../ledger/openReports.ts'
 
 export interface PaymentStatusDeps extends FindReceiptDeps {
   readonly reports: Pick<OpenReports, 'facts' | 'refundsNow'>

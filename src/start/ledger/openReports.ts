@@ -1,8 +1,8 @@
-import type { Log } from '../primitives/log.ts'
-import { createPaymentFacts, type PaymentFacts } from '../reports/paymentFacts.ts'
-import { createReports, type Reports } from '../reports/reports.ts'
-import { eventsPerRollUpMax, rollUp } from '../reports/rollUp.ts'
-import { openDatabase } from '../store/database.ts'
+import type { Log } from '../../primitives/log.ts'
+import { createPaymentFacts, type PaymentFacts } from '../../reports/paymentFacts.ts'
+import { createReports, type Reports } from '../../reports/reports.ts'
+import { eventsPerRollUpMax, rollUp } from '../../reports/rollUp.ts'
+import { openDatabase } from '../../store/database.ts'
 
 /** The reports over a small pool of connections. The handle stays in here. */
 export interface OpenReports extends Reports {

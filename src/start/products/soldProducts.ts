@@ -1,6 +1,6 @@
-import type { CatalogDeps } from '../endpoints/catalog.ts'
-import type { ProductDefinition } from '../endpoints/productDefinition.ts'
-import { type PriceListSettings, selectProducts } from '../pricing/priceList.ts'
+import type { CatalogDeps } from '../../endpoints/catalog.ts'
+import type { ProductDefinition } from '../../endpoints/productDefinition.ts'
+import { type PriceListSettings, selectProducts } from '../../pricing/priceList.ts'
 import { Fault } from '@tollbook/core/fault'
 
 /** The definitions of the products that this service sells. */

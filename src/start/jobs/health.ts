@@ -1,5 +1,5 @@
-import type { HealthCheck } from '../http/freeRoutes.ts'
-import type { HealthJobs } from '../jobs/healthJobs.ts'
+import type { HealthCheck } from '../../http/freeRoutes.ts'
+import type { HealthJobs } from '../../jobs/healthJobs.ts'
 
 /** Whether the service sells, and why not. */
 export interface Health {

@@ -1,9 +1,9 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
-import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { HealthCheck } from '../http/freeRoutes.ts'
-import { startProbeJob } from '../jobs/probeJob.ts'
-import type { Log } from '../primitives/log.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
+import type { HealthCheck } from '../../http/freeRoutes.ts'
+import { startProbeJob } from '../../jobs/probeJob.ts'
+import type { Log } from '../../primitives/log.ts'
 
 export interface Supply {
   readonly check: HealthCheck

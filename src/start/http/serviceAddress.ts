@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../config/serverSettings.ts'
+import type { ServerSettings } from '../../config/serverSettings.ts'
 
 /** Base URL for callers: PUBLIC_URL, or the listener once its port is known. */
 export interface ServiceAddress {

@@ -1,10 +1,10 @@
-import type { DeliverySettings } from '../config/deliverySettings.ts'
-import { createNewsSearch, type NewsSearch } from '../endpoints/newsSearch.ts'
-import { createNewsSources } from '../endpoints/newsSources.ts'
-import { startNewsPolling } from '../jobs/newsPolling.ts'
-import type { LedgerPart } from './openLedger.ts'
+import type { DeliverySettings } from '../../config/deliverySettings.ts'
+import { createNewsSearch, type NewsSearch } from '../../endpoints/newsSearch.ts'
+import { createNewsSources } from '../../endpoints/newsSources.ts'
+import { startNewsPolling } from '../../jobs/newsPolling.ts'
+import type { LedgerPart } from '../ledger/ledgerPorts.ts'
 import type { Providers } from './openProviders.ts'
-import type { PartDeps } from './partDeps.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 export interface News {
   readonly search: NewsSearch

@@ -1,15 +1,15 @@
 import { assertPresent } from '@tollbook/core/assert'
-import packageJson from '../../package.json' with { type: 'json' }
-import type { ProviderAddresses, ProviderSettings } from '../config/providerSettings.ts'
-import type { ChatLimits } from '../endpoints/chat/chatTurn.ts'
-import type { ProviderDeps } from '../endpoints/providers/provider.ts'
-import type { LookupCounts } from '../http/lookupCounts.ts'
-import { type ChatServer, createChatServer } from '../outbound/chatServer.ts'
-import { createReadFeed, type ReadFeed } from '../outbound/readFeed.ts'
-import { createUpstream, type UpstreamDeps } from '../outbound/upstream.ts'
-import type { PaymentTerms } from '../payment/settlement.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { ProviderAddresses, ProviderSettings } from '../../config/providerSettings.ts'
+import type { ChatLimits } from '../../endpoints/chat/chatTurn.ts'
+import type { ProviderDeps } from '../../endpoints/providers/provider.ts'
+import type { LookupCounts } from '../../http/lookupCounts.ts'
+import { type ChatServer, createChatServer } from '../../outbound/chatServer.ts'
+import { createReadFeed, type ReadFeed } from '../../outbound/readFeed.ts'
+import { createUpstream, type UpstreamDeps } from '../../outbound/upstream.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
 import { checkProviderTerms } from './acceptedTerms.ts'
-import type { PartDeps } from './partDeps.ts'
+import type { PartDeps } from '../partDeps.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
 /** Access to the providers of data, prices, headlines and chat, under our name and the operator's. */

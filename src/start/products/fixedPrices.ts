@@ -1,4 +1,4 @@
-import type { TokenPriceAttoUsd } from '../pricing/tokenPrice.ts'
+import type { TokenPriceAttoUsd } from '../../pricing/tokenPrice.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { Fault } from '@tollbook/core/fault'
 import type { Prices, PricesDeps } from './prices.ts'

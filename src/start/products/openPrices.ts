@@ -1,4 +1,4 @@
-import type { PriceSettings } from '../config/priceSettings.ts'
+import type { PriceSettings } from '../../config/priceSettings.ts'
 import { openFixedPrices } from './fixedPrices.ts'
 import { openMarketPrices } from './marketPrices.ts'
 import type { Prices, PricesDeps } from './prices.ts'
