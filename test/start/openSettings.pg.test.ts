@@ -128,8 +128,8 @@ test('a key signs checkpoints of its period only, and the keys of all periods ar
   const incoming = await open({ receiptSigningKey: nextKey })
   await outgoing.refresh()
   const { priceLists } = ledger
-  const keys = await openReceiptKeys(key, { clock, settings: outgoing, priceLists })
-  const next = await openReceiptKeys(nextKey, { clock, settings: incoming, priceLists })
+  const keys = openReceiptKeys(key, { clock, settings: outgoing, priceLists })
+  const next = openReceiptKeys(nextKey, { clock, settings: incoming, priceLists })
   const tree = { size: 1, root: sha256('root') }
   const note = keys.signCheckpoint(tree)
   expect(() => next.signCheckpoint(tree)).toThrow('signs no checkpoint')

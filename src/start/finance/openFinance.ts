@@ -13,19 +13,16 @@ import { statementRoute, type WriteStatement } from '../../http/statementRoute.t
 import { startMoneyMetrics } from '../../jobs/moneyMetricsJob.ts'
 import { repeat } from '../../jobs/repeat.ts'
 import type { RefundSettings } from '../../config/refundSettings.ts'
-import type { LedgerPart } from '../ledger/ledgerPorts.ts'
+import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { OpenReports } from '../ledger/openReports.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
-import type { ReceiptKeys } from '../ledger/openReceiptKeys.ts'
 import { openRefundDecisions } from './openRefundDecisions.ts'
 import type { LedgerSettingsPart } from '../ledger/openSettings.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 export interface FinanceDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'openReports' | 'payments'>
+  readonly ledger: Pick<LedgerPart, 'openReports' | 'payments' | 'settings' | 'keys'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
-  readonly settings: Pick<LedgerSettingsPart, 'allTerms' | 'origin'>
-  readonly keys: Pick<ReceiptKeys, 'signReceipt' | 'signClosing'>
 }
 
 export interface Finance {
@@ -49,7 +46,8 @@ export interface FinanceOptions {
 /** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
 export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
   const { finance: settings, sale, refunds, reportsDatabaseUrl: readDatabaseUrl } = options
-  const { clock, log, ledger, chain, settings: onRecord, keys } = deps
+  const { clock, log, ledger, chain } = deps
+  const { settings: onRecord, keys } = ledger
   const { mint, decimals, network } = chain.terms
   // Connects when it is first asked.
   const reports = ledger.openReports({ token: { mint, decimals }, readDatabaseUrl })
@@ -111,10 +109,9 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
 }
 
 /** For the holders of wallets, on the public listener. */
-function createPayerRoutes(
-  { clock, log, ledger, settings: { origin }, keys }: FinanceDeps,
-  reports: OpenReports,
-): readonly FreeRoute[] {
+function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenReports): readonly FreeRoute[] {
+  const { keys, settings } = ledger
+  const { origin } = settings
   const findStatus = createFindPaymentStatus({ ledger: ledger.payments, signReceipt: keys.signReceipt, reports })
   const writeStatement: WriteStatement = async (question) => {
     const { position, headPosition, read } = await reports.statement(question)

@@ -1,26 +1,33 @@
 import packageJson from '../../../package.json' with { type: 'json' }
+import type { LimitSettings } from '../../config/limitSettings.ts'
 import type { ServerSettings } from '../../config/serverSettings.ts'
+import { type CallerDeps, openCallers } from '../../http/callers.ts'
 import { openServer, type ServerDeps } from '../../http/openServer.ts'
+import { close } from '../closePart.ts'
 import type { Health } from '../jobs/health.ts'
-import type { Prices } from '../products/prices.ts'
-import type { ReceiptKeys } from '../ledger/openReceiptKeys.ts'
-import type { Paywall } from '../../paywall/paywall.ts'
-import { openWalletPayments, type WalletPaymentParts } from '../payments/openWalletPayments.ts'
-import type { ServiceAddress } from './serviceAddress.ts'
+import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { PartDeps } from '../partDeps.ts'
+import type { Payments } from '../payments/openPayments.ts'
+import type { Products } from '../products/openProducts.ts'
+import type { ServiceAddress } from './serviceAddress.ts'
 
-export interface ListenerDeps
-  extends PartDeps, Pick<ServerDeps, 'callers' | 'endpoints' | 'finance' | 'burnStats' | 'burnOf' | 'terms' | 'split'> {
-  readonly routes: ServerDeps['moreRoutes']
-  readonly paywall: Paywall
-  readonly wallets: Omit<WalletPaymentParts, 'clock' | 'paywall' | 'split'>
-  readonly address: ServiceAddress
-  readonly health: Health
-  readonly keys: Pick<ReceiptKeys, 'published' | 'didDocument'>
-  readonly prices: Pick<Prices, 'tokenPrice'>
+export interface HttpSettings {
+  readonly server: ServerSettings
+  readonly limits: LimitSettings
 }
 
-export interface HttpListener {
+export interface HttpDeps extends PartDeps, Pick<ServerDeps, 'endpoints' | 'finance' | 'terms' | 'split'> {
+  /** Free routes of the parts, in addition to those of the service itself. */
+  readonly routes: ServerDeps['moreRoutes']
+  readonly ledger: Pick<LedgerPart, 'keys' | 'burnReads' | 'shareRates'>
+  readonly products: Pick<Products, 'tokenPrice'>
+  readonly payments: Payments
+  readonly health: Health
+  readonly address: ServiceAddress
+  readonly lookups: CallerDeps['lookups']
+}
+
+export interface Http {
   readonly port: number
   /** Undefined when the finance reports are not served. */
   readonly financePort: number | undefined
@@ -32,44 +39,43 @@ export interface HttpListener {
 
 const drainTimeoutMs = 35_000
 
-/** HTTP, opened last: from here on the service is reachable. */
-export async function openListener(settings: ServerSettings, deps: ListenerDeps): Promise<HttpListener> {
-  const { health, prices, keys } = deps
-  const { host, port, health: healthAddress } = settings
-  deps.metrics.showChecks(health.checks)
-  const server = await openServer(
-    { host, port, health: healthAddress },
+/** Opened last: from here on the service is reachable. */
+export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps): Promise<Http> {
+  const { clock, log, metrics, ledger, payments, health, address, lookups, terms } = deps
+  const { keys } = ledger
+  await using opened = new AsyncDisposableStack()
+  const callers = opened.adopt(openCallers({ ...server, limits }, { clock, log, metrics, ledger, lookups }), close)
+  metrics.showChecks(health.checks)
+  const listening = await openServer(
+    { host: server.host, port: server.port, health: server.health },
     {
-      callers: deps.callers,
-      publicUrl: deps.address.publicUrl,
-      clock: deps.clock,
-      log: deps.log,
-      metrics: deps.metrics,
-      version: packageJson.version,
+      clock,
+      log,
+      metrics,
+      callers,
+      terms,
+      split: deps.split,
       endpoints: deps.endpoints,
       moreRoutes: deps.routes,
       finance: deps.finance,
-      isDraining: health.isDraining,
-      checks: health.checks,
+      version: packageJson.version,
+      publicUrl: address.publicUrl,
+      paywall: payments.paywall,
+      wallets: payments.wallets,
+      tokenPrice: deps.products.tokenPrice,
       receiptKeys: keys.published,
-      didDocument: () => keys.didDocument(deps.address.url()),
-      tokenPrice: prices.tokenPrice,
-      burnStats: deps.burnStats,
-      burnOf: deps.burnOf,
-      paywall: deps.paywall,
-      wallets: openWalletPayments({ ...deps, ...deps.wallets }),
-      terms: deps.terms,
-      split: deps.split,
+      didDocument: () => keys.didDocument(address.url()),
+      ...ledger.burnReads(terms),
+      checks: health.checks,
+      isDraining: health.isDraining,
     },
   )
-  deps.address.listensOn(server.port)
-  return {
-    port: server.port,
-    financePort: server.financePort,
-    healthPort: server.healthPort,
-    close() {
-      health.startDraining()
-      return server.drain({ timeoutMs: drainTimeoutMs })
-    },
-  }
+  const { port, financePort, healthPort } = listening
+  address.listensOn(port)
+  opened.defer(() => {
+    health.startDraining()
+    return listening.drain({ timeoutMs: drainTimeoutMs })
+  })
+  const stored = opened.move()
+  return { port, financePort, healthPort, close: () => stored.disposeAsync() }
 }

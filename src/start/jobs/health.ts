@@ -1,5 +1,4 @@
 import type { HealthCheck } from '../../http/freeRoutes.ts'
-import type { HealthJobs } from '../../jobs/healthJobs.ts'
 
 /** Whether the service sells, and why not. */
 export interface Health {
@@ -13,21 +12,25 @@ export interface Health {
 }
 
 export interface HealthDeps {
-  readonly jobs: Pick<HealthJobs, 'checks' | 'problem' | 'whyNoQuotes'>
-  readonly seal: { readonly check: HealthCheck }
-  readonly settings: { readonly check: HealthCheck }
-  readonly prices: { readonly checks: readonly HealthCheck[] }
-  readonly lifecycle: { readonly checks: readonly HealthCheck[] }
-  readonly catalog: { readonly checks: readonly HealthCheck[] }
+  readonly checks: readonly HealthCheck[]
+  readonly whyNoQuotes: () => string | undefined
 }
 
-export function createHealth({ jobs, seal, settings, prices, lifecycle, catalog }: HealthDeps): Health {
+/** Paid requests are closed by the first failing check that concerns them and every product. */
+export function createHealth({ checks, whyNoQuotes }: HealthDeps): Health {
+  const closing = checks.filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
   let draining = false
   return {
-    checks: [...jobs.checks, seal.check, settings.check, ...prices.checks, ...lifecycle.checks, ...catalog.checks],
-    whyClosed: () =>
-      draining ? 'the server is shutting down' : (seal.check.problem() ?? settings.check.problem() ?? jobs.problem()),
-    whyNoQuotes: jobs.whyNoQuotes,
+    checks,
+    whyClosed() {
+      if (draining) return 'the server is shutting down'
+      for (const check of closing) {
+        const problem = check.problem()
+        if (problem !== undefined) return problem
+      }
+      return undefined
+    },
+    whyNoQuotes,
     isDraining: () => draining,
     startDraining() {
       draining = true

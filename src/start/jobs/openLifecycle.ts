@@ -9,14 +9,12 @@ import { lifecycleSteps, type StepDeps } from '../../jobs/recordStep.ts'
 import { startRefundJob } from '../../jobs/refundJob.ts'
 import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
 import { refundAfterMs, settleMarginMs } from '../../payment/paymentAges.ts'
-import type { LedgerPart } from '../ledger/ledgerPorts.ts'
-import type { LedgerSettingsPart } from '../ledger/openSettings.ts'
+import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 export interface LifecycleJobsDeps extends PartDeps {
-  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'burnDebt'>
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'burnDebt' | 'settings'>
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms'>
-  readonly settings: Pick<LedgerSettingsPart, 'allTerms'>
 }
 
 export interface Lifecycle {
@@ -48,7 +46,7 @@ export function openLifecycle(settings: LifecycleSettings, deps: LifecycleJobsDe
     ...steps,
     chain: { ...chain.reader, ...chain.finality },
     presentations: ledger.presentations,
-    allTerms: deps.settings.allTerms,
+    allTerms: ledger.settings.allTerms,
     settleAgeMs,
   })
   const exposureMaxBaseUnits = BigInt(settings.exposureMaxTokens) * 10n ** BigInt(chain.terms.decimals)

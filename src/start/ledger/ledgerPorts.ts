@@ -13,14 +13,14 @@ import { readSealedTree, type SealedTree } from '../../reports/sealedTree.ts'
 import { requireStoredCheckpoint } from '../../store/checkpointFile.ts'
 import { readOrFault } from '../../store/database.ts'
 import { createNewsStore, type NewsStore } from '../../store/newsStore.ts'
-import { type Ledger, openLedger as openStore } from '../../store/openLedger.ts'
+import { type Ledger, openLedger } from '../../store/openLedger.ts'
 import { dropOldQuotes } from '../../store/quoteRetention.ts'
 import { sealNext } from '../../store/sealer.ts'
 import { type OpenReports, openReports, type ReportsOptions } from './openReports.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 /** The database of the ledger, as ports. The handle stays in here. */
-export interface LedgerPart {
+export interface LedgerPorts {
   readonly payments: PaymentLedger
   readonly lifecycle: PaymentLifecycle
   readonly presentations: Ledger['presentations']
@@ -64,10 +64,10 @@ export interface SealPort {
   sealNext(sign: (tree: TreeHead) => string): Promise<SealStep>
 }
 
-export async function openLedger(settings: LedgerSettings, deps: PartDeps): Promise<LedgerPart> {
+export async function openLedgerPorts(settings: LedgerSettings, deps: PartDeps): Promise<LedgerPorts> {
   const { clock, log, metrics } = deps
   const { databaseUrl } = settings
-  const store = await openStore({
+  const store = await openLedger({
     ...settings,
     applicationName: newId('instance'),
     clock,

@@ -12,7 +12,14 @@ import { ed25519Signer } from '@tollbook/core/ed25519'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { Fault } from '@tollbook/core/fault'
 import type { SplitPart } from '../../payment/events/settingEvents.ts'
-import { didDocumentOf, didOf, jwkSetOf, receiptKeyBytes, receiptKeyId, receiptKeysOf } from '../../payment/receiptKeys.ts'
+import {
+  didDocumentOf,
+  didOf,
+  jwkSetOf,
+  receiptKeyBytes,
+  receiptKeyId,
+  receiptKeysOf,
+} from '../../payment/receiptKeys.ts'
 import { isSameValue, isWithin } from '../../payment/settingPeriods.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -43,7 +50,7 @@ export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
 // The key stops signing checkpoints early: events are recorded on the clock of the database, which differs from ours.
 const checkpointMarginMs = 60_000
 
-export async function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): Promise<ReceiptKeys> {
+export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): ReceiptKeys {
   const { clock, settings, priceLists } = deps
   const { origin } = settings
   const signer = ed25519Signer(key)

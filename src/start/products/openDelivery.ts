@@ -8,14 +8,14 @@ import { openRenderer } from '../../outbound/browser/openRenderer.ts'
 import { openRenderWorker } from '../../outbound/browser/openRenderWorker.ts'
 import { close } from '../closePart.ts'
 import { openArtifacts } from './openArtifacts.ts'
-import type { LedgerPart } from '../ledger/ledgerPorts.ts'
+import type { LedgerPart } from '../ledger/openLedger.ts'
 import { openNews } from './openNews.ts'
 import type { Providers } from './openProviders.ts'
 import { openSupply } from './openSupply.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
-export interface ProductsDeps extends PartDeps {
+export interface DeliveryDeps extends PartDeps {
   readonly sold: SoldProducts
   readonly providers: Providers
   readonly standIns: Providers | undefined
@@ -24,7 +24,7 @@ export interface ProductsDeps extends PartDeps {
   readonly publicUrl: () => string
 }
 
-export interface Products {
+export interface Delivery {
   readonly endpoints: readonly Endpoint[]
   readonly routes: readonly FreeRoute[]
   readonly checks: readonly HealthCheck[]
@@ -33,8 +33,8 @@ export interface Products {
   close(): Promise<void>
 }
 
-/** The products, with their models, browser and storage. */
-export async function openProducts(settings: DeliverySettings, deps: ProductsDeps): Promise<Products> {
+/** The endpoints of the products, with their models, browser and storage. */
+export async function openDelivery(settings: DeliverySettings, deps: DeliveryDeps): Promise<Delivery> {
   const { clock, log, sold, providers, standIns, publicUrl } = deps
   const { render } = settings
   await using opened = new AsyncDisposableStack()

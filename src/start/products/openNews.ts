@@ -2,7 +2,7 @@ import type { DeliverySettings } from '../../config/deliverySettings.ts'
 import { createNewsSearch, type NewsSearch } from '../../endpoints/newsSearch.ts'
 import { createNewsSources } from '../../endpoints/newsSources.ts'
 import { startNewsPolling } from '../../jobs/newsPolling.ts'
-import type { LedgerPart } from '../ledger/ledgerPorts.ts'
+import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { Providers } from './openProviders.ts'
 import type { PartDeps } from '../partDeps.ts'
 
