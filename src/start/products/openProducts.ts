@@ -9,7 +9,7 @@ import { openProviders, type ProvidersDeps } from './openProviders.ts'
 import type { Prices, PricesDeps } from './prices.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
-/** What is sold: the endpoints that make the answers, and their prices. */
+/** Endpoints that make the answers, and their prices. */
 export interface Products extends Omit<Delivery, 'checks'>, Pick<Prices, 'currentPrice' | 'tokenPrice'> {
   readonly checks: readonly HealthCheck[]
 }
