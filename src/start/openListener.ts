@@ -35,7 +35,8 @@ const drainTimeoutMs = 35_000
 /** HTTP, opened last: from here on the service is reachable. */
 export async function openListener(settings: ServerSettings, deps: ListenerDeps): Promise<HttpListener> {
   const { health, prices, keys } = deps
-  const { host, port, health: healthAddress } = settings
+  const { host, port, metricsSubnets } = settings
+  const healthAddress = settings.health && { ...settings.health, metricsSubnets }
   deps.metrics.showChecks(health.checks)
   const server = await openServer(
     { host, port, health: healthAddress },
