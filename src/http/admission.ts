@@ -30,6 +30,8 @@ export interface Admission {
   refuses(visitor: Visitor): boolean
   /** Whether a new connection of this address is to be left unread. */
   turnsAway(address: string): boolean
+  /** Whether a connection that was left unread is read now. Its reading counts as work of the address. */
+  readsLater(address: string): boolean
   /** Whether an address that has not paid causes more work than its share while callers who have paid are served. */
   isSpent(address: string): boolean
   /** Whether a health check of this address passes without a slot. */
@@ -60,6 +62,8 @@ const busyLagMs = 8
 // In units of 0.2 ms, measured by `npm run bench -- attacks`.
 const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
 const refusalUnits = 1
+// Of one that is read and closed without a whole request.
+const connectionUnits = 3
 const resolutionMs = 10
 const windowMs = 100
 const windowsPerSecond = 10
@@ -85,7 +89,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     purpose !== 'read' && earned.has(address) ? 'payer' : purpose
   const turnsAway = (address: string) => !earned.isPayer(address) && allowances.turnsAway(address)
   const spendsTooMuch = ({ purpose, address }: Visitor): boolean => {
-    const isTurnedAway = turnsAway(address)
+    if (earned.isPayer(address)) return false
+    const isTurnedAway = allowances.turnsAway(address)
     allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
     return isTurnedAway
   }
@@ -128,6 +133,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
       }
     },
     turnsAway,
+    readsLater(address) {
+      if (earned.isPayer(address)) return true
+      if (allowances.isSpent(address)) return false
+      allowances.spend(address, connectionUnits)
+      return true
+    },
     isSpent: (address) => !earned.isPayer(address) && allowances.isSpent(address),
     passesProbe(address) {
       const count = (probes.get(address) ?? 0) + 1

@@ -6,13 +6,15 @@ import { silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 
-const loopback = ['127.0.0.0/8']
+const address = { host: '127.0.0.1', port: 0, metricsSubnets: ['127.0.0.0/8'] }
+// Enough for a program to start and ask twice, on any machine.
+const neverMs = 600_000
 
-async function openListener({ stuckAfterMs = 60_000, metricsSubnets = loopback } = {}) {
+async function openListener(stuckAfterMs: number) {
   let ready = jsonAnswer(200, '{"status":"ready"}')
   let scrapes = 0
   const listener = await openHealthListener(
-    { host: '127.0.0.1', port: 0, metricsSubnets, stuckAfterMs },
+    { ...address, stuckAfterMs },
     {
       log: silentLog,
       readiness: () => ready,
@@ -20,14 +22,15 @@ async function openListener({ stuckAfterMs = 60_000, metricsSubnets = loopback }
     },
   )
   afterFile(() => listener.close())
-  return {
-    ...listener,
-    baseUrl: `http://127.0.0.1:${listener.port}`,
-    becomes: (answer: typeof ready) => void (ready = answer),
+  const becomes = (answer: typeof ready) => {
+    ready = answer
+    listener.report()
   }
+  return { ...listener, baseUrl: `http://127.0.0.1:${listener.port}`, becomes }
 }
 
-const metricsOf = async (baseUrl: string) => (await fetch(`${baseUrl}/metrics`)).text()
+const { port, baseUrl, becomes } = await openListener(neverMs)
+const statusOf = async (path: string, method = 'GET') => (await fetch(`${baseUrl}${path}`, { method })).status
 
 /** Runs a program while the event loop of this process, which is that of the service, stands still. */
 function whileStuck(program: string): string {
@@ -39,8 +42,7 @@ function whileStuck(program: string): string {
   return stdout
 }
 
-test('health checks and metrics are answered while the event loop of the service stands still', async () => {
-  const { baseUrl } = await openListener()
+test('health checks and metrics are answered while the event loop of the service stands still', () => {
   const answered = whileStuck(`
     for (const path of ['/livez', '/readyz', '/metrics']) {
       const answer = await fetch('${baseUrl}' + path)
@@ -53,43 +55,27 @@ test('health checks and metrics are answered while the event loop of the service
   expect(age).toBeGreaterThan(0)
 })
 
-test('an event loop that stands still for too long is reported as stuck, and as alive when it turns again', async () => {
-  const { baseUrl, report } = await openListener({ stuckAfterMs: 300 })
-  const answered = whileStuck(`
-    let answer
-    do answer = await fetch('${baseUrl}/livez')
-    while (answer.status === 200)
-    const ready = await fetch('${baseUrl}/readyz')
-    console.log(answer.status, await answer.text(), ready.status, await ready.text())`)
-  expect(answered).toMatch(
-    /^503 \{"status":"stuck","silentMs":\d+\} 503 \{"status":"not ready","failing":\["event_loop"\]\}/,
-  )
-  report()
-  await awaitThat('it is alive', async () => (await fetch(`${baseUrl}/livez`)).status === 200)
-})
-
 test('the newest readiness and metrics of the service are answered', async () => {
-  const { baseUrl, report, becomes } = await openListener()
   becomes(jsonAnswer(503, '{"status":"not ready"}'))
-  report()
-  await awaitThat('it is not ready', async () => (await fetch(`${baseUrl}/readyz`)).status === 503)
-  // The age is that of the newest ones that came within 50 ms.
-  await awaitThat('metrics are new', async () => !(await metricsOf(baseUrl)).includes('scrapes 0\n'))
+  await awaitThat('it is not ready', async () => (await statusOf('/readyz')) === 503)
+  // Those of the scrape before are answered when new ones take more than 50 ms.
+  await awaitThat(
+    'metrics are new',
+    async () => !(await (await fetch(`${baseUrl}/metrics`)).text()).includes('scrapes 0\n'),
+  )
+  becomes(jsonAnswer(200, ''))
+  await awaitThat('it is ready', async () => (await statusOf('/readyz')) === 200)
 })
 
-test('nothing but health checks is served, and only to those who may read it', async () => {
-  const { baseUrl } = await openListener({ metricsSubnets: ['192.0.2.0/24'] })
-  const statusOf = async (path: string, method = 'GET') => (await fetch(`${baseUrl}${path}`, { method })).status
-  expect(await Promise.all(['/', '/metrics', '/api/health', '/livez?verbose'].map((path) => statusOf(path)))).toEqual([
-    404, 404, 404, 200,
-  ])
-  expect([await statusOf('/readyz', 'HEAD'), await statusOf('/readyz', 'POST')]).toEqual([200, 405])
+test('only health checks are served', async () => {
+  const statuses = await Promise.all(['/', '/api/health', '/livez?verbose', '/livez/'].map((path) => statusOf(path)))
+  expect(statuses).toEqual([404, 404, 200, 404])
+  expect([await statusOf('/livez', 'HEAD'), await statusOf('/livez', 'POST')]).toEqual([200, 405])
 })
 
 test('a port that is in use is refused with its number', async () => {
-  const { port } = await openListener()
   const again = openHealthListener(
-    { host: '127.0.0.1', port, metricsSubnets: [] },
+    { ...address, port },
     {
       log: silentLog,
       readiness: () => jsonAnswer(200, ''),
@@ -97,4 +83,19 @@ test('a port that is in use is refused with its number', async () => {
     },
   )
   await expect(again).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`)
+})
+
+test('an event loop that stands still for too long is reported as stuck, and as alive when it turns again', async () => {
+  const short = await openListener(300)
+  const answered = whileStuck(`
+    let answer
+    do answer = await fetch('${short.baseUrl}/livez')
+    while (answer.status === 200)
+    const ready = await fetch('${short.baseUrl}/readyz')
+    console.log(answer.status, await answer.text(), ready.status, await ready.text())`)
+  expect(answered).toMatch(
+    /^503 \{"status":"stuck","silentMs":\d+\} 503 \{"status":"not ready","failing":\["event_loop"\]\}/,
+  )
+  short.report()
+  await awaitThat('it is alive', async () => (await fetch(`${short.baseUrl}/livez`)).status === 200)
 })
