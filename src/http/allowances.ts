@@ -21,7 +21,7 @@ export interface Allowances {
 const unitsPerSecondMin = 4
 // From this allowance on, work is neither counted nor limited by address.
 const unitsPerSecondMax = 4_000
-// Of all addresses in a window of 100 ms: a twentieth of a processor, or 19 newcomers a second with a quote and a proof each.
+// In a window of 100 ms, for all addresses together: a twentieth of a processor, or 19 newcomers a second with a quote and a proof each.
 const unitsPerWindowMin = 25
 const burstSeconds = 2
 // An address that stops is forgiven within this time.

@@ -12,7 +12,7 @@ export function livenessAnswer(silentMs: number, stuckAfterMs: number): Answer {
   return jsonAnswer(503, JSON.stringify({ status: 'stuck', silentMs: Math.round(silentMs) }))
 }
 
-/** The readiness that the service reported last. An instance that is stuck serves nobody, whatever it reported before. */
+/** The readiness that the service reported last. An instance that is stuck serves no caller, whatever it reported before. */
 export function readinessAnswer({ answer, ageMs }: ReportedAnswer, stuckAfterMs: number): Answer {
   if (ageMs <= stuckAfterMs) return answer
   return jsonAnswer(503, JSON.stringify({ status: 'not ready', failing: ['event_loop'] }))

@@ -3,7 +3,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Answer } from '../paywall/answer.ts'
 import type { Log } from '../primitives/log.ts'
 
-/** To the thread. Each message also tells it that the event loop of the service turns. */
+/** To the thread. Each message also shows that the event loop of the service turns. */
 export type HealthMessage =
   | { readonly kind: 'readiness'; readonly answer: Answer }
   | { readonly kind: 'metrics'; readonly answer: Answer }
