@@ -14,7 +14,8 @@ export interface PriceHistory {
   readonly facts?: Readonly<Record<string, Json>>
 }
 
-const barsMax = 260
+// Working days of a leap year. An exchange has fewer.
+const barsMax = 263
 
 /** The member `history` of an answer. */
 export const shownHistory = z.object({
