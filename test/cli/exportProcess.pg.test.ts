@@ -77,7 +77,7 @@ async function sessions(name: string): Promise<number> {
   return rowCount ?? 0
 }
 
-// CSV takes the way of JSON lines; each process costs more than a second of processor time.
+// CSV shares the path of JSON lines; each process costs more than a second of processor time.
 const answers = [
   ['export', ['export', 'jsonl']],
   ['export', ['export', 'parquet', '--table', 'events']],

@@ -67,7 +67,11 @@ async function run(path: string, { isWithNpx = false } = {}): Promise<string> {
   const page = await readFile(join(root, path), 'utf8')
   // Setting up is what the test before this one did.
   const script = (await scriptOf(page)).replaceAll(/^npm (ci|run demo).*$/gm, '')
-  const programs = [...(isWithNpx ? [] : [join(folder, 'bin')]), join(root, 'node_modules/.bin'), process.env['PATH'] ?? '']
+  const programs = [
+    ...(isWithNpx ? [] : [join(folder, 'bin')]),
+    join(root, 'node_modules/.bin'),
+    process.env['PATH'] ?? '',
+  ]
   const env = { ...newcomerEnv(home), PATH: programs.join(':') }
   const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, env, maxBuffer: 1e8 })
   return stdout
