@@ -13,7 +13,7 @@ export function instructionsOf({ compiledInstructions }: VersionedMessage): read
 }
 
 /**
- * Effects that the bytes of a transaction show: checked burns and transfers at top level, beside memos and a compute budget. If it
+ * Effects that the bytes of a transaction show: checked burns and transfers at top level, with memos and a compute budget. If it
  * succeeds, it has these effects and no others. Undefined when it has anything else, so that only a rehearsal shows its effects.
  */
 export function readPlainEffects(bytes: Uint8Array): SimulatedEffects | undefined {

@@ -4,7 +4,7 @@ import type { SimulatedEffects } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 
 /**
- * Wallets that have just paid. A plain transaction of such a wallet is sent without a rehearsal of its own: the node that takes it
+ * Wallets that have just paid. A plain transaction of such a wallet is sent without a separate rehearsal: the node that takes it
  * rehearses it. Each payment earns one, so that an intent on record which never lands has been paid for.
  */
 export interface KnownPayers {
