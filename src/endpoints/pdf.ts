@@ -6,7 +6,7 @@ import { bounded, pageOptions, yesOrNo } from './pageOptions.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { readableSize } from './readableSize.ts'
-import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
+import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
 import { targetUrl } from './screenshot.ts'
 import { oneOf, text, utf8ByteCount } from './text.ts'
 
@@ -158,8 +158,7 @@ function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof par
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),
-    whyUnavailable: () => whyNotRendering(deps, true),
-    whyUndeliverable: () => whyNotRendering(deps, false),
+    ...availabilityOf(deps),
     deliver: (order, customer) =>
       renderOutcome(
         clock,

@@ -53,10 +53,11 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   const rendering = { engine, queue, budgets, jobTimeoutMs, onAttempt }
   return {
     allowHosts,
-    whyUnavailable: (newcomer = true) =>
-      newcomer && queue.aheadOfNewcomerCount() >= concurrency * waitingPerPlaceMax
+    whyNoQuote: (payer) =>
+      queue.aheadCount(payer) >= concurrency * waitingPerPlaceMax
         ? 'too many pages are being rendered'
         : engine.whyUnavailable(),
+    whyUnavailable: () => engine.whyUnavailable(),
     problem: engine.problem,
     screenshot: (order, customer) => renderInTurn(rendering, { kind: 'screenshot', order }, customer),
     pdf: (order, customer) => renderInTurn(rendering, { kind: 'pdf', order }, customer),
@@ -96,7 +97,7 @@ async function renderInTurn(deps: Rendering, work: RenderWork, customer: Custome
     throw error
   } finally {
     spending.end()
-    turn.leave()
+    turn.leave(isRendered ? 'rendered' : 'failed')
     onAttempt({ payment, isRendered, paymentTimeMs: spending.totalMs() })
   }
 }
@@ -110,6 +111,7 @@ function siteOf(work: RenderWork, { payer }: Customer): string {
 }
 
 const switchedOff: Omit<Renderer, 'allowHosts'> = {
+  whyNoQuote: () => 'this server renders no pages',
   whyUnavailable: () => 'this server renders no pages',
   problem: () => undefined,
   screenshot: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),

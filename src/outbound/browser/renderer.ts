@@ -4,8 +4,10 @@ import { Fault } from '@tollbook/core/fault'
 export interface Renderer {
   /** Hosts that may be rendered though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Undefined when a job can be taken now. `newcomer`: nothing has been paid, so a long queue is a reason too. */
-  whyUnavailable(newcomer?: boolean): string | undefined
+  /** Undefined when a job can be taken now: a caller who has paid waits, however long the queue is. */
+  whyUnavailable(): string | undefined
+  /** The same before a payment, when a long queue is a reason too. */
+  whyNoQuote(payer?: string): string | undefined
   /** Undefined unless no browser can be started; the problem, for operators. */
   problem(): string | undefined
   /** Throws `RenderFailure` and nothing else that is not a bug. */
