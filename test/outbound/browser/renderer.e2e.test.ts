@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -12,7 +12,7 @@ import { pictureSize } from '../../../src/endpoints/pictureSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { linksOf, paperOf, textOf } from './readPdf.ts'
-import { browsersOf, openTestRenderer, startWeb } from './testRenderer.ts'
+import { browsersOf, openTestRenderer, renderersOf, startWeb } from './testRenderer.ts'
 
 const pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
   '/': (_request, response) => response.end('<h1>hello</h1>'),
@@ -370,9 +370,7 @@ describe.skipIf(opened === undefined)('a document', () => {
 })
 
 test.skipIf(opened === undefined)('renderers are sandboxed and not root', () => {
-  const [browser] = browsersOf(process.pid)
-  const group = execFileSync('pgrep', ['-g', String(browser), '-f', 'type=renderer'], { encoding: 'utf8' })
-  const [pid = ''] = group.trim().split('\n')
+  const [pid = ''] = renderersOf(browsersOf(process.pid))
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   expect(status).toMatch(/^Uid:\t(?!0\t)/m)
   expect(status).toMatch(/^Seccomp:\t2$/m)
