@@ -102,6 +102,7 @@ const parametersWith = (allowHosts: readonly string[]) =>
       scale: bounded(0.1, 2).exactOptional().meta({ default: 1, description: 'size of the content' }),
       printBackground: yesOrNo.exactOptional().meta({ default: true }),
       pageRanges: pageRanges.exactOptional(),
+      outline: yesOrNo.exactOptional().meta({ default: false, description: 'bookmarks made of the headings' }),
       header: marginText.exactOptional(),
       footer: marginText.exactOptional(),
       ...pageOptions,

@@ -20,12 +20,16 @@ const rules = { ...webRules([]), resolve: createResolve([server.address]) }
 const judge = (hostname: string) => judgeTarget(rules, { hostname, port: 80 })
 
 // Waiting for a server that says nothing takes four seconds.
-test.each(zoneKinds.filter((kind) => kind !== 'silent'))('a name of the kind %s leads to no private address', async (kind) => {
-  for (let turn = 1; turn <= 2; turn++) {
-    const verdict = await judge(`x.${kind}.test`.toLowerCase())
-    if (verdict.kind === 'reachable') expect(verdict.addresses.filter((address) => !isGlobalAddress(address))).toEqual([])
-  }
-})
+test.each(zoneKinds.filter((kind) => kind !== 'silent'))(
+  'a name of the kind %s leads to no private address',
+  async (kind) => {
+    for (let turn = 1; turn <= 2; turn++) {
+      const verdict = await judge(`x.${kind}.test`.toLowerCase())
+      if (verdict.kind === 'reachable')
+        expect(verdict.addresses.filter((address) => !isGlobalAddress(address))).toEqual([])
+    }
+  },
+)
 
 test('a public name is reached where its name server says', async () => {
   expect(await judge('attack.test')).toEqual({ kind: 'reachable', addresses: ['93.184.216.34'] })

@@ -82,6 +82,8 @@ export interface PdfOrder extends PageOptions {
   readonly printBackground?: boolean
   /** Such as `1-3, 5`. */
   readonly pageRanges?: string
+  /** Bookmarks of the headings. */
+  readonly outline?: boolean
   readonly headerTemplate?: string
   readonly footerTemplate?: string
 }

@@ -71,7 +71,10 @@ describe.skipIf(!canRender)('a page', () => {
   test.each([...direct, redirect].map((attack) => ({ ...attack, title: attack.name })))(
     'is not sold when it is at $title',
     async (attack) => {
-      expect(await tryAttack({ renderer: guardedRenderer }, environment, attack)).toMatchObject({ hits: 0, outcome: 'forbidden' })
+      expect(await tryAttack({ renderer: guardedRenderer }, environment, attack)).toMatchObject({
+        hits: 0,
+        outcome: 'forbidden',
+      })
     },
   )
 })

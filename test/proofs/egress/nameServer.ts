@@ -86,7 +86,7 @@ function answerStream(socket: Socket, reply: (query: Buffer) => Buffer | undefin
   socket.on('error', () => undefined)
   socket.on('data', (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
-    for (; received.length >= 2; ) {
+    for (; received.length >= 2;) {
       const end = 2 + received.readUInt16BE()
       if (received.length < end) return
       const whole = reply(received.subarray(2, end))
@@ -119,7 +119,8 @@ function questionOf(query: Buffer): Question {
 function replyOf(query: Buffer, answer: NameAnswer, type: 'A' | 'AAAA'): Buffer | undefined {
   if (answer === 'silent') return undefined
   // A name that points at itself without end.
-  if (answer === 'malformed') return Buffer.concat([headerOf(query, answered, 1), Buffer.from([0xc0, 0x0c, 0xc0, 0x0c])])
+  if (answer === 'malformed')
+    return Buffer.concat([headerOf(query, answered, 1), Buffer.from([0xc0, 0x0c, 0xc0, 0x0c])])
   const { aliases = [], addresses } = answer
   const fitting = addresses.filter((address) => isIP(address) === (type === 'A' ? 4 : 6))
   const names = [questionOf(query).name, ...aliases]
@@ -155,7 +156,9 @@ function recordOf(owner: Buffer, type: number, data: Buffer): Buffer {
 }
 
 function nameOf(name: string): Buffer {
-  const labels = name.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')]))
+  const labels = name
+    .split('.')
+    .map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')]))
   return Buffer.concat([...labels, Buffer.from([0])])
 }
 
