@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
 import { createPlaceWatch, placeTickMs } from './placeWatch.ts'
-import { RenderFailure, type Rendered } from './renderer.ts'
+import { finalUrlLengthMax, RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
 
@@ -114,7 +114,12 @@ async function visitAndCapture(page: Page, task: RenderTask, job: GuardedJob): P
 }
 
 function resultOf(page: Page, { httpStatus, missing, missingGlyphs }: Visit) {
-  return { httpStatus, missing, missingGlyphs, finalUrl: httpStatus === undefined ? undefined : page.url() }
+  return {
+    httpStatus,
+    missing,
+    missingGlyphs,
+    finalUrl: httpStatus === undefined ? undefined : page.url().slice(0, finalUrlLengthMax),
+  }
 }
 
 interface Circumstances {

@@ -95,11 +95,13 @@ export interface Margin {
   readonly left: string
 }
 
+export const finalUrlLengthMax = 2_048
+
 export interface Rendered {
   readonly bytes: Uint8Array
   /** The page's own status; a page that says 404 is a page. Undefined for a page that was sent. */
   readonly httpStatus: number | undefined
-  /** Address after redirects. */
+  /** Address after redirects, or its beginning: a script can make it a megabyte long. */
   readonly finalUrl: string | undefined
   /** Empty: everything had loaded. Otherwise what was missing when the page was captured. */
   readonly missing: readonly Missing[]

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openEgress } from '../../../src/outbound/browser/openEgress.ts'
 import type { Customer, Renderer } from '../../../src/outbound/browser/renderer.ts'
-import { marginTemplate } from '../../../src/endpoints/marginText.ts'
 import { pageCount } from '../../../src/endpoints/pageCount.ts'
 import { pictureSize } from '../../../src/endpoints/pictureSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
@@ -365,27 +364,6 @@ describe.skipIf(opened === undefined)('a document', () => {
     ])
     expect(await structureOf(plain.bytes)).toEqual({ bookmarks: [], isTagged: true })
     expect(await structureOf(outlined.bytes)).toEqual({ bookmarks: ['One', 'Two'], isTagged: true })
-  })
-
-  test('has margins in which neither the order nor the title of the page runs or loads anything', async () => {
-    lazyAsked = 0
-    const hostile = `<img src="http://site.test:${port}/lazy.png"><script>document.title='run'</script>`
-    const html = `<title>${hostile.replaceAll('<', '&lt;')}</title><p>text`
-    const { bytes, refusedRequests } = await renderer().pdf(
-      {
-        page: { html },
-        format: 'A4',
-        margin,
-        headerTemplate: marginTemplate(`H ${hostile}`),
-        footerTemplate: marginTemplate('F {title} {url}'),
-      },
-      customer(),
-    )
-    const text = await textOf(bytes)
-    // In the header the text of the order, in the footer that of the page.
-    expect(text.match(/<img src="http/g)).toHaveLength(2)
-    expect(text).toContain("<script>document.title='run'</script>")
-    expect([lazyAsked, refusedRequests]).toEqual([0, 0])
   })
 
   test('of HTML has nothing of this machine or its network in it', async () => {
