@@ -20,7 +20,7 @@ interface RenderedAnswer {
   readonly expiresAt: string
 }
 
-/** A long queue refuses quotes, and nobody who has paid. */
+/** A long queue refuses quotes. A caller who has paid waits. */
 export function availabilityOf({ renderer, artifacts }: RenderDeps) {
   return {
     whyUnavailable: (_order?: unknown, payer?: string) => renderer.whyNoQuote(payer) ?? artifacts.whyUnavailable(),

@@ -19,7 +19,7 @@ afterFile(async () => {
 const rules = { ...webRules([]), resolve: createResolve([server.address]) }
 const judge = (hostname: string) => judgeTarget(rules, { hostname, port: 80 })
 
-// Waiting for a server that says nothing takes four seconds.
+// A server without an answer costs four seconds.
 test.each(zoneKinds.filter((kind) => kind !== 'silent'))(
   'a name of the kind %s leads to no private address',
   async (kind) => {

@@ -15,7 +15,7 @@ export interface RendererDeps {
   /** A job is ended after this time, whatever its page does. */
   readonly jobTimeoutMs?: number
   readonly openEngine: () => Promise<RenderEngine>
-  /** Told after each attempt, sold or not. */
+  /** Called after each attempt, sold or not. */
   readonly onAttempt?: (attempt: RenderAttempt) => void
 }
 

@@ -26,14 +26,14 @@ export function watchProcessors(browser: Browser): { stop(): void } {
     if (isAsking) return
     isAsking = true
     watch()
-      // The browser is ending; whoever uses it learns that elsewhere.
+      // The browser is ending; its jobs fail by themselves.
       .catch(() => undefined)
       .finally(() => (isAsking = false))
   }, watchEveryMs)
   return { stop: () => clearInterval(watching) }
 }
 
-/** On Linux a priority belongs to a thread; workers of a page have threads of their own. */
+/** On Linux a priority belongs to a thread; each worker of a page has its own thread. */
 async function lowerPriority(pid: number): Promise<void> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [String(pid)])
   for (const thread of threads) {

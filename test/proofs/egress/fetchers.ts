@@ -1,5 +1,6 @@
 import { get } from 'node:http'
 import type { LookupFunction } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { createResolve, webRules } from '../../../src/outbound/egressRules.ts'
 import { createPinnedGet } from '../../../src/outbound/pinnedGet.ts'
 import { createReadFeed } from '../../../src/outbound/readFeed.ts'
@@ -71,11 +72,10 @@ export function unguardedFetchers({ nameServer }: EgressEnvironment): Fetchers {
   const fetchPage = async (url: string, hops = 0): Promise<FetchResult> => {
     await resolve(new URL(url).hostname)
     return new Promise((done) => {
-      const request = get(url, { lookup, agent: false, timeout: fetchTimeoutMs }, async (response) => {
+      const request = get(url, { lookup, agent: false, timeout: fetchTimeoutMs }, (response) => {
         const { location } = response.headers
-        if (location !== undefined && hops < hopsMax) return done(fetchPage(location, hops + 1))
-        const chunks = await response.toArray()
-        done({ outcome: 'answered', text: Buffer.concat(chunks).toString() })
+        const answered = text(response).then((body) => ({ outcome: 'answered', text: body }))
+        done(location !== undefined && hops < hopsMax ? fetchPage(location, hops + 1) : answered)
       })
       request.on('timeout', () => request.destroy(new Error('too late')))
       request.on('error', () => done({ outcome: 'unreachable', text: '' }))

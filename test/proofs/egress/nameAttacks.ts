@@ -2,7 +2,7 @@ import type { Attack, AttackEnvironment, AttackTarget } from './attacks.ts'
 import { zoneKinds } from './zone.ts'
 
 /*
- * Names of the attacker's zone, in every place where a page can use a name. Each use has a name of its own, because the
+ * Names of the attacker's zone, in every place where a page can use a name. Each use has a separate name, because the
  * answers of some change from one question to the next.
  */
 

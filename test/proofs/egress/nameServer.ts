@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, isIP, type Socket } from 'node:net'
 import { assert } from '@tollbook/core/assert'
 
-/** A name server that says what it is told to, over UDP and TCP: truth, lies, and bytes that are no answer. */
+/** A name server with the answers of a test, over UDP and TCP: true ones, lies and malformed messages. */
 export interface NameServer extends AsyncDisposable {
   /** `address:port`, for a resolver. */
   readonly address: string
@@ -14,7 +14,7 @@ export interface NameServer extends AsyncDisposable {
 export interface NameQuestion {
   readonly name: string
   readonly type: 'A' | 'AAAA'
-  /** How often this name was asked for this type, this time included. */
+  /** Number of questions for this name and type, this one included. */
   readonly nth: number
 }
 
@@ -124,7 +124,8 @@ function replyOf(query: Buffer, answer: NameAnswer, type: 'A' | 'AAAA'): Buffer 
   const { aliases = [], addresses } = answer
   const fitting = addresses.filter((address) => isIP(address) === (type === 'A' ? 4 : 6))
   const names = [questionOf(query).name, ...aliases]
-  const owner = nameOf(names.at(-1) ?? '')
+  // The name of the question by its place in the message, which keeps long answers below 64 KiB.
+  const owner = aliases.length === 0 ? Buffer.from([0xc0, headerLength]) : nameOf(names.at(-1) ?? '')
   const records = [
     ...aliases.map((alias, nth) => recordOf(nameOf(names[nth] ?? ''), aliasType, nameOf(alias))),
     ...fitting.map((address) => recordOf(owner, type === 'A' ? 1 : 28, bytesOf(address))),
@@ -150,7 +151,7 @@ function headerOf(query: Buffer, flags: number, answerCount: number): Buffer {
   return Buffer.concat([query.subarray(0, 2), uint16(flags), uint16(1), uint16(answerCount), uint16(0), uint16(0)])
 }
 
-/** Good for no time at all, so that each look-up asks again. */
+/** Valid for 0 s, so that each lookup asks again. */
 function recordOf(owner: Buffer, type: number, data: Buffer): Buffer {
   return Buffer.concat([owner, uint16(type), uint16(1), Buffer.alloc(4), uint16(data.length), data])
 }

@@ -3,7 +3,7 @@ import type { EgressEnvironment } from './environment.ts'
 
 /** The same browser with the guard switched off: the effect of the attacks without protection. */
 export function unguarded({ addresses, isSystemNameServer }: EgressEnvironment): Egress {
-  // The browser asks the name server of the machine. Where that is not the attacker's, it is told the answers.
+  // The browser asks the name server of the machine. If that is not the attacker's, its arguments have the answers.
   const rules = [...addresses].flatMap(([kind, address]) => {
     const target = address.includes(':') ? `[${address}]` : address
     return [`MAP ${kind}.test ${target}`, `MAP *.${kind}.test ${target}`]

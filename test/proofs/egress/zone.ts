@@ -1,6 +1,6 @@
 import type { NameAnswer, NameQuestion } from './nameServer.ts'
 
-/** Where the names of the attacker's zone lead. */
+/** Targets of the names of the attacker's zone. */
 export interface ZonePlaces {
   /** Address of the attacker's site. */
   readonly site: string
@@ -60,7 +60,7 @@ export function createZone(places: ZonePlaces): (question: NameQuestion) => Name
 
 export const zoneKinds: readonly string[] = Object.keys(namesOf({ site: '', inside: '' }))
 
-/** Where a name of each kind leads whoever believes its latest answer and takes the last address of it. */
+/** The last address in the latest answer for each kind of name: the target of a caller without a guard. */
 export function lastAddresses(places: ZonePlaces): ReadonlyMap<string, string> {
   const zone = createZone(places)
   const kinds = [...sites, ...zoneKinds].map((kind): [string, string | undefined] => {
