@@ -70,7 +70,7 @@ export async function createService(
   const settings = opened.adopt(await openSettings(settingsOptionsOf(config), { ...deps, ledger, terms }), close)
   const keys = await openReceiptKeys(config.receiptSigningKey, { ...deps, settings, priceLists: ledger.priceLists })
   const seal = opened.adopt(await openSeal(config.seal, { ...deps, ledger: ledger.seal, keys }), close)
-  const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
+  const sold = soldProducts(seams.products?.(products) ?? products, config.catalog, config.providers)
   const { split } = config.catalog
   await settings.record()
   const { providers, standIns } = openProviders(config.providers, { ...deps, sold, terms })
