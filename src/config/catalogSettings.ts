@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { PriceListSettings } from '../pricing/priceList.ts'
 import { parsePrices, parseProductsOff } from '../pricing/parsePrices.ts'
 import { defaultSplit, parseSplit, type SplitShare } from '../pricing/splitSetting.ts'

@@ -31,7 +31,7 @@ export interface ProviderSettings extends ProviderAddresses {
   /** The operator's URL or e-mail address, for the User-Agent that providers ask for. */
   readonly contact: string
   readonly aiOutputTokensMax: number
-  /** Models with a price of their own. */
+  /** Models with a separate price. */
   readonly aiModelPrices: ModelPrices
   /** The chat templates of the models open the reasoning in the prompt. */
   readonly aiOpensReasoning: boolean

@@ -96,7 +96,7 @@ const priceCatalog = z.object({
           }),
         )
         .optional()
-        .meta({ description: 'models with a price of their own; the others cost `priceUSD`' }),
+        .meta({ description: 'models with a separate price; the others cost `priceUSD`' }),
       parameters: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the query or the body' }),
       example: z.record(z.string(), z.unknown()).meta({ description: 'parameters that are accepted' }),
       available: z.boolean(),

@@ -45,9 +45,7 @@ const parametersWith = (rules: ModelRules) =>
       system: messageText.exactOptional(),
       model: modelName(rules).exactOptional(),
       temperature: temperature.exactOptional(),
-      maxTokens: tokenLimit(rules)
-        .meta({ description: 'tokens of the reply' })
-        .exactOptional(),
+      maxTokens: tokenLimit(rules).meta({ description: 'tokens of the reply' }).exactOptional(),
       json: flag('the reply is a JSON object').exactOptional(),
       stream: flag('the reply is sent while it is written').exactOptional(),
     })

@@ -46,7 +46,7 @@ export interface ProductHandler<P extends Json> {
   readonly probes?: readonly Liveness[]
   /** Answers that are known not to exist are refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
-  /** The variant that this order buys, where that has a price of its own. */
+  /** The variant that this order buys, where that has its own price. */
   readonly variant?: (parameters: P) => string | undefined
   /** Bounds of what the price of this order covers, for the 402. */
   readonly covers?: (parameters: P) => Json

@@ -44,10 +44,7 @@ export interface RequestForm {
 }
 
 /** The body of `POST /chat/completions`. Fields that the caller left out are left out. */
-export function requestBody(
-  request: ChatRequest,
-  { model, limitName, isStreamed }: RequestForm,
-): string {
+export function requestBody(request: ChatRequest, { model, limitName, isStreamed }: RequestForm): string {
   const { messages, tokensMax, temperature, topP, stop, seed, isJson } = request
   return JSON.stringify({
     model: request.model ?? model,

@@ -8,7 +8,7 @@ export interface ModelPrice {
   readonly outputTokensMax: number | undefined
 }
 
-/** Models with a price of their own. The others cost the price of the product. */
+/** Models with a separate price. The others cost the price of the product. */
 export type ModelPrices = ReadonlyMap<string, ModelPrice>
 
 /** The largest limit of a reply that can be configured. */
@@ -45,7 +45,7 @@ function modelPriceOf({ text, name, value }: SettingEntry): ModelPrice | string 
   return { priceMicroUsd, outputTokensMax }
 }
 
-/** Mistakes that show only beside the models on offer, the default first. */
+/** Mistakes that need the models on offer, the default first. */
 export function findModelPriceProblems(prices: ModelPrices, models: readonly string[]): readonly string[] {
   const [standard] = models
   return [...prices.keys()].flatMap((name) => {

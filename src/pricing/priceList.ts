@@ -9,11 +9,11 @@ export interface PricedProduct {
    * Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
    */
   readonly priceMicroUsd: bigint
-  /** Variants of the product that have prices of their own. */
+  /** Variants of the product that have their own prices. */
   readonly variants?: readonly PricedVariant[]
 }
 
-/** A variant of a product with a price of its own, such as a model of a chat. */
+/** A variant of a product with its own price, such as a model of a chat. */
 export interface PricedVariant {
   readonly name: string
   readonly priceMicroUsd: bigint

@@ -28,7 +28,7 @@ function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {
   return [...aiServers, ...(samples?.aiServers ?? [])].flatMap((server) => server.models)
 }
 
-/** Each model with a price of its own is a variant of each chat product. */
+/** Each model with its own price is a variant of each chat product. */
 function withModels(product: SoldProducts[number], prices: ModelPrices): SoldProducts[number] {
   if (prices.size === 0 || !product.providers.includes('AI')) return product
   return { ...product, variants: [...prices].map(([name, { priceMicroUsd }]) => ({ name, priceMicroUsd })) }

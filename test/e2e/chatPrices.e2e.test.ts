@@ -7,7 +7,7 @@ import { answersJson, answersText, openLoopbackServer } from '../support/loopbac
 import { signForEveryRail } from '../support/mppClient.ts'
 import { openX402Service, type X402Service } from '../support/x402Service.ts'
 
-/* A model with a price of its own is paid at that price, whichever way a payment is presented. */
+/* A model with its own price is paid at that price, whichever way a payment is presented. */
 
 const model = await openLoopbackServer(answersText(500, ''))
 let x402: X402Service

@@ -1,5 +1,5 @@
 /*
- * The name under which a price stands in price lists, quotes and receipts: the path of a product, and `#` with the variant where
+ * The name of a price in price lists, quotes and receipts: the path of a product, and `#` with the variant where
  * that has its own price, such as `/api/ai/chat#large`. A payment is for one endpoint, so a payment for a cheap variant never
  * buys an expensive one.
  */

@@ -48,7 +48,7 @@ function largestLimitOf({ models = [], outputTokensMax }: ModelRules): number {
   return Math.max(outputTokensMax(), ...models.map(outputTokensMax))
 }
 
-/** Why a reply of this model cannot have so many tokens; undefined when it can. */
+/** The problem with a limit of tokens for this model; undefined when there is none. */
 export function refuseTokens(
   rules: ModelRules,
   { model, tokensMax = 1 }: { readonly model?: string | undefined; readonly tokensMax?: number | undefined },

@@ -17,9 +17,9 @@ export interface ChatDeps {
 }
 
 export interface ChatLimits {
-  /** Tokens that the price of one reply covers, unless the model has a limit of its own. */
+  /** Tokens that the price of one reply covers, unless the model has its own limit. */
   readonly outputTokensMax: number
-  /** Models with a price of their own. */
+  /** Models with a separate price. */
   readonly modelPrices: ModelPrices
   /** Time of the model for a streamed reply, below the time after which a stream counts as broken. */
   readonly streamMsMax: number
@@ -59,7 +59,7 @@ export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers
   }
 }
 
-/** The model, where it has a price of its own: a payment for another one does not buy its replies. */
+/** The model, where it has its own price: a payment for another one does not buy its replies. */
 export function variantOf({ chatLimits }: Chat, model: string | undefined): string | undefined {
   return model !== undefined && chatLimits.modelPrices.has(model) ? model : undefined
 }
