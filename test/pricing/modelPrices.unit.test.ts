@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findModelPriceProblems, parseModelPrices } from '../../src/pricing/modelPrices.ts'
 import { priceEntries } from '../../src/pricing/priceList.ts'
-import { soldProducts } from '../../src/start/soldProducts.ts'
+import { soldProducts } from '../../src/start/products/soldProducts.ts'
 import { products } from '../../src/endpoints/catalog.ts'
 
 test('a model has a price, and a limit of tokens where one is given', () => {
