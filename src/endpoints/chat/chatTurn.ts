@@ -46,7 +46,7 @@ function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider 
 }
 
 /** Every model that a caller may choose, the default first. */
-export function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
+function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
   return [...new Set(chatServers.flatMap(({ models }) => models))]
 }
 
