@@ -21,8 +21,6 @@ export interface Check {
 
 export interface HealthJobs {
   readonly checks: readonly Check[]
-  /** The first problem of those that stop paid requests too. */
-  problem(): string | undefined
   /** Why no quotes are made, although who has paid is served. */
   whyNoQuotes(): string | undefined
   /** A slot that the chain has certainly reached. */
@@ -76,11 +74,6 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   const stored = started.move()
   return {
     checks,
-    problem: () =>
-      checks
-        .filter(({ quotesOnly }) => quotesOnly !== true)
-        .map(({ problem }) => problem())
-        .find((problem) => problem !== undefined),
     whyNoQuotes: chainHealth.whyNoQuotes,
     slot: () => chain.nodes.slot(),
     stop: () => stored.disposeAsync(),
