@@ -5,7 +5,7 @@ import { closingTables, tableCsv } from './closingTables.js'
 import { showTable } from './tables.js'
 
 /** The closing statement of the month that the address names. */
-export function createClosingView(section, { onFault, onShown }) {
+export function createClosingView(section, { today, onFault, onShown }) {
   const one = (selector) => section.querySelector(selector)
   const month = one('[name=month]')
   /** The signed statement that is shown; the downloads are this one. */
@@ -15,8 +15,8 @@ export function createClosingView(section, { onFault, onShown }) {
 
   async function show() {
     const given = readAddress().closing
-    month.max = monthBefore(0)
-    month.value = /^\d{4}-\d{2}$/.test(given) ? given : monthBefore(0)
+    month.max = monthBefore(today(), 0)
+    month.value = /^\d{4}-\d{2}$/.test(given) ? given : month.max
     writeAddress({ closing: month.value })
     section.setAttribute('aria-busy', 'true')
     const turn = ++asked
@@ -44,13 +44,13 @@ export function createClosingView(section, { onFault, onShown }) {
   one('form').addEventListener('submit', (event) => event.preventDefault())
   month.addEventListener('change', () => choose(month.value))
   for (const button of section.querySelectorAll('[data-back]'))
-    button.addEventListener('click', () => choose(monthBefore(Number(button.dataset.back))))
+    button.addEventListener('click', () => choose(monthBefore(today(), Number(button.dataset.back))))
   for (const button of section.querySelectorAll('[data-save]'))
     button.addEventListener('click', () => save(closing, button.dataset.save))
   return { show }
 }
 
-// A statement lists up to 2,000 late entries, which nobody reads on a page.
+// A statement lists up to 2,000 late entries. The files have them all.
 const rowsShownMax = 100
 
 function showStatement(section, statement) {
@@ -66,14 +66,14 @@ function showStatement(section, statement) {
   one('.late').textContent =
     `${countText(restatedCount)} restated in this statement, ${countText(recordedLaterCount)} recorded later.` +
     (tables.entries.rows.length > rowsShownMax
-      ? ` The first ${rowsShownMax} are shown; the files have the first 1,000 of each.`
+      ? ` The first ${rowsShownMax} are shown; the files have up to 1,000 of each.`
       : '')
   for (const part of [one('[data-table=entries]').parentElement, one('[data-save=entries]')])
     part.hidden = counted === 0
   one('.behind').replaceChildren('Behind these figures: ', ...reportLinks(month))
   one('.verify').textContent = [
     `npx tollbook verify ${fileName(month)} --key jwks.json`,
-    `npx tollbook verify ${fileName(month)} --previous ${fileName(previousOf(month))} --key jwks.json`,
+    `npx tollbook verify ${fileName(month)} --previous ${fileName(monthBefore(month, 1))} --key jwks.json`,
   ].join('\n')
 }
 
@@ -138,15 +138,10 @@ function fileName(month) {
   return `tollbook-closing-${month}.json`
 }
 
-/** This month in UTC, or one before it. */
-function monthBefore(months) {
-  const now = new Date()
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months)).toISOString().slice(0, 7)
-}
-
-function previousOf(month) {
-  const [year, number] = month.split('-').map(Number)
-  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7)
+/** The month of a day or month, such as `2026-10`, or an earlier one. */
+function monthBefore(day, months) {
+  const [year, number] = day.split('-').map(Number)
+  return new Date(Date.UTC(year, number - 1 - months)).toISOString().slice(0, 7)
 }
 
 function timeText(time) {

@@ -22,6 +22,7 @@ const quartersShown = 12
 
 const reports = createReportBrowser(one('#reports'), { range, onPayment: showPayment, onFault: tell })
 const closing = createClosingView(one('#closing'), {
+  today: () => dayBefore(0),
   onFault: tell,
   onShown: ({ month, status: state }) => (status.textContent = `Statement of ${month}, ${state}.`),
 })
