@@ -162,7 +162,7 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: P
   return isRefusal(chosen) ? chosen : (findRefusal(chosen) ?? chosen)
 }
 
-export interface Rehearsal {
+export interface RehearsedPayment {
   readonly effects: SimulatedEffects
   readonly order: Order
   readonly transaction: SignedTransaction
@@ -172,7 +172,7 @@ export interface Rehearsal {
 /** With balances the full rules; from a node that does not tell them, the amounts of the wallet's own instructions. */
 export function judgeEffects(
   terms: PaymentTerms,
-  { effects, order, transaction, price }: Rehearsal,
+  { effects, order, transaction, price }: RehearsedPayment,
 ): Refusal | undefined {
   if (effects.balances !== undefined) {
     const { movements, memos, balances } = effects
