@@ -5,7 +5,7 @@ import type { Meta, Outcome } from '../product/product.ts'
 import {
   askInTurn,
   askOne,
-  type ChainOptions,
+  type ProviderChainOptions,
   ProvidersFailed,
   ItemUnknown,
   providerMsMax,
@@ -43,7 +43,7 @@ export type Found<Data> =
     }
   | Extract<Outcome, { kind: 'failed' }>
 
-export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
+export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data> {
   /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
   readonly keyOf: (query: Query) => string
