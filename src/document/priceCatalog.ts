@@ -22,7 +22,7 @@ export interface PriceCatalogDeps {
 
 /** Products and their prices at a moment. */
 export interface PriceCatalog {
-  readonly products: readonly PricedProduct[]
+  readonly products: readonly CatalogProduct[]
   /** Free lookups of symbols and places. */
   readonly searches: readonly Pick<FreeSearch, 'path' | 'summary' | 'example'>[]
   readonly token: {
@@ -35,7 +35,7 @@ export interface PriceCatalog {
   readonly asOf: string
 }
 
-export interface PricedProduct extends ReturnType<typeof productOf> {
+export interface CatalogProduct extends ReturnType<typeof productOf> {
   readonly parameters: JsonObject
   readonly example: ProductOrder
 }

@@ -5,13 +5,13 @@ import type { Meta, Outcome } from '../product/product.ts'
 import {
   askInTurn,
   askOne,
-  type ChainOptions,
+  type ProviderChainOptions,
   ProvidersFailed,
   ItemUnknown,
   providerMsMax,
   type Remembered,
 } from './askInTurn.ts'
-import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askForAgreement.ts'
+import { type AgreementPolicy, askForAgreement, ProvidersDiffer, whyUnconfirmable } from './askForAgreement.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
@@ -42,7 +42,7 @@ export type Found<Data> =
     }
   | Extract<Outcome, { kind: 'failed' }>
 
-export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
+export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data> {
   /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
   readonly keyOf: (query: Query) => string
@@ -173,7 +173,7 @@ interface SourceProviders<Query, Data> {
 }
 
 function whyUnavailable<Query, Data>(
-  { options: { what, providers }, liveness }: SourceProviders<Query, Data>,
+  { options: { what, providers, agreement }, liveness }: SourceProviders<Query, Data>,
   query: Query | undefined,
 ): string | undefined {
   const answering = providers.filter(({ name }) => liveness.answers(name))
@@ -181,7 +181,10 @@ function whyUnavailable<Query, Data>(
   const ready = answering.filter((provider) => provider.whyUnavailable() === undefined)
   if (ready.length === 0) return `no provider of ${what} can be asked at the moment`
   const covers = (provider: Provider<Query, Data>) => query === undefined || provider.covers?.(query) !== false
-  return ready.some(covers) ? undefined : `no provider that answers at the moment has ${what} for this request`
+  if (!ready.some(covers)) return `no provider that answers at the moment has ${what} for this request`
+  if (query === undefined || agreement === undefined) return undefined
+  const why = whyUnconfirmable(providers, agreement, query)
+  return why === undefined ? undefined : `${what}: ${why}`
 }
 
 /** Undefined when the caller's share of one provider is left. */

@@ -48,7 +48,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** Headers that go with a paid answer, in this rail's words. */
   respond(receipt: SignedReceipt): Headers
   /** The rail's words about the refusal of one of its proofs. Absent: the body says everything. */
-  explain?(refusal: Refusal, offer: Offer): Promise<Explanation>
+  explain?(refusal: Refusal, offer: Offer): Promise<RefusalExplanation>
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -99,7 +99,7 @@ export interface Challenge {
 }
 
 /** A rail's words about a refusal, added to headers and body. */
-export interface Explanation {
+export interface RefusalExplanation {
   readonly headers: Headers
   readonly members?: Challenge['members']
 }

@@ -72,6 +72,7 @@ const unneeded = {
   renderer: {
     allowHosts: [],
     whyUnavailable: unused,
+    whyNoQuote: unused,
     problem: unused,
     screenshot: unused,
     pdf: unused,

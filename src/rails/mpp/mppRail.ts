@@ -5,7 +5,7 @@ import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
 import { checkSecret, isForGood, settleSponsored, type SponsoredSettleDeps } from '../sponsored/settleSponsored.ts'
 import { challenge, challengeOf } from './challenge.ts'
 import { describeRefusal, wantsProblem } from './problem.ts'
-import { type ReadDeps, readPayment } from './readPayment.ts'
+import { type MppReadDeps, readPayment } from './readPayment.ts'
 import {
   acceptsCharge,
   bringsCredential,
@@ -19,7 +19,7 @@ import {
   receiptHeader,
 } from './wire.ts'
 
-export interface MppRailDeps extends Omit<ReadDeps, 'chain' | 'ledger'>, SponsoredSettleDeps {}
+export interface MppRailDeps extends Omit<MppReadDeps, 'chain' | 'ledger'>, SponsoredSettleDeps {}
 
 /**
  * MPP, method `solana`, intent `charge`: the "Payment" scheme of HTTP authentication. The client signs a transfer of the whole

@@ -45,9 +45,11 @@ export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps)
   const { keys } = ledger
   await using opened = new AsyncDisposableStack()
   const callers = opened.adopt(openCallers({ ...server, limits }, { clock, log, metrics, ledger, lookups }), close)
+  const { host, port: callersPort, metricsSubnets } = server
+  const healthAddress = server.health && { ...server.health, metricsSubnets }
   metrics.showChecks(health.checks)
   const listening = await openServer(
-    { host: server.host, port: server.port, health: server.health },
+    { host, port: callersPort, health: healthAddress },
     {
       clock,
       log,
