@@ -649,6 +649,8 @@ news.take_poll tollbook_service
 news.trust tollbook_service
 paywall.move_transfer_scan tollbook_service
 paywall.move_transfer_scan_under_lease tollbook_service
+reports.month_closed_at tollbook_reader
+reports.month_closed_at tollbook_service
 reports.roll_up tollbook_finance
 reports.roll_up tollbook_service
 work.end_lease tollbook_service
