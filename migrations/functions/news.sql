@@ -73,6 +73,128 @@ as $$
   end
 $$;
 
+-- The similar article that leads a cluster: the same title, or more than four fifths of the words of both and the same numbers,
+-- published within a day. Similarity is judged by the leading article alone, so that no title joins the clusters of two stories.
+create or replace function news.find_cluster(
+  wanted_key text, wanted_words text[], wanted_at timestamptz, is_sample boolean, but_not bytea)
+returns uuid
+language sql
+stable
+set search_path = ''
+as $$
+  select a.cluster
+  from news.articles a
+  cross join lateral (
+    select count(*) filter (where w = any(wanted_words)) as shared,
+      count(*) filter (where w ~ '[0-9]' and not w = any(wanted_words)) as numbers
+    from unnest(a.story_words) as w
+  ) s
+  where a.leads and a.url_hash <> but_not
+    and starts_with(a.provider, 'sample:') = is_sample
+    and a.published_at between wanted_at - interval '24 hours' and wanted_at + interval '24 hours'
+    and (a.title_key = wanted_key
+      or (a.story_words && wanted_words and s.shared >= 4 and s.numbers = 0
+        and s.shared * 5 > 4 * (cardinality(a.story_words) + cardinality(wanted_words) - s.shared)
+        and not exists (select from unnest(wanted_words) as w where w ~ '[0-9]' and not w = any(a.story_words))))
+  order by a.title_key = wanted_key desc, s.shared desc, a.fetched_at
+  limit 1
+$$;
+
+-- The most trusted article leads; of equals the one that was here first, whatever dates they claim.
+create or replace function news.choose_lead(of_cluster uuid) returns void
+language sql
+set search_path = ''
+as $$
+  update news.articles a
+  set leads = not a.leads
+  from (
+    select m.url_hash,
+      row_number() over (
+        order by coalesce(m.rank, (4 - news.trust(m.provider)) * 1000), m.fetched_at, m.url_hash) = 1 as should_lead
+    from news.articles m where m.cluster = of_cluster
+  ) c
+  where a.url_hash = c.url_hash and a.leads <> c.should_lead
+$$;
+
+-- Returns the number of new stories. An article is identified by its address and belongs to the most trusted feed that has it: that
+-- feed alone corrects it, and other feeds only add a category or a question. Its time of publication never moves forward, so that
+-- no feed stays at the top by corrections. One writer at a time, so that two instances with the same article store it once.
+create or replace function news.keep_stories(
+  url_keys text[], urls text[], titles text[], title_keys text[], story_keys text[], publishers text[], descriptions text[],
+  image_urls text[], languages text[], ranks integer[], published_ms bigint[],
+  provider text, feed text, category text, question text)
+returns integer
+language plpgsql
+security definer
+set search_path = ''
+as $$
+declare
+  given record;
+  known record;
+  joined uuid;
+  stories integer := 0;
+  is_sample constant boolean := starts_with(provider, 'sample:');
+begin
+  perform pg_advisory_xact_lock(hashtext('news.keep_articles'));
+  for given in
+    select sha256(convert_to(g.url_key, 'UTF8')) as url_hash, g.url, g.title, g.title_key, g.publisher, g.description, g.image_url,
+      g.language, coalesce(g.rank, (4 - news.trust(keep_stories.provider)) * 1000) as rank,
+      string_to_array(nullif(g.story_key, ''), ' ') as story_words,
+      timestamptz 'epoch' + g.ms * interval '1 millisecond' as published_at,
+      to_tsvector('english', g.title_key) || to_tsvector('simple', g.title_key || ' ' || g.publisher) as words
+    from unnest(url_keys, urls, titles, title_keys, story_keys, publishers, descriptions, image_urls, languages, ranks, published_ms)
+      as g (url_key, url, title, title_key, story_key, publisher, description, image_url, language, rank, ms)
+  loop
+    select a.cluster, a.title_key, a.feed = keep_stories.feed as is_own,
+      coalesce(a.rank, (4 - news.trust(a.provider)) * 1000) as rank into known
+    from news.articles a
+    where a.url_hash = given.url_hash;
+    if not found then
+      joined := news.find_cluster(given.title_key, coalesce(given.story_words, '{}'), given.published_at, is_sample, given.url_hash);
+      if joined is null then stories := stories + 1; end if;
+      insert into news.articles (
+        url_hash, url, title, title_key, publisher, provider, categories, found_by, published_at, fetched_at, words,
+        description, image_url, language, feed, rank, story_words, cluster)
+      values (
+        given.url_hash, given.url, given.title, given.title_key, given.publisher, keep_stories.provider,
+        array_remove(array[category], null), array_remove(array[question], null), given.published_at, clock_timestamp(),
+        given.words, given.description, given.image_url, given.language, keep_stories.feed, given.rank,
+        coalesce(given.story_words, '{}'), coalesce(joined, gen_random_uuid()))
+      returning cluster into joined;
+      perform news.choose_lead(joined);
+    else
+      update news.articles a
+      set categories = case when category is null or category = any(a.categories) then a.categories else a.categories || category end,
+        found_by = case when question is null or question = any(a.found_by) then a.found_by else a.found_by || question end
+      where a.url_hash = given.url_hash
+        and not (a.categories @> array_remove(array[category], null) and a.found_by @> array_remove(array[question], null));
+      if given.rank < known.rank or coalesce(known.is_own, false) then
+        if given.title_key <> known.title_key then
+          joined := coalesce(
+            news.find_cluster(given.title_key, coalesce(given.story_words, '{}'), given.published_at, is_sample, given.url_hash),
+            gen_random_uuid());
+        else
+          joined := known.cluster;
+        end if;
+        update news.articles a
+        set url = given.url, title = given.title, title_key = given.title_key, publisher = given.publisher,
+          provider = keep_stories.provider, words = given.words, description = given.description, image_url = given.image_url,
+          language = given.language, feed = keep_stories.feed, rank = given.rank,
+          story_words = coalesce(given.story_words, '{}'), cluster = joined,
+          published_at = case when coalesce(known.is_own, false) then least(a.published_at, given.published_at) else given.published_at end
+        where a.url_hash = given.url_hash
+          and (a.title, a.publisher, a.description, a.image_url, a.language, a.rank, a.feed)
+            is distinct from (given.title, given.publisher, given.description, given.image_url, given.language, given.rank, keep_stories.feed);
+        perform news.choose_lead(joined);
+        if joined <> known.cluster then perform news.choose_lead(known.cluster); end if;
+      end if;
+    end if;
+  end loop;
+  return stories;
+end
+$$;
+
+-- The same for a service of the previous release, which knows neither feeds nor clusters. Dropped one release later.
 -- Returns the number of new articles. The same address, or the same title within a day, is the same article, and the most
 -- trusted provider says what it is: a story with a publisher's title never takes the place of the publisher's article, and
 -- gives it up if it came first. A provider corrects its own title. Otherwise the article only gains a category or a
@@ -132,19 +254,24 @@ begin
 end
 $$;
 
--- Deletes articles a week after their publication, and polls that no instance has taken for as long.
+-- Deletes articles a week after their publication, and polls that no instance has taken for as long. A cluster whose leading
+-- article is gone is led by the most trusted of the others.
 create or replace function news.forget_old() returns bigint
-language sql
+language plpgsql
 security definer
 set search_path = ''
 as $$
-  with forgotten as (
-    delete from news.articles where published_at < now() - interval '7 days' returning 1
-  ),
-  abandoned as (
-    delete from news.polls where coalesce(taken_at, due_at) < now() - interval '7 days'
-  )
-  select count(*) from forgotten
+declare
+  forgotten bigint;
+begin
+  perform pg_advisory_xact_lock(hashtext('news.keep_articles'));
+  delete from news.articles where published_at < now() - interval '7 days';
+  get diagnostics forgotten = row_count;
+  perform news.choose_lead(f.cluster)
+  from (select a.cluster from news.articles a group by a.cluster having not bool_or(a.leads)) f;
+  delete from news.polls where coalesce(taken_at, due_at) < now() - interval '7 days';
+  return forgotten;
+end
 $$;
 
-grant execute on function news.take_poll, news.poll_succeeded, news.poll_failed, news.keep_articles, news.forget_old to tollbook_service;
+grant execute on function news.trust, news.take_poll, news.poll_succeeded, news.poll_failed, news.keep_articles, news.keep_stories, news.forget_old to tollbook_service;

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Failure, Meta } from '../product/product.ts'
 import { cursorOf, newsParameters, questionOf, type NewsOrder } from './newsParameters.ts'
-import type { FoundNews, NewsSearch } from './newsSearch.ts'
+import type { FoundNews, NewsSearch, ServedArticle, ServedMember } from './newsSearch.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { creditMeta, creditsOf } from './providers/providerTerms.ts'
@@ -14,6 +14,20 @@ const answer = z.object({
       source: z.string().meta({ description: 'name of the publisher' }),
       url: z.string().meta({ format: 'uri' }),
       publishedAt: z.iso.datetime(),
+      description: z.string().optional().meta({ description: 'plain text, at most 500 characters' }),
+      image: z.string().optional().meta({ format: 'uri', description: 'https address of a picture' }),
+      language: z.string().optional().meta({ description: 'ISO 639, such as en' }),
+      cluster: z
+        .array(
+          z.object({
+            title: z.string(),
+            source: z.string(),
+            url: z.string().meta({ format: 'uri' }),
+            publishedAt: z.iso.datetime(),
+          }),
+        )
+        .optional()
+        .meta({ description: 'articles of other publishers about the same story, the most trusted first' }),
     }),
   ),
   total: z.number().meta({ description: 'number of articles in this answer' }),
@@ -62,9 +76,7 @@ function openNews(deps: NewsDeps): ProductHandler<NewsOrder> {
     async deliver(order) {
       const found = await newsSearch.find(questionOf(order))
       if (found.articles.length === 0) return noArticle(found)
-      const articles = found.articles.map(({ title, publisher, url, publishedAtMs }) => {
-        return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
-      })
+      const articles = found.articles.map(soldArticle)
       return {
         kind: 'delivered',
         data: { articles, total: articles.length },
@@ -72,6 +84,21 @@ function openNews(deps: NewsDeps): ProductHandler<NewsOrder> {
       }
     },
   }
+}
+
+/** Members that an article lacks are absent. */
+function soldArticle({ description, imageUrl: image, language, others, ...article }: ServedArticle) {
+  return {
+    ...soldMember(article),
+    ...(description === undefined ? {} : { description }),
+    ...(image === undefined ? {} : { image }),
+    ...(language === undefined ? {} : { language }),
+    ...(others.length === 0 ? {} : { cluster: others.map(soldMember) }),
+  }
+}
+
+function soldMember({ title, publisher, url, publishedAtMs }: ServedMember) {
+  return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
 }
 
 /** The cursor of the next page; absent after the last one. */
@@ -105,7 +132,8 @@ function noArticle({ isKnownMissing }: FoundNews): Failure {
 }
 
 function metaOf({ clock, sampleUpstreams }: NewsDeps, { articles, asOfMs, isFresh }: FoundNews): Meta {
-  const sources = [...new Set(articles.map(({ provider }) => provider))].sort()
+  const members = articles.flatMap(({ provider, others }) => [provider, ...others.map((other) => other.provider)])
+  const sources = [...new Set(members)].sort()
   return {
     source: `${sampleUpstreams ? 'sample:' : ''}${sources.join('+')}`,
     sources,

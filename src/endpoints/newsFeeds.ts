@@ -6,6 +6,8 @@ export interface Feed {
   readonly url: string
   /** Undefined: the name that the feed gives itself. */
   readonly publisher: string | undefined
+  /** Hosts of the publisher's articles, where the feed is at another one. */
+  readonly hosts?: readonly string[]
 }
 
 /** A feed of the operator's setting `NEWS_FEEDS`. */
@@ -14,29 +16,37 @@ export interface FeedSetting {
   readonly url: string
 }
 
+const bbc = ['bbc.com', 'bbc.co.uk']
+
 /*
  * Feeds for categories that the operator names no feed for. Publishers' terms differ, and most are written for readers:
  * docs/providers.md lists what to check before selling.
  */
-const ours: readonly Feed[] = [
-  { category: 'general', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/rss.xml' },
+export const ourFeeds: readonly Feed[] = [
+  { category: 'general', publisher: 'BBC News', hosts: bbc, url: 'https://feeds.bbci.co.uk/news/rss.xml' },
   { category: 'general', publisher: 'NPR', url: 'https://feeds.npr.org/1001/rss.xml' },
-  { category: 'world', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/world/rss.xml' },
-  { category: 'business', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/business/rss.xml' },
-  { category: 'tech', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/technology/rss.xml' },
+  { category: 'world', publisher: 'BBC News', hosts: bbc, url: 'https://feeds.bbci.co.uk/news/world/rss.xml' },
+  { category: 'business', publisher: 'BBC News', hosts: bbc, url: 'https://feeds.bbci.co.uk/news/business/rss.xml' },
+  { category: 'tech', publisher: 'BBC News', hosts: bbc, url: 'https://feeds.bbci.co.uk/news/technology/rss.xml' },
   { category: 'tech', publisher: 'Ars Technica', url: 'https://feeds.arstechnica.com/arstechnica/index' },
   { category: 'tech', publisher: 'The Verge', url: 'https://www.theverge.com/rss/index.xml' },
   { category: 'tech', publisher: 'TechCrunch', url: 'https://techcrunch.com/feed/' },
   { category: 'crypto', publisher: 'CoinDesk', url: 'https://www.coindesk.com/arc/outboundfeeds/rss/' },
-  { category: 'science', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/science_and_environment/rss.xml' },
+  {
+    category: 'science',
+    publisher: 'BBC News',
+    hosts: bbc,
+    url: 'https://feeds.bbci.co.uk/news/science_and_environment/rss.xml',
+  },
   { category: 'science', publisher: 'NASA', url: 'https://www.nasa.gov/feed/' },
-  { category: 'health', publisher: 'BBC News', url: 'https://feeds.bbci.co.uk/news/health/rss.xml' },
+  { category: 'health', publisher: 'BBC News', hosts: bbc, url: 'https://feeds.bbci.co.uk/news/health/rss.xml' },
   {
     category: 'entertainment',
     publisher: 'BBC News',
+    hosts: bbc,
     url: 'https://feeds.bbci.co.uk/news/entertainment_and_arts/rss.xml',
   },
-  { category: 'sports', publisher: 'BBC Sport', url: 'https://feeds.bbci.co.uk/sport/rss.xml' },
+  { category: 'sports', publisher: 'BBC Sport', hosts: bbc, url: 'https://feeds.bbci.co.uk/sport/rss.xml' },
 ]
 
 /** The operator's feeds, and ours for the other categories. With sample upstreams no public feed is read. */
@@ -46,5 +56,5 @@ export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boo
     throw new Fault(`NEWS_FEEDS names the category "${category}", which does not exist`, { retryable: false })
   })
   if (sampleUpstreams) return theirs
-  return [...theirs, ...ours.filter(({ category }) => !theirs.some((feed) => feed.category === category))]
+  return [...theirs, ...ourFeeds.filter(({ category }) => !theirs.some((feed) => feed.category === category))]
 }

@@ -9,6 +9,12 @@ const query = text({
   test: (value) => value.trim() !== '' && characterCount(value) <= 200,
 })
 
+const language = text({
+  expected: 'a language of ISO 639 in lower case, such as en',
+  shown: { minLength: 2, maxLength: 3, pattern: '^[a-z]{2,3}$' },
+  test: (value) => /^[a-z]{2,3}$/.test(value),
+})
+
 const instantForm = z.union([z.iso.date(), z.iso.datetime({ offset: true })])
 const instantLengthMax = 35
 const instant = text({
@@ -28,6 +34,7 @@ export const newsParameters = z
   .strictObject({
     category: oneOf(newsCategories).exactOptional(),
     query: query.exactOptional(),
+    language: language.exactOptional(),
     limit: queryInteger({ min: 1, max: 50, default: 10 }),
     from: instant.exactOptional(),
     to: instant.exactOptional().meta({ description: 'the same, exclusive' }),
@@ -41,7 +48,7 @@ export const newsParameters = z
 
 export type NewsOrder = z.infer<typeof newsParameters>
 
-export function questionOf({ category, query: words, limit, ...range }: NewsOrder): ArticleQuestion {
+export function questionOf({ category, query: words, language: spoken, limit, ...range }: NewsOrder): ArticleQuestion {
   const { from, to, sort, cursor: after } = range
   const page: ArticlePage = {
     fromMs: from === undefined ? undefined : Date.parse(from),
@@ -50,7 +57,7 @@ export function questionOf({ category, query: words, limit, ...range }: NewsOrde
     after: after === undefined ? undefined : positionOf(after),
   }
   const isWhole = from === undefined && to === undefined && sort !== 'oldest' && after === undefined
-  return { category, query: words, limit, ...(isWhole ? {} : { page }) }
+  return { category, query: words, language: spoken, limit, ...(isWhole ? {} : { page }) }
 }
 
 export function cursorOf({ publishedAtMs, urlHash }: ArticlePosition): string {

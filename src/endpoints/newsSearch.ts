@@ -20,6 +20,8 @@ export interface ArticleStore {
 export interface ArticleQuestion {
   readonly category?: NewsCategory | undefined
   readonly query?: string | undefined
+  /** ISO 639, such as `en`. */
+  readonly language?: string | undefined
   readonly limit: number
   readonly page?: ArticlePage
 }
@@ -46,10 +48,19 @@ export interface StoreQuestion extends ArticleQuestion {
   readonly question?: string | undefined
 }
 
-export interface ServedArticle extends ArticlePosition {
+export interface ServedArticle extends ArticlePosition, ServedMember {
+  readonly description: string | undefined
+  readonly imageUrl: string | undefined
+  readonly language: string | undefined
+  /** Other publishers of the same story, the most trusted first. */
+  readonly others: readonly ServedMember[]
+}
+
+export interface ServedMember {
   readonly title: string
   readonly publisher: string
   readonly url: string
+  readonly publishedAtMs: number
   readonly provider: string
 }
 
@@ -203,6 +214,6 @@ function wordsOf(query: string): string {
   return words.slice(0, wordsMax).join(' ').slice(0, wordsCharactersMax).trim()
 }
 
-function missingKey({ category, query }: ArticleQuestion): string {
-  return `${category ?? ''} ${query ?? ''}`
+function missingKey({ category, language, query }: ArticleQuestion): string {
+  return `${category ?? ''} ${language ?? ''} ${query ?? ''}`
 }

@@ -2,13 +2,14 @@ import { sha256Hex } from '@tollbook/core/digest'
 import type { ReadFeed } from '../outbound/readFeed.ts'
 import type { Article } from './articles/article.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
+import { attribute } from './feedTrust.ts'
 import { type Feed, feedsOf, type FeedSetting } from './newsFeeds.ts'
 import { createGdelt } from './providers/gdelt.ts'
+import type { FeedPool } from './providers/feedPool.ts'
 import { createGuardian } from './providers/guardian.ts'
 import { createHnAlgolia } from './providers/hnAlgolia.ts'
 import type { NewsProvider } from './providers/newsProvider.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import { articlesOfFeed } from './providers/publisherFeed.ts'
 
 /** One source that is polled for news: a feed, or one category of a provider. */
 export interface NewsSource {
@@ -37,6 +38,7 @@ export interface Polled extends FeedValidators {
 export interface NewsSourcesDeps extends ProviderDeps {
   readonly newsFeeds: readonly FeedSetting[]
   readonly readFeed: ReadFeed
+  readonly feedPool: Pick<FeedPool, 'articlesOf'>
 }
 
 export interface NewsSources {
@@ -50,7 +52,7 @@ export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
   const providers = [createHnAlgolia(deps), createGdelt(deps), ...(guardian === undefined ? [] : [guardian])]
   const feeds = feedsOf(deps.newsFeeds, deps.sampleUpstreams)
   return {
-    polled: [...feeds.map((feed) => feedSource(deps, feed)), ...providers.flatMap(providerSources)],
+    polled: [...feeds.map((feed, place) => feedSource(deps, feed, place)), ...providers.flatMap(providerSources)],
     searchable: providers.filter(({ search }) => search !== undefined),
   }
 }
@@ -71,7 +73,8 @@ function providerSources(provider: NewsProvider): readonly NewsSource[] {
 // The usual `ttl` of publishers; conditional requests keep it cheap on both sides.
 const feedEveryMs = 15 * 60 * 1000
 
-function feedSource({ clock, readFeed }: NewsSourcesDeps, { category, url, publisher }: Feed): NewsSource {
+function feedSource({ clock, readFeed, feedPool }: NewsSourcesDeps, feed: Feed, place: number): NewsSource {
+  const { category, url, publisher } = feed
   // An address may contain a key, so it stays out of the database and of logs.
   const name = `${new URL(url).host}/${category}/${sha256Hex(url).slice(0, 12)}`
   return {
@@ -85,7 +88,9 @@ function feedSource({ clock, readFeed }: NewsSourcesDeps, { category, url, publi
     async poll({ etag, lastModified }, signal) {
       const reply = await readFeed({ url, etag, lastModified, signal })
       if (reply.kind === 'unchanged') return { articles: [], etag, lastModified }
-      return { ...reply, articles: articlesOfFeed({ text: reply.text, publisher }, clock.nowMs()) }
+      const order = { feed: { text: reply.text, publisher }, nowMs: clock.nowMs() }
+      const articles = await feedPool.articlesOf(order, signal)
+      return { ...reply, articles: articles.map((article) => attribute(feed, place, article)) }
     },
   }
 }

@@ -24,6 +24,7 @@ export interface PollStore<Article> {
   keep(batch: {
     readonly provider: string
     readonly category: string
+    readonly feed: string
     readonly articles: readonly Article[]
   }): Promise<number>
   pollSucceeded(done: Known & { readonly name: string; readonly everyMs: number }): Promise<void>
@@ -114,7 +115,7 @@ async function pollOne<Article>(state: State<Article>, source: PolledSource<Arti
   const { name, lane, category, provider, everyMs } = source
   try {
     const { articles, etag, lastModified } = await source.poll(known, signal)
-    await store.keep({ provider, category, articles })
+    await store.keep({ provider, category, feed: lane, articles })
     await store.pollSucceeded({ name, everyMs, etag, lastModified })
     failing.delete(lane)
   } catch (error) {

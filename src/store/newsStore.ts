@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Database, readOrFault } from './database.ts'
 
 export interface NewsStore {
-  /** Number of new ones among them. */
+  /** Number of new stories among them. */
   keep(batch: NewsBatch): Promise<number>
   /** The newest first. */
   find(question: NewsQuestion): Promise<readonly StoredArticle[]>
@@ -18,6 +18,8 @@ export interface NewsBatch {
   readonly provider: string
   /** The provider's own category. */
   readonly category?: string | undefined
+  /** The feed that they belong to, which alone corrects them. Default: the provider. */
+  readonly feed?: string | undefined
   /** Query for which the provider returned them. */
   readonly question?: string | undefined
   readonly articles: readonly NewArticle[]
@@ -32,16 +34,32 @@ export interface NewArticle {
   readonly titleKey: string
   readonly publisher: string
   readonly publishedAtMs: number
+  /** Significant words of the title, sorted. Default: those of `titleKey`. */
+  readonly storyKey?: string
+  readonly description?: string | undefined
+  readonly imageUrl?: string | undefined
+  readonly language?: string | undefined
+  /** Place in the order of trust: the lower, the more trusted. Default: that of the provider. */
+  readonly rank?: number
 }
 
-export interface StoredArticle {
+/** The article that leads a story. */
+export interface StoredArticle extends StoredMember {
+  readonly description: string | undefined
+  readonly imageUrl: string | undefined
+  readonly language: string | undefined
+  /** In hexadecimal. */
+  readonly urlHash: string
+  /** Other publishers of the same story, the most trusted first. */
+  readonly others: readonly StoredMember[]
+}
+
+export interface StoredMember {
   readonly title: string
   readonly publisher: string
   readonly url: string
   readonly publishedAtMs: number
   readonly provider: string
-  /** In hexadecimal. */
-  readonly urlHash: string
 }
 
 export interface NewsQuestion {
@@ -52,6 +70,7 @@ export interface NewsQuestion {
   readonly excluded?: string | undefined
   /** As it was asked of a provider; finds what the provider answered. */
   readonly question?: string | undefined
+  readonly language?: string | undefined
   readonly limit: number
   readonly page?: NewsPage
 }
@@ -127,47 +146,100 @@ export function createNewsStore(database: Database, { isSample }: NewsStoreOptio
 }
 
 async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<number> {
-  const { articles, provider, category = null, question = null } = batch
+  const { articles, provider, category = null, question = null, feed = provider } = batch
   if (articles.length === 0) return 0
   const column = <T>(value: (article: NewArticle) => T): T[] => articles.map(value)
   const { rows } = await sql<{ stored: number }>`
-    select news.keep_articles(
+    select news.keep_stories(
       ${column(({ urlKey }) => mark + urlKey)}::text[], ${column(({ url }) => url)}::text[],
       ${column(({ title }) => title)}::text[], ${column(({ titleKey }) => (mark === '' ? titleKey : `${mark} ${titleKey}`))}::text[],
-      ${column(({ publisher }) => publisher)}::text[], ${column(({ publishedAtMs }) => publishedAtMs)}::bigint[],
-      ${mark + provider}::text, ${category}::text, ${question}::text) as stored`.execute(database)
+      ${column(({ storyKey, titleKey }) => storyKey ?? [...new Set(titleKey.split(' '))].sort().join(' '))}::text[],
+      ${column(({ publisher }) => publisher)}::text[], ${column(({ description = null }) => description)}::text[],
+      ${column(({ imageUrl = null }) => imageUrl)}::text[], ${column(({ language = null }) => language)}::text[],
+      ${column(({ rank = null }) => rank)}::integer[], ${column(({ publishedAtMs }) => publishedAtMs)}::bigint[],
+      ${mark + provider}::text, ${mark + feed}::text, ${category}::text, ${question}::text) as stored`.execute(database)
   return rows[0]?.stored ?? 0
 }
 
-async function find({ database, mark }: NewsStorage, question: NewsQuestion): Promise<readonly StoredArticle[]> {
-  const { category, query, excluded, question: asked, limit, page } = question
+/** The leading articles of the stories that have an article of the category, and one with the words. */
+async function find(storage: NewsStorage, question: NewsQuestion): Promise<readonly StoredArticle[]> {
+  const { database, mark } = storage
+  const { category, query, excluded, question: asked, language, limit, page } = question
   const isOldestFirst = page?.isOldestFirst === true
   let select = database
     .selectFrom('news.articles')
     .select(['title', 'publisher', 'url', 'published_at', 'provider', 'url_hash'])
+    .select(['description', 'image_url', 'language', 'cluster'])
+    .where('leads', '=', true)
     .where(ofStorage(mark, 'provider'))
     .orderBy('published_at', isOldestFirst ? 'asc' : 'desc')
     .orderBy('url_hash')
     .limit(limit)
-  if (category !== undefined) select = select.where(sql<boolean>`categories @> array[${category}::text]`)
+  if (category !== undefined) select = select.where(ofStoryWith(sql`m.categories @> array[${category}::text]`))
   if (query !== undefined)
     select = select.where(
-      sql<boolean>`(words @@ (websearch_to_tsquery('english', ${query}) || websearch_to_tsquery('simple', ${query}))
-        or found_by @> array[${asked ?? ''}::text])`,
+      ofStoryWith(sql`(m.words @@ (websearch_to_tsquery('english', ${query}) || websearch_to_tsquery('simple', ${query}))
+        or m.found_by @> array[${asked ?? ''}::text])`),
     )
   // Also for what a provider found, because it was not asked to leave anything out.
   if (excluded !== undefined)
     select = select.where(
       sql<boolean>`not words @@ (websearch_to_tsquery('english', ${excluded}) || websearch_to_tsquery('simple', ${excluded}))`,
     )
+  if (language !== undefined) select = select.where('language', '=', language)
   if (page !== undefined) select = select.where(ofPage(page))
   const rows = await select.execute()
-  return rows.map(({ published_at, provider, url_hash: hash, ...row }) => ({
-    ...row,
+  const others = await findOthers(
+    storage,
+    rows.map(({ cluster }) => cluster),
+  )
+  return rows.map(({ cluster, url_hash: hash, description, image_url: imageUrl, language: spoken, ...row }) => ({
+    ...memberOf(storage, row),
+    description: description ?? undefined,
+    imageUrl: imageUrl ?? undefined,
+    language: spoken ?? undefined,
     urlHash: hash.toString('hex'),
-    provider: provider.slice(mark.length),
-    publishedAtMs: published_at.getTime(),
+    others: (others.get(cluster) ?? []).filter(({ publisher }) => publisher !== row.publisher),
   }))
+}
+
+function ofStoryWith(condition: RawBuilder<unknown>) {
+  return sql<boolean>`news.articles.cluster in (select m.cluster from news.articles m where ${condition})`
+}
+
+interface MemberRow extends Pick<StoredMember, 'title' | 'publisher' | 'url' | 'provider'> {
+  readonly published_at: Date
+}
+
+function memberOf({ mark }: NewsStorage, { published_at, provider, title, publisher, url }: MemberRow): StoredMember {
+  return { title, publisher, url, publishedAtMs: published_at.getTime(), provider: provider.slice(mark.length) }
+}
+
+// A story of every publisher would have hundreds of articles.
+const othersMax = 10
+
+/** One article of each other publisher. Posts of strangers are none: they could lead anywhere under a publisher's title. */
+async function findOthers(
+  storage: NewsStorage,
+  clusters: readonly string[],
+): Promise<ReadonlyMap<string, readonly StoredMember[]>> {
+  if (clusters.length === 0) return new Map()
+  const { rows } = await sql<MemberRow & { readonly cluster: string }>`
+    select n.cluster, n.title, n.publisher, n.url, n.published_at, n.provider
+    from (
+      select d.*, row_number() over (partition by d.cluster order by d.trust, d.fetched_at, d.url_hash) as place
+      from (
+        select distinct on (m.cluster, m.publisher) m.*, coalesce(m.rank, (4 - news.trust(m.provider)) * 1000) as trust
+        from news.articles m
+        where m.cluster = any(${clusters}::uuid[]) and not m.leads and news.trust(m.provider) > 1
+        order by m.cluster, m.publisher, trust, m.fetched_at, m.url_hash
+      ) d
+    ) n
+    where n.place <= ${othersMax}
+    order by n.cluster, n.place`.execute(storage.database)
+  const found = new Map<string, StoredMember[]>()
+  for (const { cluster, ...row } of rows) found.set(cluster, [...(found.get(cluster) ?? []), memberOf(storage, row)])
+  return found
 }
 
 function ofPage({ fromMs, toMs, isOldestFirst, after }: NewsPage) {

@@ -97,6 +97,14 @@ export interface Tables {
     published_at: Read<Date>
     fetched_at: Read<Date>
     words: Read<string>
+    description: Read<string | null>
+    image_url: Read<string | null>
+    language: Read<string | null>
+    feed: Read<string | null>
+    rank: Read<number | null>
+    story_words: Read<string[]>
+    cluster: Read<string>
+    leads: Read<boolean>
   }
   'news.polls': {
     name: Read<string>

@@ -52,11 +52,12 @@ describe('the products', () => {
     })
     const { deps } = openProviderFixture(upstreams)
     const readFeed = () => Promise.resolve({ kind: 'unchanged' as const })
+    const feedPool = { articlesOf: () => Promise.resolve([]) }
     const openings = [
       [crypto, () => openEndpoint(crypto, deps)],
       [weather, () => openEndpoint(weather, deps)],
       [stock, () => openEndpoint(stock, deps)],
-      [news, () => createNewsSources({ ...deps, newsFeeds: [], readFeed })],
+      [news, () => createNewsSources({ ...deps, newsFeeds: [], readFeed, feedPool })],
     ] as const
     for (const [{ path, providers }, open] of openings) {
       asked.clear()

@@ -4,6 +4,7 @@ import { createGdelt } from '../../src/endpoints/providers/gdelt.ts'
 import { createGuardian } from '../../src/endpoints/providers/guardian.ts'
 import { createHnAlgolia } from '../../src/endpoints/providers/hnAlgolia.ts'
 import type { NewsProvider } from '../../src/endpoints/providers/newsProvider.ts'
+import { createFeedPool } from '../../src/endpoints/providers/feedPool.ts'
 import { articlesOfFeed } from '../../src/endpoints/providers/publisherFeed.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
@@ -273,6 +274,83 @@ describe('feeds of publishers', () => {
     ['JSON that is not a feed', '{"a":1}'],
   ])('%s is not a feed', (_, body) => {
     expect(() => read(body)).toThrow(expect.objectContaining({ kind: 'bad_payload' }))
+  })
+
+  const namespaces =
+    'xmlns:media="http://search.yahoo.com/mrss/" xmlns:content="http://purl.org/rss/1.0/modules/content/"'
+  const detailed = (inner: string) => {
+    const text = item(`${whole}${inner}`)
+      .replace('<rss', `<rss ${namespaces}`)
+      .replace('<item>', '<language>en-GB</language><item>')
+    const [one] = articlesOfFeed({ text, publisher: 'A Daily' }, sampleTimeMs)
+    return { description: one?.description, image: one?.imageUrl, language: one?.language }
+  }
+
+  test('a description is plain text, a picture is one of the item, and the language that of item or feed', () => {
+    expect(
+      detailed(
+        '<description>&lt;p&gt;Two&lt;/p&gt;&lt;p&gt;parts&lt;/p&gt;</description><dc:language>fr-CA</dc:language><media:thumbnail url="https://i.example/t.jpg"/>',
+      ),
+    ).toEqual({ description: 'Two parts', image: 'https://i.example/t.jpg', language: 'fr' })
+    expect(detailed('<content:encoded><![CDATA[<b>All</b> of it]]></content:encoded>')).toMatchObject({
+      description: 'All of it',
+      language: 'en',
+    })
+    expect(detailed('<media:content url="https://i.example/v.mp4" type="video/mp4"/>').image).toBeUndefined()
+    expect(detailed('<enclosure url="https://i.example/e" type="image/png" length="1"/>').image).toBe(
+      'https://i.example/e',
+    )
+    expect(
+      detailed('<media:group><media:content url="https://i.example/g.webp" medium="image"/></media:group>').image,
+    ).toBe('https://i.example/g.webp')
+    const atom = `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="nl"><title>T</title><entry><title>A</title><id>1</id>
+      <link href="https://a.example/1"/><link rel="enclosure" type="image/png" href="https://i.example/a.png"/>
+      <published>2026-11-20T05:00:00Z</published><summary type="html">&lt;i&gt;Short&lt;/i&gt;</summary></entry></feed>`
+    expect(articlesOfFeed({ text: atom, publisher: undefined }, sampleTimeMs)).toMatchObject([
+      { description: 'Short', imageUrl: 'https://i.example/a.png', language: 'nl' },
+    ])
+  })
+
+  test.each([
+    'http://i.example/1.jpg',
+    'https://127.0.0.1/1.jpg',
+    'https://[::1]/1.jpg',
+    'https://169.254.169.254/latest',
+    'https://localhost/1.jpg',
+    'https://printer.local/1.jpg',
+    'https://user:secret@i.example/1.jpg',
+    'https://i.example:8443/1.jpg',
+    'javascript:alert(1)',
+    'data:image/png;base64,AAAA',
+    '//i.example/1.jpg',
+    `https://i.example/${'x'.repeat(3_000)}`,
+  ])('the picture %s is dropped', (url) => {
+    expect(detailed(`<media:thumbnail url="${url}"/>`).image).toBeUndefined()
+  })
+
+  test('markup is stripped however it is nested, and length is bounded', () => {
+    const escaped = (html: string) => html.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+    const of = (html: string) => detailed(`<description>${escaped(html)}</description>`).description ?? ''
+    expect(of('a<script>steal()</script><style>p{}</style><!-- x -->b')).toBe('a b')
+    expect(of('<<b>script>alert(1)<<b>/script> <<<i>i>i>x')).not.toMatch(/<[a-z/]/i)
+    expect(of('&amp;lt;script&amp;gt;alert(1)')).not.toMatch(/<[a-z]/i)
+    expect(of('word '.repeat(200_000)).length).toBeLessThanOrEqual(501)
+    expect(of('<script>'.repeat(100_000))).toBe('')
+    expect(read(item(whole.replace('One', 'é'.repeat(400_000))))[0]?.title).toHaveLength(301)
+  })
+
+  test('a date in the future is now', () => {
+    expect(read(item(whole.replace('11:05:42', '13:05:42')))[0]?.publishedAt).toBe(isoTime(sampleTimeMs))
+  })
+
+  test('a text that its parser would read for minutes is given up, and the service goes on', async () => {
+    const pool = createFeedPool(2_000)
+    const text = `<rss version="2.0"><channel><item><title>${'<'.repeat(1_000_000)}`
+    const given = pool.articlesOf({ feed: { text, publisher: undefined }, nowMs: sampleTimeMs }, signal)
+    expect(await kindOf(given)).toBe('bad_payload')
+    const next = pool.articlesOf({ feed: { text: item(whole), publisher: undefined }, nowMs: sampleTimeMs }, signal)
+    expect(await next).toHaveLength(1)
+    await pool.close()
   })
 
   test('entities defined by the feed are not expanded, at any nesting', () => {

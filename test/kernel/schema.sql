@@ -116,6 +116,14 @@ news.articles found_by text[] not null
 news.articles published_at timestamp with time zone not null
 news.articles fetched_at timestamp with time zone not null
 news.articles words tsvector not null
+news.articles description text
+news.articles image_url text
+news.articles language text
+news.articles feed text
+news.articles rank integer
+news.articles story_words text[] not null default '{}'::text[]
+news.articles cluster uuid not null default gen_random_uuid()
+news.articles leads boolean not null default true
 news.polls name text not null
 news.polls lane text not null
 news.polls category text not null
@@ -307,6 +315,7 @@ ledger.tiles tiles_count_from_zero CHECK ((index >= 0))
 ledger.tiles tiles_level_is_of_a_countable_tree CHECK (((level >= 0) AND (level <= 6)))
 ledger.tiles tiles_root_is_sha256 CHECK ((octet_length(root) = 32))
 news.articles articles_hash_is_sha256 CHECK ((octet_length(url_hash) = 32))
+news.articles articles_image_is_encrypted_web CHECK ((image_url ~ '^https://'::text))
 news.articles articles_url_is_kept_once PRIMARY KEY (url_hash)
 news.articles articles_url_is_web CHECK ((url ~ '^https?://'::text))
 news.polls polls_failures_count_from_zero CHECK ((failures >= 0))
@@ -343,7 +352,9 @@ work.rules rules_one_row_each PRIMARY KEY (kind, state, queue)
 
 -- indexes
 CREATE INDEX articles_by_category ON news.articles USING gin (categories)
+CREATE INDEX articles_by_cluster ON news.articles USING btree (cluster)
 CREATE INDEX articles_by_question ON news.articles USING gin (found_by)
+CREATE INDEX articles_by_story ON news.articles USING gin (story_words) WHERE leads
 CREATE INDEX articles_by_time ON news.articles USING btree (published_at DESC)
 CREATE INDEX articles_by_title ON news.articles USING btree (title_key, published_at)
 CREATE INDEX articles_by_words ON news.articles USING gin (words)
@@ -481,8 +492,11 @@ ledger.require_history(lane_epoch integer, known_seq bigint, known_leaf bytea, k
 ledger.seal(tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns void security definer search_path="" enable_seqscan=off jit=off
 ledger.seal_under_lease(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns boolean security definer search_path=""
 ledger.setting_at(wanted text, at timestamp with time zone) returns SETOF ledger.settings search_path=""
+news.choose_lead(of_cluster uuid) returns void search_path=""
+news.find_cluster(wanted_key text, wanted_words text[], wanted_at timestamp with time zone, is_sample boolean, but_not bytea) returns uuid search_path=""
 news.forget_old() returns bigint security definer search_path=""
 news.keep_articles(url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[], provider text, category text, question text) returns integer security definer search_path=""
+news.keep_stories(url_keys text[], urls text[], titles text[], title_keys text[], story_keys text[], publishers text[], descriptions text[], image_urls text[], languages text[], ranks integer[], published_ms bigint[], provider text, feed text, category text, question text) returns integer security definer search_path=""
 news.poll_failed(polled text) returns void security definer search_path=""
 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path=""
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path=""
@@ -628,9 +642,11 @@ ledger.setting_at tollbook_reader
 ledger.setting_at tollbook_service
 news.forget_old tollbook_service
 news.keep_articles tollbook_service
+news.keep_stories tollbook_service
 news.poll_failed tollbook_service
 news.poll_succeeded tollbook_service
 news.take_poll tollbook_service
+news.trust tollbook_service
 paywall.move_transfer_scan tollbook_service
 paywall.move_transfer_scan_under_lease tollbook_service
 reports.month_closed_at tollbook_reader

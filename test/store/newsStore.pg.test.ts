@@ -118,6 +118,7 @@ describe('keeping', () => {
         publishedAtMs: nowMs - hour,
         provider: 'gdelt',
         urlHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        others: [],
       },
     ])
   })

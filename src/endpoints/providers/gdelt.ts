@@ -77,6 +77,8 @@ const artList = z.object({
       title: z.string().optional(),
       seendate: z.string().optional(),
       domain: z.string().optional(),
+      language: z.string().optional(),
+      socialimage: z.string().optional(),
     }),
   ).default([]),
 })
@@ -87,10 +89,21 @@ function readArticles(reply: Reply, nowMs: number): readonly Article[] {
   refuseStatus(reply)
   // Its titles sometimes contain raw control characters, which JSON parsers refuse.
   const { articles } = readJson({ ...reply, text: reply.text.replaceAll(/[\p{Cc}]/gu, ' ') }, artList)
-  return articles.flatMap(({ url, title = '', seendate: publishedAt, domain: publisher }) => {
-    return articleOf({ url, title: joinPunctuation(title), publishedAt, publisher }, nowMs) ?? []
-  })
+  return articles.flatMap(
+    ({ url, title = '', seendate: publishedAt, domain: publisher, socialimage, language: name }) => {
+      const more = { images: [socialimage], language: languageNames.get(name ?? '') }
+      return articleOf({ url, title: joinPunctuation(title), publishedAt, publisher, ...more }, nowMs) ?? []
+    },
+  )
 }
+
+// GDELT writes the English names of languages. Articles in others have no language here.
+const codes =
+  'ar bg bn ca cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro ru sk sl sq sr sv ta th tr uk ur vi zh'
+const names = new Intl.DisplayNames('en', { type: 'language' })
+const languageNames: ReadonlyMap<string, string> = new Map(
+  codes.split(' ').map((code) => [names.of(code) ?? code, code]),
+)
 
 /** Errors come as prose, under 200 and under 429. */
 function refuseSpeech({ text }: Reply): void {

@@ -63,6 +63,6 @@ function readResults(reply: Reply, nowMs: number): readonly Article[] {
   const { status, results: found } = readJson(reply, results).response
   if (status !== 'ok') throw new UpstreamFailure('bad_payload', 'guardian says that it is not ok')
   return found.flatMap(({ webTitle: title, webUrl: url, webPublicationDate: publishedAt }) => {
-    return articleOf({ title, url, publishedAt, publisher: 'The Guardian' }, nowMs) ?? []
+    return articleOf({ title, url, publishedAt, publisher: 'The Guardian', language: 'en' }, nowMs) ?? []
   })
 }

@@ -17,20 +17,48 @@ const itemsMax = 200
 
 /** RSS, Atom, RDF or JSON Feed. Items without a title, an address or a time of publication are left out. */
 export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): readonly Article[] {
-  const { title, items } = readFeed(text)
+  const { title, language, items } = readFeed(text)
   const ofFeed = publisher ?? publisherOfTitle(cleanTitle(title ?? ''))
   return items.slice(0, itemsMax).flatMap((item) => {
-    return articleOf({ ...item, publisher: publisher ?? item.publisher ?? ofFeed }, nowMs) ?? []
+    const raw = { ...item, language: item.language ?? language, publisher: publisher ?? item.publisher ?? ofFeed }
+    return articleOf(raw, nowMs) ?? []
   })
 }
 
 // The library types dates and similar fields loosely. One odd item must not cost the others.
 const text = z.string().optional().catch(undefined)
 const valued = z.object({ value: text }).optional().catch(undefined)
-const dublinCore = z
-  .object({ dates: z.array(z.string()).optional() })
+const texts = z.array(z.string()).optional().catch(undefined)
+const dublinCore = z.object({ dates: texts, languages: texts }).optional().catch(undefined)
+const xml = z.object({ lang: text }).optional().catch(undefined)
+const encoded = z.object({ encoded: text }).optional().catch(undefined)
+const file = z.object({ url: text, type: text, medium: text })
+const files = readableItems(file).default([])
+const media = z
+  .object({
+    thumbnails: files,
+    contents: files,
+    groups: readableItems(z.object({ thumbnails: files, contents: files })).default([]),
+  })
   .optional()
   .catch(undefined)
+
+/** Addresses of pictures, the publisher's choice for lists first. */
+function picturesOf(
+  given: z.infer<typeof media>,
+  enclosures: readonly z.infer<typeof file>[],
+): readonly (string | undefined)[] {
+  const groups = given === undefined ? [] : [given, ...given.groups]
+  return [
+    ...groups.flatMap(({ thumbnails }) => thumbnails),
+    ...[...groups.flatMap(({ contents }) => contents), ...enclosures].filter(isPicture),
+  ].map(({ url }) => url)
+}
+
+function isPicture({ type = '', medium, url = '' }: z.infer<typeof file>): boolean {
+  if (type !== '' || medium !== undefined) return type.startsWith('image/') || medium === 'image'
+  return /\.(?:jpe?g|png|webp|gif|avif)(?:\?|$)/i.test(url)
+}
 
 const rssItem = z
   .object({
@@ -40,42 +68,117 @@ const rssItem = z
     pubDate: text,
     dc: dublinCore,
     source: z.object({ title: text }).optional().catch(undefined),
+    description: text,
+    content: encoded,
+    media,
+    enclosures: files,
+    xml,
   })
-  .transform(({ title, link, guid, pubDate, dc, source }): RawArticle => {
+  .transform(({ title, link, guid, pubDate, dc, source, ...more }): RawArticle => {
     const permanent = guid?.isPermaLink === false ? undefined : guid?.value
-    return { title, url: link ?? permanent, publishedAt: pubDate ?? dc?.dates?.[0], publisher: source?.title }
+    return {
+      title,
+      url: link ?? permanent,
+      publishedAt: pubDate ?? dc?.dates?.[0],
+      publisher: source?.title,
+      descriptions: [more.description, more.content?.encoded],
+      images: picturesOf(more.media, more.enclosures),
+      language: dc?.languages?.[0] ?? more.xml?.lang,
+    }
   })
 const atomEntry = z
   .object({
     title: valued,
-    links: readableItems(z.object({ href: text, rel: text })).default([]),
+    links: readableItems(z.object({ href: text, rel: text, type: text })).default([]),
     published: text,
     updated: text,
     source: z.object({ title: valued }).optional().catch(undefined),
+    summary: valued,
+    content: valued,
+    media,
+    dc: dublinCore,
+    xml,
   })
-  .transform(({ title, links, published, updated, source }): RawArticle => {
+  .transform(({ title, links, published, updated, source, ...more }): RawArticle => {
     const link = links.find(({ rel }) => rel === undefined || rel === 'alternate')
-    return { title: title?.value, url: link?.href, publishedAt: published ?? updated, publisher: source?.title?.value }
+    const enclosures = links.flatMap(({ rel, href, type }) =>
+      rel === 'enclosure' ? [{ url: href, type, medium: undefined }] : [],
+    )
+    return {
+      title: title?.value,
+      url: link?.href,
+      publishedAt: published ?? updated,
+      publisher: source?.title?.value,
+      descriptions: [more.summary?.value, more.content?.value],
+      images: picturesOf(more.media, enclosures),
+      language: more.dc?.languages?.[0] ?? more.xml?.lang,
+    }
   })
-const rdfItem = z.object({ title: text, link: text, dc: dublinCore }).transform(({ title, link, dc }): RawArticle => {
-  return { title, url: link, publishedAt: dc?.dates?.[0], publisher: undefined }
-})
+const rdfItem = z
+  .object({ title: text, link: text, dc: dublinCore, description: text, content: encoded, media })
+  .transform(({ title, link, dc, ...more }): RawArticle => {
+    return {
+      title,
+      url: link,
+      publishedAt: dc?.dates?.[0],
+      publisher: undefined,
+      descriptions: [more.description, more.content?.encoded],
+      images: picturesOf(more.media, []),
+      language: dc?.languages?.[0],
+    }
+  })
 const jsonItem = z
-  .object({ title: text, url: text, date_published: text, date_modified: text })
-  .transform(({ title, url, date_published: published, date_modified: modified }): RawArticle => {
-    return { title, url, publishedAt: published ?? modified, publisher: undefined }
+  .object({
+    title: text,
+    url: text,
+    date_published: text,
+    date_modified: text,
+    summary: text,
+    content_text: text,
+    content_html: text,
+    image: text,
+    banner_image: text,
+    language: text,
+  })
+  .transform(({ title, url, date_published: published, date_modified: modified, language, ...more }): RawArticle => {
+    return {
+      title,
+      url,
+      publishedAt: published ?? modified,
+      publisher: undefined,
+      descriptions: [more.summary, more.content_text, more.content_html],
+      images: [more.image, more.banner_image],
+      language,
+    }
   })
 
 const feed = z.discriminatedUnion('format', [
-  z.object({ format: z.literal('rss'), feed: z.object({ title: text, items: readableItems(rssItem).default([]) }) }),
+  z.object({
+    format: z.literal('rss'),
+    feed: z.object({ title: text, language: text, items: readableItems(rssItem).default([]) }),
+  }),
   z
     .object({
       format: z.literal('atom'),
-      feed: z.object({ title: valued, entries: readableItems(atomEntry).default([]) }),
+      feed: z.object({ title: valued, xml, entries: readableItems(atomEntry).default([]) }),
     })
-    .transform(({ format, feed }) => ({ format, feed: { title: feed.title?.value, items: feed.entries } })),
-  z.object({ format: z.literal('rdf'), feed: z.object({ title: text, items: readableItems(rdfItem).default([]) }) }),
-  z.object({ format: z.literal('json'), feed: z.object({ title: text, items: readableItems(jsonItem).default([]) }) }),
+    .transform(({ format, feed: { title, xml: tag, entries } }) => ({
+      format,
+      feed: { title: title?.value, language: tag?.lang, items: entries },
+    })),
+  z
+    .object({
+      format: z.literal('rdf'),
+      feed: z.object({ title: text, dc: dublinCore, items: readableItems(rdfItem).default([]) }),
+    })
+    .transform(({ format, feed: { title, dc, items } }) => ({
+      format,
+      feed: { title, language: dc?.languages?.[0], items },
+    })),
+  z.object({
+    format: z.literal('json'),
+    feed: z.object({ title: text, language: text, items: readableItems(jsonItem).default([]) }),
+  }),
 ])
 
 /** A page that checks for a human visitor comes under 200, like a feed. */

@@ -1,6 +1,7 @@
 import type { DeliverySettings } from '../../config/deliverySettings.ts'
 import { createNewsSearch, type NewsSearch } from '../../endpoints/newsSearch.ts'
 import { createNewsSources } from '../../endpoints/newsSources.ts'
+import { createFeedPool } from '../../endpoints/providers/feedPool.ts'
 import { startNewsPolling } from '../../jobs/newsPolling.ts'
 import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { Providers } from './openProviders.ts'
@@ -20,9 +21,17 @@ export interface NewsPartDeps extends PartDeps {
 export function openNews({ newsPolling }: Pick<DeliverySettings, 'newsPolling'>, deps: NewsPartDeps): News {
   const { clock, log, providers, ledger } = deps
   const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })
-  const sources = createNewsSources({ ...providers.data, newsFeeds: providers.newsFeeds, readFeed: providers.readFeed })
+  const { readFeed, newsFeeds } = providers
+  const feedPool = createFeedPool()
+  const sources = createNewsSources({ ...providers.data, newsFeeds, readFeed, feedPool })
   const search = createNewsSearch({ clock, store, searchable: sources.searchable })
   const polled = newsPolling ? sources.polled : []
   const polling = startNewsPolling({ clock, log, store, sources: polled, refresh: search.refresh })
-  return { search, close: () => polling.stop() }
+  return {
+    search,
+    async close() {
+      await polling.stop()
+      await feedPool.close()
+    },
+  }
 }

@@ -157,6 +157,7 @@ describe('article', () => {
       url: 'https://www.a.example/1',
       title: 'Chips, again',
       titleKey: 'chips again',
+      storyKey: 'again chips',
       publisher: 'A Daily',
       publishedAtMs: Date.parse('2026-11-20T10:00:00Z'),
     })

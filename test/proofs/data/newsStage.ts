@@ -6,6 +6,7 @@ import { news } from '../../../src/endpoints/news.ts'
 import { createNewsSearch } from '../../../src/endpoints/newsSearch.ts'
 import { createNewsSources } from '../../../src/endpoints/newsSources.ts'
 import { openEndpoint } from '../../../src/endpoints/productDefinition.ts'
+import { createFeedPool } from '../../../src/endpoints/providers/feedPool.ts'
 import type { ProviderDeps } from '../../../src/endpoints/providers/provider.ts'
 import { createReadFeed } from '../../../src/outbound/readFeed.ts'
 import { UpstreamFailure } from '../../../src/outbound/upstreamFailure.ts'
@@ -80,16 +81,19 @@ export async function openNewsStage(): Promise<{ readonly stage: Stage; close():
   opened.defer(() => database.destroy())
   const store = createNewsStore(database, { isSample: false })
 
+  const feedPool = createFeedPool()
+  opened.defer(() => feedPool.close())
+
   async function buy(deps: ProviderDeps, feedUrl: string): Promise<Outcome> {
     await admin.query('truncate news.articles, news.polls')
     const readFeed = createReadFeed({ version: '1', contact: 'ops@example.org', onCall: () => undefined })
-    const sources = createNewsSources({ ...deps, newsFeeds: [{ category: 'tech', url: feedUrl }], readFeed })
+    const sources = createNewsSources({ ...deps, newsFeeds: [{ category: 'tech', url: feedUrl }], readFeed, feedPool })
     const polled = sources.polled.filter(({ category }) => category === 'tech')
     await store.takePoll(polled)
-    for (const { name, everyMs, provider, category, poll } of polled) {
+    for (const { name, lane, everyMs, provider, category, poll } of polled) {
       try {
         const { articles } = await poll({ etag: undefined, lastModified: undefined }, AbortSignal.timeout(5_000))
-        await store.keep({ provider, category, articles })
+        await store.keep({ provider, category, feed: lane, articles })
         await store.pollSucceeded({ name, everyMs, etag: undefined, lastModified: undefined })
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
