@@ -14,7 +14,7 @@ import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
  * Callers whose pages hang cannot close rendering for others: each attacker has its own wallet and site, pays, and
- * presents its payment for a page that never answers, lacks an image, computes without end, fills memory, or arrives a
+ * presents its payment for a page that never answers, lacks an image, computes without end, fills memory, ends the browser, or arrives a
  * byte at a time, as often as the service permits. An honest caller buys screenshots meanwhile.
  */
 
