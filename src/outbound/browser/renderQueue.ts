@@ -23,9 +23,14 @@ export interface RenderTurn {
   stall(): void
   /** Aborted when too many pages continue without a place, and this one is the last that should. */
   readonly hurry: AbortSignal
-  /** `failed`: nothing was sold, so the time of the page counts like a stall. */
-  leave(outcome: 'rendered' | 'failed'): void
+  leave(outcome: TurnOutcome): void
 }
+
+/**
+ * `failed`: by its own doing, so all the time of the page counts like a stall · `interrupted`: by the caller, by other
+ * pages, or before it was a page.
+ */
+export type TurnOutcome = 'rendered' | 'failed' | 'interrupted'
 
 export interface RenderQueueDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -60,9 +65,9 @@ const runningWeightMs = 5_000
 const rememberedMax = 10_000
 // Long enough to outlast a series of retries, short enough that a site which was down is not punished for a day.
 const rememberedMs = 5 * 60 * 1000
-// A payer who has bought nothing lately counts as one whose page has stalled for this long: wallets are free, so a crowd
-// of new ones must not stand before those who buy.
-const strangerMs = 1_000
+// A payer who has bought nothing lately counts as one whose page has hung for a whole payment: wallets are free, so a
+// crowd of new ones must not stand before those who buy, even after one of their pages failed under that crowd.
+const strangerMs = 30_000
 const customerMs = 60 * 60 * 1000
 
 /** The next job is the one whose payer and site use the browser least; of equals, the one that came first. */
