@@ -13,13 +13,13 @@ export interface BrowserPool {
   /** Undefined unless the last start failed. */
   problem(): string | undefined
   /** A browser for one job. It stays open until it is given back. */
-  take(): Promise<Lease>
+  take(): Promise<BrowserLease>
   /** A browser for this job and no other: its page may have ended the last one. */
-  takeAlone(): Promise<Lease>
+  takeAlone(): Promise<BrowserLease>
   close(): Promise<void>
 }
 
-export interface Lease {
+export interface BrowserLease {
   readonly browser: Browser
   /** `spoiled`: it did not obey, and the next job gets another. */
   giveBack(state: 'sound' | 'spoiled'): void
@@ -198,7 +198,7 @@ async function announce(
   })
 }
 
-function leaseOf(pool: BrowserPoolState, opened: OpenBrowser): Lease {
+function leaseOf(pool: BrowserPoolState, opened: OpenBrowser): BrowserLease {
   opened.jobs++
   opened.leases++
   if (opened.jobs >= pool.jobsPerBrowserMax) retire(pool, opened)

@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
-import { type BrowserPool, type Lease, openBrowserPool } from './browserPool.ts'
+import { type BrowserLease, type BrowserPool, openBrowserPool } from './browserPool.ts'
 import { checkChromiumPath } from './chromium.ts'
 import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
 import { type Egress, type JobOutcome, renderJob } from './renderJob.ts'
@@ -67,7 +67,7 @@ async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): 
 
 interface AttemptBounds extends Pick<RenderBounds, 'hurry' | 'onStall'> {
   readonly until: AbortSignal
-  readonly take: () => Promise<Lease>
+  readonly take: () => Promise<BrowserLease>
 }
 
 interface Attempt {

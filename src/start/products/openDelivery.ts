@@ -24,7 +24,7 @@ export interface DeliveryDeps extends PartDeps {
   readonly publicUrl: () => string
 }
 
-export interface Delivery {
+export interface ProductDelivery {
   readonly endpoints: readonly Endpoint[]
   readonly routes: readonly FreeRoute[]
   readonly checks: readonly HealthCheck[]
@@ -34,7 +34,7 @@ export interface Delivery {
 }
 
 /** The endpoints of the products, with their models, browser and storage. */
-export async function openDelivery(settings: DeliverySettings, deps: DeliveryDeps): Promise<Delivery> {
+export async function openDelivery(settings: DeliverySettings, deps: DeliveryDeps): Promise<ProductDelivery> {
   const { clock, log, sold, providers, standIns, publicUrl } = deps
   const { render } = settings
   await using opened = new AsyncDisposableStack()
