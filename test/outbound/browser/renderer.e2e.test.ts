@@ -141,7 +141,7 @@ const egress = openEgress({
   limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
 })
 const limits = { loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
-const opened = await openTestRenderer({ egress, limits, jobTimeoutMs: 4_000 })
+const opened = await openTestRenderer({ egress, limits, jobTimeoutMs: 12_000 })
 let payments = 0
 const never = new AbortController().signal
 
