@@ -13,7 +13,7 @@ import { silentLog } from '../../src/primitives/log.ts'
 import { corpus } from './pages/corpus.ts'
 import type { CorpusPage } from './pages/corpusPage.ts'
 import { type Golden, goldenOf, readGoldens, writeGoldens } from './pages/golden.ts'
-import { judgeCapture, type Kind } from './pages/judgeCapture.ts'
+import { describeCapture, judgeCapture, type Kind } from './pages/judgeCapture.ts'
 import { pathOf, serveCorpus } from './pages/serveCorpus.ts'
 import { renderingProcesses, stillRunning } from './rendering/renderingProcesses.ts'
 import { proofCommand } from './proofCommand.ts'
@@ -76,7 +76,7 @@ async function run(): Promise<readonly string[]> {
   const goldens = await readGoldens()
   const wrong: string[] = []
   const chosen = [...corpus.entries()].filter(
-    ([, { name, isHostile = false }]) => name.includes(only) && (isHostile || !hostile),
+    ([, { name, endings }]) => name.includes(only) && (endings !== undefined || !hostile),
   )
   for (const [nth, page] of chosen)
     for (const kind of ['picture', 'document'] as const) {
@@ -86,7 +86,7 @@ async function run(): Promise<readonly string[]> {
       const problem = await judgeCapture({ page, kind, outcome, asked, golden: goldens.get(page.name) })
       if (problem !== undefined) wrong.push(`${page.name}, ${kind}: ${problem}`)
       say(
-        `${problem === undefined ? 'as expected' : 'WRONG      '}  ${kind.padEnd(8)}  ${page.name}: ${saidOf(outcome)}`,
+        `${problem === undefined ? 'as expected' : 'WRONG      '}  ${kind.padEnd(8)}  ${page.name}: ${describeCapture(outcome)}`,
       )
     }
   if (accept) await writeGoldens(goldens)
@@ -137,15 +137,4 @@ async function capture(kind: Kind, nth: number, { options = {} }: CorpusPage): P
     if (error instanceof RenderFailure) return error
     throw error
   }
-}
-
-function saidOf(rendered: Rendered | RenderFailure): string {
-  if (rendered instanceof RenderFailure) return `not captured: ${rendered.message}`
-  const reasons = rendered.missing.map(({ reason }) => reason).join(', ')
-  const marks = [
-    reasons === '' ? 'complete' : `marked ${reasons}`,
-    ...(rendered.clipped ? ['clipped'] : []),
-    ...(rendered.missingGlyphs === 0 ? [] : [`${rendered.missingGlyphs} characters without a font`]),
-  ]
-  return marks.join(', ')
 }

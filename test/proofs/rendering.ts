@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
-import { quoteBody } from '@tollbook/core/wire'
+import { type QuoteBody, quoteBody } from '@tollbook/core/wire'
 import { createService } from '../../src/compose.ts'
 import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/primitives/log.ts'
@@ -14,7 +14,7 @@ import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
  * Callers whose pages hang cannot close rendering for others: each attacker has its own wallet and site, pays, and
- * presents its payment for a page that never answers, lacks an image, computes without end, fills memory, or arrives a
+ * presents its payment for a page that never answers, lacks an image, computes without end, fills memory, ends the browser, or arrives a
  * byte at a time, as often as the service permits. An honest caller buys screenshots meanwhile.
  */
 
@@ -79,8 +79,19 @@ async function attack(nth: number, counter: Counter): Promise<void> {
       await systemClock.sleep(1_000)
       continue
     }
-    const proof = await counter.payer.pay(quoteBody.parse(quoted.body))
+    const proof = await payOrRunOut(counter, quoteBody.parse(quoted.body))
+    if (proof === undefined) return
     attacks.push(await useUp(counter, { path, body, proof }))
+  }
+}
+
+/** Undefined when the attacker has no token left. */
+async function payOrRunOut({ payer }: Counter, quote: QuoteBody): Promise<string | undefined> {
+  try {
+    return await payer.pay(quote)
+  } catch (error) {
+    if (/insufficient funds/.test(String(error))) return undefined
+    throw error
   }
 }
 

@@ -14,6 +14,8 @@ export interface BrowserPool {
   problem(): string | undefined
   /** A browser for one job. It stays open until it is given back. */
   take(): Promise<BrowserLease>
+  /** A browser for this job and no other: its page may have ended the last one. */
+  takeAlone(): Promise<BrowserLease>
   close(): Promise<void>
 }
 
@@ -45,6 +47,8 @@ interface BrowserPoolState extends BrowserPoolDeps {
   /** Why the last start failed, and how many have failed in a row. */
   failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
+  /** Browsers for one job that are being started. */
+  readonly startingAlone: Set<Promise<OpenBrowser>>
   readonly closing: AbortController
 }
 
@@ -65,13 +69,15 @@ export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
     current: undefined,
     failure: undefined,
     open: new Set(),
+    startingAlone: new Set(),
     closing: new AbortController(),
   }
   startInBackground(pool)
   return {
     whyUnavailable: () => whyUnavailable(pool),
     problem: () => pool.failure?.reason,
-    take: () => take(pool),
+    take: async () => leaseOf(pool, await current(pool)),
+    takeAlone: async () => leaseOf(pool, await startAlone(pool)),
     close: () => close(pool),
   }
 }
@@ -97,9 +103,8 @@ function current(pool: BrowserPoolState): Promise<OpenBrowser> {
 
 async function start(pool: BrowserPoolState): Promise<OpenBrowser> {
   try {
-    const launched = await launch(pool)
-    const opened: OpenBrowser = { launched, jobs: 0, leases: 0, retired: false, ended: undefined }
-    pool.open.add(opened)
+    const opened = await open(pool)
+    const { launched } = opened
     pool.failure = undefined
     pool.onChange?.()
     launched.browser.once('disconnected', () => retire(pool, opened))
@@ -116,6 +121,21 @@ async function start(pool: BrowserPoolState): Promise<OpenBrowser> {
     }
     throw error
   }
+}
+
+async function open(pool: BrowserPoolState): Promise<OpenBrowser> {
+  const launched = await launch(pool)
+  const opened: OpenBrowser = { launched, jobs: 0, leases: 0, retired: false, ended: undefined }
+  pool.open.add(opened)
+  return opened
+}
+
+/** Retired from the start, so that it ends with its job. */
+async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
+  pool.closing.signal.throwIfAborted()
+  const starting = open(pool).then((opened) => Object.assign(opened, { retired: true }))
+  pool.startingAlone.add(starting)
+  return starting.finally(() => pool.startingAlone.delete(starting))
 }
 
 async function retryLater(pool: BrowserPoolState, failures: number): Promise<void> {
@@ -178,8 +198,7 @@ async function announce(
   })
 }
 
-async function take(pool: BrowserPoolState): Promise<BrowserLease> {
-  const opened = await current(pool)
+function leaseOf(pool: BrowserPoolState, opened: OpenBrowser): BrowserLease {
   opened.jobs++
   opened.leases++
   if (opened.jobs >= pool.jobsPerBrowserMax) retire(pool, opened)
@@ -216,6 +235,6 @@ function endOf(pool: BrowserPoolState, opened: OpenBrowser): Promise<void> {
 async function close(pool: BrowserPoolState): Promise<void> {
   pool.closing.abort()
   // Waits for a browser that is starting, or it would stay behind.
-  await pool.current?.catch(() => undefined)
+  await Promise.allSettled([pool.current, ...pool.startingAlone])
   await Promise.all([...pool.open].map((opened) => endOf(pool, Object.assign(opened, { retired: true }))))
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
-import { type BrowserPool, openBrowserPool } from './browserPool.ts'
+import { type BrowserLease, type BrowserPool, openBrowserPool } from './browserPool.ts'
 import { checkChromiumPath } from './chromium.ts'
 import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
-import { type Egress, renderJob } from './renderJob.ts'
+import { type Egress, type JobOutcome, renderJob } from './renderJob.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
 import { renderTaskOf } from './renderTaskOf.ts'
 
@@ -51,25 +51,52 @@ interface Rendering {
 // A page that is hurried is captured as it is; one that cannot be, such as a script without end, is ended.
 const hurriedTimeoutMs = 3_000
 
-async function render(
-  { browsers, egress, limits }: Rendering,
-  work: RenderWork,
-  { timeoutMs, signal, hurry, onStall }: RenderBounds,
-): Promise<Rendered> {
-  const lease = await browsers.take().catch((cause: unknown) => {
-    throw new RenderFailure('broken', 'no browser could be started', { cause })
-  })
+async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): Promise<Rendered> {
+  const { timeoutMs, signal, hurry } = bounds
   const ended = new AbortController()
   const endHurried = (): void => void setTimeout(() => ended.abort(), hurriedTimeoutMs).unref()
   hurry.addEventListener('abort', endHurried, { once: true })
+  const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs), ended.signal])
+  const first = await attempt(deps, work, { ...bounds, until, take: deps.browsers.take })
+  if (!first.isBrowserLost || until.aborted) return resultOf(first.outcome, bounds)
+  // Any page of that browser can have ended it. Alone, a page harms no other, and shows whether it is the one.
+  const second = await attempt(deps, work, { ...bounds, until, take: deps.browsers.takeAlone })
+  if (second.isBrowserLost) throw new RenderFailure('broken', 'the page ended the browser', { endsPayment: true })
+  return resultOf(second.outcome, bounds)
+}
+
+interface AttemptBounds extends Pick<RenderBounds, 'hurry' | 'onStall'> {
+  readonly until: AbortSignal
+  readonly take: () => Promise<BrowserLease>
+}
+
+interface Attempt {
+  readonly outcome: JobOutcome
+  readonly isBrowserLost: boolean
+}
+
+async function attempt(
+  { egress, limits }: Rendering,
+  work: RenderWork,
+  { until, take, hurry, onStall }: AttemptBounds,
+): Promise<Attempt> {
+  const lease = await take().catch((cause: unknown) => {
+    throw new RenderFailure('broken', 'no browser could be started', { cause })
+  })
+  const { loadTimeoutMs } = limits
   const outcome = await renderJob(lease.browser, renderTaskOf(work), {
     egress,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs), ended.signal]),
-    loadTimeoutMs: limits.loadTimeoutMs,
+    signal: until,
+    loadTimeoutMs,
     hurry,
     onStall,
   })
+  const isBrowserLost = 'failure' in outcome && !lease.browser.connected
   lease.giveBack(outcome.obeyed ? 'sound' : 'spoiled')
+  return { outcome, isBrowserLost }
+}
+
+function resultOf(outcome: JobOutcome, { hurry, signal }: RenderBounds): Rendered {
   if (!('failure' in outcome)) return outcome.rendered
   const { failure } = outcome
   // The page was not hurried, the caller still waits, and the time was up: no other attempt will be better.

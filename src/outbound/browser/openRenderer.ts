@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { createPaymentBudgets, type PaymentBudgets } from './paymentBudgets.ts'
 import type { RenderEngine, RenderWork } from './renderEngine.ts'
-import { createRenderQueue, type RenderQueue } from './renderQueue.ts'
+import { createRenderQueue, type RenderQueue, type TurnOutcome } from './renderQueue.ts'
 import { type Customer, RenderFailure, type Rendered, type Renderer } from './renderer.ts'
 
 export interface RendererDeps {
@@ -22,7 +22,7 @@ export interface RendererDeps {
 export interface RenderAttempt {
   /** Reference of the payment. */
   readonly payment: string
-  readonly isRendered: boolean
+  readonly outcome: TurnOutcome
   /** Browser time of this payment so far, this attempt included. */
   readonly paymentTimeMs: number
 }
@@ -80,7 +80,7 @@ async function renderInTurn(deps: Rendering, work: RenderWork, customer: Custome
   if (turn === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
   const { payment } = customer
   const spending = budgets.start(payment)
-  let isRendered = false
+  let outcome: TurnOutcome = 'interrupted'
   try {
     const rendered = await engine.render(work, {
       timeoutMs: Math.min(jobTimeoutMs, spending.leftMs),
@@ -88,17 +88,18 @@ async function renderInTurn(deps: Rendering, work: RenderWork, customer: Custome
       hurry: turn.hurry,
       onStall: turn.stall,
     })
-    isRendered = true
+    outcome = 'rendered'
     return rendered
   } catch (error) {
     spending.end()
+    if (error instanceof RenderFailure && error.endsPayment) outcome = 'failed'
     if (error instanceof RenderFailure && !error.endsPayment && spending.isSpent())
       throw new RenderFailure(error.kind, error.message, { cause: error, endsPayment: true })
     throw error
   } finally {
     spending.end()
-    turn.leave(isRendered ? 'rendered' : 'failed')
-    onAttempt({ payment, isRendered, paymentTimeMs: spending.totalMs() })
+    turn.leave(outcome)
+    onAttempt({ payment, outcome, paymentTimeMs: spending.totalMs() })
   }
 }
 

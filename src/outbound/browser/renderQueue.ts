@@ -23,9 +23,14 @@ export interface RenderTurn {
   stall(): void
   /** Aborted when too many pages continue without a place, and this one is the last that should. */
   readonly hurry: AbortSignal
-  /** `failed`: nothing was sold, so the time of the page counts like a stall. */
-  leave(outcome: 'rendered' | 'failed'): void
+  leave(outcome: TurnOutcome): void
 }
+
+/**
+ * `failed`: by its own doing, so all the time of the page counts like a stall · `interrupted`: by the caller, by other
+ * pages, or before it was a page.
+ */
+export type TurnOutcome = 'rendered' | 'failed' | 'interrupted'
 
 export interface RenderQueueDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -55,14 +60,15 @@ interface QueueState extends RenderQueueDeps {
   readonly customers: LRUCache<string, true>
 }
 
-// A job that runs counts as much as a page that has stalled for this long.
-const runningWeightMs = 5_000
+// A job that runs counts as much as a page that has stalled for this long: more than a payer without purchases.
+const runningWeightMs = 70_000
 const rememberedMax = 10_000
 // Long enough to outlast a series of retries, short enough that a site which was down is not punished for a day.
 const rememberedMs = 5 * 60 * 1000
-// A payer who has bought nothing lately counts as one whose page has stalled for this long: wallets are free, so a crowd
-// of new ones must not stand before those who buy.
-const strangerMs = 1_000
+// A payer who has bought nothing lately counts as one whose page has hung for this long: wallets are free, so a crowd of
+// new ones must not stand before those who buy. Twice the time of a payment, because a page that fails under the load of
+// the crowd counts for its payer and for its site.
+const strangerMs = 60_000
 const customerMs = 60 * 60 * 1000
 
 /** The next job is the one whose payer and site use the browser least; of equals, the one that came first. */

@@ -1,5 +1,6 @@
 import { type HTTPResponse, type Page, TimeoutError } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
+import { placeBanners } from './fixedBanners.ts'
 import { countMissingGlyphs } from './missingGlyphs.ts'
 import { markdownShell, showMarkdown } from './markdownPage.ts'
 import { describePending, type PageRequests, trackRequests } from './pageRequests.ts'
@@ -46,6 +47,7 @@ export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): 
   const unsettled = await settlePage({ page, world, requests, timers, scroll: task.scroll }, task.options)
   loading.forget()
   await world.run(finishAnimations)
+  if (task.scroll !== undefined && 'url' in task.page) await placeBanners(world, task.isPrinted)
   const missingGlyphs = await countMissingGlyphs(world)
   watch.check()
   // Printing waits for fonts and pictures without a bound.

@@ -10,7 +10,6 @@ import type { Customer, Renderer } from '../../../src/outbound/browser/renderer.
 import { pageCount } from '../../../src/endpoints/pageCount.ts'
 import { pictureSize } from '../../../src/endpoints/pictureSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
-import { awaitThat } from '../../support/awaitThat.ts'
 import { linksOf, paperOf, structureOf, textOf } from './readPdf.ts'
 import { browsersOf, openTestRenderer, renderersOf, startWeb } from './testRenderer.ts'
 
@@ -32,9 +31,12 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
     response.end('<style>@font-face{font-family:x;src:url(/silent)}h1{font-family:x}</style><h1>hello</h1>'),
   '/hangingScript': (_request, response) => response.end('<h1>hello</h1><script src="/silent"></script><p>after'),
   '/hangingSheet': (_request, response) => response.end('<link rel="stylesheet" href="/silent"><h1>hello</h1>'),
+  '/kills': (_request, response) => {
+    if (killsLeft-- > 0) for (const pid of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
+    response.end('<h1>hello</h1>')
+  },
+  '/slow': (_request, response) => void setTimeout(() => response.end('<h1>hello</h1>'), 500),
   '/busy': (_request, response) => response.end('<script>for(;;);</script>'),
-  '/dialogs': (_request, response) => response.end('<script>alert(1);confirm(2);prompt(3);print()</script><p>done'),
-  '/popups': (_request, response) => response.end('<script>for(let i=0;i<20;i++)window.open("/")</script><p>done'),
   '/observe': (_request, response) => response.end(observe),
   '/said': (request, response) => {
     said = URL.parse(request.url ?? '', 'http://site.test')?.searchParams.get('what') ?? ''
@@ -70,6 +72,7 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
 }
 
 let said = ''
+let killsLeft = 0
 /** The page tells its server what it sees. */
 const observe = `<script>
 const widthOf = (family) => {
@@ -138,7 +141,7 @@ const egress = openEgress({
   limits: { bytesMax: 4 * 1024 * 1024, hostsMax: 50 },
 })
 const limits = { loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
-const opened = await openTestRenderer({ egress, limits, jobTimeoutMs: 4_000 })
+const opened = await openTestRenderer({ egress, limits, jobTimeoutMs: 12_000 })
 let payments = 0
 const never = new AbortController().signal
 
@@ -177,10 +180,6 @@ describe.skipIf(opened === undefined)('a page', () => {
 
   test.each([404, 500])('that says %i is a page', async (status) => {
     expect(await shoot(`/${status}`)).toMatchObject({ httpStatus: status })
-  })
-
-  test.each(['/dialogs', '/popups'])('is shown though it does %s', async (path) => {
-    expect(await shoot(path)).toMatchObject({ httpStatus: 200 })
   })
 
   test('of which one resource never arrives is captured on paper and as a picture, and says so', async () => {
@@ -300,12 +299,13 @@ describe.skipIf(opened === undefined)('a job fails, and the next one works:', ()
     expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
   })
 
-  test('the browser that is killed', async () => {
-    const shot = shoot('/silent')
-    await awaitThat('the browser runs', () => browsersOf(process.pid).length > 0)
-    const expected = expect(shot).rejects.toMatchObject({ kind: 'broken' })
-    for (const pid of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
-    await expected
+  test('the browser that ends with a page is replaced, and the page is repeated alone; a page that ends it again ends its payment', async () => {
+    killsLeft = 1
+    const [killed, beside] = await Promise.all([shoot('/kills'), shoot('/slow')])
+    expect([killed.httpStatus, beside.httpStatus]).toEqual([200, 200])
+    killsLeft = 2
+    const message = 'the page ended the browser'
+    await expect(shoot('/kills')).rejects.toMatchObject({ kind: 'broken', message, endsPayment: true })
     expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
   })
 })

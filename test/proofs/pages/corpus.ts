@@ -10,6 +10,5 @@ export const corpus: readonly CorpusPage[] = [
   ...scrollingPages,
   ...layoutPages,
   ...behaviourPages,
-  // They have no golden picture: what counts is that they end.
-  ...hostilePages.map((page) => ({ ...page, moves: true as const, isHostile: true as const })),
+  ...hostilePages,
 ]

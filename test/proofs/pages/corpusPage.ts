@@ -23,8 +23,8 @@ export interface CorpusPage {
   readonly sheets?: number
   /** Its picture depends on the moment. */
   readonly moves?: true
-  /** Made to harm. */
-  readonly isHostile?: true
+  /** Made to harm: one of these descriptions fits its capture. Which one depends on the speed of the machine. */
+  readonly endings?: readonly string[]
   /** There is nothing to sell: text of the failure. */
   readonly fails?: string
 }

@@ -16,6 +16,10 @@ export interface Capture {
 /** Undefined if the capture is what the corpus expects. */
 export async function judgeCapture(capture: Capture): Promise<string | undefined> {
   const { page, kind, outcome } = capture
+  if (page.endings !== undefined) {
+    const ending = describeCapture(outcome)
+    return page.endings.includes(ending) ? undefined : ending
+  }
   if (outcome instanceof RenderFailure)
     return page.fails !== undefined && outcome.message.includes(page.fails) ? undefined : outcome.message
   if (page.fails !== undefined) return 'it was captured although there is nothing to sell'
@@ -50,4 +54,15 @@ async function judgeDocument({ says = [], omits = [], sheets }: CorpusPage, { by
     if (shown !== undefined) return `a reader finds "${shown}"`
   }
   return undefined
+}
+
+export function describeCapture(rendered: Rendered | RenderFailure): string {
+  if (rendered instanceof RenderFailure) return `not captured: ${rendered.message}`
+  const reasons = rendered.missing.map(({ reason }) => reason).join(', ')
+  const marks = [
+    reasons === '' ? 'complete' : `marked ${reasons}`,
+    ...(rendered.clipped ? ['clipped'] : []),
+    ...(rendered.missingGlyphs === 0 ? [] : [`${rendered.missingGlyphs} characters without a font`]),
+  ]
+  return marks.join(', ')
 }

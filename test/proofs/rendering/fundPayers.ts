@@ -10,7 +10,8 @@ import { createPayer, type Payer } from '../../support/payer.ts'
 import type { ProofEnvironment } from '../proofEnvironment.ts'
 
 const lamportsEach = 50_000_000
-const baseUnitsEach = 400_000_000n
+// Four fifths of what the demo wallet has; the honest caller pays with the rest.
+const baseUnitsInAll = 80_000_000_000n
 const decimals = 6
 
 /** New wallets with SOL and tokens of the demo wallet. */
@@ -22,6 +23,7 @@ export async function fundPayers(environment: ProofEnvironment, count: number): 
   const from = demoWallet.publicKey
   const accountOf = (owner: PublicKey) => getAssociatedTokenAddressSync(mint, owner)
   const wallets = Array.from({ length: count }, () => Keypair.generate())
+  const baseUnitsEach = baseUnitsInAll / BigInt(Math.max(count, 1))
   const { blockhash } = await connection.getLatestBlockhash()
   const signatures = await Promise.all(
     wallets.map(({ publicKey: owner }) => {

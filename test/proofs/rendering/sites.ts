@@ -27,6 +27,11 @@ const hanging: readonly ((response: ServerResponse) => void)[] = [
   (response) => response.end('<script>for(;;);</script>'),
   (response) => response.end('<script>for (const all = [];;) all.push(new Array(1e6).fill(all.length))</script>'),
   drip,
+  // Their memory belongs to the browser and not to the page, so this ends the browser of all callers.
+  (response) =>
+    response.end(
+      '<script>const all = []; setInterval(() => all.push(new Blob([new Uint8Array(5e7).fill(1)])), 20)</script><img src="/never">',
+    ),
 ]
 const honestPage = `<h1>A page</h1>${'<p>with some text</p>'.repeat(40)}`
 

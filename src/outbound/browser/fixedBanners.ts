@@ -1,0 +1,30 @@
+import type { PageWorld } from './pageWorld.ts'
+
+/*
+ * A banner that is fixed to the window is drawn where the first window of a whole page ends, over its text, and on each
+ * sheet of a document. So a banner at the bottom goes into the flow of the page, and what else is fixed is printed once.
+ * HTML and Markdown of the caller stay as they are: there a fixed footer on each sheet is intended.
+ */
+
+const elementsMax = 50_000
+
+export async function placeBanners(world: PageWorld, isPrinted: boolean): Promise<void> {
+  await world.run(placeFixed, isPrinted, elementsMax)
+}
+
+const placeFixed = `(isPrinted, elementsMax) => {
+  let left = elementsMax
+  const place = (root) => {
+    for (const element of root.querySelectorAll('*')) {
+      if (left-- <= 0) return
+      if (element.shadowRoot !== null) place(element.shadowRoot)
+      if (element.style === undefined || getComputedStyle(element).position !== 'fixed') continue
+      const { top, bottom, width, height } = element.getBoundingClientRect()
+      if (width === 0 || height === 0) continue
+      const isAtBottom = top > 0 && top < innerHeight && bottom >= innerHeight - 1 && width * 2 >= innerWidth
+      if (isAtBottom) element.style.setProperty('position', 'static', 'important')
+      else if (isPrinted) element.style.setProperty('position', 'absolute', 'important')
+    }
+  }
+  place(document)
+}`
