@@ -144,7 +144,7 @@ function isUnseen(finding: Finding): finding is Unknown {
 const landingMaxMs = 60_000
 
 /** Would it then buy? A payment that would buy nothing is not sent at all. */
-async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<Rehearsal, 'effects'>) {
+async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<RehearsedPayment, 'effects'>) {
   const { proof, order, transaction } = submission
   const { effects } = shown
   const binding = bindSecret(effects.memos, proof.secret)
