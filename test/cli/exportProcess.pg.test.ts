@@ -36,7 +36,7 @@ const payments = 800
 beforeAll(async () => {
   const ledger = await openInstance(serviceUrl)
   await publishPrices(ledger)
-  await seedLedger(serviceUrl, { mint: sampleMint, payments })
+  await seedLedger({ serviceUrl, adminUrl }, { mint: sampleMint, payments })
 })
 
 interface Ended {
