@@ -3,7 +3,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { openEnvironment, type ProofEnvironment } from '../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'
 import { allAttacks } from './hostile/allAttacks.ts'
-import { startChild } from './hostile/child.ts'
+import { startAttacker } from './hostile/child.ts'
 import { openProcessorMeter, type ProcessorUse, usedBetween } from './hostile/processorUse.ts'
 import { withLimits } from './hostile/siege.ts'
 import type { Bench, BenchOptions, Yardstick } from './yardstick.ts'
@@ -61,7 +61,7 @@ async function measureAttack(
       capacityPerSecond,
       only: name,
     }
-    const attacker = startChild('attackerProcess.ts', JSON.stringify(target))
+    const attacker = startAttacker(target)
     const used = await during(durationMs)
     const [report] = await attacker.stop()
     progress(`attacks: ${report ?? 'no report'}`)

@@ -2,11 +2,17 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import type { Target } from './attack.ts'
 
 export interface Child {
   readonly pid: number | undefined
   /** Ends the process by its stdin. Returns its lines. */
   stop(): Promise<readonly string[]>
+}
+
+/** All attacks, or one of them, in a separate process. */
+export function startAttacker(target: Target & { readonly only?: string }): Child {
+  return startChild('attackerProcess.ts', JSON.stringify(target))
 }
 
 /** A script of this folder in a separate process. */

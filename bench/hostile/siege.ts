@@ -5,7 +5,7 @@ import { noLimits, type ProofEnvironment } from '../../test/proofs/proofEnvironm
 import { spawnServer } from '../../test/proofs/spawnServer.ts'
 import { freePort } from '../../test/support/freePort.ts'
 import type { AttackReport, Target } from './attack.ts'
-import { startChild } from './child.ts'
+import { startAttacker, startChild } from './child.ts'
 import { type Payers, type Purchase, startPayers } from './payers.ts'
 import { openProcessorMeter, type ProcessorUse, usedBetween } from './processorUse.ts'
 
@@ -115,7 +115,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   const prober = startChild('proberProcess.ts', String(port))
   const apart = healthPort === undefined ? undefined : startChild('proberProcess.ts', healthPort)
   const controlProber = startChild('proberProcess.ts', controlPort)
-  const attacker = startChild('attackerProcess.ts', JSON.stringify(target))
+  const attacker = startAttacker(target)
   await systemClock.sleep(rampMs)
   const besieged = await measure(attacker.pid)
   const [report] = await attacker.stop()

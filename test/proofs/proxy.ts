@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
-import { startChild } from '../../bench/hostile/child.ts'
+import { startAttacker } from '../../bench/hostile/child.ts'
 import { type Payers, startPayers } from '../../bench/hostile/payers.ts'
 import { withLimits } from '../../bench/hostile/siege.ts'
 import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
@@ -25,6 +25,8 @@ const {
 } = command.parse().opts<Record<'seconds' | 'payers' | 'addresses', number>>()
 // The attackers share the processors of the service, so this is less than the 0.8 that `npm run bench -- hostile` asks for.
 const goodputMin = 0.5
+// As in `npm run bench -- hostile`.
+const attackersNice = 5
 
 const reportShape = z.record(z.string(), z.record(z.string(), z.int()))
 // Of 2,050 connections, and of some ten times the capacity.
@@ -58,9 +60,10 @@ async function prove(): Promise<void> {
     port,
     wallet: environment.payer.address,
     addresses: Array.from({ length: addresses }, (_, n) => `127.0.2.${n + 1}`),
+    nice: attackersNice,
     capacityPerSecond: before.perSecond,
   }
-  const attacker = startChild('attackerProcess.ts', JSON.stringify(target))
+  const attacker = startAttacker(target)
   const during = await sold(payers, seconds)
   const [report = '{}'] = await attacker.stop()
   const after = await sold(payers, seconds / 2)
@@ -89,7 +92,7 @@ function startInstance(environment: ProofEnvironment, n: number): Promise<Spawne
   return spawnServer({ env, runsFile: `${environment.directory}/runs-${n}` })
 }
 
-/** Reason why the proof would show nothing: on a busy machine the attackers, whose priority is the lowest, hardly run. */
+/** Reason why the proof would show nothing: on a busy machine the attackers, whose priority is lower, hardly run. */
 function whyHarmless(report: string): string | undefined {
   const attacks = Object.values(reportShape.parse(JSON.parse(report)))
   const opened = attacks.reduce((sum, attack) => sum + (attack['opened'] ?? 0), 0)
