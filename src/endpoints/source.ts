@@ -11,7 +11,7 @@ import {
   providerMsMax,
   type Remembered,
 } from './askInTurn.ts'
-import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askForAgreement.ts'
+import { type AgreementPolicy, askForAgreement, ProvidersDiffer, whyUnconfirmable } from './askForAgreement.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
@@ -173,7 +173,7 @@ interface SourceProviders<Query, Data> {
 }
 
 function whyUnavailable<Query, Data>(
-  { options: { what, providers }, liveness }: SourceProviders<Query, Data>,
+  { options: { what, providers, agreement }, liveness }: SourceProviders<Query, Data>,
   query: Query | undefined,
 ): string | undefined {
   const answering = providers.filter(({ name }) => liveness.answers(name))
@@ -181,7 +181,10 @@ function whyUnavailable<Query, Data>(
   const ready = answering.filter((provider) => provider.whyUnavailable() === undefined)
   if (ready.length === 0) return `no provider of ${what} can be asked at the moment`
   const covers = (provider: Provider<Query, Data>) => query === undefined || provider.covers?.(query) !== false
-  return ready.some(covers) ? undefined : `no provider that answers at the moment has ${what} for this request`
+  if (!ready.some(covers)) return `no provider that answers at the moment has ${what} for this request`
+  if (query === undefined || agreement === undefined) return undefined
+  const why = whyUnconfirmable(providers, agreement, query)
+  return why === undefined ? undefined : `${what}: ${why}`
 }
 
 /** Undefined when the caller's share of one provider is left. */

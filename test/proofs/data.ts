@@ -1,5 +1,5 @@
 import '@tollbook/core/quietBindings'
-import { proofCommand, wholeNumber } from './proofCommand.ts'
+import { partOf, proofCommand, wholeNumber } from './proofCommand.ts'
 import { appleStage, bitcoinStage, loneStages } from './data/priceStages.ts'
 import { openNewsStage } from './data/newsStage.ts'
 import { openServers, type Result, settings, tryVariant, variantsOf } from './data/runVariants.ts'
@@ -13,6 +13,7 @@ import { concludeProof, say } from './verdict.ts'
 
 interface Options {
   readonly every: number
+  readonly part: (at: number) => boolean
   readonly show: number
 }
 
@@ -20,8 +21,9 @@ const command = proofCommand(
   'data',
   'No fault of one provider sells a wrong answer, or calls an existing item unknown.',
 )
-const { every, show } = command
+const { every, part, show } = command
   .option('--every <n>', 'tries only every n-th variant', wholeNumber, 4)
+  .option('--part <i/n>', 'tries only the i-th of n parts of these variants', partOf, () => true)
   .option('--show <n>', 'failures to print', wholeNumber, 20)
   .parse()
   .opts<Options>()
@@ -30,7 +32,7 @@ const results: Result[] = []
 const newsStage = await openNewsStage()
 for (const stage of [bitcoinStage, appleStage, ...loneStages, ...weatherStages, newsStage.stage]) {
   const servers = await openServers(stage)
-  const variants = variantsOf(stage).filter((_variant, at) => at % every === 0)
+  const variants = variantsOf(stage).filter((_variant, at) => at % every === 0 && part(at / every))
   for (const variant of variants) results.push(await tryVariant(variant, servers))
   servers.close()
   say(`${stage.name}: ${variants.length} variants`)
@@ -44,11 +46,11 @@ for (const { variant, verdict, detail } of [...bad, ...marked].slice(0, show))
     `${verdict}: ${variant.stage.name}, ${variant.provider.name}, ${variant.setting}, ${variant.name}: ${detail.slice(0, 200)}`,
   )
 concludeProof({
-  holds: bad.length === 0 && marked.every(({ variant }) => variant.setting === 'others silent'),
+  holds: bad.length === 0 && marked.length === 0,
   lines: [
     `${results.length} variants; wrong answers sold: ${bad.filter(({ verdict }) => verdict === 'wrong').length}`,
     `false NO_DATA: ${bad.filter(({ verdict }) => verdict === 'false NO_DATA').length}`,
-    `sold with the mark of a single source while every other source was silent, and wrong: ${marked.length}`,
+    `wrong answers sold with the mark of a single source: ${marked.length}`,
   ],
 })
 
