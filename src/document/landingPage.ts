@@ -111,15 +111,18 @@ function product({
   method,
   summary: what,
   priceUSD,
+  models = [],
   requiredTokens,
   available,
   reason = '',
 }: CatalogProduct): Markup {
   const state = available ? html`` : html`<p class="warning">Not for sale now: ${reason}.</p>`
   const tokens = requiredTokens === null ? '' : `${requiredTokens.toLocaleString('en-US')} tokens`
+  const prices = models.map(({ model, priceUSD: usd }) => `${model}: $${String(usd)}`).join(', ')
   return html`<li class="panel">
     <h3><a href="pay${path}">${what}</a></h3>
     <p class="price"><span class="usd">$${String(priceUSD)}</span> <span class="muted">${tokens}</span></p>
+    ${prices === '' ? html`` : html`<p class="muted">${prices}</p>`}
     <p class="mono path"><span class="method">${method}</span> ${path}</p>
     ${state}
   </li>`

@@ -41,8 +41,8 @@ export function createMppRail(given: MppRailDeps): PaymentRail<SponsoredProof> {
       return isMarked ? { payer: undefined } : undefined
     },
     challenge: (offer) => challenge(deps, offer),
-    async read(request, { path }) {
-      const presented = await readPayment(deps, request, path)
+    async read(request, endpoint) {
+      const presented = await readPayment(deps, request, endpoint)
       if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })
       return presented
     },

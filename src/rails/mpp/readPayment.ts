@@ -19,7 +19,7 @@ export interface MppReadDeps extends MppChallengeDeps, PresentDeps {
 export async function readPayment(
   deps: MppReadDeps,
   request: ProofRequest,
-  path: string,
+  endpoint: string,
 ): Promise<Presented<SponsoredProof> | Refusal> {
   const credential = readCredential(request.header(credentialHeader) ?? '')
   if (credential === undefined) return refuseProof('malformed_credential')
@@ -38,7 +38,7 @@ export async function readPayment(
     sponsored,
     secret,
     priceList,
-    path,
+    endpoint,
     takeLookup: () => request.takeLookup(),
     refuseOffer: () => refuseChallenge(deps, request, challenge),
   })

@@ -13,13 +13,13 @@ export interface X402ReadDeps extends X402ChallengeDeps, PresentDeps {
 
 export interface ReadQuestion extends Pick<ProofRequest, 'takeLookup'> {
   readonly header: string
-  readonly path: string
+  readonly endpoint: string
 }
 
 /** Reads PAYMENT-SIGNATURE: the echo of the offer, and the transaction that the payer has signed. */
 export async function readPayment(
   deps: X402ReadDeps,
-  { header, path, takeLookup }: ReadQuestion,
+  { header, endpoint, takeLookup }: ReadQuestion,
 ): Promise<Presented<SponsoredProof> | Refusal> {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
@@ -33,7 +33,7 @@ export async function readPayment(
   const sponsored = deps.readSponsored(bytes, { feePayer, mint, paymentWallet })
   if (typeof sponsored === 'string') return refuseSponsor(sponsored)
   const { secret, priceList } = accepted.extra
-  return presentSponsored(deps, { sponsored, secret, priceList, path, takeLookup })
+  return presentSponsored(deps, { sponsored, secret, priceList, endpoint, takeLookup })
 }
 
 /** The echo must be an offer of this service, as it is now. */

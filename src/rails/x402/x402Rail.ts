@@ -33,10 +33,10 @@ export function createX402Rail(given: X402RailDeps): PaymentRail<SponsoredProof>
       return isMarked ? { payer: undefined } : undefined
     },
     challenge: (offer) => challenge(deps, offer),
-    async read(request, { path }) {
+    async read(request, endpoint) {
       const presented = await readPayment(deps, {
         header: request.header(paymentHeader) ?? '',
-        path,
+        endpoint,
         takeLookup: () => request.takeLookup(),
       })
       if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { artifactRoute } from '../../http/artifactRoute.ts'
 import { createSearchRoutes } from '../../http/searchRoutes.ts'
 import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
-import { openRenderer } from '../../outbound/browser/openRenderer.ts'
+import { openRenderer, type RenderAttempt } from '../../outbound/browser/openRenderer.ts'
 import { openRenderWorker } from '../../outbound/browser/openRenderWorker.ts'
 import { close } from '../closePart.ts'
 import { openArtifacts } from './openArtifacts.ts'
@@ -41,7 +41,8 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
   const { chromiumPath, allowHosts } = render
   const openEngine = () => openRenderWorker({ clock, log, settings: { chromiumPath, allowHosts: [...allowHosts] } })
-  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine }), close)
+  const onAttempt = (attempt: RenderAttempt) => log.debug({ event: 'page_attempt_ended', ...attempt })
+  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), close)
   const needsOf = (from: Providers): CatalogDeps => ({
     ...from.data,
     newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), close).search,
