@@ -24,14 +24,14 @@ export function anchorCommand(deps: CommandDeps): Command {
     .description(
       'write the newest checkpoint of the service into a memo on Solana, signed and paid with a separate key',
     )
-    .requiredOption('--keypair <file>', 'keypair file of the Solana CLI; a little SOL for fees is all it needs')
+    .requiredOption('--keypair <file>', 'keypair file of the Solana CLI; needs only a little SOL for fees')
     .option('--base-url <url>', 'the service (default: the one that runs in local mode)')
     .option('--rpc-url <url>', 'a Solana node (default: the chain of local mode)')
     .option(
       '--key <file>',
       'key of the service, JWK or JWKS, that the checkpoint must be signed with (default: local mode)',
     )
-    .option('--every <duration>', 'do so again after this time, such as 1h, until interrupted')
+    .option('--every <duration>', 'repeat at this interval, such as 1h, until interrupted')
     .addHelpText('after', anchorExitHelp)
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
@@ -46,7 +46,7 @@ export function anchorCommand(deps: CommandDeps): Command {
 const anchorExitHelp = `
 Exit codes:
   0  on chain and confirmed
-  2  not called right: an option or a file; or the checkpoint is not signed with the key
+  2  wrong usage: an option or a file; or the checkpoint is not signed with the key
   7  the service or the node does not answer, or the transaction did not land; run it again`
 
 async function anchor(deps: CommandDeps, options: AnchorOptions): Promise<number> {

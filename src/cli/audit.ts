@@ -8,7 +8,7 @@ import { UsageProblem } from './usageProblem.ts'
 /** `tollbook audit`: the command of packages/audit, with what this machine knows about its own service. */
 export function auditCommand(deps: CommandDeps): Command {
   const command = new Command('audit')
-    .description('replay the ledger, or a jsonl export of it, and report whether it holds: bytes, figures, gaps, chain')
+    .description('replay the ledger or a jsonl export of it with independent code, and report every discrepancy')
     .usage('[options] [export]')
     .argument('[words...]')
     .allowUnknownOption()

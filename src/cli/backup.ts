@@ -38,14 +38,14 @@ function walCommand(deps: CommandDeps): Command {
 }
 
 const backupHelp = `
-BACKUP_DATABASE_URL is a login with the right REPLICATION. pg_basebackup and pg_verifybackup of the version of the server
+BACKUP_DATABASE_URL is a login with the REPLICATION attribute. pg_basebackup and pg_verifybackup of the version of the server
 must be installed; BACKUP_TOOLS_DIR names their folder. The newest BACKUPS_RETAINED (7) base backups are kept, and the
 write-ahead log since the oldest of them.
 
-A base backup lacks the payments since it was made. \`tollbook backup wal\` in addition loses none of those.
+A base backup does not contain later payments. Run \`tollbook backup wal\` continuously to keep those too.
 \`tollbook restore --drill\` shows that a backup can be restored.
 
-Exit codes: 0 the backup is whole and verified; 1 no backup was made, with the reason; 2 not called right`
+Exit codes: 0 the backup is whole and verified; 1 no backup was made, with the reason; 2 wrong usage`
 
 function readOrder(deps: CommandDeps, isQuiet: boolean): WalOrder & { readonly count: number } {
   const { databaseUrl, folder, count, toolsFolder } = readConfig().backup

@@ -16,8 +16,8 @@ Configured by environment: BURN_DATABASE_URL, BURN_KEYPAIR, BURN_EVERY_SECONDS, 
 PAYMENT_WALLET; docs/burn.md explains them, and how the payment wallet approves the delegate.
 
 Exit codes of --once:
-  0  burned and confirmed, or nothing is owed for payments that are final
-  4  refused: the message says why; or the round failed on chain and is made again by the next run
+  0  burned and confirmed, or no final payment owes a burn
+  4  refused: the message says why; or the round failed on chain, and the next run repeats it
   7  the database or the Solana node does not answer, or the chain has not decided yet; run it again`
 
 interface BurnFlags {
@@ -29,7 +29,7 @@ interface BurnFlags {
 export function burnCommand(deps: CommandDeps): Command {
   return new Command('burn')
     .description('burn owed tokens of x402 payments out of the payment wallet, as its delegate; runs until stopped')
-    .option('--once', 'end the open round, or burn what is owed now, print the outcome as JSON, and exit')
+    .option('--once', 'complete the open round or burn the owed tokens now, print the outcome as JSON, and exit')
     .option('--until-stdin-ends', 'stop when stdin ends, so that the job ends with the process that started it')
     .addHelpText('after', help)
     .action(async (flags: BurnFlags) => {

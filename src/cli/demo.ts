@@ -10,9 +10,7 @@ import { untilStopped } from './untilStopped.ts'
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description(
-      'start the service in local mode and buy every product: real payments, checked answers, ledger and chain compared',
-    )
+    .description('start the service in local mode, buy and check every product, and compare the ledger with the chain')
     .option('--once', 'stop after the last purchase', false)
     .addOption(sampleUpstreamsOption())
     .addHelpText(
@@ -32,7 +30,7 @@ const say = (text: string) => void process.stdout.write(`${text}\n`)
 async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   const config = readConfig(undefined, flags)
   // Warnings only, so that the log does not interrupt the demo's output.
-  const log = createLog({ level: 'warn', name: 'tollbook demo' })
+  const log = createLog({ level: 'error', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
   const service = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
   opened.defer(() => service.close())

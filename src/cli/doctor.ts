@@ -9,14 +9,14 @@ import type { CommandDeps } from './commandDeps.ts'
 export function doctorCommand(deps: CommandDeps): Command {
   return new Command('doctor')
     .description('check configuration, database, chain and ledger of this installation; changes nothing')
-    .option('--json', 'one finding a line, as JSON')
+    .option('--json', 'print one JSON object per finding and line')
     .addHelpText(
       'after',
       `
-Reads the environment of the service. With MIGRATION_DATABASE_URL it also sees whether the triggers of the ledger fire.
+Reads the environment of the service. With MIGRATION_DATABASE_URL it also checks that the triggers of the ledger are enabled.
 
 Exit codes:
-  0  nothing failed; warnings name what is weaker than it could be
+  0  no check failed; warnings name weak points
   1  a check failed, and the service would not start or would be unsafe`,
     )
     .action(async ({ json = false }: { readonly json?: boolean }) => {

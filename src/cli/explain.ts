@@ -9,12 +9,12 @@ import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 const unknownExitCode = 4
 
 const exitHelp = `
-DATABASE_URL is a login of tollbook_service or tollbook_reader; for a booking FINANCE_DATABASE_URL is one of tollbook_finance.
-SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET name the chain. Local mode is found by itself.
+DATABASE_URL is a login of tollbook_service or tollbook_reader; FINANCE_DATABASE_URL is one of tollbook_finance, to record.
+SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET name the chain. Local mode is detected automatically.
 
 Exit codes:
   0  explained, or recorded
-  2  not called right
+  2  wrong usage
   4  no quote or receipt with this id is on record; or nothing was recorded, and the message says why
   7  the database does not answer`
 
@@ -29,9 +29,9 @@ export function explainCommand(deps: CommandDeps): Command {
     .description('explain one payment: what chain and ledger say, each rule, each attempt, and what to do next')
     .argument('<subject>', 'signature, reference, receipt id or quote id')
     .option('--json', 'one JSON object, for programs')
-    .option('--book', 'record a transfer that was never presented, or a refund that is due, now')
-    .option('--reason <text>', 'with --book: why; it is recorded')
-    .option('--by <name>', 'with --book: who decides; it is recorded with the login')
+    .option('--book', 'record a transfer that was never presented, or a due refund, at once')
+    .option('--reason <text>', 'with --book: the reason, which is recorded')
+    .option('--by <name>', 'with --book: the person who decides; recorded with the login')
     .addHelpText('after', exitHelp)
     .exitOverride(rethrowAsUsage)
     .configureOutput({

@@ -39,9 +39,9 @@ export function exportCommand(deps: CommandDeps): Command {
     .description('write the ledger as jsonl (all of it, for an audit), csv, parquet, beancount or hledger')
     .argument('<format>', exportFormats.join(', '))
     .option('--table <name>', `rows of csv and parquet: ${exportTables.join(', ')}`, 'entries')
-    .option('--from <when>', 'first position, or a day or moment by which it was recorded: 42, 2026-11-01')
-    .option('--to <when>', 'last position, day (included) or moment (not included)')
-    .option('--output <file>', 'write to a file, which appears when it is whole (default: standard output)')
+    .option('--from <when>', 'first position, or the day or time of its recording: 42, 2026-11-01')
+    .option('--to <when>', 'last position or day (included), or time (excluded)')
+    .option('--output <file>', 'write to a file, which appears when it is complete (default: standard output)')
     .option(
       '--database <url>',
       'a role that may read the ledger (default: REPORTS_DATABASE_URL, DATABASE_URL, or local mode)',
@@ -61,7 +61,7 @@ const exportHelp = `
 Each export names the size and root of the Merkle tree that it ends at, and the newest signed checkpoint;
 docs/finance-export.md says how to tie it to one. A role of tollbook_reader suffices.
 
-Exit codes: 0 written; 1 the ledger cannot be read or is damaged; 2 not called right; 130 interrupted`
+Exit codes: 0 written; 1 the ledger cannot be read or is damaged; 2 wrong usage; 130 interrupted`
 
 async function runExport(deps: CommandDeps, format: string, options: ExportOptions): Promise<number> {
   try {

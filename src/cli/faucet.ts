@@ -15,10 +15,10 @@ interface FaucetFlags {
 /** `tollbook faucet`: SOL and service tokens for a wallet, on the local chain only. */
 export function faucetCommand(deps: CommandDeps): Command {
   return new Command('faucet')
-    .description('give a wallet SOL and newly made service tokens; on the chain of local mode only')
+    .description('give a wallet SOL and newly minted service tokens (local mode only)')
     .argument('<address>', 'the wallet')
-    .argument('<tokens>', 'how many whole tokens, for example 100 or 0.5')
-    .option('--sol <amount>', 'SOL to give besides, for fees and accounts', '1')
+    .argument('<tokens>', 'number of tokens, for example 100 or 0.5')
+    .option('--sol <amount>', 'SOL for fees and accounts', '1')
     .addHelpText('after', faucetExitHelp)
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
@@ -33,7 +33,7 @@ export function faucetCommand(deps: CommandDeps): Command {
 const faucetExitHelp = `
 Exit codes:
   0  given and confirmed
-  2  not called right, or there is no local mode here
+  2  wrong usage, or there is no local mode here
   7  the local chain does not answer`
 
 type FaucetGift = Parameters<typeof fundWallet>[1]

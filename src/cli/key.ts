@@ -15,7 +15,7 @@ export function keyCommand(deps: CommandDeps): Command {
     values: 'keys',
     change: {
       verb: 'rotate',
-      description: 'record the public key that instances sign with from a time on',
+      description: 'record the public key with which instances sign from a given time',
       argument: '<public-key>',
       argumentDescription: 'its `x`, or a file with the JWK; of a private key only the public part is read',
       read: readPublicKey,

@@ -5,10 +5,10 @@ import { migrate } from '../store/migrate.ts'
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('bring the database of MIGRATION_DATABASE_URL up to this release; local mode does it by itself')
+    .description('migrate the database of MIGRATION_DATABASE_URL to this release; local mode does so automatically')
     .addHelpText(
       'after',
-      '\nThe role needs to own the database and may create roles. It is never the role of the service; see docs/operations.md.',
+      '\nThe role must own the database and be allowed to create roles. Never use it for the service; see docs/operations.md.',
     )
     .action(async () => {
       const { migrationDatabaseUrl } = readConfig()

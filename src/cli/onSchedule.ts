@@ -8,7 +8,7 @@ const everyMinMs = 10_000
 const everyMaxMs = 7 * 86_400_000
 
 /**
- * Runs the work once, or again after each duration until the command is interrupted. A run that was not called right ends the
+ * Runs the work once, or again after each duration until the command is interrupted. A run that was used wrongly ends the
  * schedule; one that failed for another reason is repeated at its next time.
  */
 export async function runOnSchedule(

@@ -9,7 +9,7 @@ import { rethrowAsUsage } from './usageProblem.ts'
 /** `tollbook pay`: the command of packages/client, with what this machine knows about its own service. */
 export function payCommand(deps: CommandDeps): Command {
   const command = new Command('pay')
-    .description('request a paid endpoint, pay what it asks within a limit, print the data and the receipt')
+    .description('request a paid endpoint, pay its price up to a limit, and print the data and the receipt')
     .usage('[options] [method] [path]')
     .argument('[words...]')
     .allowUnknownOption()

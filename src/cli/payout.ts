@@ -14,10 +14,10 @@ import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 const exitHelp = `
 Exit codes:
   0  done; "plan" says so when nothing is owed
-  2  not called right
+  2  wrong usage
   4  refused: the message says why, and nothing was sent or recorded
-  7  the database or the Solana node does not answer, or the transaction is not final yet; do the same again
-  130  interrupted; do the same again`
+  7  the database or the Solana node does not answer, or the transaction is not final yet; run the command again
+  130  interrupted; run the command again`
 
 interface PlanFlags {
   readonly providerWallet?: string
@@ -42,7 +42,7 @@ export function payoutCommand(deps: CommandDeps): Command {
     .addHelpText('after', exitHelp)
   command
     .command('plan')
-    .description('who is to be paid how much, of which debts; moves nothing')
+    .description('list the wallets to pay, with amounts and debts; moves nothing')
     .option('--provider-wallet <address>', 'default: PAYOUT_PROVIDER_WALLET; without one the share waits')
     .option('--holders-wallet <address>', 'default: PAYOUT_HOLDERS_WALLET')
     .option('--treasury-wallet <address>', 'default: PAYOUT_TREASURY_WALLET')
@@ -61,7 +61,7 @@ export function payoutCommand(deps: CommandDeps): Command {
     .action((file: string, flags: SendFlags) => runPayout(deps, (payout) => send(deps, payout, { file, flags })))
   command
     .command('record')
-    .description('put a payout that is final on chain into the ledger; doing it again is harmless')
+    .description('record a payout that is final on chain; safe to repeat')
     .argument('<signature>')
     .requiredOption('--plan <file>', 'the plan that it pays a part of')
     .action((signature: string, { plan: file }: { readonly plan: string }) =>

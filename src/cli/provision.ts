@@ -14,13 +14,13 @@ export function provisionCommand(): Command {
       .description(
         'put a service token and wallets on a local chain, for services that start elsewhere (docs/deploy.md)',
       )
-      .requiredOption('--rpc-url <url>', 'the local chain; waited for, a minute at most')
-      .requiredOption('--base-url <url>', 'where callers will reach the service')
+      .requiredOption('--rpc-url <url>', 'the local chain; the command waits for it up to a minute')
+      .requiredOption('--base-url <url>', 'base URL of the service for its callers')
       // Not `--env-file`: Node takes that for itself, wherever it stands.
-      .requiredOption('--settings-file <file>', 'where the settings of the service go, its receipt key among them')
+      .requiredOption('--settings-file <file>', 'file for the settings of the service, including its receipt key')
       .addHelpText(
         'after',
-        '\nKeys and local.json stay in TOLLBOOK_HOME. With SOLANA_RPC_URLS set the chain is yours: nothing is made, and the file is removed.',
+        '\nKeys and local.json stay in TOLLBOOK_HOME. If SOLANA_RPC_URLS is set, nothing is created and the settings file is removed.',
       )
       .action(provision)
   )

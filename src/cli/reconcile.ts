@@ -8,18 +8,18 @@ import { rethrowAsUsage } from './usageProblem.ts'
 const differsExitCode = 9
 
 const exitHelp = `
-DATABASE_URL is a login of tollbook_service or tollbook_reader. Local mode is found by itself.
+DATABASE_URL is a login of tollbook_service or tollbook_reader. Local mode is detected automatically.
 
 Exit codes:
   0  the payment wallets hold what the ledger says
-  2  not called right
+  2  wrong usage
   7  the database or the Solana node does not answer
   9  they differ: each transfer that is not in the ledger is listed`
 
 /** `tollbook reconcile`: the payment wallets on chain against the ledger. */
 export function reconcileCommand(deps: CommandDeps): Command {
   return new Command('reconcile')
-    .description('compare the payment wallets with the ledger, and list the transfers that make the difference')
+    .description('compare the payment wallets with the ledger, and list the transfers that explain the difference')
     .option('--json', 'one JSON object, for programs')
     .addHelpText('after', exitHelp)
     .exitOverride(rethrowAsUsage)

@@ -16,35 +16,35 @@ export interface DecisionFlags {
 const refusedExitCode = 4
 
 const exitHelp = `
-FINANCE_DATABASE_URL is a login of tollbook_finance; local mode is found by itself. Nothing is paid here: \`tollbook payout\`
+FINANCE_DATABASE_URL is a login of tollbook_finance; local mode is detected automatically. Nothing is paid here: \`tollbook payout\`
 pays the debts.
 
 Exit codes:
   0  recorded
-  2  not called right
+  2  wrong usage
   4  refused: the message says why, and nothing was recorded
-  7  the database or the Solana node does not answer; do the same again`
+  7  the database or the Solana node does not answer; run the command again`
 
 /** `tollbook refund`: decisions of people about the refund of one payment. */
 export function refundCommand(deps: CommandDeps): Command {
   const command = new Command('refund')
-    .description('approve what a payment is owed back, or refund a delivered answer')
+    .description('approve a refund that is due, or refund a delivered answer')
     .addHelpText('after', exitHelp)
   const add = (action: RefundAction, description: string) =>
     command
       .command(action)
       .description(description)
       .argument('<payment>', 'signature of the payment')
-      .requiredOption('--reason <text>', 'why; it is recorded')
-      .requiredOption('--by <name>', 'who decides; it is recorded with the login')
-      .option('--role <role>', 'finance or support: its limit applies', 'finance')
+      .requiredOption('--reason <text>', 'the reason, which is recorded')
+      .requiredOption('--by <name>', 'the person who decides; recorded with the login')
+      .option('--role <role>', 'finance or support; sets the largest amount', 'finance')
   add('approve', 'approve the debts of a payment: undelivered, overpaid or unmatched').action(
     (payment: string, flags: DecisionFlags) => decide(deps, 'approve', { payment, flags }),
   )
   add('grant', 'refund the price of an answer that was delivered; once for each payment')
-    .option('--amount <tokens>', 'a part of the price instead of all of it')
+    .option('--amount <tokens>', 'part of the price (default: all of it)')
     .action((payment: string, flags: DecisionFlags) => decide(deps, 'grant', { payment, flags }))
-  add('record', 'record a transfer that was never presented, or a refund that is due, now').action(
+  add('record', 'record a transfer that was never presented, or a due refund, at once').action(
     (payment: string, flags: DecisionFlags) => decide(deps, 'record', { payment, flags }),
   )
   for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)

@@ -36,8 +36,8 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .description(
       'burns, payments, refunds, liabilities, the trial balance or the closing statement of a month, from the ledger',
     )
-    .addArgument(new Argument('<report>', `which: ${names.join(', ')}`).argParser(reportNameOf))
-    .argument('[signature]', 'of the payment, payout or burn, for the report payment')
+    .addArgument(new Argument('<report>', `one of ${names.join(', ')}`).argParser(reportNameOf))
+    .argument('[signature]', 'signature of the payment, payout or burn; for the report "payment"')
     .option('--from <day>', 'first UTC day, for example 2026-11-01')
     .option('--to <day>', 'last UTC day, included')
     .option('--month <month>', 'instead of both, for example 2026-11')
@@ -49,12 +49,12 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .option('--refund <state>', 'refunds in one state: due, approved, part_paid or paid')
     .option('--owed-to <whom>', 'liabilities: all, or wallets for the refunds due')
     .option('--columns <names>', 'only these columns, separated by commas')
-    .option('--limit <rows>', `of a table or JSON, at most ${limitMax}; CSV is always whole`)
+    .option('--limit <rows>', `maximum rows of a table or JSON, at most ${limitMax}; CSV has all rows`)
     .option('--format <format>', 'table, csv or json', 'table')
     .addHelpText(
       'after',
       '\nREPORTS_DATABASE_URL, which may be a standby, or DATABASE_URL is a login of tollbook_service or tollbook_reader.\n' +
-        'In local mode it is found by itself.\n' +
+        'Local mode is detected automatically.\n' +
         'closing: RECEIPT_SIGNING_KEY signs the statement; check it with `tollbook verify FILE --key KEY`.',
     )
     .exitOverride(rethrowAsUsage)

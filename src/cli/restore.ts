@@ -66,7 +66,7 @@ It needs the programs of Postgres in the version of the backup, and disk space f
 Exit codes:
   0  the backup is sound, and continues the checkpoint if there is one
   1  it is broken, or the drill could not be carried out
-  2  not called right
+  2  wrong usage
   3  it is whole, and older than the checkpoint: the service would refuse it`
 
 async function runRestore(deps: CommandDeps, flags: RestoreFlags): Promise<number> {

@@ -10,7 +10,7 @@ import { untilStopped } from './untilStopped.ts'
 /** Of the commands that can start local mode. */
 export function sampleUpstreamsOption(): Option {
   const help =
-    'local mode only: samples of prices, weather, news and chat, which say so. auto (default): while no provider answers; always: ask no provider; never'
+    'local mode only: sample prices, weather, news and chat, marked as samples. auto (default): used while no provider answers; always: no provider is queried; never: no samples'
   return new Option('--sample-upstreams [mode]', help).choices(sampleModes).preset('always')
 }
 
@@ -24,7 +24,9 @@ interface Running {
 
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('serve until stopped; without configuration in local mode, with an embedded Postgres and Solana chain')
+    .description(
+      'start the service; without configuration it runs in local mode, with an embedded Postgres and Solana chain',
+    )
     .addOption(sampleUpstreamsOption())
     .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
     .action(async (flags: { readonly sampleUpstreams?: string }) => {

@@ -25,7 +25,7 @@ The login of OPERATOR_DATABASE_URL is a member of tollbook_operator; in local mo
 
 Exit codes:
   0  recorded, or on record already; with --dry-run: it would be recorded
-  2  not called right
+  2  wrong usage
   4  nothing was recorded: the message says why, or --yes is missing
   7  the database does not answer; run the command again`
 

@@ -13,7 +13,7 @@ export function splitCommand(deps: CommandDeps): Command {
     values: 'splits',
     change: {
       verb: 'change',
-      description: 'record the split that instances publish price lists with from now on',
+      description: 'record the split for all price lists from now on',
       argument: '<split>',
       argumentDescription: 'the new SPLIT, such as burn:30,provider:50,holders:15,treasury:5',
       takesEffectAtOnce: true,

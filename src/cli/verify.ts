@@ -24,13 +24,13 @@ const invalidExitCode = 9
 export function verifyCommand(deps: CommandDeps): Command {
   return new Command('verify')
     .description(
-      'check a receipt, and with a proof that the ledger holds it, or a closing statement, offline with the public key of the service',
+      'verify a receipt, its inclusion in the ledger, or a closing statement; offline, with the public key of the service',
     )
-    .argument('<file>', 'file with the receipt or the closing statement, or with the whole answer it came in')
-    .option('--proof <file>', 'the answer of /api/ledger/inclusion/<position>, the position being in receipt.ledger')
+    .argument('<file>', 'file with a receipt, a closing statement, or the whole answer that contains it')
+    .option('--proof <file>', 'answer of /api/ledger/inclusion/<position>; receipt.ledger has the position')
     .option('--key <file>', 'key of the service, JWK or JWKS (default: local mode)')
-    .option('--origin <name>', 'refuse a checkpoint of another log than this')
-    .option('--previous <file>', 'closing statement of the month before: check that its balances are carried over')
+    .option('--origin <name>', 'reject checkpoints of any other log')
+    .option('--previous <file>', 'closing statement of the month before: checks that its balances are carried over')
     .addHelpText('after', verifyExitHelp)
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),
@@ -45,7 +45,7 @@ export function verifyCommand(deps: CommandDeps): Command {
 const verifyExitHelp = `
 Exit codes:
   0  everything that was given verifies
-  2  not called right: an option or a file
+  2  wrong usage: an option or a file
   9  it does not verify; the problem says why`
 
 async function verify(deps: CommandDeps, receiptPath: string, options: VerifyOptions): Promise<number> {

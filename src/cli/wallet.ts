@@ -13,7 +13,7 @@ export function walletCommand(deps: CommandDeps): Command {
     values: 'payment wallets',
     change: {
       verb: 'change',
-      description: 'record the wallet that receives payments from a time on; moves no tokens',
+      description: 'record the wallet that receives payments from a given time; moves no tokens',
       argument: '<address>',
       argumentDescription: 'the new PAYMENT_WALLET; its token account has to exist before instances start with it',
       read(address) {

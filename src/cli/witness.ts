@@ -25,20 +25,20 @@ interface WitnessOptions {
 const exitHelp = `
 Exit codes:
   0  the file has the checkpoint with the witness's cosignature
-  2  not called right: an option or a file
+  2  wrong usage: an option or a file
   4  refused: the witness does not sign, or has seen a tree that the checkpoint does not continue
   7  the service or the witness does not answer; run it again`
 
 /** `tollbook witness`: has the newest checkpoint cosigned by a witness, by C2SP tlog-witness. */
 export function witnessCommand(deps: CommandDeps): Command {
   return new Command('witness')
-    .description('have the newest checkpoint of the service cosigned by a C2SP witness, and store it')
+    .description('request a cosignature of the newest checkpoint from a C2SP witness, and store it')
     .requiredOption('--witness-url <url>', 'prefix of the witness, without /add-checkpoint')
     .requiredOption('--witness-key <key>', 'key of the witness, name+id+key')
     .requiredOption('--output <file>', 'file for the cosigned checkpoint; auditors pass it to --checkpoint')
     .option('--base-url <url>', 'the service (default: the one that runs in local mode)')
     .option('--key <file>', 'key of the service, JWK or JWKS (default: local mode)')
-    .option('--every <duration>', 'do so again after this time, such as 10m, until interrupted')
+    .option('--every <duration>', 'repeat at this interval, such as 10m, until interrupted')
     .addHelpText('after', exitHelp)
     .configureOutput({
       writeOut: (text) => void deps.stdout.write(text),

@@ -23,7 +23,7 @@ export interface AuditWords {
 
 export const auditHelp = `Usage: tollbook-audit [options] [export]
 
-Replays a ledger, or a jsonl export of it, and reports whether it holds: bytes, figures, gaps, chain.
+Replays a ledger or a jsonl export of it with independent code, and reports every discrepancy.
 
 Arguments:
   export                      a file of \`tollbook export jsonl\` (default: the live ledger)

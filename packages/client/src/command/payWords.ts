@@ -25,7 +25,7 @@ const defaultMaxUsd = '0.10'
 
 export const payHelp = `Usage: tollbook-pay [options] [method] [path]
 
-Requests a paid endpoint, pays what it asks within a limit, and prints the data and the receipt.
+Requests a paid endpoint, pays its price up to a limit, and prints the data and the receipt.
 
 Arguments:
   method                   GET or POST
