@@ -62,7 +62,7 @@ export async function createService(
   const address = createServiceAddress(config.server)
   const serviceUrl = address.url
   const { split } = config.catalog
-  const sold = soldProducts(seams.products?.(definitions) ?? definitions, config.catalog)
+  const sold = soldProducts(seams.products?.(definitions) ?? definitions, config.catalog, config.providers)
 
   const chain = await openChain({ ...settings.chain, ...base, postJson })
   const { terms } = chain

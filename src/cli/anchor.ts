@@ -5,6 +5,7 @@ import { readKeypair } from '@tollbook/client/keypairFile'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
+import { unavailableExitCode } from './exitCode.ts'
 import { runOnSchedule } from './onSchedule.ts'
 import { readSealPlaces, requireUrl } from './sealPlaces.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
@@ -16,8 +17,6 @@ interface AnchorOptions {
   readonly key?: string
   readonly every?: string
 }
-
-const unavailableExitCode = 7
 
 /** `tollbook anchor`: writes the newest checkpoint into a memo on Solana, with a key that the service does not have. */
 export function anchorCommand(deps: CommandDeps): Command {

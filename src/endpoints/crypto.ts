@@ -57,7 +57,9 @@ function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
   const krakenTables = openKrakenTables(deps)
   const coins = openCoins(deps, createCoinGecko(deps, coinGecko))
   const tokens = openTokens(deps)
-  const history = createSource<CryptoHistoryQuery, PriceHistory>(deps, {
+  // The hosts are probed for prices. A probe of these would stop at Kraken, which has some of the coins only.
+  const unprobed = { ...deps, isProbed: false }
+  const history = createSource<CryptoHistoryQuery, PriceHistory>(unprobed, {
     what: 'the history of a cryptocurrency price',
     providers: [createKrakenHistory(krakenTables, deps.clock), createCoinGeckoHistory(coinGecko, deps.clock)],
     keyOf: (query) => `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`,
@@ -67,7 +69,7 @@ function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
     staleMs: 0,
     ageMaxMs: 6 * hour,
   })
-  const rates = createSource<RatesQuery, ExchangeRates>(deps, {
+  const rates = createSource<RatesQuery, ExchangeRates>(unprobed, {
     what: 'exchange rates',
     providers: [createKrakenRates(krakenTables, deps.clock), createCoinGeckoRates(coinGecko, deps.clock)],
     keyOf: () => 'rates',

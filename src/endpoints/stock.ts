@@ -9,7 +9,8 @@ import { type StockHistoryQuery, stockRanges } from './providers/stockHistory.ts
 import { stockAgreement, type StockPrice, type StockQuery } from './providers/stockPrice.ts'
 import { createStooq } from './providers/stooq.ts'
 import { tickerOf } from './providers/ticker.ts'
-import { createTwelveData } from './providers/twelveData.ts'
+import { createTwelveData, openTwelveData } from './providers/twelveData.ts'
+import { createTwelveDataHistory } from './providers/twelveDataHistory.ts'
 import { createYahoo, openYahoo } from './providers/yahoo.ts'
 import { createYahooHistory } from './providers/yahooHistory.ts'
 import { amountText, percentText } from './signedText.ts'
@@ -95,10 +96,11 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
   const keyOf = ({ ticker }: StockQuery) => ticker.canonical
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   const yahoo = openYahoo(deps)
+  const twelveData = openTwelveData(deps)
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
     providers: [
-      ...(key === undefined ? [] : [createTwelveData(deps, key)]),
+      ...(key === undefined ? [] : [createTwelveData(deps, key, twelveData)]),
       createYahoo(deps, yahoo),
       createStooq(deps),
       createNasdaq(deps),
@@ -114,7 +116,10 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
   })
   const history = createSource<StockHistoryQuery, PriceHistory>(deps, {
     what: 'the history of a stock price',
-    providers: [createYahooHistory(yahoo, deps.clock)],
+    providers: [
+      ...(key === undefined ? [] : [createTwelveDataHistory(twelveData, deps.clock, key)]),
+      createYahooHistory(yahoo, deps.clock),
+    ],
     keyOf: ({ ticker, range }) => `${ticker.canonical} ${range}`,
     isListed: ({ ticker }) => isListedTicker(ticker.canonical),
     known: [historyOf('5d', 'AAPL', undefined)],

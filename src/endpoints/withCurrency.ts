@@ -12,7 +12,6 @@ type Rates = AnswerSource<RatesQuery, ExchangeRates>
 export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates): ProductHandler<CryptoOrder> {
   return {
     ...handler,
-    probes: [...(handler.probes ?? []), rates.liveness],
     whyUnavailable(order, buyer) {
       const why = handler.whyUnavailable(order, buyer)
       return (

@@ -9,7 +9,7 @@ import type { RepeatDeps } from './repeat.ts'
 import { startTermsHealth } from './termsHealth.ts'
 
 /** Conditions for selling anything. */
-export interface Check {
+export interface ServiceCheck {
   readonly name: string
   /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */
   readonly problem: () => string | undefined
@@ -20,7 +20,7 @@ export interface Check {
 }
 
 export interface HealthJobs {
-  readonly checks: readonly Check[]
+  readonly checks: readonly ServiceCheck[]
   /** Why no quotes are made, although who has paid is served. */
   whyNoQuotes(): string | undefined
   /** A slot that the chain has certainly reached. */
@@ -63,7 +63,7 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   started.defer(housekeeping.stop)
   const retention = startQuoteRetentionJob({ clock, log, ...ledger, clockProblem: clockHealth.problem })
   started.defer(retention.stop)
-  const checks: readonly Check[] = [
+  const checks: readonly ServiceCheck[] = [
     { name: 'history', problem: ledger.history.problem },
     { name: 'ledger', problem: ledgerHealth.problem },
     { name: 'clock', problem: clockHealth.problem },

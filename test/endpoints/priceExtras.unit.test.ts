@@ -1,15 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import { crypto } from '../../src/endpoints/crypto.ts'
+import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import { stock } from '../../src/endpoints/stock.ts'
 import { type Answering, json } from '../support/loopbackProvider.ts'
-import { buyOrder, down, honest, startPriceServers } from '../support/priceStage.ts'
+import { buyOrder, down, honest, orderOf, startPriceServers } from '../support/priceStage.ts'
 import { readSample, sampleAnswer, withField } from '../support/upstreamSample.ts'
 
 const open = await startPriceServers()
 const failed = { kind: 'failed', code: 'UPSTREAM_FAILED' }
 
 /** The honest answers, except at one path. */
-const except = (name: 'COINGECKO' | 'KRAKEN' | 'YAHOO', part: string, answering: Answering): Answering => {
+const except = (
+  name: 'COINGECKO' | 'KRAKEN' | 'YAHOO' | 'TWELVE_DATA',
+  part: string,
+  answering: Answering,
+): Answering => {
   return (response, asked) => (asked.url.href.includes(part) ? answering : honest(name))(response, asked)
 }
 
@@ -119,6 +124,13 @@ describe('a history', () => {
     })
   })
 
+  test('of a coin that Kraken does not trade is quoted while Kraken answers its probes', async () => {
+    const { deps } = open()
+    const probed = openEndpoint(crypto, { ...deps, isProbed: true })
+    for (const liveness of probed.probes) await liveness.probe()
+    expect(orderOf(probed, { symbol: 'BNB', history: '1d' }).whyUnavailable()).toBeUndefined()
+  })
+
   test('that no provider has keeps the whole order from being sold', async () => {
     const says = { KRAKEN: except('KRAKEN', 'OHLC', down), COINGECKO: except('COINGECKO', 'ohlc', down) }
     expect(await buyOrder(open({ says }).crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
@@ -131,6 +143,19 @@ describe('a history', () => {
       meta: { history: { source: 'yahoo', adjusted: 'splits', splits: [] } },
     })
     expect(Object(outcome).data.history.bars.at(-1)).toMatchObject({ open: 266.84, close: 267.44, volume: 44_010_000 })
+  })
+
+  test('of a share comes from Twelve Data with a key, and from Yahoo if Twelve Data contradicts the price', async () => {
+    const order = { symbol: 'AAPL', history: '5d' }
+    expect(await buyOrder(open({ twelveDataKey: 'k' }).stock, order)).toMatchObject({
+      data: { history: { bars: { 4: { time: '2026-11-19T05:00:00.000Z', close: 267.44, volume: 44_010_000 } } } },
+      meta: { history: { source: 'twelvedata', adjusted: 'splits' } },
+    })
+    const far = sampleAnswer('twelvedata/time-series-aapl-5d', withField(['values', 4, 'close'], '220.00000'))
+    const TWELVE_DATA = except('TWELVE_DATA', 'time_series', far)
+    expect(await buyOrder(open({ twelveDataKey: 'k', says: { TWELVE_DATA } }).stock, order)).toMatchObject({
+      meta: { history: { source: 'yahoo' } },
+    })
   })
 
   const path = ['chart', 'result', 0]

@@ -18,7 +18,7 @@ import { claimOf, sampleMint, sampleSettlement } from '../store/samplePayment.ts
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const session = openSessions(serviceUrl)
 const ledger = await openInstance(serviceUrl)
-const payments = 2_500
+const payments = 1_200
 const overpaying = 1_100
 
 beforeAll(async () => {

@@ -46,6 +46,7 @@ const others: Partial<Record<PriceProvider, (asked: URL) => string | undefined>>
     if (asked.pathname.endsWith('/OHLC')) return 'kraken/ohlc-xbtusd'
     return asked.searchParams.get('pair')?.startsWith('EURUSD') === true ? 'kraken/ticker-rates' : undefined
   },
+  TWELVE_DATA: (asked) => (asked.pathname === '/quote' ? undefined : 'twelvedata/time-series-aapl-5d'),
   YAHOO: (asked) => (asked.searchParams.get('range') === '1d' ? undefined : 'yahoo/chart-aapl-5d'),
 }
 

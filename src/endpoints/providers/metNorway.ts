@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { cacheBound } from '../cacheBound.ts'
 import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import {
   type Air,
@@ -64,7 +65,7 @@ export function createMetNorway({
     base: baseUrlOf(upstreams.MET_NORWAY, publicBase),
     pace: paceOf(upstreams.MET_NORWAY, publicPace),
   })
-  const stored = new LRUCache<string, StoredForecast>({ max: storedMax })
+  const stored = new LRUCache<string, StoredForecast>(cacheBound(storedMax))
   let isDeprecationSaid = false
 
   async function steps(query: Pick<WeatherQuery, 'latitude' | 'longitude'>): Promise<StoredForecast> {

@@ -1,20 +1,16 @@
 import { z } from 'zod'
-import type { Clock } from '@tollbook/core/clock'
+import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
-import { type Bar, checkBars, endMsOf } from '../history/bars.ts'
+import type { Bar } from '../history/bars.ts'
 import type { PriceHistory } from '../history/priceHistory.ts'
 import type { Observation } from './provider.ts'
-import type { StockHistoryProvider, StockHistoryQuery } from './stockHistory.ts'
+import { stockHistoryObservation, type StockHistoryProvider, type StockHistoryQuery } from './stockHistory.ts'
 import { wholeUnitOf } from './stockPrice.ts'
 import { isSameSymbol } from './ticker.ts'
 import { readYahooChart, yahooSpelling } from './yahoo.ts'
 
 const dayMs = 24 * 60 * 60_000
-// The last trade may precede a long weekend.
-const ageMaxMs = 5 * dayMs
-// The last close is that of the price, or of the day before it.
-const percentMax = 12
 
 const column = z.array(z.number().nullable()).max(400)
 const split = z.object({ date: z.number(), numerator: z.number().positive(), denominator: z.number().positive() })
@@ -47,28 +43,16 @@ export function createYahooHistory(upstream: Upstream, clock: Clock): StockHisto
   }
 }
 
-function read(found: Chart, { price, currency }: StockHistoryQuery, nowMs: number): Observation<PriceHistory> {
-  const unit = wholeUnitOf(found.meta.currency)
-  if (currency !== undefined && unit.currency !== currency)
-    throw new UpstreamFailure('incomplete', 'the history is in another currency than the price')
+function read(found: Chart, query: StockHistoryQuery, nowMs: number): Observation<PriceHistory> {
+  const { currency, inWhole } = wholeUnitOf(found.meta.currency)
   const splits = Object.values(found.events?.splits ?? {}).toSorted((one, other) => one.date - other.date)
-  const bars = barsOf(found, unit.inWhole)
+  const bars = barsOf(found, inWhole)
   for (const one of splits) refuseUnadjusted(bars, one)
-  const rule = { price, percentMax, nowMs, ageMaxMs, intervalMs: dayMs }
-  return {
-    data: {
-      bars: checkBars(bars, rule),
-      intervalMs: dayMs,
-      currency: unit.currency,
-      facts: {
-        adjusted: 'splits',
-        splits: splits.map(({ date, numerator, denominator }) => {
-          return { date: new Date(date * 1_000).toISOString().slice(0, 10), ratio: `${numerator}:${denominator}` }
-        }),
-      },
-    },
-    asOfMs: endMsOf(bars, rule),
-  }
+  const shown = splits.map(({ date, numerator, denominator }) => {
+    return { date: isoTime(date * 1_000).slice(0, 10), ratio: `${numerator}:${denominator}` }
+  })
+  const facts = { adjusted: 'splits', splits: shown }
+  return stockHistoryObservation({ bars, intervalMs: dayMs, currency, facts }, query, nowMs)
 }
 
 /** Days without trades have nulls. */

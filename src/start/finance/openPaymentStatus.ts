@@ -8,12 +8,12 @@ import { findReceipt, type FindReceiptDeps } from '../../paywall/findReceipt.ts'
 import { refundJson } from '../../reports/refundLines.ts'
 import type { OpenReports } from '../ledger/openReports.ts'
 
-export interface PaymentStatusDeps extends FindReceiptDeps {
+export interface FindStatusDeps extends FindReceiptDeps {
   readonly reports: Pick<OpenReports, 'facts' | 'refundsNow'>
 }
 
 /** State, attempts, receipt and refunds of a payment, for the wallet that paid. */
-export function createFindPaymentStatus({ reports, ...deps }: PaymentStatusDeps): FindPaymentStatus {
+export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): FindPaymentStatus {
   return async ({ signature: text, wallet }) => {
     const signature = readSignature(text)
     if (signature === undefined) return undefined
@@ -39,7 +39,7 @@ export function createFindPaymentStatus({ reports, ...deps }: PaymentStatusDeps)
 
 /** Null while the reports are behind the ledger: a public request adds up one step at most. */
 async function readRefunds(
-  reports: PaymentStatusDeps['reports'],
+  reports: FindStatusDeps['reports'],
   { reference, wallet }: { readonly reference: string; readonly wallet: string },
 ): Promise<Json> {
   const { position, headPosition, read } = await reports.refundsNow(wallet)

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chain/openChain.ts'
 import type { LifecycleSettings } from '../../config/saleSettings.ts'
-import type { Check } from '../../jobs/healthJobs.ts'
+import type { ServiceCheck } from '../../jobs/healthJobs.ts'
 import { startBurnDebtJob } from '../../jobs/burnDebtJob.ts'
 import { startOpenWorkJob } from '../../jobs/openWorkJob.ts'
 import { startFinalityJob } from '../../jobs/finalityJob.ts'
@@ -18,7 +18,7 @@ export interface LifecycleJobsDeps extends PartDeps {
 }
 
 export interface Lifecycle {
-  readonly checks: readonly Check[]
+  readonly checks: readonly ServiceCheck[]
   /** Undefined while the amount served for payments that are not final is within the operator's limit. */
   whyExposed(): Promise<string | undefined>
   close(): Promise<void>

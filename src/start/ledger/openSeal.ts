@@ -9,7 +9,7 @@ import type { SealPort } from './ledgerPorts.ts'
 import type { ReceiptKeys } from './openReceiptKeys.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-export interface Seal {
+export interface SealPart {
   readonly check: HealthCheck
   readonly routes: readonly FreeRoute[]
   close(): Promise<void>
@@ -21,7 +21,7 @@ export interface SealDeps extends PartDeps {
 }
 
 /** The signed checkpoints of the ledger. Opened before any part that appends, because an older backup must stay as it is. */
-export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<Seal> {
+export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<SealPart> {
   const { checkpointFile, entriesArePublic } = settings
   const { clock, log, metrics, ledger, keys } = deps
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { artifactRoute } from '../../http/artifactRoute.ts'
 import { createSearchRoutes } from '../../http/searchRoutes.ts'
 import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
-import { openRenderer } from '../../outbound/browser/openRenderer.ts'
+import { openRenderer, type RenderAttempt } from '../../outbound/browser/openRenderer.ts'
 import { openRenderWorker } from '../../outbound/browser/openRenderWorker.ts'
 import { close } from '../closePart.ts'
 import { openArtifacts } from './openArtifacts.ts'
@@ -24,7 +24,7 @@ export interface DeliveryDeps extends PartDeps {
   readonly publicUrl: () => string
 }
 
-export interface Delivery {
+export interface ProductDelivery {
   readonly endpoints: readonly Endpoint[]
   readonly routes: readonly FreeRoute[]
   readonly checks: readonly HealthCheck[]
@@ -34,14 +34,15 @@ export interface Delivery {
 }
 
 /** The endpoints of the products, with their models, browser and storage. */
-export async function openDelivery(settings: DeliverySettings, deps: DeliveryDeps): Promise<Delivery> {
+export async function openDelivery(settings: DeliverySettings, deps: DeliveryDeps): Promise<ProductDelivery> {
   const { clock, log, sold, providers, standIns, publicUrl } = deps
   const { render } = settings
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
   const { chromiumPath, allowHosts } = render
   const openEngine = () => openRenderWorker({ clock, log, settings: { chromiumPath, allowHosts: [...allowHosts] } })
-  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine }), close)
+  const onAttempt = (attempt: RenderAttempt) => log.debug({ event: 'page_attempt_ended', ...attempt })
+  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), close)
   const needsOf = (from: Providers): CatalogDeps => ({
     ...from.data,
     newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), close).search,

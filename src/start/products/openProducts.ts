@@ -3,14 +3,14 @@ import type { PriceSettings } from '../../config/priceSettings.ts'
 import type { ProviderSettings } from '../../config/providerSettings.ts'
 import type { HealthCheck } from '../../http/freeRoutes.ts'
 import { close } from '../closePart.ts'
-import { type Delivery, type DeliveryDeps, openDelivery } from './openDelivery.ts'
+import { type ProductDelivery, type DeliveryDeps, openDelivery } from './openDelivery.ts'
 import { openPrices } from './openPrices.ts'
 import { openProviders, type ProvidersDeps } from './openProviders.ts'
 import type { Prices, PricesDeps } from './prices.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
 /** Endpoints that make the answers, and their prices. */
-export interface Products extends Omit<Delivery, 'checks'>, Pick<Prices, 'currentPrice' | 'tokenPrice'> {
+export interface Products extends Omit<ProductDelivery, 'checks'>, Pick<Prices, 'currentPrice' | 'tokenPrice'> {
   readonly checks: readonly HealthCheck[]
 }
 

@@ -70,14 +70,15 @@ function chatMsMaxOf({ handlerTimeoutMs }: ProviderSettings): number {
 
 /** A streamed reply ends before the time after which it would count as broken. */
 function chatLimitsOf(settings: ProviderSettings): ChatLimits {
-  return { outputTokensMax: settings.aiOutputTokensMax, streamMsMax: chatMsMaxOf(settings) }
+  const { aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = settings
+  return { outputTokensMax, modelPrices, streamMsMax: chatMsMaxOf(settings) }
 }
 
 /** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
 function openChatServers(settings: ProviderSettings, deps: UpstreamDeps): readonly ChatServer[] {
-  const { aiServers, aiOutputTokensMax: outputTokensMax, aiOpensReasoning: opensReasoning } = settings
+  const { aiServers, aiOpensReasoning: opensReasoning } = settings
   const timeoutMs = Math.floor(chatMsMaxOf(settings) / Math.max(1, aiServers.length))
   return aiServers.map((server, index) =>
-    createChatServer(deps, { ...server, label: `ai-${index + 1}`, opensReasoning, outputTokensMax, timeoutMs }),
+    createChatServer(deps, { ...server, label: `ai-${index + 1}`, opensReasoning, timeoutMs }),
   )
 }

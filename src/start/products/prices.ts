@@ -1,5 +1,5 @@
 import type { ListedPrice } from '@tollbook/core/quote'
-import type { Check } from '../../jobs/healthJobs.ts'
+import type { ServiceCheck } from '../../jobs/healthJobs.ts'
 import type { PriceJobDeps } from '../../jobs/priceJob.ts'
 import type { PricedProduct } from '../../pricing/priceList.ts'
 import type { SplitShare } from '../../pricing/splitSetting.ts'
@@ -11,7 +11,7 @@ import type { PartDeps } from '../partDeps.ts'
 
 /** Prices of the endpoints in tokens, from the operator's token price or the markets'. */
 export interface Prices {
-  readonly checks: readonly Check[]
+  readonly checks: readonly ServiceCheck[]
   currentPrice(endpoint: string): ListedPrice | undefined
   /** For `/api/token/price`. */
   tokenPrice(): Json | undefined
