@@ -47,7 +47,7 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .option('--wallet <address>', 'payments of one wallet')
     .option('--state <state>', 'payments in one state, such as released')
     .option('--refund <state>', 'refunds in one state: due, approved, part_paid or paid')
-    .option('--owed-to <whom>', 'liabilities: all, or wallets for the refunds due')
+    .option('--owed-to <whom>', 'liabilities: all, shares, or wallets for the refunds due')
     .option('--columns <names>', 'only these columns, separated by commas')
     .option('--limit <rows>', `maximum rows of a table or JSON, at most ${limitMax}; CSV has all rows`)
     .option('--format <format>', 'table, csv or json', 'table')

@@ -31,7 +31,7 @@ function listQuery({ mint, owedTo, cursor, limit }: SumsQuestion) {
     left join ledger.events e on e.seq = a.upto_seq
     left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
     where a.mint = ${mint} and a.name > ${cursor ?? ''} and a.name like 'Liabilities:%' and a.balance <> 0
-      and ${owedTo === 'all' ? sql`true` : toWallet(sql`a.name`)}
+      and ${isOwedTo(owedTo, sql`a.name`)}
     order by a.name
     limit ${limit + 1}`
 }
@@ -42,7 +42,14 @@ function totalsQuery({ mint, owedTo }: SumsQuestion) {
     select coalesce(sum(credits - debits), 0)::text as "owedBaseUnits"
     from reports.daily_totals
     where mint = ${mint} and day = '-infinity' and account like 'Liabilities:%'
-      and ${owedTo === 'all' ? sql`true` : toWallet(sql`account`)}`
+      and ${isOwedTo(owedTo, sql`account`)}`
+}
+
+/** The names of shares follow those of most wallets: the bound keeps the walk from passing over them one by one. */
+function isOwedTo(owedTo: SumsQuestion['owedTo'], account: ReturnType<typeof sql>) {
+  if (owedTo === 'all') return sql`true`
+  if (owedTo === 'wallets') return toWallet(account)
+  return sql`(${account} >= 'Liabilities:Share:' and ${account} like 'Liabilities:Share:%')`
 }
 
 /** Shares, burns and undelivered payments are owed in the course of business; every other liability is owed to a wallet. */

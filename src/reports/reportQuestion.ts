@@ -13,7 +13,7 @@ export interface ReportQuestion {
   readonly state: PaymentStateName | undefined
   readonly refund: RefundStateName | undefined
   /** `wallets`: only debts to wallets, which are the refunds due. */
-  readonly owedTo: 'all' | 'wallets'
+  readonly owedTo: 'all' | 'shares' | 'wallets'
   /** Columns of the answer, in the order of the report; undefined for all. */
   readonly columns: readonly string[] | undefined
   /** End of the page before this one. */
@@ -83,7 +83,7 @@ const shape = z
     wallet: text,
     state: z.enum(stateNames, `must be one of ${stateNames.join(', ')}`).optional(),
     refund: z.enum(refundStates, `must be one of ${refundStates.join(', ')}`).optional(),
-    owedTo: z.enum(['all', 'wallets'], 'must be all or wallets').default('all'),
+    owedTo: z.enum(['all', 'shares', 'wallets'], 'must be all, shares or wallets').default('all'),
     columns: z
       .string()
       .max(2_000, 'is too long')

@@ -189,6 +189,10 @@ test('liabilities are every balance under Liabilities, and refunds are those wit
   expect(sumOf(rows, 'owedBaseUnits')).toBe(-(await entriesSum('Liabilities:%')))
   const { totals } = await readReport(database, asked('liabilities', { owedTo: 'wallets' }))
   const refunds = await rowsOf('liabilities', { owedTo: 'wallets' })
+  const shares = await rowsOf('liabilities', { owedTo: 'shares' })
+  expect(shares.map(({ account }) => account)).toEqual(
+    ['holders', 'provider', 'treasury'].map((share) => `Liabilities:Share:${share}`),
+  )
   expect(refunds.every((row) => wallets.some((wallet) => wallet === row['wallet']))).toBe(true)
   expect(totals).toEqual({ owedBaseUnits: sumOf(refunds, 'owedBaseUnits') })
   expect(await summary(database, token)).toMatchObject({

@@ -15,6 +15,7 @@ const names = [
   'columns',
   'payment',
   'closing',
+  'view',
 ]
 
 export function readAddress() {

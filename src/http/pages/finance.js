@@ -44,7 +44,10 @@ one('#find').addEventListener('submit', (event) => {
   event.preventDefault()
   showPayment(one('#subject').value.trim())
 })
-one('#reconcile').addEventListener('click', () => void showReconciliation().catch(tell))
+one('#reconcile').addEventListener('click', () => {
+  writeAddress({ view: 'reconciliation' })
+  void showReconciliation().catch(tell)
+})
 one('#range').addEventListener('submit', (event) => event.preventDefault())
 one('#range').addEventListener('change', ({ target }) => {
   keepOnePeriod(target)
@@ -121,7 +124,8 @@ async function show() {
     for (const part of document.querySelectorAll('.whole')) part.hidden = !isWhole
     signedIn('#ledger')
     await (isWhole ? showRange() : reports.show().catch(tell))
-    const { payment } = readAddress()
+    const { payment, view } = readAddress()
+    if (isWhole && view === 'reconciliation') await showReconciliation()
     if (payment !== undefined && !one('#payment').open) showPayment(payment)
   } catch (error) {
     tell(error)

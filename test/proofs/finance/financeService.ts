@@ -17,11 +17,10 @@ import { seedLedger } from './seedLedger.ts'
 export interface FinanceService extends AsyncDisposable {
   readonly baseUrl: string
   readonly financeToken: string
-  readonly supportToken: string
   /** Of the seed: fewer than asked for when the time was over. */
   readonly payments: number
-  /** Owner of the database, to see plans. */
-  readonly adminUrl: string
+  /** Configuration of a command of the service. */
+  readonly env: Readonly<Record<string, string>>
   /** Signature of the sale. */
   readonly signature: string
   /** A path below /api/finance, asked as an auditor. */
@@ -60,9 +59,8 @@ export async function openFinanceService({ payments: asked, durationMaxMs }: See
   return {
     baseUrl,
     financeToken: access.financeToken,
-    supportToken: access.supportToken,
     payments,
-    adminUrl: environment.database.adminUrl,
+    env: environment.env,
     signature: receipt.signature,
     ask,
     dataOf,

@@ -72,10 +72,14 @@ export async function seedLedger(
   let done = 0
   for (; done < payments && systemClock.monotonicMs() - startedAtMs < durationMaxMs; done += batch) {
     if (done > 0 && done % progressEvery === 0) onProgress?.(done)
+    // A seed that ends early reaches today, too.
+    const passed = (systemClock.monotonicMs() - startedAtMs) / durationMaxMs
     const stories = Array.from({ length: Math.min(batch, payments - done) }, (_, offset) => {
       const nth = done + offset
       // Busier at the end than at the start.
-      const blockTimeMs = Math.floor(firstMs + daysBack * dayMs * Math.sqrt(nth / payments))
+      const blockTimeMs = Math.floor(
+        firstMs + daysBack * dayMs * Math.sqrt(Math.min(1, Math.max(nth / payments, passed))),
+      )
       const wallet = assertPresent(wallets[(nth * 7) % wallets.length], 'there are enough wallets')
       return storyOf(nth, settlementOf(nth, { mint, wallet, blockTimeMs }))
     })
