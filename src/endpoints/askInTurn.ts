@@ -94,7 +94,8 @@ export async function askOne<Query, Data>(
   const ageMs = clock.nowMs() - observation.asOfMs
   if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
     throw new UpstreamFailure('incomplete', `${provider.name} answered with outdated data`)
-  const heldMs = clock.nowMs() - (observation.fetchedAtMs ?? clock.nowMs())
+  const nowMs = clock.nowMs()
+  const heldMs = Math.max(0, nowMs - (observation.fetchedAtMs ?? nowMs))
   return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
 }
 
