@@ -3,25 +3,26 @@
 
 FROM node:24-bookworm-slim AS manifests
 WORKDIR /app
+COPY deploy/installPackages.sh /
 COPY package.json package-lock.json .npmrc ./
 COPY packages packages
 
 FROM manifests AS service-packages
-# No install script runs. Node and a browser come from the image, so their npm packages are removed.
-RUN npm ci --omit=dev --ignore-scripts --include-workspace-root \
-    -w packages/core -w packages/ledger -w packages/client -w packages/audit \
-  && rm -rf node_modules/node node_modules/.bin/node node_modules/@sparticuz node_modules/@embedpdf
+RUN sh /installPackages.sh core ledger client audit
 
 FROM manifests AS localnet-packages
-RUN npm ci --omit=dev --ignore-scripts --include-workspace-root \
-    -w packages/core -w packages/ledger -w packages/client -w packages/audit -w packages/localnet \
-  && rm -rf node_modules/node node_modules/.bin/node node_modules/@sparticuz node_modules/@embedpdf
+RUN sh /installPackages.sh core ledger client audit localnet
 
-FROM node:24-bookworm-slim AS base
+# Debian and not Node's image, which has npm and yarn.
+FROM debian:bookworm-slim AS base
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends \
     chromium-headless-shell fonts-dejavu-core fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji \
-  && rm -rf /var/lib/apt/lists/*
+  && rm -rf /var/lib/apt/lists/* \
+  && useradd --uid 1000 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin node \
+  # No process may get the rights of another user.
+  && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
+COPY --from=manifests /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
 # Owned by root: the service cannot change its own code.
 COPY package.json ./
@@ -36,7 +37,7 @@ RUN ln -s /app/src/cli/tollbook.js /usr/local/bin/tollbook \
   && install -d -o node -g node -m 700 \
     /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/provisioned \
   # Checkpoints are public, and the drill reads them as another user.
-  && install -d -o node -g node -m 755 /var/lib/tollbook/checkpoint
+  && install -d -o node -g node -m 755 /var/lib/tollbook/checkpoint /var/lib/tollbook/published
 ENV NODE_ENV=production \
   CHROMIUM_PATH=/usr/lib/chromium/chromium-headless-shell \
   TOLLBOOK_HOME=/var/lib/tollbook/home \
