@@ -19,6 +19,11 @@ RUN apt-get update \
   && apt-get install --yes --no-install-recommends \
     chromium-headless-shell fonts-dejavu-core fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji \
   && rm -rf /var/lib/apt/lists/* \
+  # The package of the browser asks for programs of a desktop, which bring a compiler for graphics (225 MB). The browser
+  # itself links none of it.
+  && dpkg --purge --force-depends libgl1-mesa-dri libllvm15 libz3-4 libxml2 libicu72 \
+  && rm /usr/lib/chromium/libVkLayer_khronos_validation.so \
+  && ! ldd /usr/lib/chromium/chromium-headless-shell | grep 'not found' \
   && useradd --uid 1000 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin node \
   # No process may get the rights of another user.
   && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
@@ -32,8 +37,11 @@ COPY packages/client packages/client
 COPY packages/audit packages/audit
 COPY migrations migrations
 COPY src src
-RUN ln -s /app/src/cli/tollbook.js /usr/local/bin/tollbook \
-  && chmod 755 src/cli/tollbook.js \
+# The settings file exists only if the provisioning job has written it; environment variables take precedence. `exec`: Node
+# itself gets SIGTERM.
+RUN printf '#!/bin/sh\nexec node --env-file-if-exists=%s /app/src/cli/tollbook.js "$@"\n' \
+    /var/lib/tollbook/provisioned/service.env > /usr/local/bin/tollbook \
+  && chmod 755 /usr/local/bin/tollbook \
   && install -d -o node -g node -m 700 \
     /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/provisioned \
   # Checkpoints are public, and the drill reads them as another user.
@@ -43,16 +51,15 @@ ENV NODE_ENV=production \
   TOLLBOOK_HOME=/var/lib/tollbook/home \
   ARTIFACT_DIR=/var/lib/tollbook/artifacts
 EXPOSE 3402
-# Node itself gets SIGTERM: a shell in between would swallow it. The settings file exists only if the provisioning job has
-# written it; environment variables take precedence.
-CMD ["node", "--env-file-if-exists=/var/lib/tollbook/provisioned/service.env", "src/main.ts"]
+CMD ["tollbook", "serve"]
 
 FROM postgres:17 AS operations
 COPY --from=base /usr/local/bin/node /usr/local/bin/node
 COPY --from=base /app /app
 COPY --from=service-packages /app/node_modules /app/node_modules
-RUN ln -s /app/src/cli/tollbook.js /usr/local/bin/tollbook \
-  && install -d -o postgres -g postgres -m 700 /var/lib/tollbook/backups /var/lib/tollbook/scratch
+COPY --from=base /usr/local/bin/tollbook /usr/local/bin/tollbook
+RUN install -d -o postgres -g postgres -m 700 /var/lib/tollbook/backups /var/lib/tollbook/scratch \
+  && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 WORKDIR /app
 ENV NODE_ENV=production
 USER postgres

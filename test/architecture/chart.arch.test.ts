@@ -38,5 +38,7 @@ test('the key of the anchor is mounted by its own job only, and its job has no l
   )
   expect(readers).toEqual(['deploy/helm/tollbook/templates/publishing.yaml'])
   expect(secrets['anchor']?.keys).toEqual({ ANCHOR_RPC_URL: 'rpc-url' })
-  expect(readText('deploy/helm/tollbook/templates/publishing.yaml')).not.toMatch(/secrets\.(?!anchor)|tollbook\.settings/)
+  expect(readText('deploy/helm/tollbook/templates/publishing.yaml')).not.toMatch(
+    /secrets\.(?!anchor)|tollbook\.settings/,
+  )
 })
