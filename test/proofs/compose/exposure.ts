@@ -1,7 +1,7 @@
 import { assertRan, type Stack } from './stack.ts'
 
 /** Public: they are not secrets of ours. */
-const publicFiles = ['receipt-jwks', 'tls-certificate']
+const publicFiles = new Set(['receipt-jwks', 'tls-certificate'])
 
 /** What may be reached, and what `docker inspect` shows. One line for each problem. */
 export async function findExposures(stack: Stack): Promise<readonly string[]> {
@@ -13,7 +13,7 @@ async function findShownSecrets(stack: Stack): Promise<readonly string[]> {
     .trim()
     .split('\n')
   const shown = assertRan(await stack.docker('inspect', ...ids))
-  const secrets = [...(await stack.secrets())].filter(([name]) => !publicFiles.includes(name))
+  const secrets = [...(await stack.secrets())].filter(([name]) => !publicFiles.has(name))
   return secrets.filter(([, text]) => shown.includes(text.trim())).map(([name]) => `docker inspect shows ${name}`)
 }
 
