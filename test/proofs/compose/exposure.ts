@@ -3,7 +3,7 @@ import { assertRan, type Stack } from './stack.ts'
 /** Public: they are not secrets of ours. */
 const publicFiles = new Set(['receipt-jwks', 'tls-certificate'])
 
-/** What may be reached, and what `docker inspect` shows. One line for each problem. */
+/** Ports that must be closed, and secrets that `docker inspect` must not show. One line for each problem. */
 export async function findExposures(stack: Stack): Promise<readonly string[]> {
   return [...(await findShownSecrets(stack)), ...(await findOpenReports())]
 }

@@ -41,7 +41,7 @@ export interface StackOptions {
 
 const project = 'tollbook-proof'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-/** What the Dockerfile and the Compose file read. */
+/** Files that the Dockerfile and the Compose file read. */
 const parts = ['package.json', 'package-lock.json', '.npmrc', '.dockerignore', 'Dockerfile', 'docker-compose.yml']
 const folders = ['deploy', 'migrations', 'packages', 'src']
 const outputBytesMax = 64 * 1024 * 1024
@@ -62,8 +62,8 @@ export async function createStack({ directory, overrides, settings }: StackOptio
   for (const path of overrides) await cp(path, join(directory, basename(path)))
   const run = runnerIn(directory)
   const [program = '', ...first] = assertPresent(composeCommand(), 'there is Compose')
-  const named = files.flatMap((file) => ['--file', file])
-  const compose = (...words: string[]) => run(program, [...first, ...named, '--project-name', project, ...words])
+  const fileWords = files.flatMap((file) => ['--file', file])
+  const compose = (...words: string[]) => run(program, [...first, ...fileWords, '--project-name', project, ...words])
   const docker = (...words: string[]) => run('docker', words)
   assertRan(await run('sh', ['deploy/init.sh']))
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
