@@ -82,6 +82,7 @@ function yardsticks(attacked: string, now: Siege, earlier: Siege | undefined): r
     },
     livez(`slowest /livez in ms, ${attacked}`, now.probed, earlier?.probed),
     livez(`slowest /livez in ms, on HEALTH_PORT, ${attacked}`, now.probedApart ?? now.probed, earlier?.probed),
+    ...beyondTheMachine(attacked, now),
     {
       what: `growth of resident memory ÷ ${memoryBudget / millionBytes} MB, ${attacked}`,
       value: (now.besiegedBytes - now.quietBytes) / memoryBudget,
@@ -117,17 +118,41 @@ function livez(what: string, now: Probed, earlier: Probed | undefined): Yardstic
   }
 }
 
-function describeProbes({ count, failed, slowestMs }: Probed): string {
-  return `${slowestMs.toFixed(0)} ms, ${failed} of ${count} not 200`
+/** The same probes of a process that only answers, in the same run: what remains is the delay of the service. */
+function beyondTheMachine(attacked: string, { probed, probedApart, probedControl }: Siege): readonly Yardstick[] {
+  const ratio = (where: string, ours: Probed): Yardstick => ({
+    what: `p99 of /livez ${where} ÷ p99 of a process that only answers, ${attacked}`,
+    value: ours.p99Ms / probedControl.p99Ms,
+    goal: { atMost: 2 },
+    detail: `${describeProbes(ours)}; control: ${describeProbes(probedControl)}`,
+  })
+  return [ratio("on the callers' port", probed), ratio('on HEALTH_PORT', probedApart ?? probed)]
+}
+
+function describeProbes({ count, failed, p99Ms, slowestMs }: Probed): string {
+  return `slowest ${slowestMs.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, ${failed} of ${count} not 200`
 }
 
 function describe(siege: Siege): string {
-  const { peak, besieged, recovered, probed, probedApart, quietBytes, besiegedBytes, failures, died, attacks } = siege
+  const {
+    peak,
+    besieged,
+    recovered,
+    probed,
+    probedApart,
+    probedControl,
+    quietBytes,
+    besiegedBytes,
+    failures,
+    died,
+    attacks,
+  } = siege
   return [
     `${rate(peak)} purchases/s, then ${rate(besieged)}, then ${rate(recovered)}`,
     `p99 ${besieged.p99Ms.toFixed(0)} ms`,
     `/livez ${describeProbes(probed)}`,
     ...(probedApart === undefined ? [] : [`on HEALTH_PORT ${describeProbes(probedApart)}`]),
+    `control ${describeProbes(probedControl)}`,
     `${(quietBytes / millionBytes).toFixed(0)} to ${(besiegedBytes / millionBytes).toFixed(0)} MB`,
     `payers' failures ${failures}`,
     ...(died === undefined ? [] : [`died: ${died}`]),

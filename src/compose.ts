@@ -1,32 +1,26 @@
+import { type Clock, systemClock } from '@tollbook/core/clock'
 import { openChain } from './chain/openChain.ts'
 import type { ServiceConfig } from './config.ts'
-import { products } from './endpoints/catalog.ts'
+import { products as definitions } from './endpoints/catalog.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
-import { openCallers } from './http/callers.ts'
 import { createLookupCounts } from './http/lookupCounts.ts'
-import type { WalletPort } from './http/payRoutes.ts'
 import { createMetrics } from './http/metrics.ts'
-import { startHealthJobs } from './jobs/healthJobs.ts'
+import type { WalletPort } from './http/payRoutes.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
-import { type Clock, systemClock } from '@tollbook/core/clock'
 import type { Log } from './primitives/log.ts'
 import { close } from './start/closePart.ts'
-import { createHealth } from './start/health.ts'
-import { openFinance } from './start/openFinance.ts'
-import { openLedger } from './start/openLedger.ts'
-import { openLifecycle } from './start/openLifecycle.ts'
-import { openListener } from './start/openListener.ts'
-import { openPrices } from './start/openPrices.ts'
-import { openProducts } from './start/openProducts.ts'
-import { openProviders } from './start/openProviders.ts'
-import { openReceiptKeys } from './start/openReceiptKeys.ts'
-import { openSale } from './start/openSale.ts'
-import { openSeal } from './start/openSeal.ts'
-import { openSettings, settingsOptionsOf } from './start/openSettings.ts'
-import { createServiceAddress } from './start/serviceAddress.ts'
-import { soldProducts, type SoldProducts } from './start/soldProducts.ts'
+import { openFinance } from './start/finance/openFinance.ts'
+import { openHttp } from './start/http/openHttp.ts'
+import { createServiceAddress } from './start/http/serviceAddress.ts'
+import { createHealth } from './start/jobs/health.ts'
+import { startJobs } from './start/jobs/startJobs.ts'
+import { openLedger } from './start/ledger/openLedger.ts'
+import { partSettings } from './start/partSettings.ts'
+import { openPayments } from './start/payments/openPayments.ts'
+import { openProducts } from './start/products/openProducts.ts'
+import { soldProducts, type SoldProducts } from './start/products/soldProducts.ts'
 
 export interface ServiceOptions {
   readonly log: Log
@@ -62,67 +56,55 @@ export async function createService(
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const deps = { clock, log, metrics: createMetrics(), lookups: createLookupCounts(() => clock.nowMs()) }
-
-  const ledger = opened.adopt(await openLedger(config.ledger, deps), close)
-  const chain = await openChain({ ...config.chain, ...deps, postJson })
-  const { terms } = chain
-  const settings = opened.adopt(await openSettings(settingsOptionsOf(config), { ...deps, ledger, terms }), close)
-  const keys = await openReceiptKeys(config.receiptSigningKey, { ...deps, settings, priceLists: ledger.priceLists })
-  const seal = opened.adopt(await openSeal(config.seal, { ...deps, ledger: ledger.seal, keys }), close)
-  const sold = soldProducts(seams.products?.(products) ?? products, config.catalog)
+  const settings = partSettings(config)
+  const base = { clock, log, metrics: createMetrics() }
+  const lookups = createLookupCounts(() => clock.nowMs())
+  const address = createServiceAddress(config.server)
+  const serviceUrl = address.url
   const { split } = config.catalog
-  await settings.record()
-  const { providers, standIns } = openProviders(config.providers, { ...deps, sold, terms })
-  const prices = opened.adopt(
-    await openPrices(config.prices, { ...deps, priceLists: ledger.priceLists, providers, sold, split, terms }),
+  const sold = soldProducts(seams.products?.(definitions) ?? definitions, config.catalog, config.providers)
+
+  const chain = await openChain({ ...settings.chain, ...base, postJson })
+  const { terms } = chain
+  const ledger = opened.adopt(await openLedger(settings.ledger, { ...base, terms }), close)
+  const products = opened.adopt(
+    await openProducts(settings.products, { ...base, terms, ledger, sold, split, lookups, serviceUrl }),
     close,
   )
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
-  const jobs = await startHealthJobs({ clock, log, ledger: { ...ledger.upkeep, readDatabaseClockMs }, chain })
-  opened.defer(() => jobs.stop())
-  const lifecycle = opened.adopt(openLifecycle(config.lifecycle, { ...deps, ledger, chain, settings }), close)
-  const address = createServiceAddress(config.server)
-  const catalog = opened.adopt(
-    await openProducts(config.products, { ...deps, sold, ledger, providers, standIns, publicUrl: address.url }),
-    close,
-  )
-  const finance = opened.adopt(openFinance(config, { ...deps, ledger, chain, settings, keys }), close)
-
-  const health = createHealth({ jobs, seal, settings, prices, lifecycle, catalog })
-  const paywall = openSale(config.sale, {
-    ...deps,
-    ledger: seams.ledger?.(ledger.payments) ?? ledger.payments,
-    presentations: ledger.presentations,
+  const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
+  const jobs = opened.adopt(await startJobs(settings.jobs, { ...base, ledger, upkeep, chain }), close)
+  const checks = [...ledger.checks, ...jobs.checks, ...products.checks]
+  const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
+  const payments = openPayments(settings.payments, {
+    ...base,
+    ledger: { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments },
     chain,
-    keys,
-    settings,
-    prices,
-    lifecycle,
-    health,
-    slot: jobs.slot,
+    products,
     split,
-    sponsored: { settings: config.x402, priceLists: ledger.priceLists, catalog, serviceUrl: address.url },
+    jobs,
+    health,
+    serviceUrl,
+    fundWallet,
     withRails: seams.rails,
   })
-  const callers = opened.adopt(openCallers({ ...config.server, limits: config.limits }, { ...deps, ledger }), close)
-  const serving = await openListener(config.server, {
-    ...deps,
-    address,
-    callers,
-    paywall,
-    wallets: { ledger: ledger.payments, chain, slot: jobs.slot, fundWallet },
-    endpoints: seams.endpoints?.(catalog.endpoints) ?? catalog.endpoints,
-    routes: [...catalog.routes, ...seal.routes, ...finance.routes],
-    finance: finance.serving,
-    health,
-    keys,
-    prices,
-    ...ledger.burnReads(terms),
+  const finance = opened.adopt(openFinance(settings.finance, { ...base, ledger, chain }), close)
+  const http = await openHttp(settings.http, {
+    ...base,
     terms,
+    ledger,
+    products,
+    payments,
+    health,
+    address,
+    lookups,
     split,
+    endpoints: seams.endpoints?.(products.endpoints) ?? products.endpoints,
+    routes: [...products.routes, ...ledger.routes, ...finance.routes],
+    finance: finance.serving,
   })
-  const { port, financePort, healthPort } = opened.adopt(serving, close)
+  opened.adopt(http, close)
+  const { port, financePort, healthPort } = http
   const stored = opened.move()
-  return { port, financePort, healthPort, sampled: catalog.sampled, close: () => stored.disposeAsync() }
+  return { port, financePort, healthPort, sampled: products.sampled, close: () => stored.disposeAsync() }
 }

@@ -32,6 +32,8 @@ export interface Siege {
   readonly probed: Probed
   /** The same on a listener of its own (HEALTH_PORT), which the earlier release does not have. */
   readonly probedApart: Probed | undefined
+  /** Of a process that does nothing but answer: the delay that the shared machine itself causes. */
+  readonly probedControl: Probed
   readonly quietBytes: number
   readonly besiegedBytes: number
   /** Exit code or signal of a process that did not survive. */
@@ -51,6 +53,7 @@ export interface Phase {
 export interface Probed {
   readonly count: number
   readonly failed: number
+  readonly p99Ms: number
   readonly slowestMs: number
 }
 
@@ -66,6 +69,9 @@ const memoryEveryMs = 250
 export async function besiege(options: SiegeOptions): Promise<Siege> {
   const { environment, databaseUrl, entry, attackers, attackersNice, windowMs, profileDirectory } = options
   await using opened = new AsyncDisposableStack()
+  const controlPort = String(await freePort())
+  const control = startChild('controlProcess.ts', controlPort)
+  opened.defer(async () => void (await control.stop()))
   const healthPort = entry === undefined ? String(await freePort()) : undefined
   const server = await spawnServer({
     env: {
@@ -108,12 +114,14 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   }
   const prober = startChild('proberProcess.ts', String(port))
   const apart = healthPort === undefined ? undefined : startChild('proberProcess.ts', healthPort)
+  const controlProber = startChild('proberProcess.ts', controlPort)
   const attacker = startChild('attackerProcess.ts', JSON.stringify(target))
   await systemClock.sleep(rampMs)
   const besieged = await measure(attacker.pid)
   const [report] = await attacker.stop()
   const probed = probedBy(await prober.stop())
   const probedApart = apart === undefined ? undefined : probedBy(await apart.stop())
+  const probedControl = probedBy(await controlProber.stop())
   const besiegedBytes = memory.most()
   await systemClock.sleep(recoveryMs)
   const recovered = await measure()
@@ -124,6 +132,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     recovered,
     probed,
     probedApart,
+    probedControl,
     quietBytes,
     besiegedBytes,
     died,
@@ -156,19 +165,22 @@ async function measurePhase({ payers, windowMs, read }: MeasuredPhase): Promise<
   return { purchasesPerSecond: purchases.length / seconds, p99Ms: p99(purchases), seconds, processor }
 }
 
+const probesToWarmUp = 5
 const probeShape = z.object({ status: z.int(), durationMs: z.number() })
 
 function probedBy(lines: readonly string[]): Probed {
-  const probes = lines.map((line) => probeShape.parse(JSON.parse(line)))
+  // The first ones also load the modules of the prober.
+  const probes = lines.slice(probesToWarmUp).map((line) => probeShape.parse(JSON.parse(line)))
   return {
     count: probes.length,
     failed: probes.filter(({ status }) => status !== 200).length,
+    p99Ms: p99(probes),
     slowestMs: Math.max(0, ...probes.map(({ durationMs }) => durationMs)),
   }
 }
 
-function p99(purchases: readonly Purchase[]): number {
-  const sorted = purchases.map(({ durationMs }) => durationMs).sort((one, other) => one - other)
+function p99(measured: readonly Pick<Purchase, 'durationMs'>[]): number {
+  const sorted = measured.map(({ durationMs }) => durationMs).sort((one, other) => one - other)
   return sorted[Math.floor(sorted.length * 0.99)] ?? Infinity
 }
 

@@ -1,25 +1,11 @@
--- Adds the entries of a range of positions to every sum they belong to. Memo accounts are not money and are left out.
+-- Adds the entries of a range of positions to every sum they belong to.
 create or replace function reports.add_entries(from_seq bigint, to_seq bigint) returns void
 language plpgsql
 set search_path = ''
 as $$
 begin
   with posted as materialized (
-    select e.seq, e.stream, s.kind, (e.effective_at at time zone 'UTC')::date as day, a.mint, side.amount,
-      e.recorded_at >= reports.month_closed_at(e.effective_at) as is_late,
-      case when starts_with(a.name, 'Expenses:Burned:') then substr(a.name, 17) else coalesce(p.endpoint, '') end as endpoint,
-      case when starts_with(a.name, 'Liabilities:Share:') then a.name
-        else split_part(a.name, ':', 1) || ':' || split_part(a.name, ':', 2) end as account,
-      case when starts_with(a.name, 'Liabilities:Share:') then substr(a.name, 19) end as share,
-      p.stream is not null as is_payment,
-      -- Computed for each entry, so that ranges of positions add up; div drops what is less than 10^-12 dollars.
-      coalesce(div(side.amount * p.price_micro_usd * 1000000, p.required), 0) as value
-    from ledger.events e
-    cross join lateral unnest(e.debits, e.credits, e.amounts) as t (debit, credit, amount)
-    cross join lateral (values (t.debit, t.amount), (t.credit, -t.amount)) as side (account, amount)
-    join ledger.accounts a on a.id = side.account and not starts_with(a.name, 'Memo:')
-    join ledger.streams s on s.stream = e.stream
-    left join reports.payments p on p.stream = e.stream
+    select e.* from reports.posted e
     where e.seq > from_seq and e.seq <= to_seq
   ),
   -- Each payment counts once, and no longer when it is reversed; on the day it was paid, as its burn does.

@@ -8,3 +8,5 @@ as $$
 $$;
 
 revoke execute on function reports.month_closed_at from public;
+-- The views of this schema call it with the rights of their reader.
+grant execute on function reports.month_closed_at to tollbook_service, tollbook_reader;

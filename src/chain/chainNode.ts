@@ -18,7 +18,7 @@ export interface ChainNode {
   /** Highest slot that any of its answers named. */
   slot(): number
   /** As of its last status: at the commitment `confirmed`. */
-  status(): NodeStatus | undefined
+  status(): NodeHeight | undefined
   /** Of its last calls: none was answered since this time. */
   failingSinceMs(): number | undefined
   /** Time at which its confirmed slot was first seen at this height. */
@@ -30,10 +30,10 @@ export interface ChainNode {
   /** Asks for the genesis hash unless it is known. */
   identify(): Promise<string>
   /** Asks where the node is. */
-  poll(): Promise<NodeStatus>
+  poll(): Promise<NodeHeight>
 }
 
-export interface NodeStatus {
+export interface NodeHeight {
   readonly slot: number
   readonly height: number
 }
@@ -43,7 +43,7 @@ const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.in
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   const { nowMs } = deps
   let slot = 0
-  let status: NodeStatus | undefined
+  let status: NodeHeight | undefined
   let advancedAtMs = nowMs()
   let failingSinceMs: number | undefined
   let genesisHash: string | undefined

@@ -1,8 +1,8 @@
 import type { VersionedMessage } from '@solana/web3.js'
 import { z } from 'zod'
-import { encodeBase58 } from '@tollbook/core/base58'
 import { Fault } from '@tollbook/core/fault'
 import type { SimulatedEffects } from '../payment/proof.ts'
+import { instructionsOf } from './plainEffects.ts'
 import { readShown, shownInstructionJson } from './shownInstruction.ts'
 import { failureOf } from './transactionFailure.ts'
 import { hasAllLoaded, type InstructionJson, loadedAddressesJson, tokenBalanceJson } from './transactionJson.ts'
@@ -36,11 +36,7 @@ export function readSimulation(value: SimulationJson, message: VersionedMessage)
   const { loadedAddresses: loaded } = value
   const staticKeys = message.staticAccountKeys.map((key) => key.toBase58())
   const keys = [...staticKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])]
-  const instructions = message.compiledInstructions.map(
-    ({ programIdIndex, accountKeyIndexes, data }): InstructionJson => {
-      return { programIdIndex, accounts: accountKeyIndexes, data: encodeBase58(data) }
-    },
-  )
+  const instructions = instructionsOf(message)
   const failure = failureOf(value.err, { keys, instructions })
   if (failure !== undefined) return { outcome: 'would_fail', ...failure }
   // Lookup tables are resolved by the node; one that does not tell how leaves us unable to read the instructions.

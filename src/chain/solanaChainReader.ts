@@ -3,10 +3,11 @@ import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Address } from '@tollbook/core/address'
-import type { Balance, ChainReader } from '../payment/chainReader.ts'
+import type { Balance, BroadcastOptions, ChainReader } from '../payment/chainReader.ts'
 import type { SignedTransaction } from '../payment/proof.ts'
 import type { Commitment } from './commitment.ts'
 import { RpcRefusal } from './nodeClient.ts'
+import { readPlainEffects } from './plainEffects.ts'
 import { rehearse } from './rehearsal.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readTokenBalance } from './tokenBalance.ts'
@@ -25,8 +26,9 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
     find: createLookup(deps),
     readBalance: createBalanceReader(deps),
     readTransaction,
+    readEffects: ({ bytes }) => readPlainEffects(bytes),
     simulate: (transaction, options) => rehearse(deps, { bytes: transaction.bytes, ...options }),
-    broadcast: (transaction) => broadcast(deps, transaction),
+    broadcast: (transaction, options) => broadcast(deps, { bytes: transaction.bytes, ...options }),
     landingBound: () => nodes.landingBound(),
     timeMs: () => nodes.time.timeMs(),
   }
@@ -62,12 +64,15 @@ function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance']
   }
 }
 
+type Broadcast = Pick<SignedTransaction, 'bytes'> & BroadcastOptions
+
 /** To every node in rotation would cost a call each; one that is not forwarded is sent again. */
-async function broadcast(deps: RotationDeps, { bytes }: Pick<SignedTransaction, 'bytes'>): Promise<void> {
+async function broadcast(deps: RotationDeps, { bytes, rehearses }: Broadcast): Promise<void> {
   const encoded = Buffer.from(bytes).toString('base64')
-  // Already rehearsed, so without preflight. A node's answer to a second send of the same bytes does not matter: the
+  // Without preflight when it has been rehearsed. A node's answer to a second send of the same bytes does not matter: the
   // chain decides whether it landed.
-  const params = [encoded, { encoding: 'base64', skipPreflight: true }]
+  const preflight = rehearses === true ? { preflightCommitment: 'confirmed' } : { skipPreflight: true }
+  const params = [encoded, { encoding: 'base64', ...preflight }]
   let lastError: unknown
   for (const node of deps.nodes.candidates()) {
     try {

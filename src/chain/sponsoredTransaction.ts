@@ -4,7 +4,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { assert } from '@tollbook/core/assert'
 import { sha256Hex } from '@tollbook/core/digest'
 import { verifyEd25519 } from '@tollbook/core/ed25519'
-import { memoPrograms, tokenPrograms } from '@tollbook/core/programs'
+import { computeBudgetProgram, memoPrograms, tokenPrograms } from '@tollbook/core/programs'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type Signature, signatureBytes } from '@tollbook/core/signature'
 import type { SignedTransaction } from '../payment/proof.ts'
@@ -19,7 +19,6 @@ import { decodeTransaction, readTransaction } from './transactionBytes.ts'
  * fee is bounded; and of programs that move tokens there is one call, whose effect is read here.
  */
 
-const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111'
 // Wallets add assertions of this program to what they sign: Phantom one, Solflare two.
 const lighthouseProgram = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
 // The stock client of MPP asks for as much. The budget per payment bounds the fee.

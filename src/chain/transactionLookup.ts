@@ -19,7 +19,7 @@ export interface LookupDeps extends RotationDeps {
   readonly commitment: Commitment
 }
 
-export type Lookup = (signature: Signature, options?: FindOptions) => Promise<Finding>
+export type FindTransaction = (signature: Signature, options?: FindOptions) => Promise<Finding>
 
 // A record younger than final can still be dropped with its fork, so it is remembered for a few slots only.
 const foundForMs = 5_000
@@ -37,7 +37,7 @@ interface Search extends LookupDeps {
   readonly memory: Memory
 }
 
-export function createLookup(deps: LookupDeps): Lookup {
+export function createLookup(deps: LookupDeps): FindTransaction {
   const perf = { now: () => deps.clock.monotonicMs() }
   const search: Search = {
     ...deps,

@@ -7,6 +7,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import { readConfig } from '../config.ts'
 import { writeWhole } from '../store/writeWhole.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { unavailableExitCode } from './exitCode.ts'
 import { runOnSchedule } from './onSchedule.ts'
 import { readSealPlaces, requireUrl } from './sealPlaces.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
@@ -19,8 +20,6 @@ interface AnchorOptions {
   readonly output?: string
   readonly every?: string
 }
-
-const unavailableExitCode = 7
 
 /** `tollbook anchor`: writes the newest checkpoint into a memo on Solana, with a key that the service does not have. */
 export function anchorCommand(deps: CommandDeps): Command {

@@ -7,6 +7,7 @@ import { type Burner, openBurner } from '../burn/openBurner.ts'
 import { readConfig } from '../config.ts'
 import { createLog, type Log } from '../primitives/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { exitCodeOf, refusedExitCode, unavailableExitCode } from './exitCode.ts'
 import { neededFor, readSigningKey } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
@@ -18,9 +19,6 @@ Exit codes of --once:
   0  burned and confirmed, or nothing is owed for payments that are final
   4  refused: the message says why; or the round failed on chain and is made again by the next run
   7  the database or the Solana node does not answer, or the chain has not decided yet; run it again`
-
-const refusedExitCode = 4
-const unavailableExitCode = 7
 
 interface BurnFlags {
   readonly once?: boolean
@@ -81,7 +79,7 @@ async function runOnce(deps: CommandDeps, log: Log): Promise<number> {
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     deps.stderr.write(`${error.message}\n`)
-    return error.retryable ? unavailableExitCode : refusedExitCode
+    return exitCodeOf(error)
   }
 }
 

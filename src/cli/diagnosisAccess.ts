@@ -5,10 +5,8 @@ import { openDiagnosis, type OpenDiagnosis } from '../diagnosis/openDiagnosis.ts
 import { silentLog } from '../primitives/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
-import { UsageProblem, usageExitCode } from './usageProblem.ts'
-
-const refusedExitCode = 4
-const unavailableExitCode = 7
+import { exitCodeOf } from './exitCode.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 /** Opens ledger and chain of the environment, or those of local mode, for one command. Sets the exit code. */
 export async function withDiagnosis(
@@ -28,11 +26,6 @@ export async function withDiagnosis(
     deps.stderr.write(`${error.message}\n`)
     deps.setExitCode(exitCodeOf(error))
   }
-}
-
-function exitCodeOf(error: UsageProblem | Fault): number {
-  if (error instanceof UsageProblem) return usageExitCode
-  return error.retryable ? unavailableExitCode : refusedExitCode
 }
 
 async function optionsOf(deps: CommandDeps, login: 'reader' | 'finance') {

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import type { Finding, Verdict } from '../doctor/check.ts'
+import type { CheckFinding, Verdict } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
 import { silentLog } from '../primitives/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
@@ -20,7 +20,7 @@ Exit codes:
   1  a check failed, and the service would not start or would be unsafe`,
     )
     .action(async ({ json = false }: { readonly json?: boolean }) => {
-      const findings: Finding[] = []
+      const findings: CheckFinding[] = []
       await examine({
         config: readConfig(),
         log: silentLog,
@@ -38,7 +38,7 @@ Exit codes:
 const marks: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: 'skip' }
 
 /** One finding for a person. */
-export function textOfFinding({ check, verdict, detail, fix }: Finding): string {
+export function textOfFinding({ check, verdict, detail, fix }: CheckFinding): string {
   const text = `${marks[verdict]}  ${check}: ${detail}`
   return fix === undefined ? text : `${text}\n      fix: ${fix}`
 }

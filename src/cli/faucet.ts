@@ -3,11 +3,10 @@ import { Command } from 'commander'
 import { type FaucetProblem, fundWallet } from '@tollbook/client/faucet'
 import { readKeypair } from '@tollbook/client/keypairFile'
 import { describeError, Fault } from '@tollbook/core/fault'
+import { unavailableExitCode } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
-
-const unavailableExitCode = 7
 
 interface FaucetFlags {
   readonly sol: string

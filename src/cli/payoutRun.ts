@@ -2,10 +2,9 @@ import { Fault } from '@tollbook/core/fault'
 import type { Payout } from '../payout/openPayout.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { openPayoutAccess } from './payoutAccess.ts'
-import { UsageProblem, usageExitCode } from './usageProblem.ts'
+import { exitCodeOf } from './exitCode.ts'
+import { UsageProblem } from './usageProblem.ts'
 
-const refusedExitCode = 4
-const unavailableExitCode = 7
 const interruptedExitCode = 130
 
 /** Opens the payouts, does the work, and turns its failure into a message and an exit code. */
@@ -28,9 +27,4 @@ export async function runPayout(deps: CommandDeps, work: (payout: Payout) => Pro
     deps.stderr.write(`${error.message}\n`)
     deps.setExitCode(exitCodeOf(error))
   }
-}
-
-function exitCodeOf(error: UsageProblem | Fault): number {
-  if (error instanceof UsageProblem) return usageExitCode
-  return error.retryable ? unavailableExitCode : refusedExitCode
 }

@@ -12,15 +12,13 @@ import {
 } from '../payment/settingChange.ts'
 import { isWithin, periodsOf, type SettingPeriod } from '../payment/settingPeriods.ts'
 import type { SettingChanges } from '../store/settingChanges.ts'
+import { exitCodeOf, refusedExitCode } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { openOperatorAccess } from './operatorAccess.ts'
 import { readDuration } from './duration.ts'
-import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 /* Shared by the commands that change a setting of the ledger: `key rotate`, `wallet change`, `split change`. */
-
-const refusedExitCode = 4
-const unavailableExitCode = 7
 
 const settingExitHelp = `
 The login of OPERATOR_DATABASE_URL is a member of tollbook_operator; in local mode none is needed.
@@ -127,9 +125,7 @@ async function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) =
   } catch (error) {
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
     deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
-    deps.setExitCode(
-      error instanceof UsageProblem ? usageExitCode : error.retryable ? unavailableExitCode : refusedExitCode,
-    )
+    deps.setExitCode(exitCodeOf(error))
   }
 }
 

@@ -7,10 +7,11 @@ import { isoTime } from '@tollbook/core/clock'
 import { openCosignature, readWitnessKey } from '@tollbook/core/cosignature'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { writeWhole } from '../store/writeWhole.ts'
+import { exitCodeOf } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { runOnSchedule } from './onSchedule.ts'
 import { readSealPlaces, requireUrl } from './sealPlaces.ts'
-import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 interface WitnessOptions {
   readonly witnessUrl: string
@@ -20,9 +21,6 @@ interface WitnessOptions {
   readonly key?: string
   readonly every?: string
 }
-
-const refusedExitCode = 4
-const unavailableExitCode = 7
 
 const exitHelp = `
 Exit codes:
@@ -71,8 +69,7 @@ async function cosign(deps: CommandDeps, options: WitnessOptions): Promise<numbe
   } catch (error) {
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
     deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
-    if (error instanceof UsageProblem) return usageExitCode
-    return error.retryable ? unavailableExitCode : refusedExitCode
+    return exitCodeOf(error)
   }
 }
 

@@ -1,8 +1,8 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { PriceListSettings } from '../pricing/priceList.ts'
 import { parsePrices, parseProductsOff } from '../pricing/parsePrices.ts'
-import type { ParsedSetting } from '../pricing/settingList.ts'
 import { defaultSplit, parseSplit, type SplitShare } from '../pricing/splitSetting.ts'
+import { parsedBy } from './variables.ts'
 
 /** Products for sale with their prices in US dollars, and the split of each payment. */
 export interface CatalogSettings extends PriceListSettings {
@@ -18,18 +18,4 @@ export const catalogVariables = {
 
 export function catalogSettingsOf(env: z.infer<z.ZodObject<typeof catalogVariables>>): CatalogSettings {
   return { prices: env.PRICES_USD, productsOff: env.PRODUCTS_OFF, split: env.SPLIT }
-}
-
-/** A variable whose parser names every mistake. */
-function parsedBy<T>(parse: (text: string) => ParsedSetting<T>, standard: T) {
-  return z
-    .string()
-    .optional()
-    .transform((text, context): T => {
-      if (text === undefined) return standard
-      const parsed = parse(text)
-      if (parsed.ok) return parsed.value
-      for (const problem of parsed.problems) context.addIssue(problem)
-      return z.NEVER
-    })
 }

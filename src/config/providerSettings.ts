@@ -7,7 +7,17 @@ import {
   type UpstreamSetting,
   type UpstreamSettings,
 } from '../outbound/upstreamName.ts'
-import { type GivenVariables, httpUrl, missingBeside, type MissingVariable, onOff, secret, whole } from './variables.ts'
+import { type ModelPrices, outputTokensMost, parseModelPrices } from '../pricing/modelPrices.ts'
+import {
+  type GivenVariables,
+  httpUrl,
+  missingBeside,
+  type MissingVariable,
+  onOff,
+  parsedBy,
+  secret,
+  whole,
+} from './variables.ts'
 
 /** The providers of data, prices, headlines and chat. */
 export interface ProviderSettings extends ProviderAddresses {
@@ -21,6 +31,8 @@ export interface ProviderSettings extends ProviderAddresses {
   /** The operator's URL or e-mail address, for the User-Agent that providers ask for. */
   readonly contact: string
   readonly aiOutputTokensMax: number
+  /** Models with a separate price. */
+  readonly aiModelPrices: ModelPrices
   /** The chat templates of the models open the reasoning in the prompt. */
   readonly aiOpensReasoning: boolean
   /** Time of a request handler; the chat servers share most of it. */
@@ -106,7 +118,8 @@ export const providerVariables = {
   AI_FALLBACK_BASE_URL: httpUrl,
   AI_FALLBACK_MODEL: modelNames.optional(),
   AI_FALLBACK_API_KEY: secret,
-  AI_OUTPUT_TOKENS_MAX: whole(1, 32_768, 1_024),
+  AI_OUTPUT_TOKENS_MAX: whole(1, outputTokensMost, 1_024),
+  AI_MODEL_PRICES_USD: parsedBy(parseModelPrices, new Map()),
   AI_OPENS_REASONING: onOff('0'),
 }
 
@@ -156,6 +169,7 @@ export function providerSettingsOf(
       aiServerOf(env.AI_FALLBACK_BASE_URL, env.AI_FALLBACK_MODEL, env.AI_FALLBACK_API_KEY),
     ].filter((server) => server !== undefined),
     aiOutputTokensMax: env.AI_OUTPUT_TOKENS_MAX,
+    aiModelPrices: env.AI_MODEL_PRICES_USD,
     aiOpensReasoning: env.AI_OPENS_REASONING,
     handlerTimeoutMs,
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isBase58Of32Bytes } from '@tollbook/core/base58'
+import type { ParsedSetting } from '../pricing/settingList.ts'
 
 /** The variables that have a value, as text. */
 export type GivenVariables = Readonly<Record<string, string>>
@@ -72,4 +73,18 @@ export function missingBeside(
   needed: readonly MissingVariable[],
 ): readonly MissingVariable[] {
   return given[present] === undefined ? [] : needed.filter(([name]) => given[name] === undefined)
+}
+
+/** A variable whose parser names every mistake. */
+export function parsedBy<T>(parse: (text: string) => ParsedSetting<T>, standard: T) {
+  return z
+    .string()
+    .optional()
+    .transform((text, context): T => {
+      if (text === undefined) return standard
+      const parsed = parse(text)
+      if (parsed.ok) return parsed.value
+      for (const problem of parsed.problems) context.addIssue(problem)
+      return z.NEVER
+    })
 }

@@ -10,7 +10,7 @@ export interface Result {
   readonly fix?: string
 }
 
-export interface Finding extends Result {
+export interface CheckFinding extends Result {
   readonly check: string
 }
 
@@ -29,7 +29,7 @@ export const failed = (detail: string, fix?: string): Result => ({
 })
 
 /** Runs the checks one after another. A check that throws has failed, and the others still run. */
-export async function runChecks(checks: readonly Check[], onFinding: (finding: Finding) => void): Promise<void> {
+export async function runChecks(checks: readonly Check[], onFinding: (finding: CheckFinding) => void): Promise<void> {
   for (const { name, run } of checks) {
     const result = await Promise.resolve()
       .then(run)

@@ -4,7 +4,7 @@ import { ledgerSettingsFor } from '../config/ledgerSettings.ts'
 import type { Log } from '../primitives/log.ts'
 import { openLogin } from '../store/databaseFacts.ts'
 import { chainChecks } from './chainChecks.ts'
-import { type Check, type Finding, ok, runChecks, skipped, warning } from './check.ts'
+import { type Check, type CheckFinding, ok, runChecks, skipped, warning } from './check.ts'
 import { databaseChecks } from './databaseChecks.ts'
 import { ledgerChecks } from './ledgerChecks.ts'
 import { machineChecks } from './machineChecks.ts'
@@ -12,7 +12,7 @@ import { machineChecks } from './machineChecks.ts'
 export interface Examination {
   readonly config: Config
   readonly log: Log
-  readonly onFinding: (finding: Finding) => void
+  readonly onFinding: (finding: CheckFinding) => void
 }
 
 /** Checks an installation with the configuration of its service. Changes nothing. */

@@ -5,6 +5,7 @@ import type { PaymentRail } from '../paywall/rail.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { shownParameters } from './productTable.ts'
+import { priceRange, shownVariants } from './variantPrices.ts'
 
 /** A rail as a document names it. */
 export type RailName = Pick<PaymentRail, 'name' | 'mount' | 'network' | 'charge'>
@@ -27,12 +28,11 @@ export interface OfferedPrice {
  * An offer is a hint; the challenge of the 402 decides.
  */
 export function paymentInfo(endpoint: Endpoint, rails: readonly RailName[], { mint, ...price }: OfferedPrice): Json {
-  const usd = String(displayUsd(endpoint))
   const amount = price.requiredBaseUnits?.toString() ?? null
   const charges = rails.flatMap(({ charge }) => (charge === undefined ? [] : [charge]))
   const offers = charges.map((charge) => ({ ...charge, amount, currency: mint, description: endpoint.summary }))
   return {
-    price: { mode: 'fixed', currency: 'USD', amount: usd },
+    price: priceRange(endpoint),
     protocols: rails.map(({ name, charge }) => ({
       [name]: charge === undefined ? {} : { ...charge, currency: mint },
     })),
@@ -95,5 +95,5 @@ export function llmsText({ endpoints, rails, split }: DiscoveryDeps, baseUrl: st
 function lineOf(endpoint: Endpoint): string {
   const { method, path, summary, parameters } = endpoint
   const where = method === 'GET' ? 'query' : 'JSON body'
-  return `- \`${method} ${path}\`: ${summary}. $${String(displayUsd(endpoint))} a request. ${where}: ${shownParameters(parameters)}`
+  return `- \`${method} ${path}\`: ${summary}. $${String(displayUsd(endpoint))} a request${shownVariants(endpoint)}. ${where}: ${shownParameters(parameters)}`
 }

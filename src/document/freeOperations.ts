@@ -86,6 +86,17 @@ const priceCatalog = z.object({
       priceUSD: z.number(),
       requiredTokens: z.number().nullable().meta({ description: 'now; null while the token has no price' }),
       requiredBaseUnits: z.string().nullable(),
+      models: z
+        .array(
+          z.object({
+            model: z.string(),
+            priceUSD: z.number(),
+            requiredTokens: z.number().nullable(),
+            requiredBaseUnits: z.string().nullable(),
+          }),
+        )
+        .optional()
+        .meta({ description: 'models with a separate price; the others cost `priceUSD`' }),
       parameters: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the query or the body' }),
       example: z.record(z.string(), z.unknown()).meta({ description: 'parameters that are accepted' }),
       available: z.boolean(),

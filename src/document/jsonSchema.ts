@@ -8,8 +8,19 @@ export interface JsonObject {
 
 const jsonObject = z.record(z.string(), z.json())
 
+const written = new WeakMap<z.ZodType, JsonObject>()
+
 /** The schema that validates, as JSON Schema 2020-12: the input of a caller, before defaults apply. */
 export function schemaOf(type: z.ZodType): JsonObject {
+  // The document, the payment page and each service of a test run ask for the same schemas: 0.1 s for all of them.
+  const known = written.get(type)
+  if (known !== undefined) return known
+  const schema = writeSchema(type)
+  written.set(type, schema)
+  return schema
+}
+
+function writeSchema(type: z.ZodType): JsonObject {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(type, {
     io: 'input',
     override: ({ zodSchema, jsonSchema }) => tidy(zodSchema, jsonSchema),

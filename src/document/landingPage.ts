@@ -2,7 +2,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import type { RailName } from './discovery.ts'
 import { html, jsonScript, type Markup } from './markup.ts'
-import type { PriceCatalog, PricedProduct } from './priceCatalog.ts'
+import type { PriceCatalog, CatalogProduct } from './priceCatalog.ts'
 import { samplesOf } from './samples.ts'
 import { serviceDescription } from './serviceDescription.ts'
 
@@ -111,15 +111,18 @@ function product({
   method,
   summary: what,
   priceUSD,
+  models = [],
   requiredTokens,
   available,
   reason = '',
-}: PricedProduct): Markup {
+}: CatalogProduct): Markup {
   const state = available ? html`` : html`<p class="warning">Not for sale now: ${reason}.</p>`
   const tokens = requiredTokens === null ? '' : `${requiredTokens.toLocaleString('en-US')} tokens`
+  const prices = models.map(({ model, priceUSD: usd }) => `${model}: $${String(usd)}`).join(', ')
   return html`<li class="panel">
     <h3><a href="pay${path}">${what}</a></h3>
     <p class="price"><span class="usd">$${String(priceUSD)}</span> <span class="muted">${tokens}</span></p>
+    ${prices === '' ? html`` : html`<p class="muted">${prices}</p>`}
     <p class="mono path"><span class="method">${method}</span> ${path}</p>
     ${state}
   </li>`

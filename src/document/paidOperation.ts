@@ -7,6 +7,7 @@ import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { assert } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
+import { shownVariants } from './variantPrices.ts'
 import { type OfferedPrice, type RailName, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { programSamples, type SampleFacts } from './programSamples.ts'
@@ -92,7 +93,9 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
   const tokens = price === undefined ? undefined : displayNumber(price.requiredBaseUnits, price.decimals)
   return {
     summary: `${summary} ($${priceUsd})`,
-    description: descriptionOf(`**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}`),
+    description: descriptionOf(
+      `**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}${shownVariants(endpoint)}`,
+    ),
     'x-price-usd': priceUsd,
     ...(tokens === undefined ? {} : { 'x-price-tokens': tokens }),
     'x-payment-info': paymentInfo(endpoint, facts.rails, {

@@ -4,6 +4,7 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { type Clock, isoTime } from '@tollbook/core/clock'
+import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
 import type { ProductOrder } from '../endpoints/productFacts.ts'
 import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
@@ -21,7 +22,7 @@ export interface PriceCatalogDeps {
 
 /** Products and their prices at a moment. */
 export interface PriceCatalog {
-  readonly products: readonly PricedProduct[]
+  readonly products: readonly CatalogProduct[]
   /** Free lookups of symbols and places. */
   readonly searches: readonly Pick<FreeSearch, 'path' | 'summary' | 'example'>[]
   readonly token: {
@@ -34,7 +35,7 @@ export interface PriceCatalog {
   readonly asOf: string
 }
 
-export interface PricedProduct extends ReturnType<typeof productOf> {
+export interface CatalogProduct extends ReturnType<typeof productOf> {
   readonly parameters: JsonObject
   readonly example: ProductOrder
 }
@@ -67,7 +68,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
 }
 
 function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endpoint) {
-  const { path, method, summary } = endpoint
+  const { path, method, summary, variants = [] } = endpoint
   const price = currentPrice(path)
   // The same checks as before a quote, in the same order.
   const reason =
@@ -77,9 +78,24 @@ function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endp
     method,
     summary,
     priceUSD: displayUsd(endpoint),
-    requiredTokens: price === undefined ? null : displayNumber(price.requiredBaseUnits, price.decimals),
-    requiredBaseUnits: price?.requiredBaseUnits.toString() ?? null,
+    ...inTokens(price),
+    ...(variants.length === 0
+      ? {}
+      : {
+          models: variants.map((variant) => ({
+            model: variant.name,
+            priceUSD: displayUsd(variant),
+            ...inTokens(currentPrice(endpointOf(path, variant.name))),
+          })),
+        }),
     available: reason === undefined,
     ...(reason === undefined ? {} : { reason }),
+  }
+}
+
+function inTokens(price: Price | undefined) {
+  return {
+    requiredTokens: price === undefined ? null : displayNumber(price.requiredBaseUnits, price.decimals),
+    requiredBaseUnits: price?.requiredBaseUnits.toString() ?? null,
   }
 }

@@ -2,15 +2,17 @@ import { z } from 'zod'
 import type { ChatMessage, ChatReply, ChatRequest } from '../outbound/chatRequest.ts'
 import type { Job, Outcome } from '../product/product.ts'
 import {
+  anyModel,
   conversation,
   conversationRule,
   fitsConversation,
   flag,
   messageText,
   modelName,
-  outputTokensMost,
+  type ModelRules,
+  refuseTokens,
   temperature,
-  wholeNumber,
+  tokenLimit,
 } from './chat/chatFields.ts'
 import {
   askStreamed,
@@ -19,11 +21,12 @@ import {
   type ChatDeps,
   coverageOf,
   metaOf,
-  modelsOf,
   openChat,
   type ReplyParts,
+  rulesOf,
   supplyOf,
   textsOf,
+  variantOf,
   whyNoChat,
 } from './chat/chatTurn.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
@@ -32,7 +35,7 @@ import { oneOf } from './text.ts'
 
 const message = z.strictObject({ role: oneOf(['system', 'user', 'assistant']), content: messageText })
 
-const parametersWith = (models: readonly string[] | undefined, outputTokensMax: number) =>
+const parametersWith = (rules: ModelRules) =>
   z
     .strictObject({
       message: messageText.exactOptional(),
@@ -40,11 +43,9 @@ const parametersWith = (models: readonly string[] | undefined, outputTokensMax: 
         .meta({ description: `a conversation of 1 to 50 messages \`{role, content}\`, ${conversationRule}` })
         .exactOptional(),
       system: messageText.exactOptional(),
-      model: modelName(models).exactOptional(),
+      model: modelName(rules).exactOptional(),
       temperature: temperature.exactOptional(),
-      maxTokens: wholeNumber({ min: 1, max: outputTokensMax })
-        .meta({ description: 'tokens of the reply' })
-        .exactOptional(),
+      maxTokens: tokenLimit(rules).meta({ description: 'tokens of the reply' }).exactOptional(),
       json: flag('the reply is a JSON object').exactOptional(),
       stream: flag('the reply is sent while it is written').exactOptional(),
     })
@@ -55,6 +56,10 @@ const parametersWith = (models: readonly string[] | undefined, outputTokensMax: 
     .refine((order) => fitsConversation(messagesOf(order)), {
       path: ['messages'],
       message: `must have ${conversationRule}`,
+    })
+    .superRefine(({ model, maxTokens }, context) => {
+      const message = refuseTokens(rules, { model, tokensMax: maxTokens })
+      if (message !== undefined) context.addIssue({ code: 'custom', path: ['maxTokens'], message })
     })
     .meta({
       oneOf: [
@@ -80,7 +85,7 @@ export const aiChat = defineProduct({
   method: 'POST',
   summary: 'An answer of a language model to a message or a conversation',
   priceMicroUsd: 50_000n,
-  parameters: parametersWith(undefined, outputTokensMost),
+  parameters: parametersWith(anyModel),
   answer,
   streamOnDemand: { contentType: 'text/event-stream' },
   example: {
@@ -96,10 +101,11 @@ function openAiChat(deps: ChatDeps): ProductHandler<ChatOrder> {
   const chat = openChat(deps)
   return {
     ...supplyOf(chat),
-    parameters: parametersWith(modelsOf(deps), deps.chatLimits.outputTokensMax),
+    parameters: parametersWith(rulesOf(deps)),
+    variant: ({ model }) => variantOf(chat, model),
     whyUnavailable: (order) => whyNoChat(chat, order?.model),
     covers: ({ model, maxTokens }) => coverageOf(chat, model, maxTokens),
-    deliver: (order, job) => (order.stream === true ? deliverStream : deliverWhole)(chat, requestOf(order), job),
+    deliver: (order, job) => (order.stream === true ? deliverStream : deliverWhole)(chat, requestOf(chat, order), job),
   }
 }
 
@@ -117,9 +123,10 @@ function messagesOf({ system, message: said, messages = [] }: Said): readonly Ch
   ]
 }
 
-function requestOf(order: ChatOrder): ChatRequest {
+function requestOf(chat: Chat, order: ChatOrder): ChatRequest {
   const { model, temperature: heat, maxTokens, json } = order
-  return { model, messages: messagesOf(order), temperature: heat, tokensMax: maxTokens, isJson: json }
+  const tokensMax = maxTokens ?? rulesOf(chat).outputTokensMax(model)
+  return { model, messages: messagesOf(order), temperature: heat, tokensMax, isJson: json }
 }
 
 async function deliverWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Outcome> {

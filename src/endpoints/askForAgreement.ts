@@ -68,12 +68,12 @@ export async function askForAgreement<Query, Data>(
   const endMs = clock.monotonicMs() + chainMsMax
   const round: Round<Query, Data> = { asking, policy, query, endMs, heard: [], failures: [], silent: [] }
   const lastKnown = policy.lastKnown.find(policy.keyOf(query))
-  const witnesses = (policy.witnesses ?? []).filter((witness) => witness.covers(query))
-  const needsSecond = witnesses.length > 0
+  const witnesses = witnessesOf(policy, query)
+  const needsSecond = hasSeveralSources(options.providers, policy, query)
   const waiting = availableFirst(options.providers, query)
   let judged: Judgement = { kind: 'none' }
   // A value that is known confirms the figures that witnesses do not report.
-  let size = needsSecond && lastKnown !== undefined ? 1 : 2
+  let size = witnesses.length > 0 && lastKnown !== undefined ? 1 : 2
   for (let asked = 0; waiting.length > 0; asked++) {
     const wave = waiting.splice(0, size).map((provider) => hearProvider(round, provider))
     const confirming = asked === 0 ? witnesses.map((witness) => hearWitness(round, witness)) : []
@@ -85,6 +85,36 @@ export async function askForAgreement<Query, Data>(
     size = judged.kind === 'none' ? 2 : 1
   }
   return concluded(round, judged)
+}
+
+function witnessesOf<Query>({ witnesses = [] }: AgreementPolicy<Query>, query: Query): readonly Witness<Query>[] {
+  return witnesses.filter((witness) => witness.covers(query))
+}
+
+/** An item that several sources have is not sold by one of them alone, even while the others are silent. */
+function hasSeveralSources<Query, Data>(
+  providers: readonly Provider<Query, Data>[],
+  policy: AgreementPolicy<Query>,
+  query: Query,
+): boolean {
+  const covering = providers.filter((provider) => provider.covers?.(query) !== false)
+  return covering.length + witnessesOf(policy, query).length > 1
+}
+
+/** The reason why an answer could not be confirmed now, for a refusal before the quote. */
+export function whyUnconfirmable<Query, Data>(
+  providers: readonly Provider<Query, Data>[],
+  policy: AgreementPolicy<Query>,
+  query: Query,
+): string | undefined {
+  if (!hasSeveralSources(providers, policy, query) || policy.lastKnown.find(policy.keyOf(query)) !== undefined)
+    return undefined
+  const ready = providers.filter(
+    (provider) => provider.covers?.(query) !== false && provider.whyUnavailable() === undefined,
+  )
+  return ready.length + witnessesOf(policy, query).length > 1 || ready.some(({ hasSeries }) => hasSeries === true)
+    ? undefined
+    : 'only one source can be asked at the moment, and another has to confirm its answer'
 }
 
 /** Providers that rest or do not cover the item fail without a request, so they come last. */
@@ -103,7 +133,7 @@ function isSettled(judged: Judgement): boolean {
 }
 
 function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): Remembered<Data> {
-  const { heard, failures, policy, query } = round
+  const { asking, heard, failures, policy, query } = round
   if (judged.kind === 'none') throw noAnswerOf(failures)
   if (!isAgreed(judged)) throw new ProvidersDiffer(failures, judged.kind === 'doubted')
   const { answer } = assertPresent(
@@ -111,7 +141,9 @@ function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): R
     'the sold reading was heard',
   )
   const sold = assertPresent(answer, 'a complete reading has its answer')
-  policy.lastKnown.remember(policy.keyOf(query), judged.sold.figures)
+  // A lone answer must not become the measure of the next one: small steps would lead anywhere.
+  if (judged.kind === 'agreed' || !hasSeveralSources(asking.options.providers, policy, query))
+    policy.lastKnown.remember(policy.keyOf(query), judged.sold.figures)
   return {
     ...sold,
     observation: { ...sold.observation, detail: { ...sold.observation.detail, agreement: noteOf(round, judged) } },
@@ -150,9 +182,10 @@ async function hearProvider<Query, Data>(
   try {
     const answer = await askOne({ clock, options, provider, leftMs }, query)
     liveness.noteAnswer(provider.name)
-    const { figures, asOfMs, doubt } = answer.observation
+    const { figures, asOfMs, doubt, isContinuous } = answer.observation
     const present = assertPresent(figures, 'a provider whose answers are compared reports its figures')
-    return { reading: { source: provider.name, figures: present, asOfMs, doubt, isComplete: true }, answer }
+    const reading = { source: provider.name, figures: present, asOfMs, doubt, isContinuous, isComplete: true }
+    return { reading, answer }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
     // Without time left, the provider was not asked.

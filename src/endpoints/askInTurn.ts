@@ -3,7 +3,7 @@ import { isVerdict, UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Liveness } from './liveness.ts'
 import type { Observation, Provider } from './providers/provider.ts'
 
-export interface ChainOptions<Query, Data> {
+export interface ProviderChainOptions<Query, Data> {
   readonly providers: readonly Provider<Query, Data>[]
   /** Age, by the provider's own timestamp, from which an answer counts as a failure. */
   readonly ageMaxMs: number
@@ -50,7 +50,7 @@ export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | 
 
 export interface ProvidersInTurn<Query, Data> {
   readonly clock: Clock
-  readonly options: ChainOptions<Query, Data>
+  readonly options: ProviderChainOptions<Query, Data>
   readonly liveness: Liveness
 }
 
@@ -78,7 +78,7 @@ export async function askInTurn<Query, Data>(
 
 export interface AskedProvider<Query, Data> {
   readonly clock: Clock
-  readonly options: ChainOptions<Query, Data>
+  readonly options: ProviderChainOptions<Query, Data>
   readonly provider: Provider<Query, Data>
   readonly leftMs: number
 }
@@ -94,7 +94,8 @@ export async function askOne<Query, Data>(
   const ageMs = clock.nowMs() - observation.asOfMs
   if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
     throw new UpstreamFailure('incomplete', `${provider.name} answered with outdated data`)
-  const heldMs = clock.nowMs() - (observation.fetchedAtMs ?? clock.nowMs())
+  const nowMs = clock.nowMs()
+  const heldMs = Math.max(0, nowMs - (observation.fetchedAtMs ?? nowMs))
   return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ChatEnd, ChatMessage, ChatReply, ChatRequest, ChatUsage } from '../outbound/chatRequest.ts'
 import type { Job, Outcome, Stream } from '../product/product.ts'
 import {
+  anyModel,
   conversation,
   conversationRule,
   fitsConversation,
@@ -9,8 +10,10 @@ import {
   fraction,
   messageText,
   modelName,
-  outputTokensMost,
+  type ModelRules,
+  refuseTokens,
   temperature,
+  tokenLimit,
   wholeNumber,
 } from './chat/chatFields.ts'
 import {
@@ -20,11 +23,12 @@ import {
   type ChatDeps,
   coverageOf,
   metaOf,
-  modelsOf,
   openChat,
   type ReplyParts,
+  rulesOf,
   supplyOf,
   textsOf,
+  variantOf,
   whyNoChat,
 } from './chat/chatTurn.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
@@ -53,17 +57,17 @@ const stopText = text({
   test: (value) => value.length >= 1 && value.length <= 100,
 })
 
-const parametersWith = (models: readonly string[] | undefined, outputTokensMax: number) => {
-  const tokenLimit = wholeNumber({ min: 1, max: outputTokensMax }).exactOptional()
+const parametersWith = (rules: ModelRules) => {
+  const tokensMost = tokenLimit(rules).exactOptional()
   return z
     .strictObject({
       // Clients always send it; without it the first model answers.
-      model: modelName(models).exactOptional(),
+      model: modelName(rules).exactOptional(),
       messages: conversation(message).meta({ description: `1 to 50 messages, ${conversationRule}` }),
       temperature: temperature.exactOptional(),
       top_p: fraction({ min: 0, max: 1 }).exactOptional(),
-      max_tokens: tokenLimit,
-      max_completion_tokens: tokenLimit,
+      max_tokens: tokensMost,
+      max_completion_tokens: tokensMost,
       stop: z
         .union([stopText, z.array(stopText).min(1).max(4)])
         .meta({ description: 'a text, or up to 4, that end the reply' })
@@ -79,6 +83,11 @@ const parametersWith = (models: readonly string[] | undefined, outputTokensMax: 
     .refine(({ messages }) => fitsConversation(messages.map(plainMessage)), {
       path: ['messages'],
       message: `must have ${conversationRule}`,
+    })
+    .superRefine((order, context) => {
+      const message = refuseTokens(rules, { model: order.model, tokensMax: tokensMaxOf(order) })
+      const field = order.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens'
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [field], message })
     })
 }
 
@@ -111,7 +120,7 @@ export const chatCompletions = defineProduct({
   method: 'POST',
   summary: 'An answer of a language model, in the wire format of OpenAI',
   priceMicroUsd: 50_000n,
-  parameters: parametersWith(undefined, outputTokensMost),
+  parameters: parametersWith(anyModel),
   answer,
   stream: { contentType: 'application/json' },
   streamOnDemand: { contentType: 'text/event-stream' },
@@ -135,14 +144,15 @@ function openChatCompletions(deps: ChatDeps): ProductHandler<Order> {
   const chat = openChat(deps)
   return {
     ...supplyOf(chat),
-    parameters: parametersWith(modelsOf(deps), deps.chatLimits.outputTokensMax),
+    parameters: parametersWith(rulesOf(deps)),
+    variant: ({ model }) => variantOf(chat, model),
     whyUnavailable: (order) => whyNoChat(chat, order?.model),
     covers: (order) => coverageOf(chat, order.model, tokensMaxOf(order)),
     deliver: (order, job) => (order.stream === true ? deliverChunks : deliverCompletion)(chat, order, job),
   }
 }
 
-function tokensMaxOf(order: Order): number | undefined {
+function tokensMaxOf(order: Pick<Order, 'max_tokens' | 'max_completion_tokens'>): number | undefined {
   return order.max_completion_tokens ?? order.max_tokens
 }
 
@@ -151,7 +161,7 @@ function plainMessage({ role, content: said }: z.infer<typeof message>): ChatMes
   return { role: role === 'developer' ? 'system' : role, content: said }
 }
 
-function requestOf(order: Order): ChatRequest {
+function requestOf(chat: Chat, order: Order): ChatRequest {
   const { model, messages, temperature: heat, top_p: topP, stop, seed } = order
   return {
     model,
@@ -160,20 +170,20 @@ function requestOf(order: Order): ChatRequest {
     topP,
     stop: typeof stop === 'string' ? [stop] : stop,
     seed,
-    tokensMax: tokensMaxOf(order),
+    tokensMax: tokensMaxOf(order) ?? rulesOf(chat).outputTokensMax(model),
     isJson: order.response_format?.type === 'json_object',
   }
 }
 
 async function deliverCompletion(chat: Chat, order: Order, job: Job): Promise<Outcome> {
-  const answered = await askWhole(chat, requestOf(order), job)
+  const answered = await askWhole(chat, requestOf(chat, order), job)
   if (answered.kind === 'failed') return answered
   const body = Buffer.from(JSON.stringify(completionOf(answered.answer, headOf(chat, job))))
   return streamOf(chat, { contentType: wholeType, source: answered.source, chunks: once(body) })
 }
 
 async function deliverChunks(chat: Chat, order: Order, job: Job): Promise<Outcome> {
-  const answered = await askStreamed(chat, requestOf(order), job)
+  const answered = await askStreamed(chat, requestOf(chat, order), job)
   if (answered.kind === 'failed') return answered
   const { answer: parts, source } = answered
   const hasUsage = order.stream_options?.include_usage === true

@@ -1,77 +1,33 @@
-import { z } from 'zod'
 import { createLastKnown } from './agreement/lastKnown.ts'
+import { cryptoAnswer, type CryptoData, type CryptoOrder, cryptoParameters, isCoinGeckoId } from './cryptoParameters.ts'
+import { type PriceHistory, type SoldPrice, withHistory } from './history/priceHistory.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { coinOf, coinOfId } from './providers/coin.ts'
 import { createCoinbase } from './providers/coinbase.ts'
 import { createCoinGecko } from './providers/coinGecko.ts'
+import { createCoinGeckoHistory } from './providers/coinGeckoHistory.ts'
+import { createCoinGeckoRates } from './providers/coinGeckoRates.ts'
+import { openCoinGecko } from './providers/coinGeckoUpstream.ts'
 import { createCoinPaprika } from './providers/coinPaprika.ts'
+import type { CryptoHistoryQuery } from './providers/cryptoHistory.ts'
 import { cryptoAgreement, type CryptoPrice, type CryptoQuery } from './providers/cryptoPrice.ts'
+import { type ExchangeRates, ratesAgreement, type RatesQuery } from './providers/exchangeRate.ts'
 import { createKraken } from './providers/kraken.ts'
+import { createKrakenHistory, createKrakenRates, openKrakenTables } from './providers/krakenTables.ts'
 import type { ProviderDeps } from './providers/provider.ts'
-import { percentText } from './signedText.ts'
 import { createSource } from './source.ts'
-import { type Answered, moreSymbols, splitSymbols, symbolHandler } from './symbolHandler.ts'
-import { queryFlag, text } from './text.ts'
-
-const symbolShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,19}$/
-const symbol = text({
-  expected:
-    'a symbol such as BTC: 1 to 20 letters, digits, dots, dashes and underscores, beginning with a letter or digit',
-  shown: { minLength: 1, maxLength: 20, pattern: symbolShape.source },
-  test: (value) => symbolShape.test(value),
-})
-const idShape = /^[a-z0-9][a-z0-9._-]{0,99}$/
-const coinId = text({
-  expected: 'an id of CoinGecko such as bitcoin, instead of a symbol: 1 to 100 lower-case letters, digits and . _ -',
-  shown: { minLength: 1, maxLength: 100, pattern: idShape.source },
-  test: (value) => idShape.test(value),
-})
-const parameters = z
-  .strictObject({
-    symbol: symbol.exactOptional(),
-    coinId: coinId.exactOptional(),
-    more: moreSymbols('symbols', symbolShape).exactOptional(),
-    details: queryFlag().exactOptional().meta({ description: 'name, rank, range of 24 hours, supply' }),
-  })
-  .superRefine(({ symbol: bySymbol, coinId: byId }, { addIssue }) => {
-    if (bySymbol === undefined && byId === undefined)
-      addIssue({ code: 'custom', path: ['symbol'], message: 'is required: a symbol such as BTC, or coinId' })
-    if (bySymbol !== undefined && byId !== undefined)
-      addIssue({ code: 'custom', path: ['symbol'], message: 'must not be combined with coinId' })
-  })
-type CryptoOrder = z.infer<typeof parameters>
-
-const priced = z.object({
-  symbol: z.string().meta({ description: 'the requested symbol' }),
-  price: z.number().meta({ description: 'US dollars' }),
-  change24h: percentText,
-  volume24h: z.number().meta({ description: 'US dollars traded in 24 hours' }),
-  marketCap: z.number().meta({ description: 'US dollars' }),
-  details: z
-    .object({
-      id: z.string(),
-      name: z.string(),
-      currency: z.string(),
-      rank: z.number().optional().meta({ description: 'by market capitalisation' }),
-      high24h: z.number().optional(),
-      low24h: z.number().optional(),
-      circulatingSupply: z.number().optional(),
-    })
-    .optional()
-    .meta({ description: 'with details=true; a figure is absent where the provider does not report it' }),
-})
-const answer = priced.extend({
-  more: z.array(priced).max(4).optional().meta({ description: 'the coins of more, in their order' }),
-})
+import { type Answered, splitSymbols, symbolHandler } from './symbolHandler.ts'
+import { openTokens } from './tokenPrices.ts'
+import { withCurrency } from './withCurrency.ts'
 
 export const crypto = defineProduct({
   path: '/api/data/crypto',
   method: 'GET',
-  summary: 'Price of a cryptocurrency',
+  summary: 'Price of a cryptocurrency or an SPL token',
   priceMicroUsd: 20_000n,
-  parameters,
-  answer,
+  parameters: cryptoParameters,
+  answer: cryptoAnswer,
   example: {
     order: { symbol: 'BTC' },
     answer: {
@@ -82,25 +38,69 @@ export const crypto = defineProduct({
       marketCap: 1_672_000_000_000,
     },
   },
-  providers: ['COINGECKO', 'COINPAPRIKA', 'COINBASE', 'KRAKEN'],
+  providers: ['COINGECKO', 'COINPAPRIKA', 'COINBASE', 'KRAKEN', 'DEXSCREENER', 'GECKOTERMINAL', 'JUPITER'],
   demo: { order: () => ({ symbol: 'SOL' }), check: checkDemo },
   open: openCrypto,
 })
 
-const freshMs = 60_000
-const staleMs = 10 * 60_000
+const minute = 60_000
+const hour = 60 * minute
+const freshMs = minute
+const staleMs = 10 * minute
 // CoinGecko lags by a minute or two and CoinPaprika by up to ten; a price that is half an hour old is wrong.
-const ageMaxMs = 30 * 60_000
-const lastKnownMs = 2 * 60 * 60_000
+const ageMaxMs = 30 * minute
+const lastKnownMs = 2 * hour
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
 
-function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
-  // No symbol has a colon.
-  const keyOf = ({ symbol, coin, id }: CryptoQuery) => coin?.symbol ?? (id === undefined ? symbol : `id:${id}`)
+function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
+  const coinGecko = openCoinGecko(deps)
+  const krakenTables = openKrakenTables(deps)
+  const coins = openCoins(deps, createCoinGecko(deps, coinGecko))
+  const tokens = openTokens(deps)
+  // The hosts are probed for prices. A probe of these would stop at Kraken, which has some of the coins only.
+  const unprobed = { ...deps, isProbed: false }
+  const history = createSource<CryptoHistoryQuery, PriceHistory>(unprobed, {
+    what: 'the history of a cryptocurrency price',
+    providers: [createKrakenHistory(krakenTables, deps.clock), createCoinGeckoHistory(coinGecko, deps.clock)],
+    keyOf: (query) => `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`,
+    isListed: ({ coin }) => coin !== undefined,
+    known: [historyOf('1d', queryOf('BTC'), undefined)],
+    freshMs,
+    staleMs: 0,
+    ageMaxMs: 6 * hour,
+  })
+  const rates = createSource<RatesQuery, ExchangeRates>(unprobed, {
+    what: 'exchange rates',
+    providers: [createKrakenRates(krakenTables, deps.clock), createCoinGeckoRates(coinGecko, deps.clock)],
+    keyOf: () => 'rates',
+    isListed: () => true,
+    known: [{}],
+    freshMs: 10 * minute,
+    staleMs: hour,
+    ageMaxMs: 10 * minute,
+    agreement: { ...ratesAgreement, keyOf: () => 'rates', lastKnown: createLastKnown(deps.clock, 24 * hour) },
+  })
+  const ofCoins = withHistory(coins, { source: history, queryOf: historyQueryOf })
+  return withCurrency(ofOrder(ofCoins, tokens), rates)
+}
+
+/** Coins by symbol or id, and tokens by their mint. The product is offered while coins can be sold. */
+function ofOrder(coins: ProductHandler<CryptoOrder>, tokens: ProductHandler<CryptoOrder>): ProductHandler<CryptoOrder> {
+  const handlerOf = (order: CryptoOrder) => (order.mint === undefined ? coins : tokens)
+  return {
+    ...coins,
+    probes: [...(coins.probes ?? []), ...(tokens.probes ?? [])],
+    whyUnavailable: (order, buyer) => (order === undefined ? coins : handlerOf(order)).whyUnavailable(order, buyer),
+    whyNoData: (order) => handlerOf(order).whyNoData?.(order),
+    deliver: (order, job) => handlerOf(order).deliver(order, job),
+  }
+}
+
+function openCoins(deps: ProviderDeps, coinGecko: ReturnType<typeof createCoinGecko>): ProductHandler<CryptoOrder> {
   const source = createSource<CryptoQuery, CryptoPrice>(deps, {
     what: 'a cryptocurrency price',
-    providers: [createCoinGecko(deps), createCoinPaprika(deps)],
-    keyOf,
+    providers: [coinGecko, createCoinPaprika(deps)],
+    keyOf: coinKeyOf,
     isListed: ({ coin }) => coin !== undefined,
     known: [queryOf('BTC')],
     freshMs,
@@ -108,13 +108,18 @@ function openCrypto(deps: ProviderDeps): ProductHandler<z.infer<typeof parameter
     ageMaxMs,
     agreement: {
       ...cryptoAgreement,
-      keyOf,
+      keyOf: coinKeyOf,
       lastKnown: createLastKnown(deps.clock, lastKnownMs),
       witnesses: [createCoinbase(deps), createKraken(deps)],
     },
     hint,
   })
   return symbolHandler<CryptoOrder, CryptoQuery, CryptoPrice>({ source, queriesOf, dataOf, hint })
+}
+
+/** No symbol has a colon. */
+function coinKeyOf({ symbol, coin, id }: CryptoQuery): string {
+  return coin?.symbol ?? (id === undefined ? symbol : `id:${id}`)
 }
 
 function queriesOf({ symbol: first, coinId: id, more }: CryptoOrder): readonly [CryptoQuery, ...CryptoQuery[]] {
@@ -133,6 +138,17 @@ function queryOfId(id: string): CryptoQuery {
   return coin === undefined ? { symbol: id, coin, id } : { symbol: coin.symbol, coin }
 }
 
+function historyQueryOf(order: CryptoOrder, sold: SoldPrice | undefined): CryptoHistoryQuery | undefined {
+  return order.history === undefined ? undefined : historyOf(order.history, queriesOf(order)[0], sold)
+}
+
+/** Coins outside our list are sold by CoinGecko alone, whose answer names their id. */
+function historyOf(range: CryptoHistoryQuery['range'], query: CryptoQuery, sold: SoldPrice | undefined) {
+  const soldId = sold?.meta['id']
+  const unlistedId = query.id ?? (typeof soldId === 'string' && isCoinGeckoId(soldId) ? soldId : undefined)
+  return { ...query, range, coinGeckoId: query.coin?.coingecko ?? unlistedId, price: sold?.price }
+}
+
 /** The answer repeats the requested spelling: XBT for a caller who asked for XBT, though BTC was fetched. */
 function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: Answered<CryptoQuery, CryptoPrice>) {
   const { symbol: answered, ...figures } = found.data
@@ -144,7 +160,7 @@ function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: Answered
 }
 
 function checkDemo(
-  { symbol: answered, price, change24h, volume24h, marketCap }: z.infer<typeof answer>,
+  { symbol: answered, price, change24h, volume24h, marketCap }: CryptoData,
   { expect }: DemoBuyer,
 ): string {
   expect(answered === 'SOL', `the answer is about SOL, not ${answered}`)

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { cacheBound } from './cacheBound.ts'
 import type { Clock } from '@tollbook/core/clock'
 
 /**
@@ -17,7 +18,7 @@ const buyersMax = 5_000
 
 export function createMissBudget(clock: Clock): MissBudget {
   const perf = { now: () => clock.monotonicMs() }
-  const countedMs = new LRUCache<string, number[]>({ perf, ttlResolution: 0, max: buyersMax, ttl: windowMs })
+  const countedMs = new LRUCache<string, number[]>({ perf, ttlResolution: 0, ...cacheBound(buyersMax), ttl: windowMs })
   const recent = (buyer: string) => (countedMs.get(buyer) ?? []).filter((atMs) => clock.monotonicMs() - atMs < windowMs)
   return {
     mayBegin: (buyer) => recent(buyer).length < missesMax,

@@ -6,7 +6,7 @@ import { bounded, pageOptions, yesOrNo } from './pageOptions.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { readableSize } from './readableSize.ts'
-import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
+import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
 import { targetUrl } from './screenshot.ts'
 import { oneOf, text, utf8ByteCount } from './text.ts'
 
@@ -102,6 +102,7 @@ const parametersWith = (allowHosts: readonly string[]) =>
       scale: bounded(0.1, 2).exactOptional().meta({ default: 1, description: 'size of the content' }),
       printBackground: yesOrNo.exactOptional().meta({ default: true }),
       pageRanges: pageRanges.exactOptional(),
+      outline: yesOrNo.exactOptional().meta({ default: false, description: 'bookmarks made of the headings' }),
       header: marginText.exactOptional(),
       footer: marginText.exactOptional(),
       ...pageOptions,
@@ -158,8 +159,7 @@ function openPdf(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typeof par
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),
-    whyUnavailable: () => whyNotRendering(deps, true),
-    whyUndeliverable: () => whyNotRendering(deps, false),
+    ...availabilityOf(deps),
     deliver: (order, customer) =>
       renderOutcome(
         clock,

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { endpointOf } from '@tollbook/core/endpointName'
 import type { Job, Outcome } from '../product/product.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Liveness } from './liveness.ts'
@@ -45,6 +46,8 @@ export interface ProductHandler<P extends Json> {
   readonly probes?: readonly Liveness[]
   /** Answers that are known not to exist are refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
+  /** The variant that this order buys, where that has its own price. */
+  readonly variant?: (parameters: P) => string | undefined
   /** Bounds of what the price of this order covers, for the 402. */
   readonly covers?: (parameters: P) => Json
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
@@ -80,6 +83,7 @@ function openProduct<P extends Json, A, Needs>(
       return {
         ok: true,
         parameters,
+        endpoint: endpointOf(source.path, handler.variant?.(parameters)),
         whyUnavailable: (payer) => handler.whyUnavailable(parameters, payer),
         whyUndeliverable: (payer) => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters, payer),
         whyNoData: () => handler.whyNoData?.(parameters),

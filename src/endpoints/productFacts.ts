@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { UpstreamName } from '../outbound/upstreamName.ts'
+import type { PricedVariant } from '../pricing/priceList.ts'
 
 /**
  * A product without the process that sells it. The price list, the catalog, the OpenAPI document, the tables in docs and
@@ -12,6 +13,8 @@ export interface ProductFacts {
   readonly summary: string
   /** In millionths of a US dollar. The definition has the default, an endpoint the operator's price. */
   readonly priceMicroUsd: bigint
+  /** Variants with prices of the operator, such as models. */
+  readonly variants?: readonly PricedVariant[]
   /** Validates requests and documents them. For GET its fields are the texts of the query. */
   readonly parameters: z.ZodType
   /** The shape of `data`, as the specification names it; of a streamed answer, the shape of its whole text. */

@@ -20,9 +20,12 @@ interface RenderedAnswer {
   readonly expiresAt: string
 }
 
-/** `newcomer`: nothing has been paid. A caller who has paid is served however long the queue is. */
-export function whyNotRendering({ renderer, artifacts }: RenderDeps, newcomer: boolean): string | undefined {
-  return renderer.whyUnavailable(newcomer) ?? artifacts.whyUnavailable()
+/** A long queue refuses quotes. A caller who has paid waits. */
+export function availabilityOf({ renderer, artifacts }: RenderDeps) {
+  return {
+    whyUnavailable: (_order?: unknown, payer?: string) => renderer.whyNoQuote(payer) ?? artifacts.whyUnavailable(),
+    whyUndeliverable: () => renderer.whyUnavailable() ?? artifacts.whyUnavailable(),
+  }
 }
 
 /** Renders, has `keep` store the result, and turns a failure of the browser into one of the product. */

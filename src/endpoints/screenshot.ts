@@ -5,7 +5,7 @@ import { bounded, boundedInteger, pageOptions, selector, yesOrNo } from './pageO
 import { pictureSize } from './pictureSize.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
-import { type RenderDeps, renderOutcome, whyNotRendering } from './renderOutcome.ts'
+import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
 import { oneOf } from './text.ts'
 
 /** A target that may be tried. The guard at the connection decides finally. */
@@ -111,8 +111,7 @@ function openScreenshot(deps: RenderDeps): ProductHandler<z.infer<ReturnType<typ
   const { clock, renderer, artifacts, artifactUrl, allowHosts } = deps
   return {
     parameters: parametersWith(allowHosts),
-    whyUnavailable: () => whyNotRendering(deps, true),
-    whyUndeliverable: () => whyNotRendering(deps, false),
+    ...availabilityOf(deps),
     deliver: (order, customer) =>
       renderOutcome(
         clock,

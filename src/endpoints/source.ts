@@ -5,13 +5,14 @@ import type { Meta, Outcome } from '../product/product.ts'
 import {
   askInTurn,
   askOne,
-  type ChainOptions,
+  type ProviderChainOptions,
   ProvidersFailed,
   ItemUnknown,
   providerMsMax,
   type Remembered,
 } from './askInTurn.ts'
-import { type AgreementPolicy, askForAgreement, ProvidersDiffer } from './askForAgreement.ts'
+import { type AgreementPolicy, askForAgreement, ProvidersDiffer, whyUnconfirmable } from './askForAgreement.ts'
+import { cacheBound } from './cacheBound.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
@@ -42,7 +43,7 @@ export type Found<Data> =
     }
   | Extract<Outcome, { kind: 'failed' }>
 
-export interface SourceOptions<Query, Data> extends ChainOptions<Query, Data> {
+export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data> {
   /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
   readonly what: string
   readonly keyOf: (query: Query) => string
@@ -78,8 +79,8 @@ export function createSource<Query, Data>(
   const { keyOf, credits = [] } = options
   const { clock } = deps
   const perf = { now: () => clock.monotonicMs() }
-  const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, max: missingMax, ttl: missingMs })
-  const proven = new LRUCache<string, true>({ perf, ttlResolution: 0, max: rememberedMax, ttl: provenMs })
+  const missing = new LRUCache<string, true>({ perf, ttlResolution: 0, ...cacheBound(missingMax), ttl: missingMs })
+  const proven = new LRUCache<string, true>({ perf, ttlResolution: 0, ...cacheBound(rememberedMax), ttl: provenMs })
   const misses = createMissBudget(clock)
   const shares = createProviderShares(deps, options.providers)
   const liveness = openLiveness(deps, options)
@@ -173,7 +174,7 @@ interface SourceProviders<Query, Data> {
 }
 
 function whyUnavailable<Query, Data>(
-  { options: { what, providers }, liveness }: SourceProviders<Query, Data>,
+  { options: { what, providers, agreement }, liveness }: SourceProviders<Query, Data>,
   query: Query | undefined,
 ): string | undefined {
   const answering = providers.filter(({ name }) => liveness.answers(name))
@@ -181,7 +182,10 @@ function whyUnavailable<Query, Data>(
   const ready = answering.filter((provider) => provider.whyUnavailable() === undefined)
   if (ready.length === 0) return `no provider of ${what} can be asked at the moment`
   const covers = (provider: Provider<Query, Data>) => query === undefined || provider.covers?.(query) !== false
-  return ready.some(covers) ? undefined : `no provider that answers at the moment has ${what} for this request`
+  if (!ready.some(covers)) return `no provider that answers at the moment has ${what} for this request`
+  if (query === undefined || agreement === undefined) return undefined
+  const why = whyUnconfirmable(providers, agreement, query)
+  return why === undefined ? undefined : `${what}: ${why}`
 }
 
 /** Undefined when the caller's share of one provider is left. */

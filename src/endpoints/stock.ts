@@ -1,19 +1,23 @@
 import { z } from 'zod'
 import { createLastKnown } from './agreement/lastKnown.ts'
+import { type PriceHistory, shownHistory, type SoldPrice, withHistory } from './history/priceHistory.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { createNasdaq } from './providers/nasdaq.ts'
 import type { ProviderDeps } from './providers/provider.ts'
+import { type StockHistoryQuery, stockRanges } from './providers/stockHistory.ts'
 import { stockAgreement, type StockPrice, type StockQuery } from './providers/stockPrice.ts'
 import { createStooq } from './providers/stooq.ts'
 import { tickerOf } from './providers/ticker.ts'
-import { createTwelveData } from './providers/twelveData.ts'
-import { createYahoo } from './providers/yahoo.ts'
+import { createTwelveData, openTwelveData } from './providers/twelveData.ts'
+import { createTwelveDataHistory } from './providers/twelveDataHistory.ts'
+import { createYahoo, openYahoo } from './providers/yahoo.ts'
+import { createYahooHistory } from './providers/yahooHistory.ts'
 import { amountText, percentText } from './signedText.ts'
 import { isListedTicker } from './search/searchTickers.ts'
 import { createSource } from './source.ts'
 import { type Answered, moreSymbols, splitSymbols, symbolHandler } from './symbolHandler.ts'
-import { queryFlag, text } from './text.ts'
+import { oneOf, queryFlag, text } from './text.ts'
 
 const symbolShape = /^[A-Za-z0-9]{1,10}([.-][A-Za-z0-9]{1,6})?$/
 const symbol = text({
@@ -22,13 +26,21 @@ const symbol = text({
   shown: { minLength: 1, maxLength: 17, pattern: symbolShape.source },
   test: (value) => symbolShape.test(value),
 })
-const parameters = z.strictObject({
-  symbol,
-  more: moreSymbols('tickers', symbolShape).exactOptional(),
-  details: queryFlag()
-    .exactOptional()
-    .meta({ description: 'name, exchange, currency, market state, open, high, low, previous close' }),
-})
+const parameters = z
+  .strictObject({
+    symbol,
+    more: moreSymbols('tickers', symbolShape).exactOptional(),
+    history: oneOf(stockRanges)
+      .exactOptional()
+      .meta({ description: 'open, high, low, close and volume of each day of this time, adjusted for splits' }),
+    details: queryFlag()
+      .exactOptional()
+      .meta({ description: 'name, exchange, currency, market state, open, high, low, previous close' }),
+  })
+  .superRefine(({ more, history }, { addIssue }) => {
+    if (more !== undefined && history !== undefined)
+      addIssue({ code: 'custom', path: ['history'], message: 'must not be combined with more' })
+  })
 type StockOrder = z.infer<typeof parameters>
 
 const priced = z.object({
@@ -54,6 +66,7 @@ const priced = z.object({
 })
 const answer = priced.extend({
   more: z.array(priced).max(4).optional().meta({ description: 'the shares of more, in their order' }),
+  history: shownHistory.optional().meta({ description: 'with history' }),
 })
 
 export const stock = defineProduct({
@@ -82,11 +95,13 @@ const hint = 'a class of shares is asked for as BRK.B, a listing outside of the 
 function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
   const keyOf = ({ ticker }: StockQuery) => ticker.canonical
   const key = deps.upstreams.TWELVE_DATA?.apiKey
+  const yahoo = openYahoo(deps)
+  const twelveData = openTwelveData(deps)
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
     providers: [
-      ...(key === undefined ? [] : [createTwelveData(deps, key)]),
-      createYahoo(deps),
+      ...(key === undefined ? [] : [createTwelveData(deps, key, twelveData)]),
+      createYahoo(deps, yahoo),
       createStooq(deps),
       createNasdaq(deps),
     ],
@@ -99,7 +114,35 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
     agreement: { ...stockAgreement, keyOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     hint,
   })
-  return symbolHandler<StockOrder, StockQuery, StockPrice>({ source, queriesOf, dataOf, hint })
+  const history = createSource<StockHistoryQuery, PriceHistory>(deps, {
+    what: 'the history of a stock price',
+    providers: [
+      ...(key === undefined ? [] : [createTwelveDataHistory(twelveData, deps.clock, key)]),
+      createYahooHistory(yahoo, deps.clock),
+    ],
+    keyOf: ({ ticker, range }) => `${ticker.canonical} ${range}`,
+    isListed: ({ ticker }) => isListedTicker(ticker.canonical),
+    known: [historyOf('5d', 'AAPL', undefined)],
+    freshMs,
+    staleMs: 0,
+    ageMaxMs,
+  })
+  const prices = symbolHandler<StockOrder, StockQuery, StockPrice>({ source, queriesOf, dataOf, hint })
+  return withHistory(prices, {
+    source: history,
+    queryOf: ({ symbol: requested, history: range }, sold) =>
+      range === undefined ? undefined : historyOf(range, requested, sold),
+  })
+}
+
+function historyOf(range: StockHistoryQuery['range'], requested: string, sold: SoldPrice | undefined) {
+  const currency = sold?.meta['currency']
+  return {
+    ...queryOf(requested),
+    range,
+    price: sold?.price,
+    currency: typeof currency === 'string' ? currency : undefined,
+  }
 }
 
 function queriesOf({ symbol: first, more }: StockOrder): readonly [StockQuery, ...StockQuery[]] {

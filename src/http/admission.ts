@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
 import { limitMax, nextLimit } from './adaptiveLimit.ts'
-import { createAllowances } from './allowances.ts'
+import { type Allowances, createAllowances } from './allowances.ts'
 
 /** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
@@ -30,6 +30,8 @@ export interface Admission {
   refuses(visitor: Visitor): boolean
   /** Whether a new connection of this address is to be left unread. */
   turnsAway(address: string): boolean
+  /** Whether a connection that was left unread is read now. Its reading counts as work of the address. */
+  readsLater(address: string): boolean
   /** Whether an address that has not paid causes more work than its share while callers who have paid are served. */
   isSpent(address: string): boolean
   /** Whether a health check of this address passes without a slot. */
@@ -60,6 +62,8 @@ const busyLagMs = 8
 // In units of 0.2 ms, measured by `npm run bench -- attacks`.
 const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
 const refusalUnits = 1
+// Of one that is read and closed without a whole request.
+const connectionUnits = 3
 const resolutionMs = 10
 const windowMs = 100
 const windowsPerSecond = 10
@@ -77,18 +81,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const earned = createEarnedRequests(now)
   const probes = new Map<string, number>()
   const allowances = createAllowances(now)
+  const { spendsTooMuch, ...judgements } = judgeAddresses(earned, allowances)
   const load = followLoad()
   let limit = limitAtStart
   let windows = 0
   let reads = 0
   const roomOf = ({ purpose, address }: Visitor): Room =>
     purpose !== 'read' && earned.has(address) ? 'payer' : purpose
-  const turnsAway = (address: string) => !earned.isPayer(address) && allowances.turnsAway(address)
-  const spendsTooMuch = ({ purpose, address }: Visitor): boolean => {
-    const isTurnedAway = turnsAway(address)
-    allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
-    return isTurnedAway
-  }
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
   const window = setInterval(() => {
     const seen = load.read(limit * share)
@@ -127,8 +126,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
         },
       }
     },
-    turnsAway,
-    isSpent: (address) => !earned.isPayer(address) && allowances.isSpent(address),
+    ...judgements,
     passesProbe(address) {
       const count = (probes.get(address) ?? 0) + 1
       probes.set(address, count)
@@ -141,6 +139,28 @@ export function createAdmission(options: AdmissionOptions): Admission {
     },
   }
 }
+
+/** Judges client addresses by what they have paid and by the work that they cause. */
+function judgeAddresses(earned: EarnedRequests, allowances: Allowances) {
+  return {
+    turnsAway: (address: string) => !earned.isPayer(address) && allowances.turnsAway(address),
+    readsLater(address: string): boolean {
+      if (earned.isPayer(address)) return true
+      if (allowances.isSpent(address)) return false
+      allowances.spend(address, connectionUnits)
+      return true
+    },
+    isSpent: (address: string) => !earned.isPayer(address) && allowances.isSpent(address),
+    spendsTooMuch({ purpose, address }: Visitor): boolean {
+      if (earned.isPayer(address)) return false
+      const isTurnedAway = allowances.turnsAway(address)
+      allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
+      return isTurnedAway
+    },
+  }
+}
+
+type EarnedRequests = ReturnType<typeof createEarnedRequests>
 
 /** Requests that client addresses have earned by paying. */
 function createEarnedRequests(now: () => number) {

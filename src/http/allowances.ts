@@ -10,14 +10,19 @@ export interface Allowances {
   isSpent(address: string): boolean
   /** As `isSpent`, but a few still pass, so a neighbour of an attacker (NAT) is not shut out. */
   turnsAway(address: string): boolean
-  /** Follows the load of one window of time. */
+  /**
+   * Follows the load of one window of time. Allowances shrink while the instance is busy and this work is a part of the reason:
+   * an instance that payers keep busy gains nothing from refusing newcomers.
+   */
   adapt(isBusy: boolean): void
 }
 
 // A newcomer's quote takes 5 and its proof 8, of the 8 that an address has at a time.
 const unitsPerSecondMin = 4
-// From this allowance on, work is neither counted nor limited.
+// From this allowance on, work is neither counted nor limited by address.
 const unitsPerSecondMax = 4_000
+// In a window of 100 ms, for all addresses together: a twentieth of a processor, or 19 newcomers a second with a quote and a proof each.
+const unitsPerWindowMin = 25
 const burstSeconds = 2
 // An address that stops is forgiven within this time.
 const debtSecondsMax = 4
@@ -37,6 +42,7 @@ interface Spent {
 export function createAllowances(now: () => number): Allowances {
   const byAddress = new LRUCache<string, Spent>({ max: addressesMax })
   let perSecond = unitsPerSecondMax
+  let ofWindow = 0
   const passes: Spent = { units: 0, atMs: now() }
   const leak = (spent: Spent, rate: number): Spent => {
     const atMs = now()
@@ -52,6 +58,7 @@ export function createAllowances(now: () => number): Allowances {
   return {
     isSpent,
     spend(address, units) {
+      ofWindow += units
       if (perSecond >= unitsPerSecondMax) return
       const spent = byAddress.get(address) ?? { units: 0, atMs: now() }
       spent.units = Math.min(leak(spent, perSecond).units + units, perSecond * (burstSeconds + debtSecondsMax))
@@ -65,7 +72,9 @@ export function createAllowances(now: () => number): Allowances {
       return false
     },
     adapt(isBusy) {
-      perSecond = isBusy
+      const shrinks = isBusy && ofWindow >= unitsPerWindowMin
+      ofWindow = 0
+      perSecond = shrinks
         ? Math.max(unitsPerSecondMin, perSecond * decrease)
         : Math.min(unitsPerSecondMax, perSecond * increase)
     },

@@ -8,6 +8,7 @@ import { UnknownColumn } from '../reports/readReport.ts'
 import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
 import type { Positioned, Reports } from '../reports/reports.ts'
 import type { SignedClosing } from '@tollbook/core/closingStatement'
+import { ClosingNotReady } from '../reports/closing/closingRange.ts'
 import type { UnsignedClosing } from '../reports/closing/readClosing.ts'
 import type { Explanation } from '../diagnosis/explanation.ts'
 import type { Reconciliation } from '../diagnosis/reconcile.ts'
@@ -98,6 +99,7 @@ async function guard({ access, log }: FinanceRouteDeps, guarded: Guarded): Promi
     return await serve(request, holder)
   } catch (error) {
     if (error instanceof UnknownColumn) return invalidRequest([{ field: 'columns', message: error.message }])
+    if (error instanceof ClosingNotReady) return unavailable(error.message)
     if (!(error instanceof Fault)) throw error
     log.warn({ event: 'finance_report_failed', route: path, requestId, error: describeError(error) })
     return unavailable('the ledger does not answer at the moment')

@@ -151,7 +151,8 @@ async function burnStats({ log }: FreeRouteDeps, read: () => Promise<PublicBody>
   }
 }
 
-function readiness({ checks, isDraining }: FreeRouteDeps): Answer {
+/** Whether callers who have paid are served. */
+export function readiness({ checks, isDraining }: Pick<FreeRouteDeps, 'checks' | 'isDraining'>): Answer {
   const failing = checks
     .filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
     .filter((check) => check.problem() !== undefined)
@@ -161,8 +162,11 @@ function readiness({ checks, isDraining }: FreeRouteDeps): Answer {
 }
 
 /** Open to the operator's own network only: load and failures are not for the public. */
-async function metrics({ metrics: { registry }, mayReadMetrics }: FreeRouteDeps, address: string): Promise<Answer> {
-  if (!mayReadMetrics(address)) return pathNotFound()
+async function metrics(deps: FreeRouteDeps, address: string): Promise<Answer> {
+  return deps.mayReadMetrics(address) ? collectMetrics(deps) : pathNotFound()
+}
+
+export async function collectMetrics({ metrics: { registry } }: Pick<FreeRouteDeps, 'metrics'>): Promise<Answer> {
   return {
     status: 200,
     headers: { 'content-type': registry.contentType, 'cache-control': 'no-store' },

@@ -1,9 +1,10 @@
 import { type AppDeps, createApp } from './app.ts'
 import { burnRoute, type BurnRouteDeps } from './burnRoute.ts'
 import type { Callers } from './callers.ts'
-import { createConnections } from './connections.ts'
+import { type ConnectionGuard, createConnections } from './connections.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
-import { createFreeRoutes, type FreeRoute, type FreeRouteDeps } from './freeRoutes.ts'
+import { collectMetrics, createFreeRoutes, type FreeRoute, type FreeRouteDeps, readiness } from './freeRoutes.ts'
+import { type HealthListener, openHealthListener } from './healthListener.ts'
 import { createBurnPage, createFinancePage, createHomeFiles } from './pages.ts'
 import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
 import { receiptRoute } from './receiptRoute.ts'
@@ -32,8 +33,12 @@ export interface ListenAddress {
 }
 
 export interface ListenAddresses extends ListenAddress {
-  /** A further listener for health checks and metrics, which connections of strangers cannot exhaust. */
-  readonly health: ListenAddress | undefined
+  /** A further listener for health checks and metrics, which answers whatever strangers do to the others. */
+  readonly health: HealthAddress | undefined
+}
+
+export interface HealthAddress extends ListenAddress {
+  readonly metricsSubnets: readonly string[]
 }
 
 /** The finance reports, for holders of a token. */
@@ -70,8 +75,12 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...deps, besides }))]
   const isApart = finance?.listener !== undefined
   const listeners: Listener[] = []
+  let healthListener: HealthListener | undefined
   const drain = async (timeoutMs: number) => {
+    healthListener?.report()
     await Promise.all(listeners.map((each) => each.drain({ timeoutMs, clock, inFlight: admission.inFlight })))
+    // Closed last: an orchestrator asks until the requests in progress have been answered.
+    await healthListener?.close()
   }
   const open = async (address: ListenAddress, served: ServedRoutes) => {
     const listener = await openListener(address, { ...deps, ...served })
@@ -87,19 +96,28 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     const port = await open(addresses, { endpoints, freeRoutes: routes, crossOriginPaths, paymentPage })
     const apart = isApart ? await open(finance.listener, { endpoints: [], freeRoutes: financeRoutes }) : port
     const { health } = addresses
-    const healthRoutes = ownRoutes.filter(({ isProbe }) => isProbe === true)
-    const healthPort = health && (await open(health, { endpoints: [], freeRoutes: healthRoutes }))
+    healthListener = health && (await openHealthOf(health, deps))
     const financePort = finance === undefined ? undefined : apart
-    return { port, financePort, healthPort, drain: ({ timeoutMs }) => drain(timeoutMs) }
+    return { port, financePort, healthPort: healthListener?.port, drain: ({ timeoutMs }) => drain(timeoutMs) }
   } catch (error) {
     await drain(0)
     throw error
   }
 }
 
+function openHealthOf(address: HealthAddress, deps: ServerDeps): Promise<HealthListener> {
+  return openHealthListener(address, {
+    log: deps.log,
+    readiness: () => readiness(deps),
+    metrics: () => collectMetrics(deps),
+  })
+}
+
 // A slow client reads a few bytes in this time. A client that reads nothing has gone or is hostile.
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
+
+const servesAll: ConnectionGuard = { turnsAway: () => false, readsLater: () => true }
 
 type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
@@ -107,10 +125,10 @@ type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
   // The connections of a proxy carry many clients, and a listener that sells nothing is the operator's own.
   const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
-  const turnsAway = hasClients ? callers.admission.turnsAway : () => false
-  const connections = createConnections(callers.connectionLimits, turnsAway)
+  const guard = hasClients ? callers.admission : servesAll
+  const connections = createConnections(callers.connectionLimits, guard)
   const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
   const serve = createApp({ ...deps, ...callers, connections })
   const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
-  return listen(turns.onRequest, { ...address, takes: connections.take, onConnection: turns.onConnection })
+  return listen(turns.onRequest, { ...address, take: connections.take, onConnection: turns.onConnection })
 }

@@ -15,6 +15,8 @@ export function createFinancePage(): Promise<readonly FreeRoute[]> {
     'address.js',
     'explanation.js',
     'paymentDialog.js',
+    'closing.js',
+    'closingTables.js',
     'finance.js',
   ])
 }

@@ -1,4 +1,4 @@
-import type { FieldProblem } from './transportError.ts'
+import type { FieldProblem } from '@tollbook/core/refusal'
 
 export type ParsedQuery =
   | { readonly ok: true; readonly values: Readonly<Record<string, string>> }

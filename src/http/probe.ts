@@ -12,9 +12,10 @@ export function hasNoInput({ url = '', headers }: IncomingMessage): boolean {
 /**
  * An order without parameters that can be priced and not bought. Any input is checked as usual, so that a typing error costs nothing.
  */
-export function openProbe({ whyUnavailable }: Endpoint): Ordered {
+export function openProbe({ path, whyUnavailable }: Endpoint): Ordered {
   return {
     parameters: null,
+    endpoint: path,
     whyUnavailable,
     whyUndeliverable: whyUnavailable,
     whyNoData: () => undefined,

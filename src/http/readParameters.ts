@@ -1,9 +1,10 @@
+import type { FieldProblem } from '@tollbook/core/refusal'
 import type { Answer } from '../paywall/answer.ts'
 import type { Ordered } from '../product/product.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { parseJson } from './parseJson.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
-import { type FieldProblem, invalidRequest } from './transportError.ts'
+import { invalidRequest } from './transportError.ts'
 
 interface Sent {
   readonly queryText: string

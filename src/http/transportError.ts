@@ -1,3 +1,4 @@
+import type { FieldProblem } from '@tollbook/core/refusal'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 
 /** Refusals that do not depend on the product, with their statuses. The list is closed. */
@@ -16,11 +17,6 @@ export const transportErrors = {
 } as const
 
 export type TransportError = keyof typeof transportErrors
-
-export interface FieldProblem {
-  readonly field: string
-  readonly message: string
-}
 
 export interface ErrorMore {
   readonly details?: readonly FieldProblem[]

@@ -9,7 +9,7 @@ import { type Answer, jsonAnswer } from '../paywall/answer.ts'
  * an end. The text opens nothing else, here or at another service.
  */
 
-export interface WalletQuestion {
+export interface SignatureQuestion {
   /** Name of the service in the text. */
   readonly origin: string
   /** Object of the request, for example `show the payment 5x…`. */
@@ -31,7 +31,7 @@ const validMs = 5 * 60 * 1000
 const clockToleranceMs = 60_000
 
 /** Undefined without an authorization that holds now: the caller is asked to sign. */
-export function readWallet({ origin, purpose, authorization, nowMs }: WalletQuestion): ProvenWallet | undefined {
+export function readWallet({ origin, purpose, authorization, nowMs }: SignatureQuestion): ProvenWallet | undefined {
   const given = readAuthorization(authorization ?? '')
   if (given === undefined) return undefined
   const expiresAtMs = Date.parse(given.expiresAt)
@@ -44,7 +44,7 @@ export function readWallet({ origin, purpose, authorization, nowMs }: WalletQues
 
 /** The 401 with the text to sign. `whose` names the wallet, such as `the wallet that paid`. */
 export function askForSignature(
-  { origin, purpose, nowMs }: Omit<WalletQuestion, 'authorization'>,
+  { origin, purpose, nowMs }: Omit<SignatureQuestion, 'authorization'>,
   whose: string,
 ): Answer {
   const expiresAt = isoTime(nowMs + validMs)

@@ -9,7 +9,7 @@ import type { RepeatDeps } from './repeat.ts'
 import { startTermsHealth } from './termsHealth.ts'
 
 /** Conditions for selling anything. */
-export interface Check {
+export interface ServiceCheck {
   readonly name: string
   /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */
   readonly problem: () => string | undefined
@@ -20,9 +20,7 @@ export interface Check {
 }
 
 export interface HealthJobs {
-  readonly checks: readonly Check[]
-  /** The first problem of those that stop paid requests too. */
-  problem(): string | undefined
+  readonly checks: readonly ServiceCheck[]
   /** Why no quotes are made, although who has paid is served. */
   whyNoQuotes(): string | undefined
   /** A slot that the chain has certainly reached. */
@@ -65,7 +63,7 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   started.defer(housekeeping.stop)
   const retention = startQuoteRetentionJob({ clock, log, ...ledger, clockProblem: clockHealth.problem })
   started.defer(retention.stop)
-  const checks: readonly Check[] = [
+  const checks: readonly ServiceCheck[] = [
     { name: 'history', problem: ledger.history.problem },
     { name: 'ledger', problem: ledgerHealth.problem },
     { name: 'clock', problem: clockHealth.problem },
@@ -76,11 +74,6 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   const stored = started.move()
   return {
     checks,
-    problem: () =>
-      checks
-        .filter(({ quotesOnly }) => quotesOnly !== true)
-        .map(({ problem }) => problem())
-        .find((problem) => problem !== undefined),
     whyNoQuotes: chainHealth.whyNoQuotes,
     slot: () => chain.nodes.slot(),
     stop: () => stored.disposeAsync(),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { PriceListPublished, SplitPart } from '../payment/events/settingEvents.ts'
 import type { Price } from '@tollbook/core/quote'
-import { type AgreementPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
+import { type MarketPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
 import { forgetHeld, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
 import { isWorthPublishing } from '../pricing/republish.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
@@ -38,7 +38,7 @@ export interface Silence {
 
 export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
-  readonly policy: AgreementPolicy & { readonly ageMaxMs: number }
+  readonly policy: MarketPolicy & { readonly ageMaxMs: number }
   /** In the form of the published lists. */
   readonly sourceName: string
   /** Undefined when a request would cost more tokens than can exist. */

@@ -24,7 +24,7 @@ export interface StepDeps {
   readonly onStep: (step: LifecycleStep) => void
 }
 
-export interface Step {
+export interface LifecycleRecord {
   readonly kind: LifecycleStep
   readonly reference: PaymentReference
   readonly before: PaymentState
@@ -33,7 +33,10 @@ export interface Step {
 }
 
 /** False when there was nothing to record, or another writer was first: the next round sees the result. */
-export async function recordStep(deps: StepDeps, { kind, reference, before, decision }: Step): Promise<boolean> {
+export async function recordStep(
+  deps: StepDeps,
+  { kind, reference, before, decision }: LifecycleRecord,
+): Promise<boolean> {
   if (decision === undefined) return false
   const { outcome } = await deps.payments.append({ reference, before, ...decision, nowMs: deps.clock.nowMs() })
   if (outcome !== 'appended') return false

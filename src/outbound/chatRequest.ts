@@ -3,8 +3,8 @@ export interface ChatRequest {
   /** Undefined: the first model of each server. */
   readonly model?: string | undefined
   readonly messages: readonly ChatMessage[]
-  /** At most the operator's limit; undefined: the operator's limit. */
-  readonly tokensMax?: number | undefined
+  /** Tokens of output that the price covers. A reply is cut there. */
+  readonly tokensMax: number
   readonly temperature?: number | undefined
   readonly topP?: number | undefined
   readonly stop?: readonly string[] | undefined
@@ -38,22 +38,18 @@ export interface ChatReply extends ChatEnd {
 
 export interface RequestForm {
   readonly model: string
-  readonly outputTokensMax: number
   /** OpenAI's reasoning models know the limit under its new name only, most other servers under the old one only. */
   readonly limitName: 'max_tokens' | 'max_completion_tokens'
   readonly isStreamed: boolean
 }
 
 /** The body of `POST /chat/completions`. Fields that the caller left out are left out. */
-export function requestBody(
-  request: ChatRequest,
-  { model, outputTokensMax, limitName, isStreamed }: RequestForm,
-): string {
-  const { messages, tokensMax = outputTokensMax, temperature, topP, stop, seed, isJson } = request
+export function requestBody(request: ChatRequest, { model, limitName, isStreamed }: RequestForm): string {
+  const { messages, tokensMax, temperature, topP, stop, seed, isJson } = request
   return JSON.stringify({
     model: request.model ?? model,
     messages,
-    [limitName]: Math.min(tokensMax, outputTokensMax),
+    [limitName]: tokensMax,
     // JSON leaves out undefined fields.
     temperature,
     top_p: topP,

@@ -33,7 +33,6 @@ export interface ChatServerOptions {
   readonly apiKey: string | undefined
   /** The chat template opens the reasoning in the prompt, so every text begins within it. */
   readonly opensReasoning: boolean
-  readonly outputTokensMax: number
   readonly timeoutMs: number
 }
 
@@ -128,12 +127,8 @@ const path = '/chat/completions'
 
 type SentForm = Pick<RequestForm, 'limitName' | 'isStreamed'>
 
-function bodyOf(
-  { options: { models, outputTokensMax } }: ChatServerState,
-  request: ChatRequest,
-  sent: SentForm,
-): string {
-  return requestBody(request, { model: models[0], outputTokensMax, ...sent })
+function bodyOf({ options: { models } }: ChatServerState, request: ChatRequest, sent: SentForm): string {
+  return requestBody(request, { model: models[0], ...sent })
 }
 
 function answering(

@@ -20,6 +20,9 @@ export type EgressVerdict =
 
 const forbidden: EgressVerdict = { kind: 'forbidden' }
 
+// A name can have thousands of addresses, and each one that does not answer is a connection attempt.
+const addressesMax = 16
+
 /** Whether a page may connect there. A name with a single address that is not global is refused as a whole. */
 export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
   const bare = target.hostname.replace(/^\[|\]$/g, '')
@@ -28,7 +31,8 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
   if (isIP(bare) !== 0) return isAllowed || isGlobalAddress(bare) ? { kind: 'reachable', addresses: [bare] } : forbidden
   const addresses = await (isAllowed ? rules.resolveAllowed : rules.resolve)(bare)
   if (addresses.length === 0) return { kind: 'unreachable' }
-  return isAllowed || addresses.every(isGlobalAddress) ? { kind: 'reachable', addresses } : forbidden
+  if (!isAllowed && !addresses.every(isGlobalAddress)) return forbidden
+  return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
 // Not getaddrinfo: it holds one of Node's four threads until the name server answers, and a page may name a hundred
@@ -36,8 +40,10 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
 // of a server that never does. Files and compression of all other requests would wait with it.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
-export function createResolve(): Resolve {
+/** Asks the name servers of this machine, or these. */
+export function createResolve(servers?: readonly string[]): Resolve {
   const resolver = new Resolver(resolverOptions)
+  if (servers !== undefined) resolver.setServers(servers)
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))

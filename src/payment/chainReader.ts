@@ -1,12 +1,12 @@
 import type { Address } from '@tollbook/core/address'
 import type { LandingBound, ProvenAbsent } from './absence.ts'
-import type { SignedTransaction, Simulation } from './proof.ts'
+import type { SignedTransaction, SimulatedEffects, Simulation } from './proof.ts'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /**
- * Chain operations of the paywall. Every method except `readTransaction`, `landingBound` and `timeMs` queries nodes and
+ * Chain operations of the paywall. Every method except `readTransaction`, `readEffects`, `landingBound` and `timeMs` queries nodes and
  * throws a retryable `Fault` if none can answer: silence is never an answer.
  */
 export interface ChainReader {
@@ -16,17 +16,24 @@ export interface ChainReader {
   readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes and checks every signature; no network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
+  /** Effects that the bytes show without a rehearsal, if the transaction succeeds; no network. Undefined when they do not show all of them. */
+  readEffects(transaction: Pick<SignedTransaction, 'bytes'>): SimulatedEffects | undefined
   /** Simulates the transaction. Only a node at the newest known slot can report that it would fail. */
   simulate(
     transaction: Pick<SignedTransaction, 'bytes'>,
     options?: { readonly withoutSignatures: true },
   ): Promise<Simulation>
   /** Sends exactly these bytes. Sending them again is harmless: the chain takes a signature once. */
-  broadcast(transaction: Pick<SignedTransaction, 'bytes'>): Promise<void>
+  broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>
   /** For any transaction whose bytes exist by now. */
   landingBound(): LandingBound
   /** Time of the chain: that of its newest known block, and what has passed since. No wall clock is part of it. */
   timeMs(): number
+}
+
+export interface BroadcastOptions {
+  /** The node rehearses the transaction, and does not forward one that would fail. */
+  readonly rehearses?: true
 }
 
 export interface FindOptions {

@@ -2,7 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 
 /** Time and length of an attempt's lease. */
-export interface Lease {
+export interface AttemptLease {
   readonly leaseMs: number
   readonly leaseUntilMs: number
 }
@@ -14,11 +14,11 @@ const clockDifferenceMaxMs = 60_000
  * A lease that began in the future was taken before the clock of the database went back. The ledger then decides by its
  * own time, which never stands still.
  */
-export function mayTakeOver({ leaseMs, leaseUntilMs }: Lease, nowMs: number): boolean {
+export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: number): boolean {
   return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
 }
 
-export function checkLease(lease: Lease, nowMs: number): Refusal | undefined {
+export function checkLease(lease: AttemptLease, nowMs: number): Refusal | undefined {
   if (mayTakeOver(lease, nowMs)) return undefined
   return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
 }

@@ -47,7 +47,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   try {
     // No proof: an offer on every rail.
     if (rail === undefined) {
-      const price = deps.currentPrice(product.path)
+      const price = deps.currentPrice(ordered.endpoint)
       if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
       const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
       if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
@@ -56,10 +56,10 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     }
 
     // A proof: what is it, what does the ledger know of it, and what does it prove?
-    const presented = await rail.read(request, product)
+    const presented = await rail.read(request, ordered.endpoint)
     if (isRefusal(presented)) return refusalAnswer(presented)
     const { payer: wallet, proof } = presented
-    const order: Order = { wallet, endpoint: product.path, digest: orderDigest(product, ordered.parameters) }
+    const order: Order = { wallet, endpoint: ordered.endpoint, digest: orderDigest(product, ordered.parameters) }
     const sought = { reference: proof.reference, wallet, orderDigest: order.digest }
     const known = await deps.ledger.lookUp({ ...sought, idempotencyKey })
     const replay = findReplay(known, { rail, proof, order })

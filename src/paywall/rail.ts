@@ -37,10 +37,10 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** The caller's key for this payment, where the rail has its own. The header `Idempotency-Key` goes first. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
-   * Reads the proof, its payer and its reference, without the database. A rail whose payments get their reference from the
+   * Reads the proof, its payer and its reference, without the database. `endpoint` is the name of the price to pay. A rail whose payments get their reference from the
    * service itself asks its signer here, and throws a retryable fault when the signer does not answer.
    */
-  read(request: ProofRequest, product: Product): Presented<P> | Refusal | Promise<Presented<P> | Refusal>
+  read(request: ProofRequest, endpoint: string): Presented<P> | Refusal | Promise<Presented<P> | Refusal>
   /** Undefined when the holder of the proof may use a payment that the ledger has already verified. */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
   /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
@@ -48,7 +48,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** Headers that go with a paid answer, in this rail's words. */
   respond(receipt: SignedReceipt): Headers
   /** The rail's words about the refusal of one of its proofs. Absent: the body says everything. */
-  explain?(refusal: Refusal, offer: Offer): Promise<Explanation>
+  explain?(refusal: Refusal, offer: Offer): Promise<RefusalExplanation>
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -99,7 +99,7 @@ export interface Challenge {
 }
 
 /** A rail's words about a refusal, added to headers and body. */
-export interface Explanation {
+export interface RefusalExplanation {
   readonly headers: Headers
   readonly members?: Challenge['members']
 }

@@ -1,5 +1,5 @@
 import type { Product } from '../product/product.ts'
-import { type Answer, bodyOf, type StreamedAnswer } from './answer.ts'
+import { type Answer, bodyOf, isAnswer, type StreamedAnswer } from './answer.ts'
 import { openOffer } from './issueOffer.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import { type Paywall, sell } from './paywall.ts'
@@ -13,11 +13,19 @@ export async function sellOnRails(
   product: Product,
   request: PaidRequest,
 ): Promise<Answer | StreamedAnswer> {
-  const answer = await sell(deps, product, request)
+  let endpoint = product.path
+  const answer = await sell(deps, product, {
+    ...request,
+    async readParameters() {
+      const ordered = await request.readParameters()
+      if (!isAnswer(ordered)) endpoint = ordered.endpoint
+      return ordered
+    },
+  })
   if ('chunks' in answer || answer.refusal === undefined) return answer
   const rail = deps.rails.find((each) => each.carriesProof(request))
   if (rail?.explain === undefined) return answer
-  const price = deps.currentPrice(product.path)
+  const price = deps.currentPrice(endpoint)
   if (price === undefined) return answer
   const offer = openOffer(deps, { request, product, payer: undefined, price })
   const { headers, members } = await rail.explain(answer.refusal, offer)

@@ -9,7 +9,7 @@ export interface MarketReading {
   readonly liquidityUsd: bigint | undefined
 }
 
-export interface AgreementPolicy {
+export interface MarketPolicy {
   /** Markets that agree are at most this share away from the median. */
   readonly tolerancePercent: number
   /** 0: no minimum. */
@@ -27,7 +27,7 @@ const agreeingMin = 2
  * than the tolerance from an honest one. Markets with little liquidity are ignored, because manipulating them is cheap. A
  * market that does not report its liquidity counts only together with one that reports enough.
  */
-export function agree(readings: readonly MarketReading[], policy: AgreementPolicy): Agreement {
+export function agree(readings: readonly MarketReading[], policy: MarketPolicy): Agreement {
   const liquidityMinUsd = BigInt(policy.liquidityMinUsd)
   const voices = readings.filter(({ liquidityUsd }) => liquidityUsd === undefined || liquidityUsd >= liquidityMinUsd)
   if (voices.length < agreeingMin)

@@ -1,4 +1,4 @@
-import type { PricedProduct } from './priceList.ts'
+import { type PricedProduct, priceEntries } from './priceList.ts'
 import { type Divided, split } from './split.ts'
 import type { SplitShare } from './splitSetting.ts'
 import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd } from './tokenPrice.ts'
@@ -23,7 +23,7 @@ export function priceAll(
   products: readonly PricedProduct[],
   { tokenPriceAttoUsd, decimals, split: policy }: TokenValue,
 ): readonly PricedEndpoint[] | undefined {
-  const prices = products.map(({ path: endpoint, priceMicroUsd }) => {
+  const prices = priceEntries(products).map(({ endpoint, priceMicroUsd }) => {
     const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
     const shares = split(required, policy)
     return { endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...shares }

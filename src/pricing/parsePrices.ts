@@ -33,7 +33,13 @@ export function parseProductsOff(setting: string): ParsedSetting<ReadonlySet<str
 function priceOf({ text, name, value }: SettingEntry): bigint | string {
   if (value === undefined || !pathPattern.test(name))
     return `has "${text}": write path=price, such as /api/data/crypto=0.03, separated by commas`
-  const price = parseDecimal(value, usdDecimals)
-  if (price !== undefined && price > 0n && price <= priceMaxMicroUsd) return price
-  return `has "${text}": the price must be a decimal number of US dollars from 0.000001 to 10000, such as 0.03`
+  return parsePriceMicroUsd(value) ?? `has "${text}": ${priceRule}`
+}
+
+export const priceRule = 'the price must be a decimal number of US dollars from 0.000001 to 10000, such as 0.03'
+
+/** Undefined for a text that is not a price. */
+export function parsePriceMicroUsd(text: string): bigint | undefined {
+  const price = parseDecimal(text, usdDecimals)
+  return price !== undefined && price > 0n && price <= priceMaxMicroUsd ? price : undefined
 }

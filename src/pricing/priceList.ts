@@ -1,3 +1,4 @@
+import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
 import type { ParsedSetting } from './settingList.ts'
 
@@ -8,12 +9,34 @@ export interface PricedProduct {
    * Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
    */
   readonly priceMicroUsd: bigint
+  /** Variants of the product that have their own prices. */
+  readonly variants?: readonly PricedVariant[]
+}
+
+/** A variant of a product with its own price, such as a model of a chat. */
+export interface PricedVariant {
+  readonly name: string
+  readonly priceMicroUsd: bigint
+}
+
+/** One entry of a price list. */
+export interface PriceEntry {
+  readonly endpoint: string
+  readonly priceMicroUsd: bigint
+}
+
+/** The entries of a price list: each product, then its variants. */
+export function priceEntries(products: readonly PricedProduct[]): readonly PriceEntry[] {
+  return products.flatMap(({ path, priceMicroUsd, variants = [] }) => [
+    { endpoint: path, priceMicroUsd },
+    ...variants.map(({ name, priceMicroUsd: own }) => ({ endpoint: endpointOf(path, name), priceMicroUsd: own })),
+  ])
 }
 
 /** Decimals of a price in the list: 1 US dollar is 1,000,000. */
 export const usdDecimals = 6
 
-export function displayUsd({ priceMicroUsd }: PricedProduct): number {
+export function displayUsd({ priceMicroUsd }: Pick<PricedProduct, 'priceMicroUsd'>): number {
   return displayNumber(priceMicroUsd, usdDecimals)
 }
 

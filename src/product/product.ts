@@ -8,6 +8,8 @@ export interface Product {
 
 /** Checked parameters, and the handler that makes an answer of them. */
 export interface Ordered {
+  /** The name of the order's price in price lists, quotes and receipts: the path of the product, or that of a variant. */
+  readonly endpoint: string
   readonly parameters: Json
   /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote. */
   readonly whyUnavailable: (payer?: string) => string | undefined

@@ -14,9 +14,18 @@ export interface DayPrice {
   readonly forBaseUnits: bigint
 }
 
-/** Subquery of one row, or none before the first payment: `priced_day`, `price_micro_usd`, `required`. */
-export function pricedBy(mint: string | RawBuilder<unknown>, day: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`select p.day as priced_day, p.price_micro_usd, p.required from reports.day_prices p
+const allPrices = sql`reports.day_prices`
+
+/**
+ * Subquery of one row, or none before the first payment: `priced_day`, `price_micro_usd`, `required`. `prices` has the columns of
+ * `reports.day_prices`.
+ */
+export function pricedBy(
+  mint: string | RawBuilder<unknown>,
+  day: RawBuilder<unknown>,
+  prices: RawBuilder<unknown> = allPrices,
+): RawBuilder<unknown> {
+  return sql`select p.day as priced_day, p.price_micro_usd, p.required from ${prices} p
     where p.mint = ${mint} and p.day <= ${day} order by p.day desc limit 1`
 }
 
@@ -48,11 +57,11 @@ export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilde
 
 export async function priceOn(
   database: Database,
-  { mint, day }: { readonly mint: string; readonly day: string },
+  { mint, day, prices }: { readonly mint: string; readonly day: string; readonly prices?: RawBuilder<unknown> },
 ): Promise<DayPrice | undefined> {
   const { rows } = await sql<{ day: string; price: string; required: string }>`
     select p.priced_day::text as day, p.price_micro_usd::text as price, p.required::text as required
-    from (${pricedBy(mint, sql`${day}::date`)}) p`.execute(database)
+    from (${pricedBy(mint, sql`${day}::date`, prices)}) p`.execute(database)
   const [row] = rows
   return row === undefined
     ? undefined

@@ -58,12 +58,12 @@ function columnsOf(batch: readonly Quote[]): unknown[] {
   return Object.values(columns).map((cell) => batch.map((quote) => cell(quote)))
 }
 
-export interface QuoteDeps {
+export interface QuoteSearchDeps {
   readonly database: Database
   readonly priceLists: Pick<PriceListStore, 'listNumber'>
 }
 
-export async function findOpenQuote(deps: QuoteDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
+export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, landedAtMs, landedSlot, graceMs } = question
   const { rows } = await readOrFault('open quotes', () =>
     sql<QuoteRow>`
@@ -75,7 +75,7 @@ export async function findOpenQuote(deps: QuoteDeps, question: OpenQuoteQuestion
 
 type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
 
-export async function findQuoteByMemo(deps: QuoteDeps, question: MemoQuestion): Promise<Quote | undefined> {
+export async function findQuoteByMemo(deps: QuoteSearchDeps, question: MemoQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, issuedAfterMs } = question
   const { rows } = await readOrFault('the quote of a memo', () =>
     sql<QuoteRow>`
@@ -100,7 +100,7 @@ interface QuoteRow {
 }
 
 /** The amounts come from the list that the quote names. */
-async function quoteOf({ priceLists }: QuoteDeps, row: QuoteRow | undefined): Promise<Quote | undefined> {
+async function quoteOf({ priceLists }: QuoteSearchDeps, row: QuoteRow | undefined): Promise<Quote | undefined> {
   if (row === undefined) return undefined
   const list = assertPresent(await priceLists.listNumber(row.price_list), 'a quote names a price list on record')
   const price = list.prices.find(({ endpoint, mint }) => endpoint === row.endpoint && mint === row.mint)

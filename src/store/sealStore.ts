@@ -148,14 +148,14 @@ async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<r
   return rows.map((row) => row.leaf_hash)
 }
 
-export interface Seal {
+export interface SealedTiles {
   readonly lease: Lease
   readonly checkpoint: TreeHead & { readonly note: string }
   readonly tiles: readonly FullTile[]
 }
 
 /** The one write path of the seal. False while a release without leases is sealing. */
-export async function callSeal(database: Reader, { lease, checkpoint, tiles }: Seal): Promise<boolean> {
+export async function callSeal(database: Reader, { lease, checkpoint, tiles }: SealedTiles): Promise<boolean> {
   const { size, root, note } = checkpoint
   assert(root.length === hashBytes && note !== '', 'a seal has a root and a signed note')
   const { rows } = await sql<{ sealed: boolean }>`select ledger.seal_under_lease(

@@ -36,7 +36,8 @@ const tamperedPositions: readonly Tampering[] = [
       const head = await ledger.head()
       await ledger.sql(`delete from ledger.events where seq > ${head - 5};
         delete from ledger.checkpoints where size > ${head - 5};
-        update ledger.head set seq = ${head - 5}, recorded_at = (select recorded_at from ledger.events where seq = ${head - 5})`)
+        update ledger.head h set seq = e.seq, recorded_at = e.recorded_at, leaf_hash = e.leaf_hash
+        from ledger.events e where e.seq = ${head - 5}`)
       // The auditor's own checkpoint shows it.
       return { aspect: 'completeness', code: 'tree_too_small', position: head - 4 }
     },

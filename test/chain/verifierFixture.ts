@@ -155,7 +155,7 @@ export async function present(
 ): Promise<Settlement | Refusal> {
   const order = orderOf(customer)
   const request = requestOf({ headers: { 'x-wallet-address': order.wallet, 'x-payment-proof': header } })
-  const presented = await verifier.rail.read(request, { path: order.endpoint, method: 'GET' })
+  const presented = await verifier.rail.read(request, order.endpoint)
   if (isRefusal(presented)) return presented
   const { proof } = presented
   const { reference } = proof

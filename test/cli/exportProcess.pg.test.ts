@@ -30,13 +30,13 @@ const env = {
   DATABASE_URL: serviceUrl,
   TOLLBOOK_HOME: directory,
 }
-// Many times what a pipe holds.
-const payments = 1_500
+// Many times the 64 KiB that a pipe holds.
+const payments = 800
 
 beforeAll(async () => {
   const ledger = await openInstance(serviceUrl)
   await publishPrices(ledger)
-  await seedLedger(serviceUrl, { mint: sampleMint, payments })
+  await seedLedger({ serviceUrl, adminUrl }, { mint: sampleMint, payments })
 })
 
 interface Ended {
@@ -77,9 +77,9 @@ async function sessions(name: string): Promise<number> {
   return rowCount ?? 0
 }
 
+// CSV shares the path of JSON lines; each process costs more than a second of processor time.
 const answers = [
   ['export', ['export', 'jsonl']],
-  ['export', ['export', 'csv']],
   ['export', ['export', 'parquet', '--table', 'events']],
   ['report', ['report', 'payments', '--format', 'csv']],
 ] as const

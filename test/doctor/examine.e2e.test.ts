@@ -4,7 +4,7 @@ import { startLocalChain } from '@tollbook/localnet/localChain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { readConfig } from '../../src/config.ts'
-import type { Finding, Verdict } from '../../src/doctor/check.ts'
+import type { CheckFinding, Verdict } from '../../src/doctor/check.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openPool } from '../kernel/openKernel.ts'
@@ -36,9 +36,9 @@ beforeAll(async () => {
   }
 })
 
-async function findingsOf(changes: Environment = {}): Promise<ReadonlyMap<string, Finding>> {
-  const findings = new Map<string, Finding>()
-  const onFinding = (finding: Finding) => void findings.set(finding.check, finding)
+async function findingsOf(changes: Environment = {}): Promise<ReadonlyMap<string, CheckFinding>> {
+  const findings = new Map<string, CheckFinding>()
+  const onFinding = (finding: CheckFinding) => void findings.set(finding.check, finding)
   await examine({ config: readConfig({ ...environment, ...changes }), log: silentLog, onFinding })
   return findings
 }
@@ -127,7 +127,7 @@ test('a folder that cannot be written and a missing checkpoint file are named', 
 })
 
 test('local mode is checked as far as it is configured', async () => {
-  const findings: Finding[] = []
+  const findings: CheckFinding[] = []
   await examine({ config: readConfig({}), log: silentLog, onFinding: (finding) => void findings.push(finding) })
   expect(findings.map(({ check, verdict }) => [check, verdict])).toContainEqual(['service', 'skipped'])
 })

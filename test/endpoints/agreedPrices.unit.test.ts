@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Answering, json } from '../support/loopbackProvider.ts'
-import { buySymbol as buy, down, startPriceServers } from '../support/priceStage.ts'
+import { type Answering, json, text } from '../support/loopbackProvider.ts'
+import { buySymbol as buy, down, orderOf, startPriceServers } from '../support/priceStage.ts'
 import { sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
 
 const open = await startPriceServers()
@@ -14,6 +14,7 @@ const gecko = (fields: Fields) => changed('coingecko/markets-btc', [0], fields)
 const paprika = (fields: Fields) => changed('coinpaprika/ticker-btc', ['quotes', 'USD'], fields)
 const yahoo = (fields: Fields) => changed('yahoo/chart-aapl-1d', ['chart', 'result', 0, 'meta'], fields)
 const failed = { kind: 'failed', code: 'UPSTREAM_FAILED' }
+const resting = text('', { status: 429, headers: { 'retry-after': '300' } })
 const silentExchanges = { COINBASE: down, KRAKEN: down }
 
 describe('a cryptocurrency price', () => {
@@ -127,16 +128,58 @@ describe('a stock price', () => {
     expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
   })
 
-  test('that only one provider reports is marked', async () => {
-    const stage = open({ says: { STOOQ: down, NASDAQ: down } })
+  const alone = { STOOQ: down, NASDAQ: down }
+
+  test('of one provider is not sold while the others that have the share are silent, and the refusal says so', async () => {
+    const stage = open({ says: alone })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject({ ...failed, message: expect.stringMatching(/confirmation/) })
+    // The first failure was a buyer's; now both rest, and no buyer gets a quote.
+    stage.say({ STOOQ: resting, NASDAQ: resting })
+    stage.clock.forward(61_000)
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
+    expect(orderOf(stage.stock, { symbol: 'AAPL' }).whyUnavailable()).toMatch(
+      /only one source .* another has to confirm/,
+    )
+  })
+
+  test('of one provider is sold near the value on which sources agreed last, and does not move that value', async () => {
+    const stage = open()
+    const say = (price: number) =>
+      stage.say({ ...alone, YAHOO: yahoo({ regularMarketPrice: price, regularMarketDayHigh: 320 }) })
+    await buy(stage.stock, 'AAPL')
+    stage.clock.forward(16 * 60_000)
+    say(290)
     expect(await buy(stage.stock, 'AAPL')).toMatchObject({
+      data: { price: 290 },
+      meta: { agreement: { kind: 'last_known', silent: ['stooq', 'nasdaq'] } },
+    })
+    stage.clock.forward(16 * 60_000)
+    say(315)
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
+  })
+
+  test('of a listing that only one provider has is sold and marked', async () => {
+    const stage = open({ says: { YAHOO: yahoo({ symbol: '0700.HK', currency: 'HKD' }) } })
+    expect(await buy(stage.stock, '0700.HK')).toMatchObject({
       kind: 'delivered',
-      meta: { agreement: { kind: 'single', silent: ['stooq', 'nasdaq'] } },
+      meta: { agreement: { kind: 'single', unconfirmed: ['currency', 'price', 'changePercent', 'volume'] } },
     })
   })
 
+  // Each was sold with the mark `single`, though two others have the share.
+  test.each<[string, Fields]>([
+    ['a price 15 % higher', { regularMarketPrice: 307.556, regularMarketDayHigh: 310 }],
+    ['a previous close 15 % higher', { chartPreviousClose: 306.12 }],
+    ['a thousand times the volume', { regularMarketVolume: 45_018_260_000 }],
+    [
+      'euros as dollars',
+      { regularMarketPrice: 230, chartPreviousClose: 228.92, regularMarketDayHigh: 232.8, regularMarketDayLow: 228.2 },
+    ],
+  ])('of one provider with %s is not sold while the others are silent', async (_what, fields) => {
+    expect(await buy(open({ says: { ...alone, YAHOO: yahoo(fields) } }).stock, 'AAPL')).toMatchObject(failed)
+  })
+
   const afternoonMs = Date.parse('2026-11-20T20:00:00Z')
-  const alone = { STOOQ: down, NASDAQ: down }
   const traded = (iso: string) => ({ regularMarketTime: Date.parse(iso) / 1_000 })
   test.each<[string, Fields, number]>([
     ['in another currency than its exchange’s', { currency: 'EUR' }, sampleTimeMs],
@@ -165,9 +208,12 @@ describe('a stock price', () => {
   })
 
   test('with a part of a share as its volume is not sold, nor one whose previous close moved since the last sale', async () => {
-    const stage = open({ says: { ...alone, YAHOO: yahoo({ regularMarketVolume: 45_018.26 }) } })
+    const stage = open()
+    stage.say({ ...alone, YAHOO: yahoo({ regularMarketVolume: 45_018.26 }) })
     expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
-    stage.say({ STOOQ: down, NASDAQ: down, YAHOO: yahoo({}) })
+    stage.say({})
+    // The providers that were down have had their rest.
+    stage.clock.forward(61_000)
     expect(await buy(stage.stock, 'AAPL')).toMatchObject({ kind: 'delivered' })
     stage.clock.forward(16 * 60_000)
     stage.say({ STOOQ: down, NASDAQ: down, YAHOO: yahoo({ chartPreviousClose: 306.12 }) })

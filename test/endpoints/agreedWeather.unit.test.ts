@@ -71,15 +71,11 @@ describe('the weather of a place', () => {
   })
 
   test('in Fahrenheit that is called Celsius is not sold, whichever provider says so', async () => {
-    for (const [one, other, sold] of [
-      [47.1, 8.3, 8.3],
-      [8.4, 46.9, 8.4],
-    ] as const) {
-      const { deliver } = open({ metNorway: metNorway(one), openMeteo: openMeteo(other) })
-      const answer = await deliver()
-      expect(answer).toMatchObject({ kind: 'delivered', meta: { agreement: { kind: 'single' } } })
-      expect(celsiusOf(Object(answer).data)).toBe(sold)
-    }
+    const answer = await open({ metNorway: metNorway(8.4), openMeteo: openMeteo(46.9) }).deliver()
+    expect(answer).toMatchObject({ kind: 'delivered', meta: { agreement: { kind: 'single' } } })
+    expect(celsiusOf(Object(answer).data)).toBe(8.4)
+    const other = await open({ metNorway: metNorway(47.1), openMeteo: openMeteo(8.3) }).deliver()
+    expect(other).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
   })
 
   test.each([
@@ -121,9 +117,18 @@ describe('the weather of a place', () => {
     })
   })
 
-  test('of one provider is marked while no other answers', async () => {
+  test('of one provider is sold and marked if its hours before and after say nearly the same', async () => {
     const sold = await open({ metNorway: metNorway(8.4), openMeteo: down }).deliver()
     expect(sold).toMatchObject({ kind: 'delivered', meta: { agreement: { kind: 'single' } } })
+  })
+
+  const dry = withField([...details, 'relative_humidity'], 8.09)
+  test.each<[string, Answering, Answering]>([
+    ['0 °C after an hour of 8.1 °C', metNorway(0), down],
+    ['a humidity of a tenth of the hour before', sampleAnswer('met-norway/compact-london', dry), down],
+    ['a figure without the hours around it', down, openMeteo(8.3)],
+  ])('of one provider is not sold if nothing confirms it: %s', async (_what, one, other) => {
+    expect(await open({ metNorway: one, openMeteo: other }).deliver()).toMatchObject({ code: 'UPSTREAM_FAILED' })
   })
 
   test.each([

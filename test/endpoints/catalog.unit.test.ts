@@ -35,10 +35,10 @@ describe('the products', () => {
     for (const { path, bodyBytesMax } of products) expect(bodyBytesMax, path).toBe(bodyLimits[path] ?? 64 * 1024)
   })
 
-  test('use every provider, except those that price the token', () => {
+  test('use every provider', () => {
     const used = new Set(products.flatMap(({ providers }) => providers))
     const unused = upstreamNames.filter((name) => !used.has(name))
-    expect(unused).toEqual(['JUPITER', 'DEXSCREENER', 'GECKOTERMINAL'])
+    expect(unused).toEqual([])
   })
 
   test('ask exactly the providers that they name', () => {

@@ -109,6 +109,30 @@ describe('an order', () => {
     expect(plain.ok && plain.covers?.()).toEqual({ model: 'larger', outputTokensMax: 256 })
   })
 
+  test('pays for the tokens of its model, whose limit may be its own', async () => {
+    const modelPrices = new Map([['larger', { priceMicroUsd: 250_000n, outputTokensMax: 512 }]])
+    const chat = openChat({ servers: [first, second], modelPrices })
+    const read = chat.read({ message: 'a', model: 'larger' })
+    expect(read.ok && { endpoint: read.endpoint, covers: read.covers?.() }).toEqual({
+      endpoint: '/api/ai/chat#larger',
+      covers: { model: 'larger', outputTokensMax: 512 },
+    })
+    await deliver(chat, { message: 'a', model: 'larger' })
+    expect(JSON.parse(first.asked[0]?.body ?? '')).toMatchObject({ model: 'larger', max_tokens: 512 })
+    expect(issuesOf(chat, { message: 'a', model: 'larger', maxTokens: 513 })).toEqual(['maxTokens'])
+    expect(issuesOf(chat, { message: 'a', maxTokens: 257 })).toEqual(['maxTokens'])
+    const order = { model: 'llama3.2', messages: [{ role: 'user', content: 'a' }], max_completion_tokens: 300 }
+    expect(issuesOf(openCompletions({ modelPrices }), order)).toEqual(['max_completion_tokens'])
+  })
+
+  test('without a model is not answered by a model that costs more, though it is the first of its server', async () => {
+    const modelPrices = new Map([['other-model', { priceMicroUsd: 250_000n, outputTokensMax: undefined }]])
+    first.script(answersText(500, ''))
+    const chat = openChat({ servers: [first, second], modelPrices })
+    expect(await deliver(chat, { message: 'a' })).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    expect(second.asked).toEqual([])
+  })
+
   test('for JSON is not answered with a text that is none', async () => {
     first.script(says({}, message('no JSON')))
     expect(await deliver(openChat(), { message: 'a', json: true })).toMatchObject({ kind: 'failed' })
@@ -193,6 +217,21 @@ describe('a streamed reply', () => {
     expect(broke).toBe(false)
     expect(events.at(-1)).toContain('"finishReason":"length"')
     expect(seen.calls).toEqual(['ai-1 answered'])
+  })
+
+  test('of a server that ignores the limit is cut, and says so', async () => {
+    const endless = ['x'.repeat(200), `${'y'.repeat(55)}🚀z`]
+    first.script(answersEvents(...texts(...endless, 'z'), chunk({}, 'stop'), '[DONE]'))
+    const { events, broke } = await eventsOf(await deliver(openChat(), { ...streamed, maxTokens: 2 }))
+    expect(broke).toBe(false)
+    const sent = [...events.join('').matchAll(/"text":"([^"]*)"/g)].map(([, text = '']) => text)
+    expect(sent.join('')).toBe(`${'x'.repeat(200)}${'y'.repeat(55)}`)
+    expect(events.at(-1)).toContain('"finishReason":"length"')
+    first.script(says({}, message('x'.repeat(257))))
+    expect(await deliver(openChat(), { message: 'a', maxTokens: 2 })).toMatchObject({
+      data: { reply: 'x'.repeat(256) },
+      meta: { finishReason: 'length' },
+    })
   })
 
   test('has no reasoning in it, wherever the server cuts it', async () => {

@@ -80,7 +80,7 @@ describe('a stock price', () => {
     ['YAHOO', { ...apple, open: 267.44, high: 270.71, low: 265.32, exchange: 'NasdaqGS', marketState: 'PRE' }],
     ['STOOQ', { ...apple, open: 266.5, high: 270.71, low: 265.32 }],
   ] as const)('has its details on request from %s', async (name, details) => {
-    const says = name === 'STOOQ' ? { YAHOO: down, NASDAQ: down } : {}
+    const says = name === 'STOOQ' ? { YAHOO: down } : {}
     expect(await buyOrder(open({ says }).stock, { symbol: 'AAPL', details: 'true' })).toMatchObject({
       data: { details },
     })
@@ -91,7 +91,11 @@ describe('a stock price', () => {
       const symbol = asked.url.pathname.split('/').at(-1)
       sampleAnswer('yahoo/chart-aapl-1d', withField(['chart', 'result', 0, 'meta', 'symbol'], symbol))(response, asked)
     }
-    const stage = open({ says: { YAHOO: yahoo } })
+    const stooq: Answering = (response, asked) => {
+      const symbol = asked.url.searchParams.get('s')?.toUpperCase() ?? ''
+      sampleAnswer('stooq/light-aapl-with-prev', (csv) => String(csv).replace('AAPL.US', symbol))(response, asked)
+    }
+    const stage = open({ says: { YAHOO: yahoo, STOOQ: stooq } })
     expect(await buyOrder(stage.stock, { symbol: 'AAPL', more: 'VTI,BRK-B' })).toMatchObject({
       data: { symbol: 'AAPL', more: [{ symbol: 'VTI' }, { symbol: 'BRK-B', price: 267.44 }] },
     })

@@ -93,7 +93,7 @@ describe('the providers are asked in turn', () => {
     ['sends what is of tomorrow', json({ price: 1, ageMs: -86_400_000 })],
     ['redirects', text('', { status: 302, headers: { location: 'http://169.254.169.254/' } })],
   ])('and the second answers when the first %s', async (_what, answering) => {
-    const { source } = open({ timeoutMs: 150 })
+    const { source } = open({ timeoutMs: 1_000 })
     servers.first.answer(answering)
     expect(await source.ask('btc')).toMatchObject({ kind: 'found', data: { price: 2 }, meta: { source: 'second' } })
   })

@@ -68,10 +68,11 @@ const unused = () => {
 const unneeded = {
   newsSearch: { refresh: unused, whyUnavailable: unused, whyNoData: unused, find: unused },
   chatServers: [],
-  chatLimits: { outputTokensMax: 256, streamMsMax: 5_000 },
+  chatLimits: { outputTokensMax: 256, modelPrices: new Map(), streamMsMax: 5_000 },
   renderer: {
     allowHosts: [],
     whyUnavailable: unused,
+    whyNoQuote: unused,
     problem: unused,
     screenshot: unused,
     pdf: unused,

@@ -2,13 +2,17 @@ import { expect, test } from 'vitest'
 import { createAllowances } from '../../src/http/allowances.ts'
 
 const address = '192.0.2.1'
+const floodedFrom = '198.51.100.1'
 const windowsMany = 100
 
 function openAllowances() {
   let nowMs = 0
   const allowances = createAllowances(() => nowMs)
   const adapt = (isBusy: boolean) => {
-    for (let window = 0; window < windowsMany; window++) allowances.adapt(isBusy)
+    for (let window = 0; window < windowsMany; window++) {
+      allowances.spend(floodedFrom, isBusy ? 25 : 0)
+      allowances.adapt(isBusy)
+    }
   }
   return { ...allowances, adaptLong: adapt, pass: (ms: number) => void (nowMs += ms) }
 }
@@ -68,4 +72,21 @@ test('ten judgements a second still pass, so a neighbour of an attacker is not s
   expect(judge()).toBe(1)
   pass(99)
   expect(judge()).toBe(0)
+})
+
+test('64 new customers behind one address (NAT) are served while payers alone keep the instance busy', () => {
+  const { spend, turnsAway, adapt, pass } = openAllowances()
+  const customers = 64
+  const turnedAway = Array.from({ length: customers }, () => {
+    // A customer each 100 ms: a quote and a proof.
+    const refusals = [5, 8].map((units) => {
+      const isAway = turnsAway(address)
+      spend(address, units)
+      return isAway
+    })
+    pass(100)
+    adapt(true)
+    return refusals.includes(true)
+  })
+  expect(turnedAway.filter(Boolean)).toEqual([])
 })

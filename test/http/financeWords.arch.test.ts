@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { ledgerCodec } from '../../src/payment/events.ts'
 import { settingEvents } from '../../src/payment/events/settingEvents.ts'
+import { closingFigures } from '../../src/reports/closing/closingFigures.ts'
 import { reportNames, stateNames } from '../../src/reports/reportQuestion.ts'
 
 const pageFile = (name: string) => readFile(new URL(`../../src/http/pages/${name}`, import.meta.url), 'utf8')
@@ -22,4 +23,10 @@ test('the finance page has words for every event that moves money or answers a r
   const kinds = ledgerCodec.kinds.filter((kind) => !settings.has(kind))
   expect(kinds.length).toBeGreaterThan(15)
   for (const kind of kinds) expect(words).toMatch(new RegExp(`^ {2}${kind}:`, 'm'))
+})
+
+test('the finance page has words for every total of a closing statement', () => {
+  const totals = Object.keys(closingFigures([], undefined).totals)
+  expect(totals.length).toBeGreaterThan(5)
+  for (const total of totals) expect(words).toMatch(new RegExp(`^ {2}${total}: '`, 'm'))
 })

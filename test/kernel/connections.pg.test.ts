@@ -14,7 +14,8 @@ function openGatedPool() {
     databaseUrl: serviceUrl,
     applicationName: 'connections test',
     connectionsMax: 1,
-    connectTimeoutMs: 200,
+    // The first connection has to be there within it, on a slow machine too.
+    connectTimeoutMs: 1_500,
     log,
     async onConnect() {
       opened += 1

@@ -633,6 +633,8 @@ news.poll_succeeded tollbook_service
 news.take_poll tollbook_service
 paywall.move_transfer_scan tollbook_service
 paywall.move_transfer_scan_under_lease tollbook_service
+reports.month_closed_at tollbook_reader
+reports.month_closed_at tollbook_service
 reports.roll_up tollbook_finance
 reports.roll_up tollbook_service
 work.end_lease tollbook_service

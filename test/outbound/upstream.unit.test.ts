@@ -271,7 +271,7 @@ describe('a limit', () => {
 
 describe('the breaker', () => {
   async function opened() {
-    const fixture = open({ timeoutMs: 200 })
+    const fixture = open({ timeoutMs: 1_000 })
     server.answer(json({}))
     for (let i = 0; i < 5; i++) {
       expect(fixture.upstream.whyResting()).toBeUndefined()

@@ -28,7 +28,11 @@ function openStand(deliver: (job: Job) => Promise<Outcome>) {
     order: { wallet: sampleAddress() },
     settlement: { reference: sampleReference() },
   }
-  const ending = runHandler({ clock, handlerTimeoutMs: 700 }, { parameters: {}, ...why, deliver }, run)
+  const ending = runHandler(
+    { clock, handlerTimeoutMs: 700 },
+    { parameters: {}, endpoint: '/api/x', ...why, deliver },
+    run,
+  )
   return { ending, slept, wake: deadline.resolve }
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { agree, type AgreementPolicy, isWithin, type MarketReading } from '../../src/pricing/agreement.ts'
+import { agree, type MarketPolicy, isWithin, type MarketReading } from '../../src/pricing/agreement.ts'
 
-const policy: AgreementPolicy = { tolerancePercent: 2, liquidityMinUsd: 10_000 }
+const policy: MarketPolicy = { tolerancePercent: 2, liquidityMinUsd: 10_000 }
 const deep = 50_000n
 const thin = 9_999n
 

@@ -29,6 +29,7 @@ const clientVersion = '7.55.0'
 proofCommand('chat', `The client library openai@${clientVersion}, fetched from npm, buys chats.`).parse()
 
 const wrong: string[] = []
+const orderShape = z.object({ model: z.string(), stream: z.boolean().optional(), max_tokens: z.number() })
 function expectThat(holds: boolean, expectation: string): void {
   say(`${holds ? 'holds' : 'FAILS'}: ${expectation}`)
   if (!holds) wrong.push(expectation)
@@ -46,6 +47,7 @@ const config = readConfig(
     LOG_LEVEL: 'fatal',
     AI_BASE_URL: model.baseUrl,
     AI_MODEL: 'small,large',
+    AI_MODEL_PRICES_USD: 'large=0.08:2',
     ...noLimits,
   },
   { sampleUpstreams: 'auto' },
@@ -56,6 +58,9 @@ const { local } = service
 
 const open = new Map<string, PendingPayment>()
 const signed: string[] = []
+const paidAttoUsd: (string | undefined)[] = []
+// 0.08 dollars.
+const largeAttoUsd = '80000000000000000'
 const payingFetch = createPayingFetch({
   wallet: await readKeypairFile(assertPresent(local.demoWallet, 'local mode has a wallet').keypairPath),
   rpcUrl: assertPresent(local.rpcUrl, 'local mode has a chain'),
@@ -67,7 +72,11 @@ const payingFetch = createPayingFetch({
     pending: () => Promise.resolve([...open.values()]),
     spending: () => Promise.resolve([]),
   },
-  onEvent: (event) => void (event.kind === 'signed' && signed.push(event.payment.signature)),
+  onEvent(event) {
+    if (event.kind !== 'signed') return
+    signed.push(event.payment.signature)
+    paidAttoUsd.push(event.payment.costAttoUsd)
+  },
 })
 
 interface Order {
@@ -75,7 +84,7 @@ interface Order {
   readonly messages: readonly object[]
 }
 interface Completion {
-  readonly choices: readonly { readonly message: { readonly content: string } }[]
+  readonly choices: readonly { readonly message: { readonly content: string }; readonly finish_reason: string }[]
 }
 interface Chunk {
   readonly choices: readonly { readonly delta: { readonly content?: string }; readonly finish_reason: string | null }[]
@@ -94,7 +103,10 @@ const messages = [{ role: 'user', content: 'Count.' }]
 await awaitSale()
 
 const whole = await client.chat.completions.create({ model: 'large', messages })
-expectThat(whole.choices[0]?.message.content === '1 2 3', 'a whole completion of the chosen model is bought')
+const [choice] = whole.choices
+expectThat(choice?.message.content === '1 2', 'a whole completion of the chosen model is bought, cut at its limit')
+expectThat(choice?.finish_reason === 'length', 'the completion says that it was cut')
+expectThat(paidAttoUsd.at(-1) === largeAttoUsd, 'the payment is of the price of the chosen model')
 expectThat(model.asked.at(-1)?.model === 'large', 'the model of the request is asked')
 
 const arrived: number[] = []
@@ -117,13 +129,18 @@ try {
 }
 expectThat(failure !== undefined, `a model that breaks off breaks the stream: ${String(failure)}`)
 expectThat(open.size === 1 && signed.length === 3, 'its payment is not closed')
+await client.chat.completions.create({ model: 'large', messages })
+expectThat(
+  signed.length === 4 && open.size === 1 && paidAttoUsd.at(-1) === largeAttoUsd,
+  'its payment does not buy the model that costs more: another one does',
+)
 const again: string[] = []
 for await (const chunk of await client.chat.completions.create({ model: 'small', messages, stream: true })) {
   again.push(chunk.choices[0]?.delta.content ?? '')
   if (again.at(-1) !== '') model.step()
 }
 expectThat(again.join('') === '1 2 3', 'the same request again is answered whole')
-expectThat(signed.length === 3 && open.size === 0, 'with the same payment: the broken stream released it')
+expectThat(signed.length === 4 && open.size === 0, 'with the same payment: the broken stream released it')
 
 const raw = await payingFetch(`${local.baseUrl}/v1/chat/completions`, {
   method: 'POST',
@@ -175,11 +192,14 @@ async function openModel() {
     else void text(request).then((body) => answer(body, response))
   })
   async function answer(body: string, response: ServerResponse): Promise<void> {
-    const order = z.object({ model: z.string(), stream: z.boolean().optional() }).parse(JSON.parse(body))
+    const order = orderShape.parse(JSON.parse(body))
     asked.push(order)
     if (order.stream !== true) {
-      const message = { role: 'assistant', content: '1 2 3' }
-      return void response.end(JSON.stringify({ model: order.model, choices: [{ message, finish_reason: 'stop' }] }))
+      const content = ['1', ' 2', ' 3'].slice(0, order.max_tokens).join('')
+      const choices = [
+        { message: { role: 'assistant', content }, finish_reason: order.max_tokens < 3 ? 'length' : 'stop' },
+      ]
+      return void response.end(JSON.stringify({ model: order.model, choices }))
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     written = 0

@@ -1,8 +1,9 @@
 import '@tollbook/core/quietBindings'
-import { proofCommand, wholeNumber } from './proofCommand.ts'
-import { appleStage, bitcoinStage, loneStages } from './data/priceStages.ts'
+import { partOf, proofCommand, wholeNumber } from './proofCommand.ts'
+import { appleStage, bitcoinStage, loneStages, optionStages } from './data/priceStages.ts'
 import { openNewsStage } from './data/newsStage.ts'
 import { openServers, type Result, settings, tryVariant, variantsOf } from './data/runVariants.ts'
+import type { Stage } from './data/stage.ts'
 import { weatherStages } from './data/weatherStages.ts'
 import { concludeProof, say } from './verdict.ts'
 
@@ -13,6 +14,7 @@ import { concludeProof, say } from './verdict.ts'
 
 interface Options {
   readonly every: number
+  readonly part: (at: number) => boolean
   readonly show: number
 }
 
@@ -20,21 +22,19 @@ const command = proofCommand(
   'data',
   'No fault of one provider sells a wrong answer, or calls an existing item unknown.',
 )
-const { every, show } = command
+const { every, part, show } = command
   .option('--every <n>', 'tries only every n-th variant', wholeNumber, 4)
+  .option('--part <i/n>', 'tries only the i-th of n parts of these variants', partOf, () => true)
   .option('--show <n>', 'failures to print', wholeNumber, 20)
   .parse()
   .opts<Options>()
 
 const results: Result[] = []
 const newsStage = await openNewsStage()
-for (const stage of [bitcoinStage, appleStage, ...loneStages, ...weatherStages, newsStage.stage]) {
-  const servers = await openServers(stage)
-  const variants = variantsOf(stage).filter((_variant, at) => at % every === 0)
-  for (const variant of variants) results.push(await tryVariant(variant, servers))
-  servers.close()
-  say(`${stage.name}: ${variants.length} variants`)
-}
+for (const stage of [bitcoinStage, appleStage, ...loneStages, ...optionStages, ...weatherStages])
+  await tryStage(stage, 4)
+// The articles of all variants are in one database.
+await tryStage(newsStage.stage, 1)
 await newsStage.close()
 const bad = results.filter(({ verdict }) => verdict === 'wrong' || verdict === 'false NO_DATA')
 const marked = results.filter(({ verdict }) => verdict === 'wrong, marked')
@@ -44,13 +44,26 @@ for (const { variant, verdict, detail } of [...bad, ...marked].slice(0, show))
     `${verdict}: ${variant.stage.name}, ${variant.provider.name}, ${variant.setting}, ${variant.name}: ${detail.slice(0, 200)}`,
   )
 concludeProof({
-  holds: bad.length === 0 && marked.every(({ variant }) => variant.setting === 'others silent'),
+  holds: bad.length === 0 && marked.length === 0,
   lines: [
     `${results.length} variants; wrong answers sold: ${bad.filter(({ verdict }) => verdict === 'wrong').length}`,
     `false NO_DATA: ${bad.filter(({ verdict }) => verdict === 'false NO_DATA').length}`,
-    `sold with the mark of a single source while every other source was silent, and wrong: ${marked.length}`,
+    `wrong answers sold with the mark of a single source: ${marked.length}`,
   ],
 })
+
+/** Hanging providers take seconds each, so several variants are tried at once, each with its own servers. */
+async function tryStage(stage: Stage, lanes: number): Promise<void> {
+  const variants = variantsOf(stage).filter((_variant, at) => at % every === 0 && part(at / every))
+  const waiting = variants.values()
+  const tryWaiting = async () => {
+    const servers = await openServers(stage)
+    for (const variant of waiting) results.push(await tryVariant(variant, servers))
+    servers.close()
+  }
+  await Promise.all(Array.from({ length: lanes }, tryWaiting))
+  say(`${stage.name}: ${variants.length} variants`)
+}
 
 function printTable(): void {
   const verdicts = ['right', 'refused', 'unknown', 'false NO_DATA', 'wrong', 'wrong, marked'] as const

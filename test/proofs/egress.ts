@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Option } from 'commander'
 import { attacksOn } from './egress/attacks.ts'
+import { createResolve } from '../../src/outbound/egressRules.ts'
 import { type EgressEnvironment, openEnvironment } from './egress/environment.ts'
+import { guardedFetchers, tryFetchers, unguardedFetchers } from './egress/fetchers.ts'
 import { guarded, openAttackedRenderer, secretText, type Tried, tryAttack } from './egress/tryAttacks.ts'
 import { unguarded } from './egress/unguarded.ts'
 import { proofCommand } from './proofCommand.ts'
@@ -23,13 +25,14 @@ import { concludeProof, say } from './verdict.ts'
 const command = proofCommand('egress', 'No page that the browser renders reaches an address that is not global.')
   .option('--unguarded', 'switch the guard off, to show that the canaries work', false)
   .option('--loopback', 'let loopback stand for the private network, as without root', false)
-  .option('--only <text>', 'run only the attacks whose name contains the text', '')
+  .option('--only <pattern>', 'run only the attacks whose group and name match the regular expression', '')
   .addOption(new Option('--inside', 'this process is in the network namespace').default(false).hideHelp())
 const values = command.parse().opts<{ unguarded: boolean; inside: boolean; loopback: boolean; only: string }>()
 // Below this the attacks would prove little.
 const unguardedHitsMin = 20
 
 const globalAddress = '93.184.216.34'
+const globalAddressV6 = '2606:2800:220:1::22'
 const privateAddresses = [
   '10.0.0.1',
   '172.16.0.1',
@@ -42,7 +45,7 @@ const privateAddresses = [
 
 if (!values.inside && !values.loopback && mayHaveNamespace()) {
   const words = [fileURLToPath(import.meta.url), '--inside', ...process.argv.slice(2)]
-  const { status } = spawnSync('unshare', ['--net', '--', process.execPath, ...words], { stdio: 'inherit' })
+  const { status } = spawnSync('unshare', ['--net', '--mount', '--', process.execPath, ...words], { stdio: 'inherit' })
   process.exitCode = status ?? 1
 } else await prove()
 
@@ -62,14 +65,20 @@ async function prove(): Promise<void> {
   opened.defer(() => renderer.close())
   const why = renderer.whyUnavailable()
   if (why !== undefined) return concludeProof({ holds: false, lines: [why] })
-  const attacks = attacksOn(environment).filter(({ group, name }) => `${group} ${name}`.includes(values.only))
+  const only = new RegExp(values.only)
+  const attacks = attacksOn(environment).filter(({ group, name }) => only.test(`${group} ${name}`))
   say(`${attacks.length} attacks, guard ${values.unguarded ? 'OFF' : 'on'}, private network: ${placeName()}`)
   const tried: Tried[] = []
-  for (const attack of attacks) {
-    const result = await tryAttack(renderer, environment, attack)
+  const check = values.unguarded ? createResolve([environment.nameServer]) : undefined
+  const attacked = { renderer, ...(check === undefined ? {} : { check }) }
+  const report = (result: Tried): void => {
     tried.push(result)
     process.stdout.write(`${rowOf(result)}\n`)
   }
+  for (const attack of attacks) report(await tryAttack(attacked, environment, attack))
+  const fetchers = values.unguarded ? unguardedFetchers(environment) : guardedFetchers(environment)
+  if (only.test('name, fetcher')) (await tryFetchers(fetchers, environment)).forEach(report)
+  say(`questions to the name server that came over TCP: ${environment.tcpQuestions()}`)
   conclude(tried, environment.openers)
 }
 
@@ -102,17 +111,30 @@ async function openNamespaceEnvironment(secretFile: string): Promise<EgressEnvir
   ip('link set card up')
   ip(`addr add ${globalAddress}/24 dev card`)
   ip('route add default dev card')
+  // Chromium asks for IPv6 addresses only where a global one has a route.
+  ip(`addr add ${globalAddressV6}/64 dev card nodad`)
+  ip('-6 route add default dev card')
+  await useNameServer()
   return openEnvironment({
     site: { address: globalAddress, port: 80, tlsPort: 443 },
     watchesOpeners: true,
+    nameServerPort: 53,
     canaries: { addresses: [...privateAddresses, '127.0.0.1', '::1', 'fd00::1'], ports: [80, 443] },
     secretFile,
   })
 }
 
+/** In the mount namespace of this process, so that the machine keeps its own. */
+async function useNameServer(): Promise<void> {
+  const file = join(await mkdtemp(join(tmpdir(), 'tollbook-egress-')), 'resolv.conf')
+  await writeFile(file, 'nameserver 127.0.0.1\n', { mode: 0o644 })
+  execFileSync('mount', ['--bind', file, '/etc/resolv.conf'])
+}
+
 function openLoopbackEnvironment(secretFile: string): Promise<EgressEnvironment> {
   return openEnvironment({
     site: { address: '127.0.0.1', port: 0, tlsPort: 0 },
+    nameServerPort: 0,
     watchesOpeners: process.getuid?.() === 0,
     canaries: { addresses: ['127.0.0.1'], ports: [0] },
     secretFile,
@@ -121,7 +143,7 @@ function openLoopbackEnvironment(secretFile: string): Promise<EgressEnvironment>
 
 function rowOf({ group, name, hits, leaked, outcome }: Tried): string {
   const count = hits === 0 ? '.' : String(hits)
-  return `${count.padStart(4)}  ${leaked ? 'LEAK' : '    '}  ${outcome.padEnd(12)}  ${group.padEnd(13)}  ${name.slice(0, 60)}`
+  return `${count.padStart(4)}  ${leaked ? 'LEAK' : '    '}  ${outcome.padEnd(12)}  ${group.padEnd(28)}  ${name.slice(0, 60)}`
 }
 
 function conclude(tried: readonly Tried[], openers: EgressEnvironment['openers']): void {

@@ -1,68 +1,71 @@
 import '@tollbook/core/quietBindings'
-import { readFile, writeFile } from 'node:fs/promises'
 import type { Page } from 'puppeteer'
 import { z } from 'zod'
 import { sumsOfCsv } from './finance/csvSums.ts'
+import { lookAtClosing } from './finance/closingPage.ts'
 import { type FinanceService, openFinanceService } from './finance/financeService.ts'
 import { openBrowser } from './finance/openBrowser.ts'
+import { createChecks, createPageLooks, type Size } from './finance/pageLooks.ts'
 import { compareDrawing, type Look } from './finance/paint.ts'
+import { timeQueries } from './finance/queryTimes.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The finance page and the burn page in a real browser, on a seeded ledger with real sales on top: both are drawn, axe finds
- * nothing serious, a keyboard is enough, no other host is contacted, and the sums of the CSV are the trial balance. Drawing
+ * The finance page with its closing statement, and the burn page, in a real browser, on a seeded ledger with real sales on top:
+ * all are drawn, axe finds nothing serious, a keyboard is enough, no other host is contacted, and the sums of the CSV are the trial balance. Drawing
  * takes no longer with all payments than with a thousand.
  */
 
 const command = proofCommand('finance', 'The finance page and the burn page in a real browser, on a seeded ledger.')
   .option('--payments <n>', 'payments in the ledger', wholeNumber, 5_000)
+  .option('--minutes <n>', 'seed no longer than this; the number of payments is printed', wholeNumber, 8)
   .option('--pictures <prefix>', 'write a picture of each page to PREFIX-<name>.png')
-const flags = command.parse().opts<{ payments: number; pictures?: string }>()
-const { payments } = flags
+const flags = command.parse().opts<{ payments: number; minutes: number; pictures?: string }>()
+const durationMaxMs = flags.minutes * 60_000
 const few = 1_000
 const slowerMax = 1.5
-const problems: string[] = []
-const check = (holds: boolean, what: string) => {
-  say(`${holds ? 'ok    ' : 'BROKEN'} ${what}`)
-  if (!holds) problems.push(what)
-}
-
-const axeResults = z.object({
-  violations: z.array(
-    z.object({ id: z.string(), impact: z.string().nullish(), nodes: z.array(z.object({ html: z.string() })) }),
-  ),
-})
 
 await using opened = new AsyncDisposableStack()
-const small = opened.use(await openFinanceService(few))
-const { baseUrl, financeToken, signature, ask, dataOf } = opened.use(await openFinanceService(payments))
+const small = opened.use(await openFinanceService({ payments: few, durationMaxMs }))
+const service = opened.use(await openFinanceService({ payments: flags.payments, durationMaxMs }))
+const { baseUrl, financeToken, signature, ask, dataOf, payments } = service
 const { browser, end } = await openBrowser()
 opened.defer(end)
-const axe = await readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const checks = createChecks()
+const { check } = checks
+const looks = { check, ...(await createPageLooks({ browser, checks, pictures: flags.pictures })) }
+const { openPage, judge, fits, firstPaintMs } = looks
 
 await lookAtFinance('light', { width: 1280, height: 900 })
 await lookAtFinance('dark', { width: 1280, height: 900 })
 await lookAtFinance('light', { width: 390, height: 844 })
 await lookAtBurns('light', { width: 1280, height: 900 })
 await lookAtBurns('dark', { width: 390, height: 844 })
+for (const [scheme, size] of [
+  ['light', { width: 1280, height: 900 }],
+  ['dark', { width: 1280, height: 900 }],
+  ['light', { width: 390, height: 844 }],
+] as const)
+  await lookAtClosing({ service, looks, scheme, size })
 await refuseStrangers()
 await compareCsv()
+await timeQueries(service, check)
 await comparePages()
 concludeProof({
-  holds: problems.length === 0,
-  lines: [`${payments + 1} payments, two pages, ${problems.length} problems`],
+  holds: checks.problems.length === 0,
+  lines: [`${payments + 1} payments, three pages, ${checks.problems.length} problems`],
 })
 
 async function comparePages(): Promise<void> {
-  const looks: Readonly<Record<string, (service: Pick<FinanceService, 'baseUrl' | 'financeToken'>) => Look>> = {
+  const drawn: Readonly<Record<string, (service: Pick<FinanceService, 'baseUrl' | 'financeToken'>) => Look>> = {
     finance: (service) => ({
       url: `${service.baseUrl}/finance#token=${service.financeToken}`,
       until: ['#reports tbody tr', '#chart-liabilities canvas', '#chart-distribution canvas'],
     }),
     burn: (service) => ({ url: `${service.baseUrl}/burn`, until: ['.stage canvas'] }),
   }
-  for (const [name, look] of Object.entries(looks)) {
+  for (const [name, look] of Object.entries(drawn)) {
     const pages = { short: look(small), long: look({ baseUrl, financeToken }) }
     const { ratio, longMs } = await compareDrawing(browser, pages)
     check(
@@ -70,32 +73,6 @@ async function comparePages(): Promise<void> {
       `${name}: whole at ${payments} payments ÷ at ${few}: ${ratio.toFixed(2)} (${Math.round(longMs)} ms)`,
     )
   }
-}
-
-interface Size {
-  readonly width: number
-  readonly height: number
-}
-
-async function openPage(
-  scheme: 'light' | 'dark',
-  size: Size,
-): Promise<{ page: Page; asked: string[]; errors: string[] }> {
-  const page = await browser.newPage()
-  await page.setViewport(size)
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
-  const asked: string[] = []
-  const errors: string[] = []
-  // The fragment stays in the browser.
-  page.on('request', (request) => asked.push(request.url().replace(/#.*/, '')))
-  page.on('pageerror', (error) => {
-    say(`       ${String(error)}`)
-    errors.push(String(error))
-  })
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text())
-  })
-  return { page, asked, errors }
 }
 
 async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void> {
@@ -107,10 +84,9 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
     throw error
   })
   await page.waitForSelector('#chart-liabilities canvas')
-  const paintMs = await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0')
   check(
     !page.url().includes('token'),
-    `${name}: the token is not in the address (first paint after ${Math.round(Number(paintMs))} ms)`,
+    `${name}: the token is not in the address (first paint after ${await firstPaintMs(page)} ms)`,
   )
   // Each chart has a separate request.
   const areDrawn = page.waitForFunction(`document.querySelectorAll('.stage canvas').length === 4`, { timeout: 8_000 })
@@ -198,7 +174,10 @@ async function lookAtBurns(scheme: 'light' | 'dark', size: Size): Promise<void> 
   const { page, asked, errors } = await openPage(scheme, size)
   await page.goto(`${baseUrl}/burn`)
   await page.waitForSelector('.stage canvas')
-  check(await fits(page), `${name}: the page is not wider than its window`)
+  check(
+    await fits(page),
+    `${name}: the page is not wider than its window (first paint after ${await firstPaintMs(page)} ms)`,
+  )
   await judge(page, name)
   await page.close()
   check(
@@ -218,21 +197,6 @@ async function refuseStrangers(): Promise<void> {
   )
   await judge(page, 'finance-sign-in')
   await page.close()
-}
-
-async function judge(page: Page, name: string): Promise<void> {
-  if (flags.pictures !== undefined)
-    await writeFile(`${flags.pictures}-${name}.png`, await page.screenshot({ fullPage: !name.includes('payment') }))
-  await page.evaluate(axe)
-  const { violations } = axeResults.parse(await page.evaluate('axe.run()'))
-  for (const { id, impact, nodes } of violations)
-    say(`       ${name}: axe ${impact ?? ''} ${id}: ${nodes[0]?.html.slice(0, 160) ?? ''}`)
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  check(serious.length === 0, `${name}: axe finds nothing serious (${violations.length} findings in all)`)
-}
-
-function fits(page: Page): Promise<boolean> {
-  return page.evaluate('document.documentElement.scrollWidth <= innerWidth').then(Boolean)
 }
 
 async function compareCsv(): Promise<void> {

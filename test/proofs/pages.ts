@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
@@ -13,6 +15,7 @@ import type { CorpusPage } from './pages/corpusPage.ts'
 import { type Golden, goldenOf, readGoldens, writeGoldens } from './pages/golden.ts'
 import { judgeCapture, type Kind } from './pages/judgeCapture.ts'
 import { pathOf, serveCorpus } from './pages/serveCorpus.ts'
+import { renderingProcesses, stillRunning } from './rendering/renderingProcesses.ts'
 import { proofCommand } from './proofCommand.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
@@ -26,10 +29,18 @@ const command = proofCommand(
   'Captures pages that are hard to capture; each is complete or says what is missing.',
 )
   .option('--only <text>', 'only pages whose name contains it')
+  .option('--hostile', 'only pages that are made to harm', false)
   .option('--output <folder>', 'writes the pictures and documents there, to be looked at')
   .option('--accept', 'makes these pictures the golden ones, to be looked at before they are committed', false)
-const { output, only = '', accept } = command.parse().opts<{ output?: string; only?: string; accept: boolean }>()
+const {
+  output,
+  only = '',
+  hostile,
+  accept,
+} = command.parse().opts<{ output?: string; only?: string; hostile: boolean; accept: boolean }>()
 
+const hostileTimeoutMs = 10_000
+const foldersBefore = profileFolders()
 const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
 const asked = new Set<string>()
 const server = createServer((request, response) => {
@@ -46,21 +57,27 @@ const renderer = await openRenderer({
   clock: systemClock,
   allowHosts,
   concurrency: 2,
+  // Many of them end only with their time.
+  ...(hostile ? { jobTimeoutMs: hostileTimeoutMs } : {}),
   openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, settings }),
 })
 while (/being started/.test(renderer.whyUnavailable() ?? '')) await systemClock.sleep(100)
 const why = renderer.whyUnavailable()
-if (why === undefined) await run()
-else couldNotRun(why)
+const wrong = why === undefined ? await run() : undefined
+const processes = renderingProcesses()
 await renderer.close()
 server.close()
 server.closeAllConnections()
+if (wrong === undefined) couldNotRun(why ?? '')
+else conclude(wrong)
 
-async function run(): Promise<void> {
+async function run(): Promise<readonly string[]> {
   if (output !== undefined) await mkdir(output, { recursive: true })
   const goldens = await readGoldens()
   const wrong: string[] = []
-  const chosen = [...corpus.entries()].filter(([, { name }]) => name.includes(only))
+  const chosen = [...corpus.entries()].filter(
+    ([, { name, isHostile = false }]) => name.includes(only) && (isHostile || !hostile),
+  )
   for (const [nth, page] of chosen)
     for (const kind of ['picture', 'document'] as const) {
       asked.clear()
@@ -73,7 +90,26 @@ async function run(): Promise<void> {
       )
     }
   if (accept) await writeGoldens(goldens)
-  concludeProof({ holds: wrong.length === 0, lines: [`${chosen.length} pages, each twice`, ...wrong] })
+  say(`${chosen.length} pages, each twice`)
+  return wrong
+}
+
+/** Also of other browsers on this machine, so only those that are new count. */
+function profileFolders(): readonly string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith('tollbook-browser-'))
+}
+
+function conclude(wrong: readonly string[]): void {
+  const orphans = stillRunning(processes).length
+  const ours = new Set(processes.map(String))
+  const folders = profileFolders().filter((name) => !foldersBefore.includes(name) && ours.has(name.split('-')[2] ?? ''))
+  concludeProof({
+    holds: wrong.length === 0 && orphans === 0 && folders.length === 0,
+    lines: [
+      `processes left behind ${orphans} of ${processes.length}, profile folders left behind ${folders.length}`,
+      ...wrong,
+    ],
+  })
 }
 
 interface Accepted {

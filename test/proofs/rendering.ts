@@ -1,8 +1,9 @@
+import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { quoteBody } from '@tollbook/core/wire'
 import { createService } from '../../src/compose.ts'
 import { isServiceConfig, readConfig } from '../../src/config.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { createLog } from '../../src/primitives/log.ts'
 import { type Counter, ask } from '../support/ask.ts'
 import { fundPayers } from './rendering/fundPayers.ts'
 import { memoryOf, renderingProcesses, stillRunning } from './rendering/renderingProcesses.ts'
@@ -13,8 +14,8 @@ import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
  * Callers whose pages hang cannot close rendering for others: each attacker has its own wallet and site, pays, and
- * presents its payment for a page that never answers, lacks an image, or computes without end, as often as the service
- * permits. An honest caller buys screenshots meanwhile.
+ * presents its payment for a page that never answers, lacks an image, computes without end, fills memory, or arrives a
+ * byte at a time, as often as the service permits. An honest caller buys screenshots meanwhile.
  */
 
 const command = proofCommand('rendering', 'One honest caller buys screenshots while others pay for pages that hang.')
@@ -25,6 +26,7 @@ const successMin = 0.95
 const settleMs = 5_000
 // A browser that has rendered for a while keeps more than a new one.
 const memoryGrowthMax = 1.5
+const renderSecondsMax = 30
 const path = '/api/tools/screenshot'
 
 await using environment = await openEnvironment()
@@ -34,10 +36,27 @@ const hosts = Array.from({ length: attackerCount }, (_, nth) => attackerHost(nth
 const config = readConfig({
   ...environment.env,
   RENDER_CONCURRENCY: '2',
+  RENDER_SECONDS_PER_PAYMENT: String(renderSecondsMax),
   EGRESS_ALLOW_HOSTS: hosts.map((host) => `${host}:${sites.port}`).join(','),
 })
 if (!isServiceConfig(config)) throw new Error('the service is configured')
-const service = await createService(config, { log: silentLog })
+// The worker ends a page that outlives its deadline by so much.
+const graceSeconds = 5
+/** Browser time of each payment, as the service counts it. */
+const browserMs = new Map<string, number>()
+const attemptLine = z.object({ payment: z.string(), paymentTimeMs: z.number() })
+const log = createLog({
+  name: 'proof',
+  level: 'debug',
+  destination: {
+    write(line: string) {
+      if (!line.includes('"page_attempt_ended"')) return
+      const { payment, paymentTimeMs } = attemptLine.parse(JSON.parse(line))
+      browserMs.set(payment, paymentTimeMs)
+    },
+  },
+})
+const service = await createService(config, { log })
 const baseUrl = `http://127.0.0.1:${service.port}`
 say('the service listens')
 const payers = await fundPayers(environment, attackerCount)
@@ -152,14 +171,18 @@ function conclude({ tally, durationsMs, memory, orphans }: Results): void {
   const success = (tally.get('sold') ?? 0) / purchases
   const seconds = (ms: number) => (ms / 1000).toFixed(1)
   const ends = Map.groupBy(attacks, ({ end }) => end)
+  const spent = [...browserMs.values()]
+  const mostSpent = Math.max(0, ...spent)
+  const isBounded = mostSpent <= (renderSecondsMax + graceSeconds) * 1000
   concludeProof({
-    holds: success >= successMin && orphans === 0 && after <= before * memoryGrowthMax,
+    holds: success >= successMin && isBounded && orphans === 0 && after <= before * memoryGrowthMax,
     lines: [
       `honest success ${(success * 100).toFixed(0)} %, goal at least ${successMin * 100} %; slowest ${seconds(Math.max(...durationsMs))} s`,
       `memory of worker and browser: during the attack ${(during / before).toFixed(1)} times, after it ${(after / before).toFixed(1)} times that before, goal at most ${memoryGrowthMax}; processes left behind ${orphans}`,
       `quotes that the honest caller asked for again after a 503: ${refusedQuotes}`,
       ...[...tally].map(([outcome, count]) => `honest, ${outcome}: ${count}`),
       ...[...ends].map(([end, some]) => `payments of attackers, ${end}: ${some.length}`),
+      `browser time of a payment: most ${seconds(mostSpent)} s, on average ${seconds(spent.reduce((sum, ms) => sum + ms, 0) / spent.length)} s over ${spent.length} payments; bound ${renderSecondsMax} s and ${graceSeconds} s to end the last page`,
       `most attempts with one payment ${Math.max(0, ...attacks.map(({ attempts }) => attempts))}, most time ${seconds(Math.max(0, ...attacks.map(({ busyMs }) => busyMs)))} s, waiting included`,
     ],
   })

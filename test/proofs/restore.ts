@@ -142,8 +142,8 @@ function countAnswered({ purchases }: Load): number {
   return purchases.filter(({ isAnswered }) => isAnswered).length
 }
 
-function awaitPurchases(load: Load, count: number): Promise<void> {
-  return awaitThat(`${count} payments are answered`, () => countAnswered(load) >= count)
+async function awaitPurchases(load: Load, count: number): Promise<void> {
+  await awaitThat(`${count} payments are answered`, () => countAnswered(load) >= count)
 }
 
 async function hasReceiver(adminUrl: string): Promise<boolean> {

@@ -1,16 +1,14 @@
 import type pg from 'pg'
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { createEventCodec } from '../../src/payment/eventCodec.ts'
-import { distributionPaid, type DistributionPaid } from '../../src/payment/events/payoutEvents.ts'
 import { decideUnmatched } from '../../src/payment/finality.ts'
 import { unknownPayment } from '../../src/payment/payment.ts'
-import { signatureOf } from '../../src/payment/paymentReference.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
 import { mustAppend } from '../store/instance.ts'
 import { sampleAddress, sampleMint, samplePrice, sampleReference } from '../store/samplePayment.ts'
 import { recordBurn } from './recordBurn.ts'
+import { recordPayout } from './recordPayout.ts'
 import { ends, seedPayment } from './seedPayment.ts'
 
 const endpoints = ['/api/data/weather', '/api/data/crypto', '/api/tools/qrcode'] as const
@@ -30,7 +28,11 @@ export async function recordEveryOutcome(ledger: Ledger, admin: pg.Pool): Promis
       await seedPayment(ledger, { wallet: sampleAddress(), endpoint, ...amounts, blockTimeMs, end, owesBurn })
     }
   await receiveWithoutSender(ledger)
-  await recordPayout(admin)
+  await recordPayout(admin, {
+    planId: 'payout_1',
+    payments: [{ account: 'Liabilities:Share:provider', wallet: sampleAddress(), paidBaseUnits: 5_000_000n }],
+    effectiveAtMs: systemClock.nowMs(),
+  })
   const parts = [{ endpoint: endpoints[0], baseUnits: 1_000_000n }]
   await recordBurn(admin, { mint: sampleMint, parts, effectiveAtMs: systemClock.nowMs() })
 }
@@ -45,22 +47,4 @@ async function receiveWithoutSender(ledger: Ledger): Promise<void> {
   const decision = assertPresent(decideUnmatched(unknownPayment, transfer), 'the ledger does not have the payment')
   const nowMs = systemClock.nowMs()
   await mustAppend(ledger, { reference: sampleReference(), before: unknownPayment, ...decision, nowMs })
-}
-
-const codec = createEventCodec<DistributionPaid>([distributionPaid])
-
-async function recordPayout(admin: pg.Pool): Promise<void> {
-  const stream = sampleReference()
-  const event: DistributionPaid = {
-    kind: 'DistributionPaid',
-    signature: assertPresent(signatureOf(stream), 'a reference of Solana has a signature'),
-    planId: 'payout_1',
-    part: 1,
-    mint: sampleMint,
-    slot: 1,
-    payments: [{ account: 'Liabilities:Share:provider', wallet: sampleAddress(), paidBaseUnits: 5_000_000n }],
-  }
-  const body = codec.encode(event, { stream, version: 1, effectiveAtMs: systemClock.nowMs() })
-  const { rows } = await admin.query('select refusal from ledger.record_payout($1)', [Buffer.from(body, 'utf8')])
-  assert(rows[0]?.refusal === null, `the payout was recorded, not refused as ${rows[0]?.refusal}`)
 }

@@ -15,15 +15,15 @@ import { claimOf, sampleMint, sampleSettlement } from '../store/samplePayment.ts
 
 /* Answers longer than any buffer: a slow reader makes us read nothing ahead, and no page is written twice or left out. */
 
-const { serviceUrl } = await createTestDatabase()
+const { serviceUrl, adminUrl } = await createTestDatabase()
 const session = openSessions(serviceUrl)
 const ledger = await openInstance(serviceUrl)
-const payments = 2_500
+const payments = 1_200
 const overpaying = 1_100
 
 beforeAll(async () => {
   await publishPrices(ledger)
-  await seedLedger(serviceUrl, { mint: sampleMint, payments })
+  await seedLedger({ serviceUrl, adminUrl }, { mint: sampleMint, payments })
   // More accounts than the closing balances have on a page.
   const claims = Array.from({ length: overpaying }, () => claimOf(sampleSettlement({ receivedBaseUnits: 7_000_011n })))
   await Promise.all(claims.map(({ change }) => mustAppend(ledger, change)))

@@ -11,13 +11,18 @@ import { sampleReference } from '../store/samplePayment.ts'
 const codec = createEventCodec<BurnEvent>(burnEvents)
 
 interface Round {
+  /** Each round is recorded once. */
+  readonly round?: number
   readonly mint: Address
   readonly parts: readonly EndpointBurn[]
   readonly effectiveAtMs: number
 }
 
 /** Records a submitted and confirmed burn of what is owed. `admin` stands in for the login of the burner. */
-export async function recordBurn(admin: pg.Pool, { mint, parts, effectiveAtMs }: Round): Promise<PaymentReference> {
+export async function recordBurn(
+  admin: pg.Pool,
+  { round: number = 1, mint, parts, effectiveAtMs }: Round,
+): Promise<PaymentReference> {
   const stream = sampleReference()
   const burnedBaseUnits = parts.reduce((sum, part) => sum + part.baseUnits, 0n)
   const append = async (state: BurnState, decision: ReturnType<typeof decideBurnSubmit>): Promise<BurnState> => {
@@ -27,7 +32,7 @@ export async function recordBurn(admin: pg.Pool, { mint, parts, effectiveAtMs }:
     assert(rows[0]?.refusal === null, `the burn was recorded, not refused as ${rows[0]?.refusal}`)
     return evolveBurn(state, event)
   }
-  const round = { round: 1, mint, throughPosition: 1, parts, lastValidHeight: 900, transactionBase64: 'AA==' }
+  const round = { round: number, mint, throughPosition: 1, parts, lastValidHeight: 900, transactionBase64: 'AA==' }
   const submitted = await append(unknownBurn, decideBurnSubmit(unknownBurn, round))
   const confirmed = await append(submitted, decideBurnConfirm(submitted, { burnedBaseUnits, slot: 2_000 }))
   assert(confirmed.phase === 'confirmed', 'a confirmed burn is confirmed')

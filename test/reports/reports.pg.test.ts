@@ -43,7 +43,7 @@ const seeded = fc.sample(
     end: fc.constantFrom<SeededPayment['end']>(...ends, 'fulfilled', 'fulfilled', 'finalized'),
     owesBurn: fc.constantFrom(false, false, true),
   }),
-  { numRuns: 200, seed: 7 },
+  { numRuns: 100, seed: 7 },
 )
 const references = await Promise.all(seeded.map((payment) => seedPayment(ledger, payment)))
 // Small steps, so that the events of a payment fall into different ones.

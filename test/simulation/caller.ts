@@ -258,6 +258,7 @@ function orderedOf(
 ): Ordered {
   return {
     parameters: { word: job.word },
+    endpoint: path,
     whyUnavailable: () => undefined,
     whyUndeliverable: () => undefined,
     whyNoData: () => undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { products } from '../../src/endpoints/catalog.ts'
 import { createLog } from '../../src/primitives/log.ts'
-import { checkProviderTerms, unacceptedTerms } from '../../src/start/acceptedTerms.ts'
+import { checkProviderTerms, unacceptedTerms } from '../../src/start/products/acceptedTerms.ts'
 
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const none = { upstreams: {}, termsAccepted: new Set<string>() }
@@ -18,6 +18,9 @@ describe('the default set-up', () => {
       'COINPAPRIKA',
       'COINBASE',
       'KRAKEN',
+      'DEXSCREENER',
+      'GECKOTERMINAL',
+      'JUPITER',
       'OPEN_METEO',
       'OPEN_METEO_GEOCODING',
       'YAHOO',

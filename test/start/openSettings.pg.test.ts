@@ -14,8 +14,8 @@ import { type ChangeableSetting, decideSettingChange } from '../../src/payment/s
 import { periodsOf } from '../../src/payment/settingPeriods.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { readSealedTree } from '../../src/reports/sealedTree.ts'
-import { openReceiptKeys } from '../../src/start/openReceiptKeys.ts'
-import { openSettings, type LedgerSettingsPart, type SettingsOptions } from '../../src/start/openSettings.ts'
+import { openReceiptKeys } from '../../src/start/ledger/openReceiptKeys.ts'
+import { openSettings, type LedgerSettingsPart, type SettingsOptions } from '../../src/start/ledger/openSettings.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { openSettingChanges } from '../../src/store/settingChanges.ts'
@@ -128,8 +128,8 @@ test('a key signs checkpoints of its period only, and the keys of all periods ar
   const incoming = await open({ receiptSigningKey: nextKey })
   await outgoing.refresh()
   const { priceLists } = ledger
-  const keys = await openReceiptKeys(key, { clock, settings: outgoing, priceLists })
-  const next = await openReceiptKeys(nextKey, { clock, settings: incoming, priceLists })
+  const keys = openReceiptKeys(key, { clock, settings: outgoing, priceLists })
+  const next = openReceiptKeys(nextKey, { clock, settings: incoming, priceLists })
   const tree = { size: 1, root: sha256('root') }
   const note = keys.signCheckpoint(tree)
   expect(() => next.signCheckpoint(tree)).toThrow('signs no checkpoint')

@@ -1,12 +1,12 @@
 import { readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { claimDirectory } from '@tollbook/localnet/directoryClaim'
 import { systemClock } from '@tollbook/core/clock'
 import { temporaryPrefix } from './temporaryDirectory.ts'
+import { temporaryFolder } from './temporaryFolder.ts'
 
 /** A test run that was killed leaves its cluster, 40 MB. The next run removes it, unless a process uses it. */
-export async function removeAbandonedDirectories(folder = tmpdir()): Promise<void> {
+export async function removeAbandonedDirectories(folder = temporaryFolder()): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(temporaryPrefix)) continue
     const path = join(folder, name)

@@ -1,10 +1,17 @@
 import { poll } from '@tollbook/sandbox/postgres/poll'
 import { assert } from '@tollbook/core/assert'
 
-/** Returns when it is so. A deadline takes the place of a sleep: it is long, and only a failure waits for it. */
-export async function awaitThat(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const answer = await poll({ probe: async () => (await isSo()) || undefined, timeoutMs: deadlineMs })
-  assert(answer === true, `${what} within ${deadlineMs} ms`)
+/**
+ * Returns the first result that is neither false nor undefined, so that a test uses what it saw and does not ask again. A deadline
+ * takes the place of a sleep: it is long, and only a failure waits for it.
+ */
+export async function awaitThat<Seen>(
+  what: string,
+  look: () => Promise<Seen | false | undefined> | Seen | false | undefined,
+): Promise<Seen> {
+  const seen = await poll<Seen>({ probe: async () => (await look()) || undefined, timeoutMs: deadlineMs })
+  assert(seen !== undefined, `${what} within ${deadlineMs} ms`)
+  return seen
 }
 
 const deadlineMs = 30_000

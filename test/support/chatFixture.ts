@@ -4,6 +4,7 @@ import { chatCompletions } from '../../src/endpoints/chatCompletions.ts'
 import type { Endpoint } from '../../src/endpoints/endpoint.ts'
 import { openEndpoint } from '../../src/endpoints/productDefinition.ts'
 import { createChatServer } from '../../src/outbound/chatServer.ts'
+import type { ModelPrices } from '../../src/pricing/modelPrices.ts'
 import { createLog } from '../../src/primitives/log.ts'
 import { answersJson, answersText, type LoopbackServer, openLoopbackServer, type Script } from './loopbackServer.ts'
 import { shiftedClock } from './shiftedClock.ts'
@@ -37,6 +38,7 @@ export interface Rig {
   readonly sampleUpstreams?: boolean
   readonly opensReasoning?: boolean
   readonly streamMsMax?: number
+  readonly modelPrices?: ModelPrices
 }
 
 export const clock = shiftedClock()
@@ -58,11 +60,11 @@ function open(definition: typeof aiChat, rig: Rig): Endpoint {
       models: index === 0 ? ['llama3.2', 'larger'] : ['other-model'],
       opensReasoning: rig.opensReasoning ?? false,
       apiKey: 'apiKey' in rig ? rig.apiKey : key,
-      outputTokensMax: 256,
       timeoutMs,
     }),
   )
-  const chatLimits = { outputTokensMax: 256, streamMsMax: rig.streamMsMax ?? 5_000 }
+  const { modelPrices = new Map() } = rig
+  const chatLimits = { outputTokensMax: 256, modelPrices, streamMsMax: rig.streamMsMax ?? 5_000 }
   return openEndpoint(definition, { clock, sampleUpstreams, isProbed: false, chatServers, chatLimits })
 }
 

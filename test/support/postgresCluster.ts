@@ -36,6 +36,8 @@ export async function startPostgresCluster(options: PostgresClusterOptions = {})
       killed = postgres.pid()
       process.kill(killed, 'SIGKILL')
     },
-    awaitReturn: () => awaitThat('Postgres is back after it was killed', () => postgres.pid() !== killed),
+    awaitReturn: async () => {
+      await awaitThat('Postgres is back after it was killed', () => postgres.pid() !== killed)
+    },
   }
 }

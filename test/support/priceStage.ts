@@ -17,6 +17,9 @@ const samples = {
   YAHOO: 'yahoo/chart-aapl-1d',
   STOOQ: 'stooq/light-aapl-with-prev',
   NASDAQ: 'nasdaq/info-aapl-closed',
+  DEXSCREENER: 'dexscreener/tokens-v1',
+  GECKOTERMINAL: 'geckoterminal/simple-token-price-full',
+  JUPITER: 'jupiter/price-v3-two',
 } as const
 export type PriceProvider = keyof typeof samples
 const names = [
@@ -28,7 +31,28 @@ const names = [
   'YAHOO',
   'STOOQ',
   'NASDAQ',
+  'DEXSCREENER',
+  'GECKOTERMINAL',
+  'JUPITER',
 ] as const satisfies readonly PriceProvider[]
+
+/** Samples of the other paths of a provider. */
+const others: Partial<Record<PriceProvider, (asked: URL) => string | undefined>> = {
+  COINGECKO(asked) {
+    if (asked.pathname.endsWith('/exchange_rates')) return 'coingecko/exchange-rates'
+    return asked.pathname.endsWith('/ohlc') ? 'coingecko/ohlc-bitcoin-1d' : undefined
+  },
+  KRAKEN(asked) {
+    if (asked.pathname.endsWith('/OHLC')) return 'kraken/ohlc-xbtusd'
+    return asked.searchParams.get('pair')?.startsWith('EURUSD') === true ? 'kraken/ticker-rates' : undefined
+  },
+  TWELVE_DATA: (asked) => (asked.pathname === '/quote' ? undefined : 'twelvedata/time-series-aapl-5d'),
+  YAHOO: (asked) => (asked.searchParams.get('range') === '1d' ? undefined : 'yahoo/chart-aapl-5d'),
+}
+
+export function honest(name: PriceProvider): Answering {
+  return (response, asked) => sampleAnswer(others[name]?.(asked.url) ?? samples[name])(response, asked)
+}
 
 export type Sayings = Partial<Record<PriceProvider, Answering>>
 
@@ -54,7 +78,7 @@ export async function startPriceServers() {
     ])
     const fixture = openProviderFixture(Object.fromEntries(settings), timeMs)
     const say = (more: Sayings) => {
-      for (const name of names) serverOf(name).answer({ ...says, ...more }[name] ?? sampleAnswer(samples[name]))
+      for (const name of names) serverOf(name).answer({ ...says, ...more }[name] ?? honest(name))
     }
     say({})
     const begun = new Map(names.map((name) => [name, serverOf(name).asked.length]))

@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from './temporaryFolder.ts'
 
 export interface TemporaryDirectory {
   readonly path: string
@@ -13,7 +13,7 @@ export const temporaryPrefix = 'tollbook-test-'
  * Other users may pass through it but not list it, so that the Postgres that root runs as `nobody` can reach its data.
  */
 export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(tmpdir(), temporaryPrefix))
+  const path = await mkdtemp(join(temporaryFolder(), temporaryPrefix))
   await chmod(path, 0o711)
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }

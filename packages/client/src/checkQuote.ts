@@ -1,6 +1,7 @@
 import { displayNumber, divideRoundingUp, parseBaseUnits, parseDecimal } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { memoOfSecret } from '@tollbook/core/binding'
+import { pathOf } from '@tollbook/core/endpointName'
 import { tokenPrograms } from '@tollbook/core/programs'
 import { quoteBody, type QuoteBody } from '@tollbook/core/wire'
 import { announcedBurnPerMille, burnShareOf, specifiedBurnPercent } from './burnShare.ts'
@@ -184,8 +185,8 @@ function checkPin(problem: PinProblem, actual: string, expected: string | undefi
 function checkUse({ memo, secret, endpoint, lifetimeMs }: PayableQuote, url: URL): QuoteProblem | undefined {
   if (lifetimeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   if (memo !== memoOfSecret(secret)) return quoteProblem('memo_wrong', 'the memo is not the one of the secret')
-  // A service may have its own base path, so the endpoint is the end of the requested path.
-  return endpoint.startsWith('/') && url.pathname.endsWith(endpoint)
+  // A service may have its own base path, so the endpoint is the end of the requested path. Its variant is in the body.
+  return endpoint.startsWith('/') && url.pathname.endsWith(pathOf(endpoint))
     ? undefined
     : quoteProblem('other_endpoint', `it is for ${endpoint}, and ${url.pathname} was asked for`)
 }

@@ -1,5 +1,5 @@
 import { assert, assertPresent } from './assert.ts'
-import { concatBytes, equalBytes } from './bytes.ts'
+import { equalBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
 /*
@@ -15,10 +15,14 @@ export const hashBytes = 32
 
 /** The prefix 0x01 keeps an inner node from being passed off as a leaf. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256(concatBytes([nodePrefix, left, right]))
+  assert(isHash(left) && isHash(right), 'a node is made of two hashes')
+  nodeInput.set(left, 1)
+  nodeInput.set(right, 1 + hashBytes)
+  return sha256(nodeInput)
 }
 
-const nodePrefix = Uint8Array.of(1)
+// Filled again for each node: a new array takes as long as the hash.
+const nodeInput = Uint8Array.of(1, ...new Uint8Array(2 * hashBytes))
 
 /** All that is needed to go on with a tree: the roots of its complete subtrees, the largest first, at most log2(size). */
 export interface Frontier {

@@ -10,9 +10,12 @@ function base64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')
 }
 
-/** Node's native code. The one-shot hash is about three times as fast as `createHash`. */
+/**
+ * Node's native code. The one-shot hash is about three times as fast as `createHash`, and twice as fast if its result is a
+ * string of bytes, because the memory of a buffer is expensive.
+ */
 export const platform: Platform = {
-  sha256: (data) => hash('sha256', data, 'buffer'),
+  sha256: (data) => Buffer.from(hash('sha256', data, 'binary'), 'latin1'),
   fillRandom: (bytes) => void randomFillSync(bytes),
   ed25519Signer(seed, publicKey) {
     const key = privateKey(seed, publicKey)

@@ -7,5 +7,6 @@ export const tokenPrograms: ReadonlySet<string> = new Set([splTokenProgram, toke
 export const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 export const memoPrograms: ReadonlySet<string> = new Set([memoProgram, 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'])
 
+export const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111'
 export const systemProgram = '11111111111111111111111111111111'
 export const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'

@@ -2,12 +2,12 @@ import { assertPresent } from '@tollbook/core/assert'
 import { sqlState } from './database.ts'
 
 /** A numbered migration, by its name: `0011_stored_answers`. */
-export interface Numbered {
+export interface NumberedMigration {
   readonly name: string
 }
 
 /** Names of the migrations that the database has and this program does not. */
-export function namesAhead(program: readonly Numbered[], applied: Iterable<string>): readonly string[] {
+export function namesAhead(program: readonly NumberedMigration[], applied: Iterable<string>): readonly string[] {
   return [...applied].filter((name) => !program.some((file) => file.name === name))
 }
 
@@ -18,7 +18,7 @@ export interface Ahead {
 }
 
 /** Whether a database that is ahead of a program still takes it. */
-export function takesProgram(program: readonly Numbered[], { ahead, oldestProgram }: Ahead): boolean {
+export function takesProgram(program: readonly NumberedMigration[], { ahead, oldestProgram }: Ahead): boolean {
   const number = numberOf(assertPresent(program.at(-1), 'a program has migrations').name)
   // A migration that is older than the program's last one belongs to another history.
   return oldestProgram !== undefined && number >= oldestProgram && ahead.every((name) => numberOf(name) > number)

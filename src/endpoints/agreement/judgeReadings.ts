@@ -9,6 +9,8 @@ export interface Reading {
   readonly asOfMs: number | undefined
   /** Reason why this answer is sold only if another source confirms its main figure. */
   readonly doubt?: string | undefined
+  /** The source's own series confirms the reading, so that it needs no other source. */
+  readonly isContinuous?: boolean | undefined
   /** False for a source that has no complete answer and can only confirm those of others. */
   readonly isComplete: boolean
 }
@@ -94,7 +96,8 @@ function agreedOn({ sold, readings, rule }: Candidate, { lastKnown, needsSecond 
   const jumped = lastKnown === undefined ? [] : fieldsApart(sold.figures, lastKnown, rule.jumps)
   if (open.some((field) => jumped.includes(field))) return undefined
   const isAgreed = byOthers.has(rule.main)
-  if (!isAgreed && (sold.doubt !== undefined || (needsSecond && lastKnown === undefined))) return undefined
+  const isLone = needsSecond && lastKnown === undefined && sold.isContinuous !== true
+  if (!isAgreed && (sold.doubt !== undefined || isLone)) return undefined
   return {
     kind: isAgreed ? 'agreed' : lastKnown === undefined ? 'single' : 'last_known',
     sold,

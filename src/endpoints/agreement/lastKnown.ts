@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
+import { cacheBound } from '../cacheBound.ts'
 import type { Figures } from './figures.ts'
 
 /** The figures that this process sold last, by item. */
@@ -12,6 +13,6 @@ const itemsMax = 5_000
 
 export function createLastKnown(clock: Clock, heldMs: number): LastKnown {
   const perf = { now: () => clock.monotonicMs() }
-  const held = new LRUCache<string, Figures>({ perf, ttlResolution: 0, max: itemsMax, ttl: heldMs })
+  const held = new LRUCache<string, Figures>({ perf, ttlResolution: 0, ...cacheBound(itemsMax), ttl: heldMs })
   return { find: (key) => held.get(key), remember: (key, figures) => void held.set(key, figures) }
 }

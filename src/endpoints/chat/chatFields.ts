@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ChatMessage } from '../../outbound/chatRequest.ts'
+import { outputTokensMost } from '../../pricing/modelPrices.ts'
 import { characterCount, text } from '../text.ts'
 
 /* Fields that the two chat endpoints share. */
@@ -28,8 +29,39 @@ export function conversation<T extends z.ZodType>(message: T) {
   return z.array(message, { error: expected }).min(1, expected).max(messagesMax, expected)
 }
 
-/** A configured model; undefined before the configuration is known, so that any name is documented. */
-export function modelName(models: readonly string[] | undefined) {
+/** The models on offer, and the tokens of output that the price of each covers. */
+export interface ModelRules {
+  /** Undefined before the configuration is known, so that any name is documented. */
+  readonly models: readonly string[] | undefined
+  readonly outputTokensMax: (model?: string) => number
+}
+
+/** Before the configuration is known: the largest limit that can be configured. */
+export const anyModel: ModelRules = { models: undefined, outputTokensMax: () => outputTokensMost }
+
+/** The largest limit of any model; `refuseTokens` checks that of the model that was chosen. */
+export function tokenLimit(rules: ModelRules) {
+  return wholeNumber({ min: 1, max: largestLimitOf(rules) })
+}
+
+function largestLimitOf({ models = [], outputTokensMax }: ModelRules): number {
+  return Math.max(outputTokensMax(), ...models.map(outputTokensMax))
+}
+
+/** The problem with a limit of tokens for this model; undefined when there is none. */
+export function refuseTokens(
+  rules: ModelRules,
+  { model, tokensMax = 1 }: { readonly model?: string | undefined; readonly tokensMax?: number | undefined },
+): string | undefined {
+  const most = rules.outputTokensMax(model)
+  // Beyond the limits of all models, `tokenLimit` has refused it.
+  return tokensMax <= most || tokensMax > largestLimitOf(rules)
+    ? undefined
+    : `must be a whole number from 1 to ${most} for this model`
+}
+
+/** A configured model. */
+export function modelName({ models }: ModelRules) {
   return text({
     expected: models === undefined ? 'the name of a model' : `one of the models ${models.join(', ')}`,
     shown: { minLength: 1, maxLength: 200 },
@@ -58,5 +90,3 @@ export function flag(description: string) {
 
 // The range of OpenAI.
 export const temperature = fraction({ min: 0, max: 2 })
-// Before the configuration is known: the largest limit that can be configured.
-export const outputTokensMost = 32_768

@@ -2,8 +2,10 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { ChatEnd, ChatReply, ChatRequest } from '../../outbound/chatRequest.ts'
 import type { ChatServer } from '../../outbound/chatServer.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import type { ModelPrices } from '../../pricing/modelPrices.ts'
 import type { Failure, Job } from '../../product/product.ts'
 import { createLiveness, type Liveness, type ProbedProvider } from '../liveness.ts'
+import type { ModelRules } from './chatFields.ts'
 
 export interface ChatDeps {
   readonly clock: Clock
@@ -15,8 +17,10 @@ export interface ChatDeps {
 }
 
 export interface ChatLimits {
-  /** Tokens that the price of one reply covers. */
+  /** Tokens that the price of one reply covers, unless the model has its own limit. */
   readonly outputTokensMax: number
+  /** Models with a separate price. */
+  readonly modelPrices: ModelPrices
   /** Time of the model for a streamed reply, below the time after which a stream counts as broken. */
   readonly streamMsMax: number
 }
@@ -42,12 +46,30 @@ function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider 
 }
 
 /** Every model that a caller may choose, the default first. */
-export function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
+function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
   return [...new Set(chatServers.flatMap(({ models }) => models))]
 }
 
-function serversOf({ chatServers }: Chat, model: string | undefined): readonly ChatServer[] {
-  return model === undefined ? chatServers : chatServers.filter(({ models }) => models.includes(model))
+/** The models on offer and the tokens that their prices cover, for the parameters of an order. */
+export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers' | 'chatLimits'>): ModelRules {
+  const { modelPrices, outputTokensMax } = chatLimits
+  return {
+    models: modelsOf({ chatServers }),
+    outputTokensMax: (model = '') => modelPrices.get(model)?.outputTokensMax ?? outputTokensMax,
+  }
+}
+
+/** The model, where it has its own price: a payment for another one does not buy its replies. */
+export function variantOf({ chatLimits }: Chat, model: string | undefined): string | undefined {
+  return model !== undefined && chatLimits.modelPrices.has(model) ? model : undefined
+}
+
+/** A request that names no model pays the price of the product, so it is never answered by a model that costs more. */
+function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined): readonly ChatServer[] {
+  return chatServers.filter(({ models }) => {
+    const [standard = ''] = models
+    return model === undefined ? !chatLimits.modelPrices.has(standard) : models.includes(model)
+  })
 }
 
 export function whyNoChat(chat: Chat, model?: string): string | undefined {
@@ -73,7 +95,7 @@ export function supplyOf({ chatServers, liveness }: Chat) {
 export function coverageOf(chat: Chat, model: string | undefined, tokensMax: number | undefined) {
   return {
     model: model ?? modelsOf(chat)[0] ?? null,
-    outputTokensMax: tokensMax ?? chat.chatLimits.outputTokensMax,
+    outputTokensMax: tokensMax ?? rulesOf(chat).outputTokensMax(model),
   }
 }
 
@@ -90,12 +112,34 @@ export interface ReplyParts {
   /** The model that was asked; its server may report another name at the end. */
   readonly model: string
   readonly label: string
+  readonly charactersMax: number
   /** Stops the server. */
   readonly stop: () => void
 }
 
-export function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
-  return askInTurn(chat, { request, signal: job.signal }, (server) => server.ask(request, job.signal))
+export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
+  const asking = { request, signal: job.signal }
+  const answered = await askInTurn(chat, asking, (server) => server.ask(request, job.signal))
+  if (answered.kind === 'failed') return answered
+  return { ...answered, answer: cutReply(answered.answer, charactersMaxOf(request)) }
+}
+
+// No token of a known language model has more characters, so a longer reply has more tokens than were paid for.
+const charactersOfToken = 128
+
+/** Some servers ignore the limit of tokens. */
+function charactersMaxOf({ tokensMax }: Pick<ChatRequest, 'tokensMax'>): number {
+  return tokensMax * charactersOfToken
+}
+
+function cutReply(reply: ChatReply, charactersMax: number): ChatReply {
+  if (reply.reply.length <= charactersMax) return reply
+  return { ...reply, reply: cutText(reply.reply, charactersMax), finishReason: 'length' }
+}
+
+/** Without half of a surrogate pair at the end. */
+function cutText(text: string, charactersMax: number): string {
+  return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
 }
 
 export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ReplyParts>> {
@@ -110,7 +154,7 @@ export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise
       rest.return(cutOff(model)).catch(() => undefined)
     }
     job.signal.addEventListener('abort', stop, { once: true })
-    return { first, rest, model, label: server.label, stop }
+    return { first, rest, model, label: server.label, charactersMax: charactersMaxOf(request), stop }
   })
 }
 
@@ -154,8 +198,8 @@ function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
 }
 
 /**
- * The texts of a streamed reply within the model's time. A reply that takes longer ends as one that was cut at its limit: if it
- * broke, its caller could have long texts of a slow model without paying for them.
+ * The texts of a streamed reply within the model's time and the tokens that were paid for. A reply that takes longer, or goes on
+ * after its limit, ends as one that was cut at its limit: if it broke, its caller could have long texts without paying for them.
  */
 export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
   const { clock, chatLimits, liveness } = chat
@@ -176,8 +220,17 @@ export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<st
     }
   }
   try {
+    let leftCharacters = parts.charactersMax
     let step = parts.first
-    for (; step.done !== true; step = await next()) yield step.value
+    for (; step.done !== true; step = await next()) {
+      if (step.value.length > leftCharacters) {
+        const last = cutText(step.value, leftCharacters)
+        if (last !== '') yield last
+        return cutOff(model)
+      }
+      leftCharacters -= step.value.length
+      yield step.value
+    }
     return step.value
   } catch (error) {
     if (error instanceof UpstreamFailure) liveness.noteFailure(label, error)

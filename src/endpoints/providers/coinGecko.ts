@@ -1,15 +1,11 @@
 import { z } from 'zod'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply, Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
-import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { openCoinGecko, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRanked } from './cryptoPrice.ts'
-import { errorIn, type Observation, paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { type Observation, type ProviderDeps, readJson } from './provider.ts'
 import type { CryptoPrice } from './cryptoPrice.ts'
 
-// Limit without a key: 5 a minute and address. With a free key: 30 by the older documents, 100 by the newer ones.
-const pacePublic = { requests: 5, perSeconds: 60 }
-const paceWithKey = { requests: 30, perSeconds: 60 }
-const proHost = 'pro-api.coingecko.com'
 // The likeliest coins of one symbol; 900 bytes each.
 const candidatesMax = 50
 
@@ -34,17 +30,7 @@ const market = z.object({
 const markets = z.array(z.unknown()).max(250)
 type CoinMarket = z.infer<typeof market>
 
-export function createCoinGecko(deps: ProviderDeps): CryptoProvider {
-  const setting = deps.upstreams.COINGECKO
-  const base = baseUrlOf(setting, 'https://api.coingecko.com/api/v3')
-  const key = setting?.apiKey
-  const upstream = deps.openUpstream({
-    name: 'coingecko',
-    base,
-    pace: paceOf(setting, key === undefined ? pacePublic : paceWithKey),
-    timeoutMs: 3_500,
-    headers: key === undefined ? {} : { [base.hostname === proHost ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key']: key },
-  })
+export function createCoinGecko(deps: ProviderDeps, upstream: Upstream = openCoinGecko(deps)): CryptoProvider {
   return {
     name: 'coingecko',
     pace: upstream.pace,
@@ -70,7 +56,7 @@ function symbolOf({ coin, symbol }: CryptoQuery): string {
 }
 
 function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
-  refuseError(reply)
+  refuseCoinGeckoError(reply)
   const meant = query.id ?? query.coin?.coingecko
   const items = readJson(reply, markets)
   const readable = items.flatMap((item) => market.safeParse(item).data ?? [])
@@ -104,20 +90,6 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
     updatedAt: chosen.last_updated,
     others: candidates.filter(({ id }) => id !== chosen.id).map(({ id }) => id),
   })
-}
-
-const errorBody = z
-  .object({ status: z.object({ error_code: z.number() }) })
-  .transform(({ status }) => status.error_code)
-const keyProblems = new Set([10_002, 10_005, 10_010, 10_011])
-
-/** A rate limit is also reported in a body under 200. */
-function refuseError(reply: Reply): void {
-  const code = errorIn(reply, errorBody)
-  if (code === 429) throw new UpstreamFailure('rate_limited', 'the limit is in the body')
-  if (code !== undefined && keyProblems.has(code)) throw new UpstreamFailure('auth', `error ${code}`)
-  if (code === 1_020) throw new UpstreamFailure('blocked', 'error 1020')
-  refuseStatus(reply, 'bad_payload')
 }
 
 function rankedOf({ market_cap_rank: rank, total_volume: volume }: CoinMarket) {

@@ -11,15 +11,21 @@ const timeoutMs = 3_000
 const pairsMax = 200
 
 const count = z.number().nullish()
+const unread = z.string().nullish().catch(undefined)
 const pair = z.object({
   chainId: z.string().nullish(),
-  baseToken: z.object({ address: z.string() }),
+  baseToken: z.object({ address: z.string(), symbol: unread, name: unread }),
   priceUsd: figure,
   liquidity: z.object({ usd: figure }).nullish(),
+  // Without trades in a period, its key is missing.
+  priceChange: z.object({ h24: figure }).nullish().catch(undefined),
+  volume: z.object({ h24: figure }).nullish().catch(undefined),
+  fdv: figure.catch(undefined),
+  marketCap: figure.catch(undefined),
   txns: z.object({ h24: z.object({ buys: count, sells: count }).nullish() }).nullish(),
 })
 type TokenPair = z.infer<typeof pair>
-const pairs = z.array(pair).max(pairsMax)
+export const dexscreenerPairs = z.array(pair).max(pairsMax)
 
 /** The deepest pool in which the token is the base. */
 export function createDexscreener({ clock, upstreams: { DEXSCREENER }, openUpstream }: ProviderDeps): Market {
@@ -36,13 +42,14 @@ export function createDexscreener({ clock, upstreams: { DEXSCREENER }, openUpstr
       upstream.ask({ path: `/tokens/v1/solana/${address}` }, (reply) => {
         refuseStatus(reply)
         refuseStale(reply)
-        const { priceUsd, liquidity } = deepestOf(readJson(reply, pairs), address)
+        const { priceUsd, liquidity } = poolsOf(readJson(reply, dexscreenerPairs), address).deepest
         return { data: readFigures({ price: priceUsd, liquidity: liquidity?.usd }), asOfMs: clock.nowMs() }
       }),
   }
 }
 
-function deepestOf(all: readonly TokenPair[], mint: string): TokenPair {
+/** The traded pools of a token with a price, and the deepest of them. */
+export function poolsOf(all: readonly TokenPair[], mint: string) {
   // Addresses are case-sensitive. A pair with the token as the quote states the price of its partner.
   const own = all.filter(({ chainId, baseToken }) => (chainId ?? 'solana') === 'solana' && baseToken.address === mint)
   if (own.length === 0) throw new UpstreamFailure('not_found', 'it has no pool of the token')
@@ -51,7 +58,7 @@ function deepestOf(all: readonly TokenPair[], mint: string): TokenPair {
   // Pools cannot be compared without their depth.
   if (deepest === undefined || depthOf(deepest) === 0)
     throw new UpstreamFailure('incomplete', 'it has no pool of the token with a price, liquidity and trades')
-  return deepest
+  return { deepest, all: priced }
 }
 
 /** Pools without a trade in the last day have an outdated price. */

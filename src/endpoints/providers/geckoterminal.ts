@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { figure, type Market, readFigures, refuseStale } from './marketPrice.ts'
@@ -10,7 +11,15 @@ const timeoutMs = 3_000
 
 const byMint = z.record(z.string(), figure)
 const answer = z.object({
-  data: z.object({ attributes: z.object({ token_prices: byMint, total_reserve_in_usd: byMint.nullish() }) }),
+  data: z.object({
+    attributes: z.object({
+      token_prices: byMint,
+      total_reserve_in_usd: byMint.nullish(),
+      market_cap_usd: byMint.nullish(),
+      h24_volume_usd: byMint.nullish(),
+      h24_price_change_percentage: byMint.nullish(),
+    }),
+  }),
 })
 /** Two error shapes: `status` for rate limits, `errors` for everything else. */
 const limited = z.object({ status: z.object({ error_code: z.number() }) })
@@ -30,15 +39,27 @@ export function createGeckoterminal({ clock, upstreams: { GECKOTERMINAL }, openU
     whyUnavailable: () => upstream.whyResting(),
     ask: ({ address }) =>
       upstream.ask({ path: `/api/v2/simple/networks/solana/token_price/${address}`, query }, (reply) => {
-        refuseStatus(reply)
-        refuseStale(reply)
-        refuseErrors(parseJson(reply))
-        const { token_prices: prices, total_reserve_in_usd: reserves } = readJson(reply, answer).data.attributes
-        const price = Object.hasOwn(prices, address) ? prices[address] : undefined
-        // Unknown tokens are left out or are null.
-        if (price === undefined) throw new UpstreamFailure('not_found', 'it has no price for the token')
-        return { data: readFigures({ price, liquidity: reserves?.[address] }), asOfMs: clock.nowMs() }
+        const { price, liquidity } = readGeckoterminal(reply, address)
+        return { data: readFigures({ price, liquidity }), asOfMs: clock.nowMs() }
       }),
+  }
+}
+
+/** The figures of one token, as far as they were asked for. */
+export function readGeckoterminal(reply: Reply, mint: string) {
+  refuseStatus(reply)
+  refuseStale(reply)
+  refuseErrors(parseJson(reply))
+  const { token_prices: prices, ...others } = readJson(reply, answer).data.attributes
+  const price = Object.hasOwn(prices, mint) ? prices[mint] : undefined
+  // Unknown tokens are left out or are null.
+  if (price === undefined) throw new UpstreamFailure('not_found', 'it has no price for the token')
+  return {
+    price,
+    liquidity: others.total_reserve_in_usd?.[mint],
+    marketCap: others.market_cap_usd?.[mint],
+    volume: others.h24_volume_usd?.[mint],
+    changePercent: others.h24_price_change_percentage?.[mint],
   }
 }
 

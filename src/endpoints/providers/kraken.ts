@@ -37,7 +37,7 @@ export function createKraken(deps: ProviderDeps): ReferencePrice {
 function read(reply: Reply, asked: string) {
   refuseStatus(reply)
   const { error, result = {} } = readJson(reply, answer)
-  refuseError(error)
+  refuseKrakenError(error)
   const [found, ...others] = Object.entries(result)
   if (found === undefined || others.length > 0) throw new UpstreamFailure('bad_payload', 'not one pair')
   const [name, { c: trade }] = found
@@ -46,13 +46,13 @@ function read(reply: Reply, asked: string) {
 }
 
 /** Older pairs have a letter before each side in the answer: XXBTZUSD for XBTUSD. */
-function isSamePair(answered: string, asked: string): boolean {
+export function isSamePair(answered: string, asked: string): boolean {
   const base = asked.replace(/USD$/, '')
   return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`
 }
 
 /** Every answer comes under 200. */
-function refuseError([error]: readonly string[]): void {
+export function refuseKrakenError([error]: readonly string[]): void {
   if (error === undefined) return
   if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')
   if (/too many requests|rate limit|throttled/i.test(error))

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { cacheBound } from '../cacheBound.ts'
 import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import {
   type Air,
@@ -64,7 +65,7 @@ export function createMetNorway({
     base: baseUrlOf(upstreams.MET_NORWAY, publicBase),
     pace: paceOf(upstreams.MET_NORWAY, publicPace),
   })
-  const stored = new LRUCache<string, StoredForecast>({ max: storedMax })
+  const stored = new LRUCache<string, StoredForecast>(cacheBound(storedMax))
   let isDeprecationSaid = false
 
   async function steps(query: Pick<WeatherQuery, 'latitude' | 'longitude'>): Promise<StoredForecast> {
@@ -89,6 +90,7 @@ export function createMetNorway({
   return {
     name: 'met-norway',
     pace: upstream.pace,
+    hasSeries: true,
     whyUnavailable: () => upstream.whyResting(),
     async ask(query) {
       const forecast = await steps(query)
@@ -195,8 +197,26 @@ function observationOf(
     data: reportOf({ celsius, humidityPercent, description, air: nearest, steps: ahead }),
     asOfMs: timeMs,
     fetchedAtMs,
+    isContinuous: isContinued({ timeMs, celsius, humidityPercent }, steps),
     detail: { kind: 'forecast', attribution: 'Data from MET Norway (CC BY 4.0)' },
   }
+}
+
+// The air changes by less than this within an hour or two, except in rare fronts; then a second provider has to confirm it.
+const continuous = { withinMs: 2 * 60 * 60 * 1000, celsius: 5, humidityPercent: 40 }
+
+/** True if the hours before and after say nearly the same. */
+function isContinued(
+  now: { readonly timeMs: number; readonly celsius: number; readonly humidityPercent: number },
+  steps: readonly Step[],
+): boolean {
+  const near = steps.filter(
+    ({ timeMs }) => timeMs !== now.timeMs && Math.abs(timeMs - now.timeMs) <= continuous.withinMs,
+  )
+  const isNear = ({ celsius = Number.NaN, humidityPercent = Number.NaN }: Step) =>
+    Math.abs(celsius - now.celsius) <= continuous.celsius &&
+    Math.abs(humidityPercent - now.humidityPercent) <= continuous.humidityPercent
+  return near.length > 0 && near.every(isNear)
 }
 
 /** The last steps have no sky and no precipitation, so they end the forecast. */

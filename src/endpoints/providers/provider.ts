@@ -42,6 +42,8 @@ export interface Provider<Query, Data> {
   readonly pace?: PaceLimit | undefined
   /** A request costs part of a paid or scarce quota, so the provider is probed only when no other answers. */
   readonly isMetered?: boolean
+  /** Its answers have series that may confirm them, so that it can be sold while no other source is ready. */
+  readonly hasSeries?: boolean
   /** Throws only `UpstreamFailure`. Has its own time-out. */
   ask(query: Query): Promise<Observation<Data>>
 }
@@ -56,6 +58,8 @@ export interface Observation<Data> {
   readonly figures?: Figures
   /** Reason why the answer is sold only if another provider agrees. */
   readonly doubt?: string
+  /** The figures continue the series of the same answer: none of them was damaged alone. */
+  readonly isContinuous?: boolean
   /** Further fields, sold on request. */
   readonly details?: Readonly<Record<string, Json>>
   /** Details for `meta`: the chosen id, the alternatives. */

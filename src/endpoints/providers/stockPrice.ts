@@ -90,6 +90,16 @@ const hundredths: ReadonlyMap<string, string> = new Map([
   ['ZAc', 'ZAR'],
 ])
 
+/** The whole unit of a currency in which an exchange quotes, and its amounts. */
+export function wholeUnitOf(currency: string) {
+  const whole = hundredths.get(currency)
+  return {
+    currency: whole ?? currency,
+    isHundredths: whole !== undefined,
+    inWhole: (quoted: number) => (whole === undefined ? quoted : rounded(quoted / 100)),
+  }
+}
+
 /**
  * The last price of regular trading against the close of the trading day before. We always compute the change ourselves,
  * because providers compare with different days.
@@ -100,8 +110,7 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
     throw new UpstreamFailure('incomplete', 'the currency is missing')
   if (asOfMs === undefined || asOfMs === null || !Number.isFinite(asOfMs) || asOfMs <= 0)
     throw new UpstreamFailure('incomplete', 'the time is missing')
-  const whole = hundredths.get(currency)
-  const inWhole = (quoted: number) => (whole === undefined ? quoted : rounded(quoted / 100))
+  const { currency: whole, isHundredths, inWhole } = wholeUnitOf(currency)
   const price = positive(figures.price, 'the price')
   const previousClose = positive(figures.previousClose, 'the previous close')
   if (price > priceMax) throw new UpstreamFailure('incomplete', 'a price that no share has')
@@ -119,9 +128,9 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercent: signedPercent(percent, 1),
       volume: volumeOf(figures),
     },
-    details: stockDetails(figures, { currency: whole ?? currency, inWhole, previousClose }),
+    details: stockDetails(figures, { currency: whole, inWhole, previousClose }),
     figures: {
-      currency: whole ?? currency,
+      currency: whole,
       price: inWhole(price),
       changePercent: percent,
       volume: volumeOf(figures),
@@ -129,8 +138,8 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
     asOfMs,
     ...(doubt === undefined ? {} : { doubt }),
     detail: {
-      currency: whole ?? currency,
-      ...(whole === undefined ? {} : { quotedIn: currency }),
+      currency: whole,
+      ...(isHundredths ? { quotedIn: currency } : {}),
       previousClose: rounded(inWhole(previousClose)),
       changeValue: rounded(change),
       changePercentValue: rounded(percent),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply, Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, type Observation, paceOf, errorIn, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
@@ -48,34 +48,50 @@ const quote = z.object({
   is_market_open: z.boolean().nullish(),
 })
 
-/** Only with the operator's key; without one this provider is left out. */
-export function createTwelveData(deps: ProviderDeps, key: string): StockProvider {
+/** One limit for prices and histories. */
+export function openTwelveData(deps: ProviderDeps): Upstream {
   const setting = deps.upstreams.TWELVE_DATA
-  const upstream = deps.openUpstream({
+  return deps.openUpstream({
     name: 'twelvedata',
     base: baseUrlOf(setting, 'https://api.twelvedata.com'),
     pace: paceOf(setting, pacePublic),
     timeoutMs: 3_000,
   })
+}
+
+export function hasTwelveDataCode({ ticker: { exchangeSuffix } }: StockQuery): boolean {
+  return exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix)
+}
+
+/** Only with the operator's key; without one this provider is left out. */
+export function createTwelveData(
+  deps: ProviderDeps,
+  key: string,
+  upstream: Upstream = openTwelveData(deps),
+): StockProvider {
   return {
     name: 'twelvedata',
     pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     isMetered: true,
-    covers: ({ ticker: { exchangeSuffix } }) => exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix),
+    covers: hasTwelveDataCode,
     async ask(query) {
-      const mic = micOf(query)
-      const place = mic === undefined ? undefined : { mic_code: mic }
-      // The API takes the key in the query. Our logs and errors contain no addresses.
-      const fields = { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
-      return upstream.ask({ path: '/quote', query: fields }, (reply) =>
+      const mic = twelveDataMic(query)
+      return upstream.ask({ path: '/quote', query: twelveDataFields(query, key) }, (reply) =>
         read({ reply, query, mic, nowMs: deps.clock.nowMs() }),
       )
     },
   }
 }
 
-function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
+/** The API takes the key in the query. Our logs and errors contain no addresses. */
+export function twelveDataFields(query: StockQuery, key: string): Readonly<Record<string, string>> {
+  const mic = twelveDataMic(query)
+  const place = mic === undefined ? undefined : { mic_code: mic }
+  return { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
+}
+
+export function twelveDataMic({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   if (exchangeSuffix === undefined) return undefined
   const mic = micOfSuffix.get(exchangeSuffix)
   if (mic === undefined) throw new UpstreamFailure('not_covered', 'no code for this exchange')
@@ -93,7 +109,7 @@ interface Reading {
 const sessionMsMax = 10 * 60 * 60_000
 
 function read({ reply, query, mic, nowMs }: Reading): Observation<StockPrice> {
-  refuseError(reply)
+  refuseTwelveDataError(reply)
   const found = readJson(reply, quote)
   if (!isSameSymbol(found.symbol, withClass(query.ticker, '.')))
     throw new UpstreamFailure('bad_payload', 'another symbol was answered')
@@ -126,7 +142,7 @@ function openSinceMs(mic: string | undefined, nowMs: number): number {
 const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })
 
 /** Errors come as a body, usually under 200. */
-function refuseError(reply: Reply): void {
+export function refuseTwelveDataError(reply: Reply): void {
   const error = errorIn(reply, errorBody)
   if (error === undefined) return refuseStatus(reply, 'bad_payload')
   const { code, message } = error

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply, Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { browserAgent } from './browserAgent.ts'
@@ -46,35 +46,33 @@ const bars = z
   .nullish()
   .catch(undefined)
 const problem = z.object({ code: z.string(), description: z.string().nullish() }).nullish()
-const answer = z.object({
-  chart: z
-    .object({
-      result: z
-        .array(z.object({ meta, indicators: bars }))
-        .max(10)
-        .nullish(),
-      error: problem,
-    })
-    .optional(),
-  finance: z.object({ error: problem }).optional(),
-})
+const result = z.object({ meta, indicators: bars })
+const answerOf = <T extends z.ZodType>(one: T) =>
+  z.object({
+    chart: z.object({ result: z.array(one).max(10).nullish(), error: problem }).optional(),
+    finance: z.object({ error: problem }).optional(),
+  })
 
-/** The chart of one day: the only call without cookie and crumb. */
-export function createYahoo(deps: ProviderDeps): StockProvider {
+/** One limit for prices and histories. */
+export function openYahoo(deps: ProviderDeps): Upstream {
   const setting = deps.upstreams.YAHOO
-  const upstream = deps.openUpstream({
+  return deps.openUpstream({
     name: 'yahoo',
     base: baseUrlOf(setting, 'https://query2.finance.yahoo.com'),
     pace: paceOf(setting, pacePublic),
     timeoutMs: 3_000,
     headers: { 'user-agent': browserAgent },
   })
+}
+
+/** The chart of one day: the only call without cookie and crumb. */
+export function createYahoo(deps: ProviderDeps, upstream: Upstream = openYahoo(deps)): StockProvider {
   return {
     name: 'yahoo',
     pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     ask(query) {
-      const symbol = spell(query.ticker)
+      const symbol = yahooSpelling(query.ticker)
       return upstream.ask(
         // One day only: `chartPreviousClose` is the close before the range.
         { path: `/v8/finance/chart/${encodeURIComponent(symbol)}`, query: { interval: '1d', range: '1d' } },
@@ -84,7 +82,7 @@ export function createYahoo(deps: ProviderDeps): StockProvider {
   }
 }
 
-function spell(ticker: Ticker): string {
+export function yahooSpelling(ticker: Ticker): string {
   const { root, exchangeSuffix } = ticker
   return exchangeSuffix === undefined ? withClass(ticker, '-') : `${root}.${exchangeSuffix}`
 }
@@ -99,7 +97,7 @@ interface Reading {
 const stockTypes = new Set(['EQUITY', 'ETF', 'MUTUALFUND'])
 
 function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice> {
-  const { meta: found, indicators } = chartOf(reply)
+  const { meta: found, indicators } = readYahooChart(reply, result)
   if (!isSameSymbol(found.symbol, symbol)) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
   // Yahoo also lists currencies, futures and coins, and returns an empty shell for delisted symbols.
   const { instrumentType } = found
@@ -125,17 +123,19 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
   })
 }
 
-function chartOf(reply: Reply) {
+/** The chart of a reply; its errors come in the body. */
+export function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
   refuseAccess(reply)
   if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
-  const parsed = answer.safeParse(parseJson(reply))
+  const parsed = answerOf(one).safeParse(parseJson(reply))
   if (!parsed.success) throw new UpstreamFailure('bad_payload', 'not the shape of a chart')
   const { chart, finance } = parsed.data
   refuseProblem(chart?.error ?? finance?.error)
   refuseStatus(reply, 'bad_payload')
-  const result = chart?.result
-  if (result === undefined || result === null) throw new UpstreamFailure('bad_payload', 'neither a result nor an error')
-  const [first] = result
+  const results = chart?.result
+  if (results === undefined || results === null)
+    throw new UpstreamFailure('bad_payload', 'neither a result nor an error')
+  const [first] = results
   if (first === undefined) throw new UpstreamFailure('not_found', 'no result')
   return first
 }

@@ -1,4 +1,4 @@
-/* The address of the page names what it shows: dates, report, filters and payment. The token is never part of it. */
+/* The address of the page names what it shows: dates, report, filters, payment, or the month of a closing statement. The token is never part of it. */
 
 const names = [
   'from',
@@ -14,6 +14,7 @@ const names = [
   'owedTo',
   'columns',
   'payment',
+  'closing',
 ]
 
 export function readAddress() {
@@ -21,7 +22,7 @@ export function readAddress() {
   return Object.fromEntries(names.flatMap((name) => (given.has(name) ? [[name, given.get(name)]] : [])))
 }
 
-/** Replaces the parameters that are given; an empty one is left out. A new payment is a new entry of the history. */
+/** Replaces the parameters that are given; an empty one is left out. A new payment or statement is a new entry of the history. */
 export function writeAddress(changed, { isNew = false } = {}) {
   const next = new URLSearchParams()
   for (const [name, value] of Object.entries({ ...readAddress(), ...changed }))

@@ -52,9 +52,13 @@ function dataOf(response, body) {
 export async function saveCsv(report, parameters) {
   const response = await ask(report, { ...parameters, format: 'csv' })
   if (!response.ok) throw new Error((await response.json()).error)
+  saveFile(`tollbook-${report}.csv`, await response.blob())
+}
+
+export function saveFile(name, blob) {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(await response.blob())
-  link.download = `tollbook-${report}.csv`
+  link.href = URL.createObjectURL(blob)
+  link.download = name
   link.click()
   URL.revokeObjectURL(link.href)
 }

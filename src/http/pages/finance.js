@@ -2,6 +2,7 @@ import { countText, tokensNumber, tokensText } from './amounts.js'
 import { paymentAddress, readAddress, writeAddress } from './address.js'
 import { Forbidden, forgetToken, hasToken, keepToken, read, Refused, takeTokenFromFragment } from './api.js'
 import { drawDays, drawNames, tableBehind } from './charts.js'
+import { createClosingView } from './closing.js'
 import { openPayment } from './paymentDialog.js'
 import { createReportBrowser } from './reports.js'
 import { columnName } from './tables.js'
@@ -20,6 +21,12 @@ const firstDay = '1970-01-01'
 const quartersShown = 12
 
 const reports = createReportBrowser(one('#reports'), { range, onPayment: showPayment, onFault: tell })
+const closing = createClosingView(one('#closing'), {
+  today: () => dayBefore(0),
+  onFault: tell,
+  onShown: ({ month, status: state }) => (status.textContent = `Statement of ${month}, ${state}.`),
+})
+const isClosingShown = () => readAddress().closing !== undefined
 
 one('#sign-in form').addEventListener('submit', (event) => {
   event.preventDefault()
@@ -109,17 +116,28 @@ function lastQuarters() {
 
 async function show() {
   try {
+    if (isClosingShown()) return await showClosing()
     const isWhole = await showSummary().then(() => true, toleratesRole)
     for (const part of document.querySelectorAll('.whole')) part.hidden = !isWhole
-    one('#sign-in').hidden = true
-    one('#ledger').hidden = false
-    one('#sign-out').hidden = false
+    signedIn('#ledger')
     await (isWhole ? showRange() : reports.show().catch(tell))
     const { payment } = readAddress()
     if (payment !== undefined && !one('#payment').open) showPayment(payment)
   } catch (error) {
     tell(error)
   }
+}
+
+async function showClosing() {
+  one('#title').textContent = 'Month end'
+  document.title = 'Month end · Finance · Tollbook'
+  signedIn('#closing')
+  await closing.show()
+}
+
+function signedIn(view) {
+  for (const part of ['#sign-in', '#ledger', '#closing']) one(part).hidden = part !== view
+  one('#sign-out').hidden = false
 }
 
 /** Support reads single payments and refunds, and no sums. */
@@ -132,6 +150,7 @@ function toleratesRole(error) {
 function signedOut(why) {
   one('#sign-in').hidden = false
   one('#ledger').hidden = true
+  one('#closing').hidden = true
   one('#sign-out').hidden = true
   status.textContent = why
 }

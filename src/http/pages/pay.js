@@ -113,6 +113,9 @@ async function requestPrice(order, wallet) {
   const response = await ask(order, { 'x-wallet-address': wallet })
   const body = await response.json()
   if (response.status !== 402) throw new Error(body.error)
+  // The transaction that this page gets is for the price of the product.
+  if (body.pricing.endpoint !== path)
+    throw new Error(`This page does not sell ${body.pricing.endpoint}. Leave the model empty, or buy with a program.`)
   say(`The price is ${body.pricing.requiredTokens} tokens; ${body.burnInfo.percentage} % of it is burned.`)
 }
 

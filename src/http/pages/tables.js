@@ -1,6 +1,6 @@
 import { paymentAddress } from './address.js'
 import { countText, tokensText } from './amounts.js'
-import { stateMeaning, stateWord } from './words.js'
+import { stateMeaning, stateWord, totalWord } from './words.js'
 
 const names = {
   day: 'Day (UTC)',
@@ -46,6 +46,11 @@ const names = {
   closingDebitBaseUnits: 'Closing debit',
   closingCreditBaseUnits: 'Closing credit',
   owedBaseUnits: 'Owed back',
+  total: 'Movement',
+  amountBaseUnits: 'Tokens',
+  atQuotedPriceMicroUsd: 'USD, quoted price',
+  atDayPriceMicroUsd: 'USD, price of the day',
+  listedAs: 'Listed as',
 }
 
 function isAtDayPrice(column) {
@@ -143,6 +148,7 @@ function content(column, value, decimals) {
   if (column.endsWith('BaseUnits')) return [tokensText(value, decimals)]
   if (column.endsWith('MicroUsd')) return [tokensText(String(value), 6)]
   if (column === 'state') return [badge(value)]
+  if (column === 'total') return [totalWord(value)]
   if (column.endsWith('At')) return [value.replace('T', ' ').replace(/\.\d+Z$/, '')]
   if (column === 'wallet' || column === 'planId') return [shortened(value)]
   return [typeof value === 'number' && column !== 'slot' && column !== 'position' ? countText(value) : String(value)]

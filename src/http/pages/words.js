@@ -1,4 +1,4 @@
-/* Words for the ledger's states and events. A test fails when one is missing. */
+/* Words for the ledger's states and events, and for the totals of a closing statement. A test fails when one is missing. */
 
 /** State of a stream: its word on the page, and its meaning. */
 const states = {
@@ -62,6 +62,24 @@ const kinds = {
   BurnSubmitted: 'We put on record that we were about to burn these tokens.',
   BurnFailed: 'The burn did not land and never will; the tokens stay owed, and the next round burns them.',
   BurnConfirmed: 'The tokens were burned out of the payment wallet, and count as burned for their endpoints.',
+}
+
+/** Totals of a closing statement. */
+const totals = {
+  received: 'Received in the payment wallet',
+  burned: 'Burned by callers',
+  burnOwed: 'Received to be burned',
+  burnConfirmed: 'Burned later, by us',
+  allocated: 'Allocated to the shares',
+  refundsArisen: 'Refunds that arose',
+  refundsGranted: 'Refunds granted by a person',
+  paidOut: 'Paid out to the shares',
+  refunded: 'Paid back to wallets',
+  lost: 'Lost to reversals',
+}
+
+export function totalWord(total) {
+  return totals[total] ?? total
 }
 
 export function stateWord(state) {

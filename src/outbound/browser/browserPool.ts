@@ -13,11 +13,11 @@ export interface BrowserPool {
   /** Undefined unless the last start failed. */
   problem(): string | undefined
   /** A browser for one job. It stays open until it is given back. */
-  take(): Promise<Lease>
+  take(): Promise<BrowserLease>
   close(): Promise<void>
 }
 
-export interface Lease {
+export interface BrowserLease {
   readonly browser: Browser
   /** `spoiled`: it did not obey, and the next job gets another. */
   giveBack(state: 'sound' | 'spoiled'): void
@@ -178,7 +178,7 @@ async function announce(
   })
 }
 
-async function take(pool: BrowserPoolState): Promise<Lease> {
+async function take(pool: BrowserPoolState): Promise<BrowserLease> {
   const opened = await current(pool)
   opened.jobs++
   opened.leases++

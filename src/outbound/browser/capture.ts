@@ -75,7 +75,7 @@ export const documentHeightMax = 40_000
 
 export async function capturePdf(page: Page, order: PdfOrder): Promise<Captured> {
   const { format, margin, preferCSSPageSize = false, landscape = false, scale = 1, printBackground = true } = order
-  const { pageRanges = '', headerTemplate, footerTemplate } = order
+  const { pageRanges = '', outline = false, headerTemplate, footerTemplate } = order
   const options: PDFOptions = {
     format,
     margin,
@@ -84,6 +84,9 @@ export async function capturePdf(page: Page, order: PdfOrder): Promise<Captured>
     scale,
     printBackground,
     pageRanges,
+    // Structure for readers that speak the text.
+    tagged: true,
+    outline,
     displayHeaderFooter: headerTemplate !== undefined || footerTemplate !== undefined,
     // An empty text would be replaced by the browser's own header.
     headerTemplate: headerTemplate ?? '<span></span>',

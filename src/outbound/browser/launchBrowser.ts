@@ -8,6 +8,7 @@ import { makeBrowserHome, removeBrowserHome } from './browserHome.ts'
 import { type BrowserProcess, startBrowserProcess } from './browserProcess.ts'
 import type { Chromium } from './chromium.ts'
 import { createPipeTransport } from './pipeTransport.ts'
+import { watchProcessors } from './processorShares.ts'
 
 /** One way to run a browser here: which, as whom, and whether its own sandbox is on. */
 export interface Recipe {
@@ -76,7 +77,12 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
       signal: options.signal,
     })
     const browser = await connect(started)
-    return { browser, end: () => end({ browser, started, home, clock: options.clock }) }
+    const { stop } = watchProcessors(browser)
+    const end = () => {
+      stop()
+      return endBrowser({ browser, started, home, clock: options.clock })
+    }
+    return { browser, end }
   } catch (error) {
     await removeBrowserHome(home)
     throw error
@@ -133,7 +139,7 @@ interface Ending {
   readonly clock: Clock
 }
 
-async function end({ browser, started, home, clock }: Ending): Promise<void> {
+async function endBrowser({ browser, started, home, clock }: Ending): Promise<void> {
   const inTime = new AbortController()
   const closed = browser.close().catch(() => undefined)
   await Promise.race([closed, clock.sleep(closeTimeoutMs, inTime.signal).catch(() => undefined)])

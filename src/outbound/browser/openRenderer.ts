@@ -15,6 +15,16 @@ export interface RendererDeps {
   /** A job is ended after this time, whatever its page does. */
   readonly jobTimeoutMs?: number
   readonly openEngine: () => Promise<RenderEngine>
+  /** Called after each attempt, sold or not. */
+  readonly onAttempt?: (attempt: RenderAttempt) => void
+}
+
+export interface RenderAttempt {
+  /** Reference of the payment. */
+  readonly payment: string
+  readonly isRendered: boolean
+  /** Browser time of this payment so far, this attempt included. */
+  readonly paymentTimeMs: number
 }
 
 // Below the time of a handler, 30 s by default, so that a job that waited a while still has its time.
@@ -39,13 +49,15 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
     stalledMax: concurrency * stalledPerPlaceMax,
   })
   const budgets = createPaymentBudgets({ clock, paymentTimeMs })
-  const rendering = { engine, queue, budgets, jobTimeoutMs: deps.jobTimeoutMs ?? jobTimeoutMsDefault }
+  const { jobTimeoutMs = jobTimeoutMsDefault, onAttempt = () => undefined } = deps
+  const rendering = { engine, queue, budgets, jobTimeoutMs, onAttempt }
   return {
     allowHosts,
-    whyUnavailable: (newcomer = true) =>
-      newcomer && queue.aheadOfNewcomerCount() >= concurrency * waitingPerPlaceMax
+    whyNoQuote: (payer) =>
+      queue.aheadCount(payer) >= concurrency * waitingPerPlaceMax
         ? 'too many pages are being rendered'
         : engine.whyUnavailable(),
+    whyUnavailable: () => engine.whyUnavailable(),
     problem: engine.problem,
     screenshot: (order, customer) => renderInTurn(rendering, { kind: 'screenshot', order }, customer),
     pdf: (order, customer) => renderInTurn(rendering, { kind: 'pdf', order }, customer),
@@ -58,21 +70,26 @@ interface Rendering {
   readonly queue: RenderQueue
   readonly budgets: PaymentBudgets
   readonly jobTimeoutMs: number
+  readonly onAttempt: (attempt: RenderAttempt) => void
 }
 
 async function renderInTurn(deps: Rendering, work: RenderWork, customer: Customer): Promise<Rendered> {
-  const { engine, queue, budgets, jobTimeoutMs } = deps
+  const { engine, queue, budgets, jobTimeoutMs, onAttempt } = deps
   const turn = await queue.enter({ ...customer, site: siteOf(work, customer) })
   if (turn === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
   if (turn === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
-  const spending = budgets.start(customer.payment)
+  const { payment } = customer
+  const spending = budgets.start(payment)
+  let isRendered = false
   try {
-    return await engine.render(work, {
+    const rendered = await engine.render(work, {
       timeoutMs: Math.min(jobTimeoutMs, spending.leftMs),
       signal: customer.signal,
       hurry: turn.hurry,
       onStall: turn.stall,
     })
+    isRendered = true
+    return rendered
   } catch (error) {
     spending.end()
     if (error instanceof RenderFailure && !error.endsPayment && spending.isSpent())
@@ -80,7 +97,8 @@ async function renderInTurn(deps: Rendering, work: RenderWork, customer: Custome
     throw error
   } finally {
     spending.end()
-    turn.leave()
+    turn.leave(isRendered ? 'rendered' : 'failed')
+    onAttempt({ payment, isRendered, paymentTimeMs: spending.totalMs() })
   }
 }
 
@@ -93,6 +111,7 @@ function siteOf(work: RenderWork, { payer }: Customer): string {
 }
 
 const switchedOff: Omit<Renderer, 'allowHosts'> = {
+  whyNoQuote: () => 'this server renders no pages',
   whyUnavailable: () => 'this server renders no pages',
   problem: () => undefined,
   screenshot: () => Promise.reject(new RenderFailure('broken', 'this server renders no pages')),

@@ -11,6 +11,8 @@ export interface Spending {
   /** Charges the time since the start, once. */
   end(): void
   isSpent(): boolean
+  /** Of all attempts that have ended. */
+  totalMs(): number
 }
 
 export interface PaymentBudgetsDeps {
@@ -37,6 +39,7 @@ export function createPaymentBudgets({ clock, paymentTimeMs }: PaymentBudgetsDep
           spentMs.set(payment, (spentMs.get(payment) ?? 0) + clock.monotonicMs() - startedAtMs)
         },
         isSpent: () => (spentMs.get(payment) ?? 0) >= paymentTimeMs,
+        totalMs: () => spentMs.get(payment) ?? 0,
       }
     },
   }

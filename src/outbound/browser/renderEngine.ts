@@ -22,6 +22,6 @@ export interface RenderBounds {
   readonly signal: AbortSignal
   /** Others need the room of a page that gets nothing. */
   readonly hurry: AbortSignal
-  /** The page has received nothing for a second. */
+  /** The page has received nothing for a second, or has had its place for five. */
   readonly onStall: () => void
 }

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
-import { RenderFailure, type Rendered } from './renderer.ts'
+import { createPlaceWatch, placeTickMs } from './placeWatch.ts'
+import { finalUrlLengthMax, RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
 
@@ -21,7 +22,7 @@ export interface JobDeps {
   readonly loadTimeoutMs: number
   /** Others need the room of a page that gets nothing. */
   readonly hurry: AbortSignal
-  /** The page has received nothing for a second. */
+  /** The page passes its place on. */
   readonly onStall: () => void
 }
 
@@ -32,7 +33,8 @@ export interface JobDeps {
 export async function renderJob(browser: Browser, task: RenderTask, deps: JobDeps): Promise<JobOutcome> {
   const { egress, signal } = deps
   const proxy = await egress.open()
-  const watching = watchProgress(proxy, deps.onStall)
+  const watch = createPlaceWatch({ bytesMoved: proxy.bytesMoved, onStall: deps.onStall })
+  const watching = setInterval(watch.tick, placeTickMs)
   const ended = whenAborted(signal)
   const opening = openContext(browser, proxy)
   const outcome = await Promise.race([
@@ -47,19 +49,6 @@ export async function renderJob(browser: Browser, task: RenderTask, deps: JobDep
   // The proxy first: nothing may be fetched for a job that is over.
   await proxy.close()
   return { ...outcome, obeyed: await closes(opening) }
-}
-
-const progressEveryMs = 250
-const stalledTicks = 4
-
-/** A page without traffic waits for a server or computes; neither is a reason to keep other pages waiting. */
-function watchProgress(proxy: EgressProxy, onStall: () => void): NodeJS.Timeout {
-  let [moved, ticks] = [0, 0]
-  return setInterval(() => {
-    ticks = proxy.bytesMoved() === moved ? ticks + 1 : 0
-    moved = proxy.bytesMoved()
-    if (ticks === stalledTicks) onStall()
-  }, progressEveryMs)
 }
 
 export type JobOutcome = ({ readonly rendered: Rendered } | { readonly failure: RenderFailure }) & {
@@ -125,7 +114,12 @@ async function visitAndCapture(page: Page, task: RenderTask, job: GuardedJob): P
 }
 
 function resultOf(page: Page, { httpStatus, missing, missingGlyphs }: Visit) {
-  return { httpStatus, missing, missingGlyphs, finalUrl: httpStatus === undefined ? undefined : page.url() }
+  return {
+    httpStatus,
+    missing,
+    missingGlyphs,
+    finalUrl: httpStatus === undefined ? undefined : page.url().slice(0, finalUrlLengthMax),
+  }
 }
 
 interface Circumstances {

@@ -5,8 +5,8 @@ import type { Clock } from '@tollbook/core/clock'
 /** Places for jobs that run at once, and a bounded, fair queue before them (decision 0038). */
 export interface RenderQueue {
   waitingCount(): number
-  /** Jobs that a new payer with a new site would wait for: those whose payer and site use nothing either. */
-  aheadOfNewcomerCount(): number
+  /** Jobs that a job of this payer with a new site would wait for. Without a payer: of one who has bought nothing lately. */
+  aheadCount(payer?: string): number
   /** A turn, or `full` and `aborted`: the job has none. */
   enter(job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'>
 }
@@ -19,11 +19,12 @@ export interface QueuedJob {
 }
 
 export interface RenderTurn {
-  /** The page gets nothing: its place passes to another job, and it continues without one. */
+  /** The page gets nothing, or has had its place for long: it passes to another job, and the page continues without one. */
   stall(): void
   /** Aborted when too many pages continue without a place, and this one is the last that should. */
   readonly hurry: AbortSignal
-  leave(): void
+  /** `failed`: nothing was sold, so the time of the page counts like a stall. */
+  leave(outcome: 'rendered' | 'failed'): void
 }
 
 export interface RenderQueueDeps {
@@ -35,6 +36,7 @@ export interface RenderQueueDeps {
 }
 
 interface Running extends Omit<QueuedJob, 'signal'> {
+  readonly startedAtMs: number
   stalledAtMs: number | undefined
   readonly hurry: AbortController
 }
@@ -47,8 +49,10 @@ interface Waiting extends QueuedJob {
 interface QueueState extends RenderQueueDeps {
   readonly running: Set<Running>
   waiting: Waiting[]
-  /** Milliseconds that pages of a payer or a site have stalled lately. */
-  readonly stalledMs: LRUCache<string, number>
+  /** Milliseconds that pages of a payer or a site have stalled, or failed, lately. */
+  readonly wastedMs: LRUCache<string, number>
+  /** Payers with a page that was rendered lately. */
+  readonly customers: LRUCache<string, true>
 }
 
 // A job that runs counts as much as a page that has stalled for this long.
@@ -56,18 +60,30 @@ const runningWeightMs = 5_000
 const rememberedMax = 10_000
 // Long enough to outlast a series of retries, short enough that a site which was down is not punished for a day.
 const rememberedMs = 5 * 60 * 1000
+// A payer who has bought nothing lately counts as one whose page has stalled for this long: wallets are free, so a crowd
+// of new ones must not stand before those who buy.
+const strangerMs = 1_000
+const customerMs = 60 * 60 * 1000
 
 /** The next job is the one whose payer and site use the browser least; of equals, the one that came first. */
 export function createRenderQueue(deps: RenderQueueDeps): RenderQueue {
   const perf = { now: () => deps.clock.monotonicMs() }
-  const stalledMs = new LRUCache<string, number>({ perf, ttlResolution: 0, max: rememberedMax, ttl: rememberedMs })
-  const state: QueueState = { ...deps, running: new Set(), waiting: [], stalledMs }
+  const bounds = { perf, ttlResolution: 0, max: rememberedMax }
+  const wastedMs = new LRUCache<string, number>({ ...bounds, ttl: rememberedMs })
+  const customers = new LRUCache<string, true>({ ...bounds, ttl: customerMs })
+  const state: QueueState = { ...deps, running: new Set(), waiting: [], wastedMs, customers }
   return {
     waitingCount: () => state.waiting.length,
-    aheadOfNewcomerCount: () => state.waiting.filter((job) => useOf(state, job) === 0).length,
+    aheadCount: (payer = newcomer) => {
+      const use = useOf(state, { payer, site: payer })
+      return state.waiting.filter((job) => useOf(state, job) <= use).length
+    },
     enter: (job) => enter(state, job),
   }
 }
+
+// No wallet has this address.
+const newcomer = ''
 
 function enter(state: QueueState, job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'> {
   if (job.signal.aborted) return Promise.resolve('aborted')
@@ -96,6 +112,7 @@ function admit(state: QueueState): void {
     const running: Running = {
       payer: next.payer,
       site: next.site,
+      startedAtMs: state.clock.monotonicMs(),
       stalledAtMs: undefined,
       hurry: new AbortController(),
     }
@@ -113,9 +130,11 @@ function turnOf(state: QueueState, running: Running): RenderTurn {
       hurryLast(state)
       admit(state)
     },
-    leave() {
+    leave(outcome) {
       assert(state.running.delete(running), 'a job that leaves had a turn')
-      if (running.stalledAtMs !== undefined) remember(state, running, state.clock.monotonicMs() - running.stalledAtMs)
+      const wastedSinceMs = outcome === 'failed' ? running.startedAtMs : running.stalledAtMs
+      if (wastedSinceMs !== undefined) remember(state, running, state.clock.monotonicMs() - wastedSinceMs)
+      if (outcome === 'rendered') state.customers.set(running.payer, true)
       admit(state)
     },
   }
@@ -132,21 +151,21 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-function remember({ stalledMs }: QueueState, { payer, site }: Running, ms: number): void {
-  for (const key of keysOf({ payer, site })) stalledMs.set(key, (stalledMs.get(key) ?? 0) + ms)
+function remember({ wastedMs }: QueueState, { payer, site }: Running, ms: number): void {
+  for (const key of keysOf({ payer, site })) wastedMs.set(key, (wastedMs.get(key) ?? 0) + ms)
 }
 
 function keysOf({ payer, site }: Pick<QueuedJob, 'payer' | 'site'>): readonly string[] {
   return [`payer ${payer}`, `site ${site}`]
 }
 
-/** The use of the browser by the payer and by the site of a job: what runs now, and what has stalled lately. */
-function useOf({ running, stalledMs }: QueueState, job: Pick<QueuedJob, 'payer' | 'site'>): number {
+/** The use of the browser by the payer and by the site of a job: what runs now, and what was wasted lately. */
+function useOf({ running, wastedMs, customers }: QueueState, job: Pick<QueuedJob, 'payer' | 'site'>): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length
   const ofSite = others.filter(({ site }) => site === job.site).length
-  const lately = keysOf(job).reduce((sum, key) => sum + (stalledMs.get(key) ?? 0), 0)
-  return (ofPayer + ofSite) * runningWeightMs + lately
+  const lately = keysOf(job).reduce((sum, key) => sum + (wastedMs.get(key) ?? 0), 0)
+  return (ofPayer + ofSite) * runningWeightMs + lately + (customers.has(job.payer) ? 0 : strangerMs)
 }
 
 type Queued = Pick<QueuedJob, 'payer' | 'site'>

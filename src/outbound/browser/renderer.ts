@@ -4,8 +4,10 @@ import { Fault } from '@tollbook/core/fault'
 export interface Renderer {
   /** Hosts that may be rendered though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Undefined when a job can be taken now. `newcomer`: nothing has been paid, so a long queue is a reason too. */
-  whyUnavailable(newcomer?: boolean): string | undefined
+  /** Undefined when a job can be taken now: a caller who has paid waits, however long the queue is. */
+  whyUnavailable(): string | undefined
+  /** The same before a payment, when a long queue is a reason too. */
+  whyNoQuote(payer?: string): string | undefined
   /** Undefined unless no browser can be started; the problem, for operators. */
   problem(): string | undefined
   /** Throws `RenderFailure` and nothing else that is not a bug. */
@@ -80,6 +82,8 @@ export interface PdfOrder extends PageOptions {
   readonly printBackground?: boolean
   /** Such as `1-3, 5`. */
   readonly pageRanges?: string
+  /** Bookmarks of the headings. */
+  readonly outline?: boolean
   readonly headerTemplate?: string
   readonly footerTemplate?: string
 }
@@ -91,11 +95,13 @@ export interface Margin {
   readonly left: string
 }
 
+export const finalUrlLengthMax = 2_048
+
 export interface Rendered {
   readonly bytes: Uint8Array
   /** The page's own status; a page that says 404 is a page. Undefined for a page that was sent. */
   readonly httpStatus: number | undefined
-  /** Address after redirects. */
+  /** Address after redirects, or its beginning: a script can make it a megabyte long. */
   readonly finalUrl: string | undefined
   /** Empty: everything had loaded. Otherwise what was missing when the page was captured. */
   readonly missing: readonly Missing[]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { RenderWork } from './renderEngine.ts'
+import { finalUrlLengthMax } from './renderer.ts'
 
 /*
  * The protocol between the service and its rendering worker. The service trusts nothing that the worker sends: a page
@@ -47,7 +48,7 @@ const missing = z.object({
 const rendered = z.object({
   bytes: z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length <= bytesMax, 'at most 32 MiB'),
   httpStatus: z.int().optional(),
-  finalUrl: z.string().optional(),
+  finalUrl: z.string().max(finalUrlLengthMax).optional(),
   missing: z.array(missing).max(missingMax),
   missingGlyphs: z.int().nonnegative(),
   clipped: z.boolean(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Address } from '@tollbook/core/address'
+import type { HolderTerms } from '../../accounting/payoutPlan.ts'
 import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
@@ -11,17 +12,10 @@ interface HolderPayout {
 }
 
 /** Recorded before the first part is sent. Moves nothing: each part is a `DistributionPaid` that names the plan. */
-export interface HolderPayoutPlanned extends HolderPayout {
+export interface HolderPayoutPlanned extends HolderPayout, HolderTerms {
   readonly kind: 'HolderPayoutPlanned'
   /** Way in which the lines follow from the snapshot. */
   readonly rule: 'pro-rata-1'
-  readonly account: string
-  readonly amountBaseUnits: bigint
-  readonly snapshotSha256: string
-  readonly snapshotSlot: number
-  readonly excluded: readonly Address[]
-  readonly minimumBaseUnits: bigint
-  readonly openAccountsMax: number
   readonly lines: number
   readonly parts: number
 }

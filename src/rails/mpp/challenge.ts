@@ -18,7 +18,7 @@ import {
   writeChallenge,
 } from './wire.ts'
 
-export interface ChallengeDeps {
+export interface MppChallengeDeps {
   readonly feePayer: FeePayer
   readonly terms: PaymentTerms
   /** Origin for callers; its host is the realm. */
@@ -29,7 +29,7 @@ export interface ChallengeDeps {
 }
 
 /** Undefined while no fee payer signs. */
-export async function challenge(deps: ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
+export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
   const headers = await challengeOf(deps, offer)
   if (headers === undefined) return undefined
   const instruction = 'pay by MPP as the WWW-Authenticate header says'
@@ -39,7 +39,7 @@ export async function challenge(deps: ChallengeDeps, offer: Offer): Promise<Chal
 }
 
 /** The header with a fresh challenge. Nothing of it is stored: its id is the code of its other parameters. */
-export async function challengeOf(deps: ChallengeDeps, offer: Offer) {
+export async function challengeOf(deps: MppChallengeDeps, offer: Offer) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
   const { price, product, request, expiresAtMs } = offer
@@ -67,7 +67,7 @@ interface Sponsorship {
  * The request of the method `solana`, intent `charge`. A fee payer excludes payments that the client sends itself. The
  * stock client puts `externalId` on chain as the memo.
  */
-function chargeOf({ terms }: ChallengeDeps, { price }: Offer, { feePayer, memo }: Sponsorship) {
+function chargeOf({ terms }: MppChallengeDeps, { price }: Offer, { feePayer, memo }: Sponsorship) {
   return {
     amount: amountToSend(terms, price.requiredBaseUnits).toString(),
     currency: terms.mint,

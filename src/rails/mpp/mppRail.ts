@@ -5,7 +5,7 @@ import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
 import { checkSecret, isForGood, settleSponsored, type SponsoredSettleDeps } from '../sponsored/settleSponsored.ts'
 import { challenge, challengeOf } from './challenge.ts'
 import { describeRefusal, wantsProblem } from './problem.ts'
-import { type ReadDeps, readPayment } from './readPayment.ts'
+import { type MppReadDeps, readPayment } from './readPayment.ts'
 import {
   acceptsCharge,
   bringsCredential,
@@ -19,7 +19,7 @@ import {
   receiptHeader,
 } from './wire.ts'
 
-export interface MppRailDeps extends Omit<ReadDeps, 'chain' | 'ledger'>, SponsoredSettleDeps {}
+export interface MppRailDeps extends Omit<MppReadDeps, 'chain' | 'ledger'>, SponsoredSettleDeps {}
 
 /**
  * MPP, method `solana`, intent `charge`: the "Payment" scheme of HTTP authentication. The client signs a transfer of the whole
@@ -41,8 +41,8 @@ export function createMppRail(given: MppRailDeps): PaymentRail<SponsoredProof> {
       return isMarked ? { payer: undefined } : undefined
     },
     challenge: (offer) => challenge(deps, offer),
-    async read(request, { path }) {
-      const presented = await readPayment(deps, request, path)
+    async read(request, endpoint) {
+      const presented = await readPayment(deps, request, endpoint)
       if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })
       return presented
     },

@@ -1,6 +1,6 @@
 import type { InvalidPaymentReason, Refusal } from '@tollbook/core/refusal'
 import { refusalStatuses } from '../../paywall/answer.ts'
-import type { Explanation, RailRequest } from '../../paywall/rail.ts'
+import type { RefusalExplanation, RailRequest } from '../../paywall/rail.ts'
 
 /* Problem details (RFC 9457) for callers who ask for them. Their members are added to those of our own bodies. */
 
@@ -17,19 +17,19 @@ interface Problem {
   readonly detail: string
 }
 
-export function describeOffer(): Required<Explanation> {
+export function describeOffer(): Required<RefusalExplanation> {
   const detail = 'Payment is required; the WWW-Authenticate header says how to pay.'
   return describe({ name: 'payment-required', title: 'Payment Required', status: 402, detail })
 }
 
-export function describeRefusal(refusal: Refusal): Required<Explanation> {
+export function describeRefusal(refusal: Refusal): Required<RefusalExplanation> {
   const { code, message, reason } = refusal
   const status = refusalStatuses[code]
   const [name, title] = status === 402 ? kindOf(code, reason) : [undefined, code]
   return describe({ name, title, status, detail: message })
 }
 
-function describe({ name, title, status, detail }: Problem): Required<Explanation> {
+function describe({ name, title, status, detail }: Problem): Required<RefusalExplanation> {
   const type = name === undefined ? 'about:blank' : `https://paymentauth.org/problems/${name}`
   return { headers: { 'content-type': mediaType }, members: { type, title, status, detail } }
 }

@@ -8,18 +8,18 @@ import {
 } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, ProofRequest } from '../../paywall/rail.ts'
 import { type PresentDeps, presentSponsored, type SponsoredProof } from '../sponsored/presentSponsored.ts'
-import { type ChallengeDeps, digestOf } from './challenge.ts'
+import { type MppChallengeDeps, digestOf } from './challenge.ts'
 import { boundText, credentialHeader, intent, method, type MppChallenge, readCredential } from './wire.ts'
 
-export interface ReadDeps extends ChallengeDeps, PresentDeps {
+export interface MppReadDeps extends MppChallengeDeps, PresentDeps {
   readonly readSponsored: (bytes: Uint8Array, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
 
 /** Reads the credential: the echo of the challenge, and the transaction that the payer has signed. */
 export async function readPayment(
-  deps: ReadDeps,
+  deps: MppReadDeps,
   request: ProofRequest,
-  path: string,
+  endpoint: string,
 ): Promise<Presented<SponsoredProof> | Refusal> {
   const credential = readCredential(request.header(credentialHeader) ?? '')
   if (credential === undefined) return refuseProof('malformed_credential')
@@ -38,7 +38,7 @@ export async function readPayment(
     sponsored,
     secret,
     priceList,
-    path,
+    endpoint,
     takeLookup: () => request.takeLookup(),
     refuseOffer: () => refuseChallenge(deps, request, challenge),
   })
@@ -46,7 +46,7 @@ export async function readPayment(
 
 /** A challenge is good for the order that it was made for, until it expires, as it was made. */
 function refuseChallenge(
-  { authenticate, clock }: ReadDeps,
+  { authenticate, clock }: MppReadDeps,
   request: ProofRequest,
   challenge: MppChallenge,
 ): Refusal | undefined {

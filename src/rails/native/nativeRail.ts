@@ -5,13 +5,14 @@ import { createFirstPresentations, type FirstPresentationDeps } from './firstPre
 import { readWallet, walletHeader } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
 import { choosePrice, type PriceDeps, recallPrice } from './choosePrice.ts'
+import { createKnownPayers } from './knownPayers.ts'
 import { type NativeProof, proofHeader, readProof } from './readProof.ts'
 import { settlePayment, type SettleDeps } from './settlePayment.ts'
 
 export interface NativeRailDeps
   extends
     Omit<QuoteDeps, 'ledger'>,
-    Omit<SettleDeps, 'first' | 'choosePrice' | 'ledger'>,
+    Omit<SettleDeps, 'first' | 'knownPayers' | 'choosePrice' | 'ledger'>,
     Omit<FirstPresentationDeps, 'chain'>,
     PriceDeps {}
 
@@ -23,7 +24,8 @@ export interface NativeRailDeps
 export function createNativeRail(given: NativeRailDeps): PaymentRail<NativeProof> {
   const first = createFirstPresentations(given)
   const prices = { choosePrice: choosePrice.bind(undefined, given), recallPrice: recallPrice.bind(undefined, given) }
-  const deps = { ...given, first, ...prices }
+  const knownPayers = createKnownPayers(given.terms.mint, () => given.clock.monotonicMs())
+  const deps = { ...given, first, knownPayers, ...prices }
   return {
     name: 'native',
     secretHeaders: [proofHeader],

@@ -149,6 +149,7 @@ async function judgeShown(deps: SettleDeps, question: Question, record: Transact
 
   const amounts = settleByAny({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
   if (isRefusal(amounts)) return record.failure === undefined ? amounts : confirmFailure(deps, question, amounts)
+  deps.knownPayers?.paid(order.wallet, record)
   const transactionBase64 = record.bytes === undefined ? undefined : Buffer.from(record.bytes).toString('base64')
   return {
     reference: proof.reference,

@@ -16,10 +16,13 @@ import { feeOf } from '@tollbook/core/transferFee'
 import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
 import { type BalanceDeps, findShortage, refuseShortage } from './checkBalance.ts'
 import { type ChosenPrice, landingNow } from './choosePrice.ts'
+import type { KnownPayers } from './knownPayers.ts'
 import type { NativeProof } from './readProof.ts'
 
 export interface SubmitDeps extends BalanceDeps, WalletDeps {
   readonly ledger: Pick<PaymentLedger, 'append'>
+  /** Absent: every transaction is rehearsed before it is sent. */
+  readonly knownPayers?: KnownPayers
 }
 
 export interface Submission {
@@ -69,6 +72,8 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
     const finding = await deps.chain.find(transaction.signature)
     return isUnseen(finding) ? refuseProof('durable_nonce') : { isSent: true, bound: undefined }
   }
+  const sent = await sendUnrehearsed(deps, submission)
+  if (sent !== undefined) return sent
   const simulation = await deps.chain.simulate(transaction)
   switch (simulation.outcome) {
     case 'already_landed':
@@ -81,18 +86,35 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
       const price = await judgeEffectsOf(deps, submission, simulation)
       if (isRefusal(price)) return price
       const recorded = await recordIntent(deps, submission, price.quoteId)
-      if (!recorded)
-        return refuse(
-          'PAYMENT_IN_PROGRESS',
-          'another request is sending this transaction; repeat with the same proof',
-          1,
-        )
+      if (!recorded) return refuseInProgress()
       await deps.chain.broadcast(transaction)
       return { isSent: true, bound: simulation.bound }
     }
     default:
       return assertNever(simulation)
   }
+}
+
+function refuseInProgress(): Refusal {
+  return refuse('PAYMENT_IN_PROGRESS', 'another request is sending this transaction; repeat with the same proof', 1)
+}
+
+/**
+ * Sends a plain transaction of a wallet that has just paid, which saves one call to a node. It is bound to a quote that is open, so it was signed
+ * after that quote and has not landed long ago. The node rehearses it. If the node refuses it, the payment is pending until its absence is
+ * proven, because its intent is on record. Undefined: it is rehearsed first.
+ */
+async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal | undefined> {
+  const { proof, order, transaction } = submission
+  const { knownPayers } = deps
+  if (proof.secret === undefined || knownPayers?.has(order.wallet) !== true) return undefined
+  const effects = deps.chain.readEffects(transaction)
+  if (effects === undefined) return undefined
+  const price = await judgeEffectsOf(deps, submission, { effects })
+  if (isRefusal(price) || !knownPayers.take(order.wallet, effects)) return undefined
+  if (!(await recordIntent(deps, submission, price.quoteId))) return refuseInProgress()
+  await deps.chain.broadcast(transaction, { rehearses: true })
+  return { isSent: true, bound: undefined }
 }
 
 /**
@@ -121,12 +143,10 @@ function isUnseen(finding: Finding): finding is Unknown {
 // or we would send a payment that buys nothing.
 const landingMaxMs = 60_000
 
-type Rehearsed = Extract<Simulation, { readonly outcome: 'would_succeed' }>
-
 /** Would it then buy? A payment that would buy nothing is not sent at all. */
-async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, simulation: Rehearsed) {
+async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<RehearsedPayment, 'effects'>) {
   const { proof, order, transaction } = submission
-  const { effects } = simulation
+  const { effects } = shown
   const binding = bindSecret(effects.memos, proof.secret)
   if (isRefusal(binding)) return binding
   const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
@@ -142,7 +162,7 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, simulati
   return isRefusal(chosen) ? chosen : (findRefusal(chosen) ?? chosen)
 }
 
-export interface Rehearsal {
+export interface RehearsedPayment {
   readonly effects: SimulatedEffects
   readonly order: Order
   readonly transaction: SignedTransaction
@@ -152,7 +172,7 @@ export interface Rehearsal {
 /** With balances the full rules; from a node that does not tell them, the amounts of the wallet's own instructions. */
 export function judgeEffects(
   terms: PaymentTerms,
-  { effects, order, transaction, price }: Rehearsal,
+  { effects, order, transaction, price }: RehearsedPayment,
 ): Refusal | undefined {
   if (effects.balances !== undefined) {
     const { movements, memos, balances } = effects

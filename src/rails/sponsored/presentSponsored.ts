@@ -35,7 +35,7 @@ export interface SponsoredPayment extends Pick<ProofRequest, 'takeLookup'> {
   /** Of the offer; the memo of the transaction is its hash. */
   readonly secret: string
   readonly priceList: number
-  readonly path: string
+  readonly endpoint: string
   /** Refuses an offer that is not or no longer ours. Asked only before the fee payer signs: what it signed may be sent already. */
   readonly refuseOffer?: () => Refusal | undefined
 }
@@ -66,10 +66,10 @@ interface CoSigned {
 }
 
 async function coSign(deps: PresentDeps, payment: SponsoredPayment): Promise<CoSigned | Refusal> {
-  const { sponsored, path, priceList } = payment
+  const { sponsored, endpoint, priceList } = payment
   const stale = payment.refuseOffer?.()
   if (stale !== undefined) return stale
-  const order = { wallet: sponsored.payer, endpoint: path, digest: '' }
+  const order = { wallet: sponsored.payer, endpoint, digest: '' }
   const question = { order, memo: sponsored.memo, ...landingNow(deps.clock) }
   const { price } = await priceOfList(deps, priceList, question)
   const required = amountToSend(deps.terms, price.requiredBaseUnits)

@@ -11,7 +11,7 @@ import { encodeHeader, requiredHeader, x402Version } from './wire.ts'
 
 export const mount = '/x402'
 
-export interface ChallengeDeps {
+export interface X402ChallengeDeps {
   readonly feePayer: FeePayer
   readonly terms: PaymentTerms
   /** CAIP-2 id that clients know the chain by. */
@@ -34,7 +34,7 @@ export interface ProductDescription {
 const maxTimeoutSeconds = 60
 
 /** Undefined while no fee payer signs: what a client would send could not be settled. */
-export async function challenge(deps: ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
+export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
   const headers = await paymentRequired(deps, offer, 'PAYMENT-SIGNATURE header is required')
   if (headers === undefined) return undefined
   const instruction = 'pay by x402 as the PAYMENT-REQUIRED header says'
@@ -42,7 +42,7 @@ export async function challenge(deps: ChallengeDeps, offer: Offer): Promise<Chal
 }
 
 /** The header with the offer, and with the reason why an earlier payment was refused. */
-export async function paymentRequired(deps: ChallengeDeps, offer: Offer, error: string) {
+export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, error: string) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
   const { path } = offer.product
@@ -69,7 +69,7 @@ export async function paymentRequired(deps: ChallengeDeps, offer: Offer, error: 
  * behind it only to us, so no caller can use the payment of another one. Nothing of the offer is stored: the price list
  * says for which price the payment is good, and for how long.
  */
-function requirementsOf({ terms, network }: ChallengeDeps, { price }: Offer, feePayer: Address): Json {
+function requirementsOf({ terms, network }: X402ChallengeDeps, { price }: Offer, feePayer: Address): Json {
   const secret = randomToken()
   return {
     scheme: 'exact',

@@ -1,4 +1,5 @@
 import type { Json } from '@tollbook/core/canonicalJson'
+import { pathOf } from '@tollbook/core/endpointName'
 import type { SignedReceipt } from '../../payment/receipt.ts'
 import { mount } from './challenge.ts'
 
@@ -17,7 +18,7 @@ export function receiptExtension(deps: OfferReceiptDeps, receipt: SignedReceipt)
   const signature = deps.signStatement({
     version,
     network: deps.network,
-    resourceUrl: `${deps.serviceUrl()}${mount}${receipt.endpoint}`,
+    resourceUrl: `${deps.serviceUrl()}${mount}${pathOf(receipt.endpoint)}`,
     payer: receipt.wallet,
     issuedAt: Math.floor(Date.parse(receipt.issuedAt) / 1000),
     transaction: receipt.signature,

@@ -3,23 +3,23 @@ import type { Refusal } from '@tollbook/core/refusal'
 import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, ProofRequest } from '../../paywall/rail.ts'
 import { type PresentDeps, presentSponsored, type SponsoredProof } from '../sponsored/presentSponsored.ts'
-import type { ChallengeDeps } from './challenge.ts'
+import type { X402ChallengeDeps } from './challenge.ts'
 import { type PaymentPayload, readPayload } from './wire.ts'
 import { refusePayload, refuseSponsor, refuseX402 } from './x402Refusal.ts'
 
-export interface ReadDeps extends ChallengeDeps, PresentDeps {
+export interface X402ReadDeps extends X402ChallengeDeps, PresentDeps {
   readonly readSponsored: (bytes: Uint8Array, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
 
 export interface ReadQuestion extends Pick<ProofRequest, 'takeLookup'> {
   readonly header: string
-  readonly path: string
+  readonly endpoint: string
 }
 
 /** Reads PAYMENT-SIGNATURE: the echo of the offer, and the transaction that the payer has signed. */
 export async function readPayment(
-  deps: ReadDeps,
-  { header, path, takeLookup }: ReadQuestion,
+  deps: X402ReadDeps,
+  { header, endpoint, takeLookup }: ReadQuestion,
 ): Promise<Presented<SponsoredProof> | Refusal> {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
@@ -33,12 +33,12 @@ export async function readPayment(
   const sponsored = deps.readSponsored(bytes, { feePayer, mint, paymentWallet })
   if (typeof sponsored === 'string') return refuseSponsor(sponsored)
   const { secret, priceList } = accepted.extra
-  return presentSponsored(deps, { sponsored, secret, priceList, path, takeLookup })
+  return presentSponsored(deps, { sponsored, secret, priceList, endpoint, takeLookup })
 }
 
 /** The echo must be an offer of this service, as it is now. */
 function findStale(
-  { terms, network }: ReadDeps,
+  { terms, network }: X402ReadDeps,
   accepted: PaymentPayload['accepted'],
   feePayer: string,
 ): Refusal | undefined {

@@ -4,13 +4,13 @@ import { createFirstPresentations } from '../native/firstPresentation.ts'
 import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
 import { checkSecret, isForGood, settleSponsored, type SponsoredSettleDeps } from '../sponsored/settleSponsored.ts'
 import { challenge, mount, paymentRequired } from './challenge.ts'
-import { type ReadDeps, readPayment } from './readPayment.ts'
+import { type X402ReadDeps, readPayment } from './readPayment.ts'
 import { type OfferReceiptDeps, receiptExtension } from './offerReceipt.ts'
 import { readIdentifier } from './paymentIdentifier.ts'
 import { encodeHeader, paymentHeader, readPayload, requiredHeader, responseHeader } from './wire.ts'
 import { x402ErrorOf } from './x402Refusal.ts'
 
-export interface X402RailDeps extends Omit<ReadDeps, 'chain' | 'ledger'>, OfferReceiptDeps, SponsoredSettleDeps {}
+export interface X402RailDeps extends Omit<X402ReadDeps, 'chain' | 'ledger'>, OfferReceiptDeps, SponsoredSettleDeps {}
 
 /**
  * x402 version 2, scheme `exact` on Solana, flow `upfront`. The client signs a transfer of the whole price, the fee payer
@@ -33,10 +33,10 @@ export function createX402Rail(given: X402RailDeps): PaymentRail<SponsoredProof>
       return isMarked ? { payer: undefined } : undefined
     },
     challenge: (offer) => challenge(deps, offer),
-    async read(request, { path }) {
+    async read(request, endpoint) {
       const presented = await readPayment(deps, {
         header: request.header(paymentHeader) ?? '',
-        path,
+        endpoint,
         takeLookup: () => request.takeLookup(),
       })
       if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })

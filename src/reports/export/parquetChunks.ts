@@ -3,7 +3,7 @@ import type { Chunk } from './chunk.ts'
 import { treeRootText } from './csvChunks.ts'
 import type { Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
-import type { Cell, Column, ColumnType } from './table.ts'
+import type { ExportCell, Column, ColumnType } from './table.ts'
 
 // A row group is in memory as a whole. Usually the number of rows ends it; the length of its text when bodies are large.
 const groupRowsMax = 20_000
@@ -40,7 +40,7 @@ export async function* parquetChunks<T>(
 }
 
 interface Group {
-  readonly columnData: { readonly name: string; readonly data: Cell[] }[]
+  readonly columnData: { readonly name: string; readonly data: ExportCell[] }[]
   rows: number
   textLength: number
 }
@@ -88,7 +88,7 @@ function metadataOf({ fromPosition, toPosition, treeSize, root, checkpoint, orig
   return Object.entries(values).flatMap(([key, value]) => (value === null ? [] : [{ key, value }]))
 }
 
-function valueOf(type: ColumnType, cell: Cell): Cell {
+function valueOf(type: ColumnType, cell: ExportCell): ExportCell {
   return type === 'integer' && typeof cell === 'number' ? BigInt(cell) : cell
 }
 

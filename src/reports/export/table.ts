@@ -10,13 +10,13 @@ import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
  * Debits and credits have separate columns, so that no figure has a sign.
  */
 
-export type Cell = string | number | bigint | Date | null
+export type ExportCell = string | number | bigint | Date | null
 export type ColumnType = 'text' | 'integer' | 'baseUnits' | 'time'
 
 export interface Column<T> {
   readonly name: string
   readonly type: ColumnType
-  readonly of: (row: T) => Cell
+  readonly of: (row: T) => ExportCell
 }
 
 export type Decimals = (mint: string) => number
@@ -130,7 +130,7 @@ function tokensOf({ settlement }: PaymentRow, amountBaseUnits: bigint): string {
 }
 
 /** A cell as text, for formats without types. */
-export function cellText(cell: Cell): string {
+export function cellText(cell: ExportCell): string {
   if (cell === null) return ''
   return cell instanceof Date ? isoTime(cell.getTime()) : String(cell)
 }

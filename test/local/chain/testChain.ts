@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   Connection,
@@ -13,6 +12,7 @@ import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type LocalChain, type LocalChainOptions, startLocalChain } from '@tollbook/localnet/localChain'
 import { systemClock } from '@tollbook/core/clock'
+import { temporaryFolder } from '../../support/temporaryFolder.ts'
 
 export interface TestChain {
   readonly chain: LocalChain
@@ -75,7 +75,8 @@ export async function eventually<T>(ask: () => Promise<T | undefined> | T | unde
   throw new Error(`nothing after ${deadlineAfterMs} ms`)
 }
 
-const deadlineAfterMs = 15_000
+/** Only a failure waits for it. */
+const deadlineAfterMs = 30_000
 const pollEveryMs = 5
 
 export type RpcReply = z.output<typeof replyShape>
@@ -104,7 +105,7 @@ export function post(chain: { readonly rpcUrl: string }, body: string | Uint8Arr
  * A directory for a chain's state that does not exist yet, removed after the test together with the files next to it.
  */
 export async function makeStateDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'tollbook-chain-'))
+  const directory = await mkdtemp(join(temporaryFolder(), 'tollbook-chain-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   return join(directory, 'chain')
 }

@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
+import { crypto } from '../../../src/endpoints/crypto.ts'
+import { openEndpoint, type ProductDefinition } from '../../../src/endpoints/productDefinition.ts'
 import { createCoinbase } from '../../../src/endpoints/providers/coinbase.ts'
 import { createCoinGecko } from '../../../src/endpoints/providers/coinGecko.ts'
 import { createCoinPaprika } from '../../../src/endpoints/providers/coinPaprika.ts'
@@ -19,9 +21,11 @@ import { createStooq } from '../../../src/endpoints/providers/stooq.ts'
 import { tickerOf } from '../../../src/endpoints/providers/ticker.ts'
 import { createTwelveData } from '../../../src/endpoints/providers/twelveData.ts'
 import { createYahoo } from '../../../src/endpoints/providers/yahoo.ts'
+import { stock } from '../../../src/endpoints/stock.ts'
+import { weather } from '../../../src/endpoints/weather.ts'
 import { createUpstream } from '../../../src/outbound/upstream.ts'
 import { upstreamNames } from '../../../src/outbound/upstreamName.ts'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { fixtureMint, fixtureMs, openHeldSamples } from './heldSamples.ts'
@@ -84,4 +88,26 @@ test.each([
   const articles = (await ask()) ?? []
   expect(articles.length).toBeGreaterThan(0)
   for (const { title } of articles) expect(title).toMatch(/^Sample: /)
+})
+
+const dataProducts = { crypto, stock, weather } as const satisfies Record<string, ProductDefinition<ProviderDeps>>
+test.each<[keyof typeof dataProducts, Readonly<Record<string, string>>]>([
+  ['crypto', { symbol: 'SOL', currency: 'JPY', details: 'true', more: 'BTC,ETH' }],
+  ['crypto', { mint: fixtureMint, currency: 'EUR', details: 'true' }],
+  ['crypto', { symbol: 'BTC', history: '1d' }],
+  ['crypto', { symbol: 'BTC', history: '30d' }],
+  ['crypto', { coinId: 'litecoin', history: '7d' }],
+  ['stock', { symbol: 'VOD.L', history: '1y', details: 'true' }],
+  ['stock', { symbol: 'AAPL', history: '5d' }],
+  ['weather', { city: 'London', hours: '6', days: '3', units: 'imperial', details: 'true' }],
+])('%s is sold over the samples with %j, and its answer is that of the catalog', async (name, order) => {
+  const product: ProductDefinition<ProviderDeps> = dataProducts[name]
+  const read = openEndpoint(product, deps).read(order)
+  assert(read.ok, 'the order is legal')
+  const sold = await read.deliver({ signal: never, requestId: 'r', payer: 'wallet', payment: 'payment' })
+  assert(sold.kind === 'delivered', JSON.stringify(sold))
+  const answer = product.answer.safeParse(sold.data)
+  expect(answer.error).toBeUndefined()
+  expect(sold.data).toEqual(answer.data)
+  if ('history' in order) expect(sold.meta).toHaveProperty('history.source')
 })

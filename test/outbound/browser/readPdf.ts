@@ -18,3 +18,13 @@ export async function paperOf(bytes: Uint8Array): Promise<readonly number[]> {
   await document.loadingTask.destroy()
   return [Math.round(width), Math.round(height)]
 }
+
+/** Titles of the bookmarks, and whether the document is tagged for readers that speak it. */
+export async function structureOf(bytes: Uint8Array): Promise<{ bookmarks: readonly string[]; isTagged: boolean }> {
+  const document = await getDocumentProxy(Uint8Array.from(bytes))
+  const [outline, marks] = await Promise.all([document.getOutline(), document.getMarkInfo()])
+  await document.loadingTask.destroy()
+  // PDF.js types the list as always present; it is null for a document without bookmarks.
+  const bookmarks = [outline].flat().flatMap((entry) => entry?.title ?? [])
+  return { bookmarks, isTagged: marks?.['Marked'] === true }
+}

@@ -8,7 +8,7 @@ const patient = new AbortController().signal
 interface TestQueue {
   enter(payer: string, more?: { readonly site?: string; readonly signal?: AbortSignal }): Promise<Entry>
   waitingCount(): number
-  aheadOfNewcomerCount(): number
+  aheadCount(payer?: string): number
   pass(ms: number): void
 }
 
@@ -21,7 +21,7 @@ function open(limits: Partial<{ placesMax: number; waitingMax: number; stalledMa
   return {
     enter: (payer, { site = payer, signal = patient } = {}) => queue.enter({ payer, site, signal }),
     waitingCount: queue.waitingCount,
-    aheadOfNewcomerCount: queue.aheadOfNewcomerCount,
+    aheadCount: queue.aheadCount,
     pass: (ms) => (nowMs += ms),
   }
 }
@@ -39,7 +39,7 @@ describe('a queue for two jobs at once', () => {
     const waiting = ['c', 'd', 'e'].map((payer) => queue.enter(payer))
     expect(queue.waitingCount()).toBe(3)
     for (const entry of waiting) {
-      running.shift()?.leave()
+      running.shift()?.leave('rendered')
       running.push(await turnOf(entry))
     }
     expect(queue.waitingCount()).toBe(0)
@@ -50,7 +50,7 @@ describe('a queue for two jobs at once', () => {
     const first = await turnOf(queue.enter('a'))
     await turnOf(queue.enter('b'))
     expect(await queue.enter('c')).toBe('full')
-    first.leave()
+    first.leave('rendered')
     await turnOf(queue.enter('c'))
   })
 
@@ -63,7 +63,7 @@ describe('a queue for two jobs at once', () => {
     impatient.abort()
     expect(await first).toBe('aborted')
     expect(queue.waitingCount()).toBe(1)
-    turn.leave()
+    turn.leave('rendered')
     await turnOf(second)
   })
 
@@ -82,7 +82,7 @@ describe('a queue for two jobs at once', () => {
       most = Math.max(most, ++running)
       for (let pause = 0; pause < job % 5; pause++) await Promise.resolve()
       running--
-      turn.leave()
+      turn.leave('rendered')
     }
     await Promise.all(Array.from({ length: 100 }, (_, job) => run(job)))
     expect([running, most, queue.waitingCount()]).toEqual([0, 2, 0])
@@ -90,8 +90,8 @@ describe('a queue for two jobs at once', () => {
 
   test('a job that leaves twice is a bug', async () => {
     const turn = await turnOf(open().enter('a'))
-    turn.leave()
-    expect(() => turn.leave()).toThrow('a job that leaves had a turn')
+    turn.leave('rendered')
+    expect(() => turn.leave('rendered')).toThrow('a job that leaves had a turn')
   })
 })
 
@@ -102,11 +102,11 @@ describe('turns are fair', () => {
     const greedy = [queue.enter('greedy'), queue.enter('greedy'), queue.enter('greedy')]
     const modest = queue.enter('modest')
     expect(await greedy[2]).toBe('full')
-    first.leave()
+    first.leave('rendered')
     await turnOf(modest)
     expect(queue.waitingCount()).toBe(2)
     // Jobs of a greedy payer keep no newcomer from a quote.
-    expect(queue.aheadOfNewcomerCount()).toBe(0)
+    expect(queue.aheadCount()).toBe(0)
   })
 
   test('a site that stalls waits behind others, whichever wallet pays', async () => {
@@ -114,17 +114,44 @@ describe('turns are fair', () => {
     const stalled = await turnOf(queue.enter('one', { site: 'hung.test' }))
     stalled.stall()
     queue.pass(10_000)
-    stalled.leave()
+    stalled.leave('rendered')
     const turn = await turnOf(queue.enter('two'))
     const hung = queue.enter('three', { site: 'hung.test' })
     const honest = queue.enter('four')
-    turn.leave()
+    turn.leave('rendered')
     await turnOf(honest)
     // Its stalled seconds are forgotten after five minutes.
     queue.pass(5 * 60 * 1000 + 1)
     expect(queue.waitingCount()).toBe(1)
-    ;(await turnOf(honest)).leave()
+    ;(await turnOf(honest)).leave('rendered')
     await turnOf(hung)
+  })
+
+  test('a payer whose page failed waits behind others, though it never stalled', async () => {
+    const queue = open({ placesMax: 1 })
+    const crashed = await turnOf(queue.enter('crashing'))
+    queue.pass(300)
+    crashed.leave('failed')
+    const turn = await turnOf(queue.enter('another'))
+    const again = queue.enter('crashing')
+    const honest = queue.enter('honest')
+    turn.leave('rendered')
+    await turnOf(honest)
+    expect(queue.waitingCount()).toBe(1)
+    ;(await turnOf(honest)).leave('rendered')
+    await turnOf(again)
+  })
+
+  test('a payer who has bought a page comes before a crowd of new wallets, in the queue and for a quote', async () => {
+    const queue = open({ placesMax: 1, waitingMax: 30 })
+    ;(await turnOf(queue.enter('customer'))).leave('rendered')
+    const turn = await turnOf(queue.enter('stranger'))
+    const crowd = Array.from({ length: 20 }, (_, nth) => queue.enter(`stranger ${nth}`))
+    expect([queue.aheadCount(), queue.aheadCount('unknown'), queue.aheadCount('customer')]).toEqual([20, 20, 0])
+    const known = queue.enter('customer')
+    turn.leave('rendered')
+    ;(await turnOf(known)).leave('rendered')
+    await turnOf(crowd[0] ?? known)
   })
 })
 
@@ -136,7 +163,7 @@ describe('a page that gets nothing', () => {
     hung.stall()
     await turnOf(next)
     expect(hung.hurry.aborted).toBe(false)
-    hung.leave()
+    hung.leave('rendered')
   })
 
   test('is hurried when too many do the same; the one of the heaviest payer goes first', async () => {

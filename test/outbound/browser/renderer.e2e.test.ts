@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -11,8 +11,8 @@ import { pageCount } from '../../../src/endpoints/pageCount.ts'
 import { pictureSize } from '../../../src/endpoints/pictureSize.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { awaitThat } from '../../support/awaitThat.ts'
-import { linksOf, paperOf, textOf } from './readPdf.ts'
-import { browsersOf, openTestRenderer, startWeb } from './testRenderer.ts'
+import { linksOf, paperOf, structureOf, textOf } from './readPdf.ts'
+import { browsersOf, openTestRenderer, renderersOf, startWeb } from './testRenderer.ts'
 
 const pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
   '/': (_request, response) => response.end('<h1>hello</h1>'),
@@ -355,6 +355,17 @@ describe.skipIf(opened === undefined)('a document', () => {
     expect(await paperOf(plain.bytes)).toEqual([842, 596])
   })
 
+  test('is tagged, and has bookmarks of its headings when the order asks for them', async () => {
+    const page = { markdown: '# One\n\ntext\n\n# Two' }
+    const order = { page, format: 'A5', margin } as const
+    const [plain, outlined] = await Promise.all([
+      renderer().pdf(order, customer()),
+      renderer().pdf({ ...order, outline: true }, customer()),
+    ])
+    expect(await structureOf(plain.bytes)).toEqual({ bookmarks: [], isTagged: true })
+    expect(await structureOf(outlined.bytes)).toEqual({ bookmarks: ['One', 'Two'], isTagged: true })
+  })
+
   test('of HTML has nothing of this machine or its network in it', async () => {
     const html = `<iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:${port}/"><img src="http://10.0.0.1/">`
     const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, customer())
@@ -370,9 +381,7 @@ describe.skipIf(opened === undefined)('a document', () => {
 })
 
 test.skipIf(opened === undefined)('renderers are sandboxed and not root', () => {
-  const [browser] = browsersOf(process.pid)
-  const group = execFileSync('pgrep', ['-g', String(browser), '-f', 'type=renderer'], { encoding: 'utf8' })
-  const [pid = ''] = group.trim().split('\n')
+  const [pid = ''] = renderersOf(browsersOf(process.pid))
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   expect(status).toMatch(/^Uid:\t(?!0\t)/m)
   expect(status).toMatch(/^Seccomp:\t2$/m)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { once } from 'node:events'
@@ -72,6 +73,12 @@ async function mayRender(whyUnavailable: () => string | undefined): Promise<bool
 /** Browser processes that a process has started. */
 export function browsersOf(parent: number): readonly number[] {
   return childrenOf(parent, /chrom/)
+}
+
+/** Processes of pages, in the process groups of the browsers. */
+export function renderersOf(browsers: readonly number[]): readonly string[] {
+  const { stdout } = spawnSync('pgrep', ['-g', browsers.join(), '-f', 'type=renderer'], { encoding: 'utf8' })
+  return stdout.split('\n').filter((pid) => pid !== '')
 }
 
 /** Children that run, by their command line. */

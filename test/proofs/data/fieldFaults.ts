@@ -67,6 +67,7 @@ function numberChanges(value: unknown, number: number): readonly Change[] {
 const swaps: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(bitcoin|btc|BTC|Bitcoin|btc-bitcoin)$/, ['ethereum', 'eth', 'ETH', 'wrapped-bitcoin']],
   [/^(AAPL|AAPL\.US)$/, ['MSFT', 'AAPL.L', 'MSFT.US', 'AAP']],
+  [/^9xTokenMint/, ['So11111111111111111111111111111111111111112', '9xtokenmint1111111111111111111111111111111p']],
   [/^(USD|GBp)$/, ['EUR', 'GBP', 'GBp', 'JPY']],
   [/^(celsius|°C|wmoUnit:degC)$/, ['fahrenheit', '°F', 'wmoUnit:degF', 'K']],
   [/^(%|wmoUnit:percent)$/, ['fraction', '1']],

@@ -4,7 +4,7 @@ import { openEndpoint, type ProductDefinition } from '../../../src/endpoints/pro
 import type { ProviderDeps } from '../../../src/endpoints/providers/provider.ts'
 import { stock } from '../../../src/endpoints/stock.ts'
 import { assert } from '@tollbook/core/assert'
-import { readSample } from '../../support/upstreamSample.ts'
+import { readSample, sampleAnswer } from '../../support/upstreamSample.ts'
 import type { HonestReply } from './httpFaults.ts'
 import type { Stage } from './stage.ts'
 
@@ -145,3 +145,69 @@ export const loneStages: readonly Stage[] = [
     ],
   },
 ]
+
+const mint = '9xTokenMint1111111111111111111111111111111p'
+const tokenData = z.object({
+  symbol: z.literal(mint),
+  price: z.number().refine((price) => near(price, 0.000_081_58, 3.6)),
+  change24h: z.string().refine((change) => within(Number.parseFloat(change), 1.96, 15)),
+  volume24h: z.number().refine((volume) => sameSize(volume, 22_896, 11)),
+  marketCap: z.number().refine((cap) => sameSize(cap, 81_580, 3.1)),
+})
+const tokenStage: Stage = {
+  name: 'token by mint',
+  open: openOrder(crypto, { mint }),
+  whyWrong: whyNot(tokenData),
+  forgottenAfterMs: 7 * 60_000,
+  thinning: 5,
+  providers: [
+    {
+      name: 'DEXSCREENER',
+      honest: honestReply('dexscreener/tokens-v1'),
+      facts: { amounts: /priceUsd$|fdv$|marketCap$|usd$|volume/, current: /priceUsd$/ },
+    },
+    {
+      name: 'GECKOTERMINAL',
+      honest: honestReply('geckoterminal/simple-token-price-full'),
+      facts: { amounts: /token_prices|_usd\./, current: /token_prices/ },
+    },
+    {
+      name: 'JUPITER',
+      honest: honestReply('jupiter/price-v3-two'),
+      facts: { amounts: /usdPrice|liquidity/, current: /usdPrice/ },
+    },
+  ],
+}
+
+const euroStage: Stage = {
+  name: 'crypto BTC in euros',
+  open: openOrder(crypto, { symbol: 'BTC', currency: 'EUR' }),
+  whyWrong: whyNot(
+    z.object({
+      symbol: z.literal('BTC'),
+      price: z.number().refine((price) => near(price, 77_671 * 0.86, 4.2)),
+      marketCap: z.number().refine((cap) => sameSize(cap, 1_555_886_872_303 * 0.86, 1.6)),
+    }),
+  ),
+  forgottenAfterMs: 71 * 60_000,
+  thinning: 7,
+  providers: [
+    {
+      name: 'KRAKEN',
+      honest: honestReply('kraken/ticker-rates'),
+      aside: ({ searchParams }) =>
+        searchParams.get('pair') === 'XBTUSD' ? sampleAnswer('kraken/ticker-xbtusd') : undefined,
+      facts: { amounts: /EURZUSD\.[abcplho]/, current: /EURZUSD\.[ab]/ },
+    },
+    {
+      name: 'COINGECKO',
+      honest: honestReply('coingecko/exchange-rates'),
+      aside: ({ pathname }) =>
+        pathname.endsWith('/coins/markets') ? sampleAnswer('coingecko/markets-btc') : undefined,
+      facts: { amounts: /value$/, current: /eur\.value$/ },
+    },
+  ],
+}
+
+/** The options of crypto that have separate sources. */
+export const optionStages: readonly Stage[] = [tokenStage, euroStage]

@@ -34,7 +34,7 @@ export function variantsOf(stage: Stage): readonly Variant[] {
   return stage.providers.flatMap((provider) => {
     const faults = [
       ...httpFaults(provider.honest).map((fault) => ({ saysUnknown: false, ...fault, kind: 'http' })),
-      ...(provider.facts === undefined ? [] : fieldFaults(provider.honest.text, provider.facts)).map((fault) => ({
+      ...fieldFaultsOf(stage, provider).map((fault) => ({
         ...fault,
         saysUnknown: false,
         answering: text(fault.text, { headers: provider.honest.headers }),
@@ -43,6 +43,10 @@ export function variantsOf(stage: Stage): readonly Variant[] {
     const chosen = settings.filter((setting) => setting !== 'after a sale' || stage.forgottenAfterMs !== undefined)
     return chosen.flatMap((setting) => faults.map((fault) => ({ stage, provider, setting, ...fault })))
   })
+}
+
+function fieldFaultsOf({ thinning = 1 }: Stage, { facts, honest }: StagedProvider) {
+  return facts === undefined ? [] : fieldFaults(honest.text, facts).filter((_fault, at) => at % thinning === 0)
 }
 
 const silent = text('down', { status: 503, headers: { 'retry-after': '60' } })
@@ -57,7 +61,7 @@ export async function openServers(stage: Stage) {
     const server = createServer((request: IncomingMessage, response) => {
       const { method = '', url = '', headers } = request
       const asked = { method, url: new URL(url, 'http://provider.invalid'), headers }
-      const answering = aside?.(asked.url.pathname) ?? answers.get(name) ?? silent
+      const answering = aside?.(asked.url) ?? answers.get(name) ?? silent
       answering(response, asked)
     })
     urls.set(name, `http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0 })}`)

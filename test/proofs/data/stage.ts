@@ -15,6 +15,8 @@ export interface Stage {
   whyWrong(data: unknown, isAlone: boolean): string | undefined
   /** Time after which an answer is no longer served from memory. Absent: no variant begins with a sale. */
   readonly forgottenAfterMs?: number
+  /** Only every n-th fault of a field is tried, where many fields are alike. */
+  readonly thinning?: number
   /** True: the times of the replies are of now, and not those of the fixtures. */
   readonly isNow?: boolean
   readonly apiKeys?: Readonly<Partial<Record<UpstreamName, string>>>
@@ -26,8 +28,8 @@ export type StagedName = UpstreamName | 'NEWS_FEEDS'
 export interface StagedProvider {
   readonly name: StagedName
   readonly honest: HonestReply
-  /** Replies at other paths of the provider, which stay honest. */
-  readonly aside?: (path: string) => Answering | undefined
+  /** Replies to other requests, which stay honest. */
+  readonly aside?: (asked: URL) => Answering | undefined
   /** Absent: only faults of HTTP. */
   readonly facts?: BodyFacts | undefined
 }

@@ -36,7 +36,7 @@ const nws: StagedProvider = {
   name: 'NWS',
   honest: honestReply('nws/observation-latest'),
   facts: { amounts: /(temperature|dewpoint)\.value$/, current: /temperature\.value$/, isTemperature: true },
-  aside(path) {
+  aside({ pathname: path }) {
     if (path.startsWith('/points/')) return json(readSample('nws/points-nyc').response.body)
     const station = { id: 'https://api.weather.gov/stations/KNYC', properties: { stationIdentifier: 'KNYC' } }
     return path.endsWith('/stations') ? json({ features: [station], observationStations: [station.id] }) : undefined

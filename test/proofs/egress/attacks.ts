@@ -1,3 +1,5 @@
+import { nameAttacks } from './nameAttacks.ts'
+
 /*
  * Ways to make a browser reach an address that it must not. Each is one page, one redirect or one address; `private` in
  * them is a host of the private network, where a canary listens.
@@ -7,6 +9,8 @@ export interface Attack {
   readonly group: string
   readonly name: string
   readonly target: AttackTarget
+  /** Name whose answers change after it was looked up once. */
+  readonly lookedUp?: string
 }
 
 export type AttackTarget =
@@ -74,7 +78,6 @@ const literals = [
   'user:password@127.0.0.1',
   '127.0.0.1%2f@127.0.0.1',
 ]
-const names = ['private', 'mixed', 'v6', 'mapped', 'nat64', 'zero', 'metadata']
 
 export function attacksOn(environment: AttackEnvironment): readonly Attack[] {
   return [
@@ -83,9 +86,8 @@ export function attacksOn(environment: AttackEnvironment): readonly Attack[] {
       name: host,
       target: { url: `http://${host}${environment.port}/` },
     })),
-    ...names.map((name) => ({ group: 'name', name, target: { url: `http://${name}.test${environment.port}/` } })),
+    ...nameAttacks(environment),
     ...tls(environment),
-    ...rebinding(environment),
     ...redirects(environment),
     ...subresources(environment).map((attack) => ({ ...attack, target: { page: attack.html } })),
     ...framed(environment),
@@ -101,10 +103,6 @@ function tls({ privateHost, port }: AttackEnvironment): readonly Attack[] {
     name: url,
     target: { url },
   }))
-}
-
-function rebinding({ port }: AttackEnvironment): readonly Attack[] {
-  return [{ group: 'rebinding', name: 'the second answer is private', target: { url: `http://rebind.test${port}/` } }]
 }
 
 function redirects(environment: AttackEnvironment): readonly Attack[] {

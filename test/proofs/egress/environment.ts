@@ -6,11 +6,22 @@ import type { AddressInfo } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { AttackEnvironment } from './attacks.ts'
 import { makeCertificate } from './certificate.ts'
+import { startNameServer } from './nameServer.ts'
 import { openerOf } from './socketOpener.ts'
+import { createZone, lastAddresses } from './zone.ts'
 
 /** Environment of the attacks: the attacker's site, and canaries that count arrivals. */
 export interface EgressEnvironment extends AsyncDisposable, AttackEnvironment {
-  readonly addresses: ReadonlyMap<string, readonly string[]>
+  /** Address that each kind of name leads to without a guard. */
+  readonly addresses: ReadonlyMap<string, string>
+  /** `address:port` of the attacker's name server. */
+  readonly nameServer: string
+  /** The whole machine asks this name server, the browser too. */
+  readonly isSystemNameServer: boolean
+  /** The attacker's site by its address, as an operator's own feed. */
+  readonly siteByAddress: string
+  /** Questions that came over TCP. */
+  tcpQuestions(): number
   /** Connections and datagrams that a canary has seen. */
   hits(): number
   /** Connections to the attacker's site by the program that opened them; all zero if this is not watched. */
@@ -32,6 +43,8 @@ export interface EnvironmentOptions {
   readonly site: { readonly address: string; readonly port: number; readonly tlsPort: number }
   readonly canaries: { readonly addresses: readonly string[]; readonly ports: readonly number[] }
   readonly secretFile: string
+  /** 53 makes it the name server of the whole network namespace; 0 is any. */
+  readonly nameServerPort: number
   /** Look up which program opened each connection: slow, and for root. */
   readonly watchesOpeners?: boolean
 }
@@ -45,6 +58,7 @@ export async function openEnvironment({
   site,
   canaries,
   secretFile,
+  nameServerPort,
   watchesOpeners = false,
 }: EnvironmentOptions): Promise<EgressEnvironment> {
   await using opened = new AsyncDisposableStack()
@@ -78,6 +92,8 @@ export async function openEnvironment({
   }
   const sitePort = await listening(createServer(serve), site.port)
   const tlsPort = await listening(createTlsServer(makeCertificate(), serve), site.tlsPort)
+  const places = { site: site.address, inside: privateHost }
+  const names = opened.use(await startNameServer({ port: nameServerPort, answer: createZone(places) }))
   const disposables = opened.move()
   return {
     site: `http://attack.test${sitePort === 80 ? '' : `:${sitePort}`}`,
@@ -86,26 +102,15 @@ export async function openEnvironment({
     privateHost,
     port,
     secretFile,
-    addresses: addressesOf(site.address, privateHost),
+    siteByAddress: `http://${site.address}:${sitePort}`,
+    addresses: lastAddresses(places),
+    nameServer: names.address,
+    isSystemNameServer: nameServerPort === 53,
+    tcpQuestions: names.tcpCount,
     hits: () => hits,
     serve: (next) => void (answer = next),
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
-}
-
-function addressesOf(site: string, inside: string): ReadonlyMap<string, readonly string[]> {
-  return new Map([
-    ['attack.test', [site]],
-    ['frame.test', [site]],
-    ['private.test', [inside]],
-    ['mixed.test', [site, inside]],
-    ['v6.test', ['::1']],
-    ['mapped.test', [`::ffff:${inside}`]],
-    ['nat64.test', ['64:ff9b::a00:1']],
-    ['zero.test', ['0.0.0.0']],
-    ['metadata.test', ['169.254.169.254']],
-    ['rebind.test', [site]],
-  ])
 }
 
 interface Serving {

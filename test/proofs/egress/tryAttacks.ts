@@ -4,6 +4,7 @@ import { openRenderEngine } from '../../../src/outbound/browser/openRenderEngine
 import { openRenderer } from '../../../src/outbound/browser/openRenderer.ts'
 import type { Egress } from '../../../src/outbound/browser/renderJob.ts'
 import { RenderFailure, type Rendered, type Renderer } from '../../../src/outbound/browser/renderer.ts'
+import { createResolve } from '../../../src/outbound/egressRules.ts'
 import { webPorts } from '../../../src/outbound/urlGuard.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
@@ -29,15 +30,9 @@ const jobTimeoutMs = 8_000
 // Requests of a page may still be in flight after its job has ended.
 const lingerMs = 30
 
-/** The production guard except for name resolution: no name server knows the test's network. */
+/** The production guard, which asks the attacker's name server. */
 export function guarded(environment: EgressEnvironment): Egress {
-  const asked = new Map<string, number>()
-  const resolve = (hostname: string): Promise<readonly string[]> => {
-    const count = (asked.get(hostname) ?? 0) + 1
-    asked.set(hostname, count)
-    if (hostname === 'rebind.test' && count > 1) return Promise.resolve([environment.privateHost])
-    return Promise.resolve(environment.addresses.get(hostname) ?? [])
-  }
+  const resolve = createResolve([environment.nameServer])
   const sitePort = new URL(environment.site).port
   const tlsPort = new URL(environment.tlsSite).port
   const canaryPort = environment.port.slice(1)
@@ -66,8 +61,19 @@ export async function openAttackedRenderer(egress: Egress): Promise<Renderer> {
   return renderer
 }
 
-export async function tryAttack(renderer: Renderer, environment: EgressEnvironment, attack: Attack): Promise<Tried> {
+export interface AttackedBrowser {
+  readonly renderer: Renderer
+  /** Looks names up once before the browser does, as a guard that only checks. */
+  readonly check?: (name: string) => Promise<unknown>
+}
+
+export async function tryAttack(
+  { renderer, check }: AttackedBrowser,
+  environment: EgressEnvironment,
+  attack: Attack,
+): Promise<Tried> {
   const before = environment.hits()
+  if (attack.lookedUp !== undefined) await check?.(attack.lookedUp)
   const { outcome, text } = await run(renderer, environment, attack)
   await systemClock.sleep(lingerMs)
   const leaked = text.includes(secretText) || text.includes(canaryText)

@@ -2,14 +2,17 @@ import type { Egress } from '../../../src/outbound/browser/renderJob.ts'
 import type { EgressEnvironment } from './environment.ts'
 
 /** The same browser with the guard switched off: the effect of the attacks without protection. */
-export function unguarded({ addresses, privateHost }: EgressEnvironment): Egress {
-  // The browser resolves by itself, and there is no name server; rebinding ends at the private address.
-  const rules = [...addresses].map(([name, all]) => {
-    const address = name === 'rebind.test' ? privateHost : (all.at(-1) ?? '')
-    return `MAP ${name} ${address.includes(':') ? `[${address}]` : address}`
+export function unguarded({ addresses, isSystemNameServer }: EgressEnvironment): Egress {
+  // The browser asks the name server of the machine. If that is not the attacker's, its arguments have the answers.
+  const rules = [...addresses].flatMap(([kind, address]) => {
+    const target = address.includes(':') ? `[${address}]` : address
+    return [`MAP ${kind}.test ${target}`, `MAP *.${kind}.test ${target}`]
   })
   return {
-    browserArguments: ['--ignore-certificate-errors', `--host-resolver-rules=${rules.join(', ')}`],
+    browserArguments: [
+      '--ignore-certificate-errors',
+      ...(isSystemNameServer ? [] : [`--host-resolver-rules=${rules.join(', ')}`]),
+    ],
     allowHosts: [],
     guardPage: () => Promise.resolve(),
     open: () =>

@@ -17,6 +17,11 @@ import { seedLedger } from './seedLedger.ts'
 export interface FinanceService extends AsyncDisposable {
   readonly baseUrl: string
   readonly financeToken: string
+  readonly supportToken: string
+  /** Of the seed: fewer than asked for when the time was over. */
+  readonly payments: number
+  /** Owner of the database, to see plans. */
+  readonly adminUrl: string
   /** Signature of the sale. */
   readonly signature: string
   /** A path below /api/finance, asked as an auditor. */
@@ -24,16 +29,23 @@ export interface FinanceService extends AsyncDisposable {
   dataOf<T>(path: string, shape: z.ZodType<T>): Promise<T>
 }
 
-export async function openFinanceService(payments: number): Promise<FinanceService> {
+export interface SeedSize {
+  readonly payments: number
+  readonly durationMaxMs: number
+}
+
+export async function openFinanceService({ payments: asked, durationMaxMs }: SeedSize): Promise<FinanceService> {
   await using opened = new AsyncDisposableStack()
   const environment = opened.use(await openEnvironment())
   const access = await openLocalFinance(await openHome(join(environment.directory, 'home')), systemClock)
   const config = readConfig(environment.env)
   assert(isServiceConfig(config), 'the environment has a database, a chain and a key')
   const mint = assertPresent(readAddress(config.chain.tokenMint), 'a mint')
-  const onProgress = (done: number) => say(`       ${done} of ${payments} payments seeded`)
-  await seedLedger(environment.database.serviceUrl, { mint, payments, onProgress })
-  say(`${payments} payments seeded over 120 days`)
+  const onProgress = (done: number) => say(`       ${done} of ${asked} payments seeded`)
+  const startedAtMs = systemClock.monotonicMs()
+  const payments = await seedLedger(environment.database, { mint, payments: asked, durationMaxMs, onProgress })
+  const seconds = Math.round((systemClock.monotonicMs() - startedAtMs) / 1000)
+  say(`${payments} of ${asked} payments seeded over 120 days, in ${seconds} s`)
   const ledger = ledgerSettingsFor(environment.database.serviceUrl)
   const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
@@ -48,6 +60,9 @@ export async function openFinanceService(payments: number): Promise<FinanceServi
   return {
     baseUrl,
     financeToken: access.financeToken,
+    supportToken: access.supportToken,
+    payments,
+    adminUrl: environment.database.adminUrl,
     signature: receipt.signature,
     ask,
     dataOf,

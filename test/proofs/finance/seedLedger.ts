@@ -10,6 +10,8 @@ import { evolveAll, type PaymentDecision, type PaymentState, unknownPayment } fr
 import type { PaymentChange } from '../../../src/payment/paymentLedger.ts'
 import type { Settlement } from '../../../src/payment/settlement.ts'
 import { paymentItem } from '../../../src/store/paymentItem.ts'
+import { openLedgerTime } from '../../support/ledgerTime.ts'
+import type { TestDatabase } from '../../support/testDatabase.ts'
 import {
   claimOf,
   fulfilmentOf,
@@ -31,38 +33,60 @@ const products: readonly (readonly [endpoint: string, requiredBaseUnits: bigint]
 ]
 const daysBack = 120
 const batchMax = 500
-const progressEvery = 100_000
+const batchesMin = 300
+const progressEvery = 50_000
 const dayMs = 86_400_000
 // Undelivered claims stay claimed while pages are looked at: no chain has these payments, so an ended claim would be reversed.
-const leaseMs = 7 * dayMs
+// Only payments of these days are left undelivered.
+const leaseMs = 20 * dayMs
+const undeliveredMs = 15 * dayMs
+const hourMs = 3_600_000
 
 interface SeedOptions {
   readonly mint: Address
   readonly payments: number
+  /** Seeding ends after this time with fewer payments. */
+  readonly durationMaxMs?: number
   readonly onProgress?: (done: number) => void
 }
 
 /**
- * A busy ledger of made-up payments, written by the ledger's own append: most delivered, some not, a few overpaid, with an
- * owed burn, dropped by the chain, owed back, or unmatched.
+ * A busy ledger of made-up payments, written by the ledger's own append as if it had run for 120 days: most delivered, some not,
+ * a few overpaid, with an owed burn, dropped by the chain, owed back, or unmatched. Returns the number of payments.
  */
-export async function seedLedger(serviceUrl: string, { mint, payments, onProgress }: SeedOptions): Promise<void> {
+export async function seedLedger(
+  { serviceUrl, adminUrl }: Pick<TestDatabase, 'serviceUrl' | 'adminUrl'>,
+  { mint, payments, durationMaxMs = Number.POSITIVE_INFINITY, onProgress }: SeedOptions,
+): Promise<number> {
   const client = new pg.Client({ connectionString: serviceUrl })
   await client.connect()
+  const admin = new pg.Client({ connectionString: adminUrl })
+  await admin.connect()
+  const ledgerTime = await openLedgerTime(admin)
   const wallets = Array.from({ length: 200 }, sampleAddress)
-  const firstMs = systemClock.nowMs() - daysBack * dayMs
-  for (let done = 0; done < payments; done += batchMax) {
+  const startedAtMs = systemClock.monotonicMs()
+  const nowMs = systemClock.nowMs()
+  const firstMs = nowMs - daysBack * dayMs
+  // Of a short ledger, too, a batch is recorded soon after its payments.
+  const batch = Math.min(batchMax, Math.ceil(payments / batchesMin))
+  let done = 0
+  for (; done < payments && systemClock.monotonicMs() - startedAtMs < durationMaxMs; done += batch) {
     if (done > 0 && done % progressEvery === 0) onProgress?.(done)
-    const stories = Array.from({ length: Math.min(batchMax, payments - done) }, (_, offset) => {
+    const stories = Array.from({ length: Math.min(batch, payments - done) }, (_, offset) => {
       const nth = done + offset
       // Busier at the end than at the start.
       const blockTimeMs = Math.floor(firstMs + daysBack * dayMs * Math.sqrt(nth / payments))
       const wallet = assertPresent(wallets[(nth * 7) % wallets.length], 'there are enough wallets')
       return storyOf(nth, settlementOf(nth, { mint, wallet, blockTimeMs }))
     })
+    const lastMs = Math.max(...stories.flatMap(([change]) => change?.nowMs ?? 0))
+    await ledgerTime.set(Math.min(lastMs + hourMs, nowMs))
     await writeStories(client, stories)
   }
+  await ledgerTime.release()
+  await admin.end()
   await client.end()
+  return Math.min(done, payments)
 }
 
 /** Appends of one payment, in their order. */
@@ -103,7 +127,7 @@ function storyOf(nth: number, settlement: Settlement): Story {
   if (nth % 149 === 11) return [unmatched(settlement)]
   const { blockTimeMs } = settlement.evidence
   const { change, attemptId } = claimOf(settlement, { nowMs: blockTimeMs, leaseMs })
-  if (nth % 41 === 0) return [change]
+  if (nth % 41 === 0 && systemClock.nowMs() - blockTimeMs < undeliveredMs) return [change]
   const isServed = nth % 131 !== 17
   const answer = (isServed ? fulfilmentOf : releaseOf)(settlement, { before: afterOf(change), attemptId })
   const end = { ...answer, nowMs: blockTimeMs + 400 }
@@ -124,7 +148,7 @@ function afterOf({ before, events, nowMs }: PaymentChange): PaymentState {
 /** A change one hour after another change of the same payment. */
 function changeOf(change: PaymentChange, decision: PaymentDecision | undefined): PaymentChange {
   const decided = assertPresent(decision, 'the payment is in a state for it')
-  return { reference: change.reference, before: afterOf(change), ...decided, nowMs: change.nowMs + 3_600_000 }
+  return { reference: change.reference, before: afterOf(change), ...decided, nowMs: change.nowMs + hourMs }
 }
 
 function unmatched({ reference, wallet, price, receivedBaseUnits, evidence }: Settlement): PaymentChange {

@@ -23,6 +23,8 @@ export interface CorpusPage {
   readonly sheets?: number
   /** Its picture depends on the moment. */
   readonly moves?: true
+  /** Made to harm. */
+  readonly isHostile?: true
   /** There is nothing to sell: text of the failure. */
   readonly fails?: string
 }

@@ -65,8 +65,44 @@ const served: Readonly<Record<string, Serve>> = {
     response
       .writeHead(200, { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename=a.zip' })
       .end('PK'),
+  '/large': (response) => flood(response.writeHead(200, { 'content-type': 'text/html' })),
+  '/bomb': (response) =>
+    response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(bomb()),
+  '/drip': (response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).write(html('<h1>Page</h1>'))
+    const dripping = setInterval(() => response.write('x'), dripMs)
+    response.once('close', () => clearInterval(dripping))
+  },
+  '/restless': text(
+    'text/html',
+    html(`<h1>Restless</h1><script>setTimeout(() => { location = '/restless?' + Math.random() }, 30)</script>`),
+  ),
+  '/refresh': text('text/html', html('<meta http-equiv="refresh" content="0"><h1>Again</h1>')),
+  '/locked': (response) =>
+    response
+      .writeHead(401, { 'content-type': 'text/html', 'www-authenticate': 'Basic realm="x"' })
+      .end(html('<h1>Log in</h1>')),
+  '/frames': text(
+    'text/html',
+    html(
+      `<h1>Framed</h1><script>for (let n = 0; n < 5; n++) document.write('<iframe src="/frames?' + Math.random() + '"></iframe>')</script>`,
+    ),
+  ),
   '/missing.png': (response) => response.writeHead(404).end(),
   '/sw.js': text('text/javascript', ''),
+}
+
+const dripMs = 100
+const megabyte = Buffer.alloc(1_000_000, '<p>')
+const largeBytes = 200 * megabyte.length
+
+function flood(response: ServerResponse, left = largeBytes): void {
+  if (left <= 0) return void response.end()
+  response.write(megabyte, () => flood(response, left - megabyte.length))
+}
+
+function bomb(): Buffer {
+  return gzipSync(Buffer.alloc(largeBytes, 'x'))
 }
 
 /** Path of a page; some are served by the server itself and not as text of the corpus. */
@@ -76,7 +112,8 @@ export function pathOf(nth: number): string {
 }
 
 export function serveCorpus(request: IncomingMessage, response: ServerResponse): void {
-  const { pathname } = new URL(request.url ?? '/', 'http://corpus')
+  const { pathname, search } = new URL(request.url ?? '/', 'http://corpus')
+  if (pathname === '/css') return text('text/css', `@import "/css?${Number(search.slice(1)) + 1}";`)(response)
   const found = served[pathname]
   if (found !== undefined) return found(response)
   text('text/html', html(corpus[Number(pathname.slice(1))]?.html ?? 'no such page'))(response)

@@ -10,7 +10,7 @@ import { createPayer, type Payer } from '../../support/payer.ts'
 import type { ProofEnvironment } from '../proofEnvironment.ts'
 
 const lamportsEach = 50_000_000
-const baseUnitsEach = 1_000_000_000n
+const baseUnitsEach = 400_000_000n
 const decimals = 6
 
 /** New wallets with SOL and tokens of the demo wallet. */

@@ -4,7 +4,7 @@ import { assert } from '@tollbook/core/assert'
 
 export interface Sites extends AsyncDisposable {
   readonly port: number
-  /** A page of the host: one that hangs, or an honest one. */
+  /** A page of the host: one that hangs or crashes, or an honest one. */
   urlOf(host: string, nth: number): string
 }
 
@@ -12,10 +12,21 @@ export interface Sites extends AsyncDisposable {
 export const honestHost = '127.0.2.1'
 export const attackerHost = (nth: number) => `127.0.1.${(nth % 250) + 1}`
 
+const dripMs = 200
+
+/** One byte at a time, so that the page is never without traffic. */
+function drip(response: ServerResponse): void {
+  response.write('<h1>page</h1>')
+  const dripping = setInterval(() => response.write(' '), dripMs)
+  response.once('close', () => clearInterval(dripping))
+}
+
 const hanging: readonly ((response: ServerResponse) => void)[] = [
   () => undefined,
   (response) => response.end('<h1>page</h1><img src="/never">'),
   (response) => response.end('<script>for(;;);</script>'),
+  (response) => response.end('<script>for (const all = [];;) all.push(new Array(1e6).fill(all.length))</script>'),
+  drip,
 ]
 const honestPage = `<h1>A page</h1>${'<p>with some text</p>'.repeat(40)}`
 

@@ -9,7 +9,7 @@ import { completeTransaction, readSponsored } from '../../../src/chain/sponsored
 import type { Simulation } from '../../../src/payment/proof.ts'
 import type { Offer } from '../../../src/paywall/rail.ts'
 import { challenge } from '../../../src/rails/mpp/challenge.ts'
-import { type ReadDeps, readPayment } from '../../../src/rails/mpp/readPayment.ts'
+import { type MppReadDeps, readPayment } from '../../../src/rails/mpp/readPayment.ts'
 import { createFeePayerSigner } from '../../../src/signer/feePayerSigner.ts'
 import { referenceNumber, settlementOf } from '../../payment/paymentStory.ts'
 import { requestOf, type RequestFacts } from '../../paywall/requestOf.ts'
@@ -54,7 +54,7 @@ export function openRailParts() {
     terms: wallets.terms,
   })
   const signed: string[] = []
-  const deps: ReadDeps = {
+  const deps: MppReadDeps = {
     clock,
     terms: {
       ...wallets.terms,

@@ -9,8 +9,8 @@ import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { randomBytesOf } from '@tollbook/core/id'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
-import { payment } from '../../chain/fixtureTokens.ts'
-import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy } from '../../chain/chainFixture.ts'
+import { memo, payment, transferChecked } from '../../chain/fixtureTokens.ts'
+import { type Customer, due, newCustomer, priceOf, signatureOf, signedBy, stage } from '../../chain/chainFixture.ts'
 import {
   type VerifierFixture,
   listRequiredBaseUnits,
@@ -349,4 +349,42 @@ test('13b a payment that empties the wallet while we look is not taken for an em
   expect(verdictOf(await present(verifier, presentable.payer, signatureProof(signatureIn(presentable))))).toBe(
     'accepted',
   )
+})
+
+/** A payment for a quote, which names the quote in its memo. */
+async function signBound(payer: Customer): Promise<string> {
+  const { quote, secret } = await quoteFor(verifier, payer)
+  const instructions = [...payment(verifier, payer), memo(quote.memo)]
+  const transaction = await signedBy(verifier.connection, instructions, [payer.keypair])
+  verifier.chain.forgetRequestCounts()
+  return transactionProof(transaction.serialize(), secret)
+}
+
+function askedOf(method: string): number {
+  return verifier.chain.requestCounts().get(method) ?? 0
+}
+
+test('a bound payment of a wallet that has just paid is not rehearsed before the node that takes it rehearses it', async () => {
+  const payer = await newCustomer(verifier, 100n * verifier.price.requiredBaseUnits)
+  expect(verdictOf(await present(verifier, payer, await signBound(payer)))).toBe('accepted')
+  expect([askedOf('simulateTransaction'), sentToChain()]).toEqual([1, 1])
+
+  expect(verdictOf(await present(verifier, payer, await signBound(payer)))).toBe('accepted')
+  expect([askedOf('simulateTransaction'), sentToChain(), askedOf('getTransaction')]).toEqual([0, 1, 1])
+})
+
+test('a wallet that has just paid and is empty now is pending until its payment cannot land any more', async () => {
+  const payer = await newCustomer(verifier, 100n * verifier.price.requiredBaseUnits)
+  expect(verdictOf(await present(verifier, payer, await signBound(payer)))).toBe('accepted')
+  const held = await getAccount(verifier.connection, payer.account, 'confirmed', verifier.program)
+  const all = { from: payer.account, by: payer.address, amount: held.amount }
+  await stage(verifier, [transferChecked(verifier, all)], [payer.keypair])
+  const receivedBeforeBaseUnits = await receivedBaseUnits()
+  const header = await signBound(payer)
+
+  expect(verdictOf(await present(verifier, payer, header))).toBe('PAYMENT_PENDING')
+  expect([askedOf('simulateTransaction'), sentToChain()]).toEqual([0, 1])
+  await passLandingBound(verifier)
+  expect(verdictOf(await present(verifier, payer, header))).toBe('blockhash_expired')
+  expect(await receivedBaseUnits()).toBe(receivedBeforeBaseUnits)
 })

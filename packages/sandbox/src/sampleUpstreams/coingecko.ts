@@ -1,10 +1,16 @@
 import { isoTime } from '@tollbook/core/clock'
-import { type Coin, coins, figuresOf } from './coins.ts'
+import { barsOf, type Coin, coins, figuresOf } from './coins.ts'
+import { currencies } from './currencies.ts'
 import { rounded } from './drift.ts'
 import { json, listOf, type SampleProvider } from './sampleProvider.ts'
 
-/** `/coins/markets`, and `/simple/price` for shorter answers. Unknown coins are omitted, with status 200. */
+/**
+ * `/coins/markets`, `/simple/price` for shorter answers, `/coins/{id}/ohlc` and `/exchange_rates`. Unknown coins are omitted, with
+ * status 200.
+ */
 export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
+  const [, historyId] = /^\/api\/v3\/coins\/([^/]+)\/ohlc$/.exec(path) ?? []
+  if (historyId !== undefined) return historyOf(historyId, query, nowMs)
   switch (path) {
     case '/api/v3/coins/markets':
       if (query.get('vs_currency') !== 'usd') return json({ error: 'invalid vs_currency' }, 400)
@@ -12,9 +18,35 @@ export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
     case '/api/v3/simple/price':
       if (query.get('vs_currencies') !== 'usd') return json({ error: 'Missing parameter vs_currencies' }, 422)
       return json(Object.fromEntries(chosen(query).map((coin) => simplePriceOf(coin, query, nowMs))))
+    case '/api/v3/exchange_rates':
+      return json({ rates: ratesOf(nowMs) })
     default:
       return json({ error: 'Not Found' }, 404)
   }
+}
+
+const hourMs = 60 * 60 * 1000
+
+/** The time of a bar is its end. Bars that have not ended are left out. */
+function historyOf(id: string, query: URLSearchParams, nowMs: number) {
+  const coin = coins.find((one) => one.id === id)
+  const days = Number(query.get('days'))
+  if (coin === undefined) return json({ error: 'coin not found' }, 404)
+  if (![1, 7, 30].includes(days) || query.get('vs_currency') !== 'usd') return json({ error: 'invalid days' }, 422)
+  const intervalMs = days === 1 ? hourMs / 2 : 4 * hourMs
+  const bars = barsOf(coin, nowMs - (nowMs % intervalMs), { intervalMs, count: (days * 24 * hourMs) / intervalMs })
+  return json(bars.map(({ startMs, open, high, low, close }) => [startMs + intervalMs, open, high, low, close]))
+}
+
+/** The price of a bitcoin in each currency. */
+function ratesOf(nowMs: number) {
+  const [bitcoin] = coins
+  const dollars = bitcoin === undefined ? 0 : figuresOf(bitcoin, nowMs).price
+  const fiat = currencies.map(({ code, name, unit, perUsd }): [string, object] => [
+    code.toLowerCase(),
+    { name, unit, value: rounded(dollars * perUsd, 3), type: 'fiat' },
+  ])
+  return { btc: { name: 'Bitcoin', unit: 'BTC', value: 1, type: 'crypto' }, ...Object.fromEntries(fiat) }
 }
 
 /** One of ids, names and symbols, in that order of rank; of a symbol only the first coin unless all are asked for. */

@@ -145,6 +145,16 @@ export const coins: readonly Coin[] = [
   },
 ]
 
+/** Open, high, low and close of the bars that end at `endMs` and before, oldest first. */
+export function barsOf(coin: Coin, endMs: number, { intervalMs, count }: { intervalMs: number; count: number }) {
+  return Array.from({ length: count }, (_, at) => {
+    const barEndMs = endMs - (count - 1 - at) * intervalMs
+    const prices = [0, 1, 2, 3].map((quarter) => priceOf(coin, barEndMs - ((3 - quarter) * intervalMs) / 3))
+    const [open = 0, , , close = 0] = prices
+    return { startMs: barEndMs - intervalMs, open, high: Math.max(...prices), low: Math.min(...prices), close }
+  })
+}
+
 export interface CoinFigures {
   readonly price: number
   readonly dayAgo: number

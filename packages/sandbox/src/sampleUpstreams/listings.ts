@@ -1,5 +1,5 @@
 import { drift, rounded } from './drift.ts'
-import { lastSessionOf, previousCloseMs, type TradingSession } from './tradingSession.ts'
+import { lastSessionOf, previousCloseMs, sessionsOf, type TradingSession } from './tradingSession.ts'
 
 /** A sample listing under the names that the four providers have for it. The figures are invented. */
 export interface Listing {
@@ -156,6 +156,14 @@ export function figuresOf(listing: Listing, nowMs: number): ListingFigures {
     high: Math.max(price, open),
     low: Math.min(price, open),
   }
+}
+
+/** One bar for each session of some days, oldest first. */
+export function barsOf(listing: Listing, nowMs: number, days: number) {
+  return sessionsOf(listing.exchange.timeZone, nowMs, days).map(({ openMs, lastTradeMs }) => {
+    const [open, close] = [priceOf(listing, openMs), priceOf(listing, lastTradeMs)]
+    return { openMs, open, close, high: Math.max(open, close), low: Math.min(open, close), volume: listing.volume }
+  })
 }
 
 const swing = 0.015

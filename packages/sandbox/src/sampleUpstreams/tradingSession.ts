@@ -29,6 +29,16 @@ export function previousCloseMs(timeZone: string, { openMs }: TradingSession): n
   return lastSessionOf(timeZone, openMs - 1).closeMs
 }
 
+/** The sessions of some days, oldest first, up to the last one. */
+export function sessionsOf(timeZone: string, nowMs: number, days: number): readonly TradingSession[] {
+  return Array.from({ length: days }, (_, at) => nowMs - (days - 1 - at) * dayMs).flatMap((atMs): TradingSession[] => {
+    const session = sessionOn(timeZone, atMs)
+    if (session === undefined || session.openMs > nowMs) return []
+    const lastTradeMs = Math.min(nowMs, session.closeMs)
+    return [{ ...session, lastTradeMs, isOpen: nowMs < session.closeMs }]
+  })
+}
+
 function sessionOn(timeZone: string, atMs: number) {
   const { date, offsetMs, weekday } = wallTimeIn(timeZone, atMs)
   if (weekday === 0 || weekday === 6) return undefined

@@ -1,10 +1,10 @@
-import { figuresOf, type Listing, listings } from './listings.ts'
+import { barsOf, figuresOf, type Listing, listings } from './listings.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 import { wallTimeIn } from './wallTime.ts'
 
-/** `/quote?symbol=&apikey=`: figures as texts, and errors as a body under 200. */
+/** `/quote` and `/time_series` with `symbol` and `apikey`: figures as texts, and errors as a body under 200. */
 export const twelveData: SampleProvider = ({ path, query, nowMs }) => {
-  if (path !== '/quote') return json(problem(404, 'the endpoint does not exist'), 404)
+  if (path !== '/quote' && path !== '/time_series') return json(problem(404, 'the endpoint does not exist'), 404)
   if ((query.get('apikey') ?? '') === '')
     return json(problem(401, '**apikey** parameter is incorrect or not specified. You can get your free API key.'))
   const wanted = query.get('symbol')?.toUpperCase()
@@ -19,12 +19,39 @@ export const twelveData: SampleProvider = ({ path, query, nowMs }) => {
           404,
           '**symbol** or **figi** parameter is missing or invalid. Please provide a valid symbol according to API documentation: https://twelvedata.com/docs#reference-data',
         )
-      : quoteOf(listing, nowMs),
+      : path === '/quote'
+        ? quoteOf(listing, nowMs)
+        : seriesOf(listing, query, nowMs),
   )
 }
 
 function problem(code: number, message: string) {
   return { code, message, status: 'error' }
+}
+
+/** Daily bars, newest first unless the order is asked for. */
+function seriesOf(listing: Listing, query: URLSearchParams, nowMs: number) {
+  const { exchange } = listing
+  const count = Number(query.get('outputsize') ?? '30')
+  const bars = barsOf(listing, nowMs, 400).slice(-count)
+  const values = bars.map(({ openMs, open, high, low, close, volume }) => ({
+    datetime: wallTimeIn(exchange.timeZone, openMs).date,
+    ...texts({ open, high, low, close }),
+    volume: `${volume}`,
+  }))
+  return {
+    meta: {
+      symbol: listing.twelveData,
+      interval: '1day',
+      currency: exchange.currency,
+      exchange_timezone: exchange.timeZone,
+      exchange: exchange.twelveDataName,
+      mic_code: exchange.micCode,
+      type: listing.kind === 'ETF' ? 'ETF' : 'Common Stock',
+    },
+    values: query.get('order') === 'ASC' ? values : values.toReversed(),
+    status: 'ok',
+  }
 }
 
 function quoteOf(listing: Listing, nowMs: number) {

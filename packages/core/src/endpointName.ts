@@ -1,0 +1,14 @@
+/*
+ * The name of a price in price lists, quotes and receipts: the path of a product, and `#` with the variant where
+ * that has its own price, such as `/api/ai/chat#large`. A payment is for one endpoint, so a payment for a cheap variant never
+ * buys an expensive one.
+ */
+
+export function endpointOf(path: string, variant?: string): string {
+  return variant === undefined ? path : `${path}#${variant}`
+}
+
+export function pathOf(endpoint: string): string {
+  const end = endpoint.indexOf('#')
+  return end === -1 ? endpoint : endpoint.slice(0, end)
+}

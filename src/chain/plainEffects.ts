@@ -1,0 +1,39 @@
+import type { VersionedMessage } from '@solana/web3.js'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { computeBudgetProgram, memoPrograms, tokenPrograms } from '@tollbook/core/programs'
+import type { SimulatedEffects } from '../payment/proof.ts'
+import { decodeTransaction } from './transactionBytes.ts'
+import type { InstructionJson } from './transactionJson.ts'
+import { type Call, callsOf, parseEffects } from './transferParser.ts'
+
+export function instructionsOf({ compiledInstructions }: VersionedMessage): readonly InstructionJson[] {
+  return compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => {
+    return { programIdIndex, accounts: accountKeyIndexes, data: encodeBase58(data) }
+  })
+}
+
+/**
+ * Effects that the bytes of a transaction show: checked burns and transfers at top level, with memos and a compute budget. If it
+ * succeeds, it has these effects and no others. Undefined when it has anything else, so that only a rehearsal shows its effects.
+ */
+export function readPlainEffects(bytes: Uint8Array): SimulatedEffects | undefined {
+  const message = decodeTransaction(bytes)?.message
+  if (message === undefined || message.addressTableLookups.length > 0) return undefined
+  const accountKeys = message.staticAccountKeys.map((key) => key.toBase58())
+  const instructions = instructionsOf(message)
+  const indexes = instructions.flatMap(({ programIdIndex, accounts }) => [programIdIndex, ...accounts])
+  if (indexes.some((index) => index >= accountKeys.length)) return undefined
+  const calls = callsOf(accountKeys, instructions)
+  if (!calls.every(isPlain)) return undefined
+  return parseEffects({ accountKeys, calls, preTokenBalances: undefined, postTokenBalances: undefined })
+}
+
+function isPlain({ program, effects }: Call): boolean {
+  if (program === computeBudgetProgram || memoPrograms.has(program)) return true
+  const moves = effects.every((effect) => isMovement(effect.kind) && effect.mint !== undefined)
+  return tokenPrograms.has(program) && effects.length > 0 && moves
+}
+
+function isMovement(kind: Call['effects'][number]['kind']): boolean {
+  return kind === 'burn' || kind === 'transfer'
+}

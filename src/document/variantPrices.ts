@@ -1,0 +1,19 @@
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { displayUsd } from '../pricing/priceList.ts'
+
+/** Prices of the models that have their own, as the end of a sentence. */
+export function shownVariants({ variants = [] }: Pick<Endpoint, 'variants'>): string {
+  const prices = variants.map((variant) => `$${displayUsd(variant)} for the model ${variant.name}`)
+  return prices.length === 0 ? '' : `; ${prices.join(', ')}`
+}
+
+/** The range of the prices of a product, as discovery documents state it. */
+export function priceRange(endpoint: Endpoint) {
+  const { variants = [] } = endpoint
+  const prices = [endpoint, ...variants].toSorted((one, other) => (one.priceMicroUsd < other.priceMicroUsd ? -1 : 1))
+  const [min = endpoint] = prices
+  const max = prices.at(-1) ?? endpoint
+  return variants.length === 0
+    ? { mode: 'fixed', currency: 'USD', amount: String(displayUsd(endpoint)) }
+    : { mode: 'dynamic', currency: 'USD', min: String(displayUsd(min)), max: String(displayUsd(max)) }
+}

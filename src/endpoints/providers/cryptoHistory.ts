@@ -1,0 +1,35 @@
+import { type Bar, type BarRule, checkBars, endMsOf } from '../history/bars.ts'
+import type { PriceHistory } from '../history/priceHistory.ts'
+import type { CryptoQuery } from './cryptoPrice.ts'
+import type { Observation, Provider } from './provider.ts'
+
+export const historyRanges = ['1d', '7d', '30d'] as const
+export type HistoryRange = (typeof historyRanges)[number]
+
+export interface CryptoHistoryQuery extends CryptoQuery {
+  readonly range: HistoryRange
+  /** CoinGecko's id of the coin whose price was sold; undefined before the purchase, for coins outside our list. */
+  readonly coinGeckoId: string | undefined
+  /** The price on which sources agree, in US dollars: the history must end near it. Undefined for a probe. */
+  readonly price: number | undefined
+}
+
+export type CryptoHistoryProvider = Provider<CryptoHistoryQuery, PriceHistory>
+
+const hour = 60 * 60_000
+const day = 24 * hour
+
+/** Bars of an hour up to a week, and of a day up to a month. */
+export const cryptoRanges: Readonly<Record<HistoryRange, { readonly intervalMs: number; readonly spanMs: number }>> = {
+  '1d': { intervalMs: hour, spanMs: day },
+  '7d': { intervalMs: hour, spanMs: 7 * day },
+  '30d': { intervalMs: day, spanMs: 30 * day },
+}
+
+/** The distance of the last close from the agreed price: of a bar that has not ended, or of one that ended up to hours ago. */
+export const historyPercentMax = { running: 3, ended: 12 } as const
+
+export function cryptoHistoryObservation(bars: readonly Bar[], rule: BarRule): Observation<PriceHistory> {
+  const { intervalMs } = rule
+  return { data: { bars: checkBars(bars, rule), intervalMs, currency: 'USD' }, asOfMs: endMsOf(bars, rule) }
+}

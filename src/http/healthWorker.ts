@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { parentPort, workerData } from 'node:worker_threads'
+import { assertNever, assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
+import { newId } from '@tollbook/core/id'
+import type { Answer } from '../paywall/answer.ts'
+import { addressList, plainAddress } from './clientAddress.ts'
+import { livenessAnswer, metricsAnswer, readinessAnswer, type ReportedAnswer } from './healthAnswers.ts'
+import type { HealthMessage, HealthThreadData, HealthThreadMessage } from './healthListener.ts'
+import { listen } from './server.ts'
+import { errorAnswer, pathNotFound } from './transportError.ts'
+
+/* Entry point of the thread of healthListener.ts. */
+
+interface Reported {
+  readonly answer: Answer
+  readonly atMs: number
+}
+
+// New metrics take some 5 ms on an idle event loop. An answer is to take 100 ms at most, so a busy one is not waited for.
+const collectMsMax = 50
+const methods = ['GET', 'HEAD']
+
+const { host, port, metricsSubnets, stuckAfterMs, ...atStart }: HealthThreadData = workerData
+const service = assertPresent(parentPort, 'this is a thread of the service')
+const nowMs = () => systemClock.monotonicMs()
+const mayReadMetrics = addressList(metricsSubnets)
+const reported = (answer: Answer): Reported => ({ answer, atMs: nowMs() })
+let heardAtMs = nowMs()
+let readiness = atStart.readiness
+let metrics = reported(atStart.metrics)
+let collecting = Promise.withResolvers<void>()
+
+const tell = (message: HealthThreadMessage) => service.postMessage(message, [])
+const silentMs = () => nowMs() - heardAtMs
+
+async function collectMetrics(): Promise<ReportedAnswer> {
+  tell({ kind: 'collect' })
+  await Promise.race([collecting.promise, systemClock.sleep(collectMsMax)])
+  return { answer: metrics.answer, ageMs: nowMs() - metrics.atMs }
+}
+
+async function answerTo({ url = '', method = '', socket }: IncomingMessage): Promise<Answer> {
+  const [path] = url.split('?')
+  const mayRead = path !== '/metrics' || mayReadMetrics(plainAddress(socket.remoteAddress ?? ''))
+  const isKnown = path === '/livez' || path === '/readyz' || path === '/metrics'
+  if (!isKnown || !mayRead) return pathNotFound()
+  if (!methods.includes(method)) {
+    return errorAnswer('METHOD_NOT_ALLOWED', `use ${methods.join(' or ')} (got ${method})`, {
+      headers: { allow: methods.join(', ') },
+    })
+  }
+  if (path === '/metrics') return metricsAnswer(await collectMetrics())
+  return path === '/livez'
+    ? livenessAnswer(silentMs(), stuckAfterMs)
+    : readinessAnswer({ answer: readiness, ageMs: silentMs() }, stuckAfterMs)
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { status, headers, body } = await answerTo(request)
+  response.writeHead(status, {
+    ...headers,
+    'x-request-id': newId('request'),
+    'x-content-type-options': 'nosniff',
+    'content-length': Buffer.byteLength(body),
+  })
+  response.end(request.method === 'HEAD' ? undefined : body)
+  request.resume()
+}
+
+const listener = await listen(serve, { host, port })
+
+service.on('message', (message: HealthMessage) => {
+  heardAtMs = nowMs()
+  switch (message.kind) {
+    case 'readiness':
+      readiness = message.answer
+      return
+    case 'metrics':
+      metrics = reported(message.answer)
+      collecting.resolve()
+      collecting = Promise.withResolvers()
+      return
+    case 'close':
+      void listener.drain({ timeoutMs: 0, clock: systemClock, inFlight: () => 0 }).then(() => service.close())
+      return
+    default:
+      assertNever(message)
+  }
+})
+tell({ kind: 'listening', port: listener.port })

@@ -1,0 +1,91 @@
+import { Fault } from '@tollbook/core/fault'
+import { type Checkpoint, readCheckpoint } from '@tollbook/core/checkpoint'
+import { nextMonth } from '@tollbook/core/closingStatement'
+import { isoTime } from '@tollbook/core/clock'
+import { newestCheckpoint } from '../../store/sealStore.ts'
+import { lastPositionOf } from '../export/exportRange.ts'
+import type { Snapshot } from '../export/snapshot.ts'
+import { reportPosition } from '../rollUp.ts'
+
+/** Days and positions of a statement. */
+export interface ClosingRange {
+  /** First and last day of the month. */
+  readonly from: string
+  readonly to: string
+  /** Last position of the month before. */
+  readonly opening: number
+  readonly position: number
+  /** Positions that are in the tables of the reports and in no statement yet: after `statedUpto`, up to `rolledUpto`. */
+  readonly statedUpto: number
+  readonly rolledUpto: number
+  readonly isFinal: boolean
+  readonly closesAtMs: number
+  readonly checkpoint: Checkpoint & { readonly note: string }
+}
+
+const dayMs = 86_400_000
+// Clocks of the service and of the database differ; an event of the month may still be recorded for as long.
+const clockToleranceMs = 10 * 60_000
+// The sealer follows the ledger within seconds. Reading this many unsealed events takes about a second.
+export const unsealedMax = 20_000
+
+/** A month that is not closed is stated up to the newest checkpoint, because under traffic some events are never sealed yet. */
+export async function closingRange(
+  snapshot: Snapshot,
+  { month, nowMs }: { readonly month: string; readonly nowMs: number },
+): Promise<ClosingRange | ClosingNotReady> {
+  const { position: rolledUpto, headPosition } = await reportPosition(snapshot)
+  const newest = await newestCheckpoint(snapshot)
+  const checkpoint = newest === undefined ? undefined : readCheckpoint(newest.note)
+  const sealedUpto = checkpoint?.size ?? 0
+  const currentPosition = Math.min(rolledUpto, sealedUpto)
+  const cut = async (closeMs: number) =>
+    nowMs < closeMs + clockToleranceMs
+      ? currentPosition
+      : lastPositionOf(snapshot, { kind: 'moment', ms: closeMs }, headPosition)
+  const closesAtMs = closeOf(month)
+  const isFinal = nowMs >= closesAtMs + clockToleranceMs
+  const [opening, position] = [await cut(closeOf(previousMonth(month))), await cut(closesAtMs)]
+  const required = Math.max(opening, position)
+  if (rolledUpto < required)
+    return new ClosingNotReady(`the reports have reached position ${rolledUpto} of ${required}`)
+  const isBehind = !isFinal && rolledUpto - currentPosition > unsealedMax
+  if (newest === undefined || checkpoint === undefined || sealedUpto < required || isBehind)
+    return new ClosingNotReady(
+      `the events are sealed up to position ${sealedUpto} of ${isBehind ? rolledUpto : required}`,
+    )
+  const statedUpto = isFinal ? rolledUpto : currentPosition
+  const { note } = newest
+  return {
+    ...daysOf(month),
+    opening,
+    position,
+    statedUpto,
+    rolledUpto,
+    isFinal,
+    closesAtMs,
+    checkpoint: { ...checkpoint, note },
+  }
+}
+
+/** The reports or the checkpoints have not reached the positions of the statement. Its message has no secrets. */
+export class ClosingNotReady extends Fault {
+  override readonly name = 'ClosingNotReady'
+
+  constructor(what: string) {
+    super(`${what}; try again in 2 s, and see that the service runs`, { retryable: true })
+  }
+}
+
+/** A day after the month, in UTC: reports.month_closed_at. */
+function closeOf(month: string): number {
+  return Date.parse(`${nextMonth(month)}-01T00:00:00.000Z`) + dayMs
+}
+
+function previousMonth(month: string): string {
+  return isoTime(Date.parse(`${month}-01T00:00:00.000Z`) - dayMs).slice(0, 7)
+}
+
+function daysOf(month: string): { readonly from: string; readonly to: string } {
+  return { from: `${month}-01`, to: isoTime(Date.parse(`${nextMonth(month)}-01T00:00:00.000Z`) - dayMs).slice(0, 10) }
+}

@@ -1,0 +1,53 @@
+import type { LedgerSettings } from '../../config/ledgerSettings.ts'
+import type { SealSettings } from '../../config/sealSettings.ts'
+import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import { close } from '../closePart.ts'
+import type { PartDeps } from '../partDeps.ts'
+import { type LedgerPorts, openLedgerPorts } from './ledgerPorts.ts'
+import { openReceiptKeys, type ReceiptKeys } from './openReceiptKeys.ts'
+import { openSeal } from './openSeal.ts'
+import { type LedgerSettingsPart, openSettings, type SettingsOptions } from './openSettings.ts'
+
+/** The ledger, what it has on record about this service, and the key that signs for it. */
+export interface LedgerPart extends Omit<LedgerPorts, 'settings' | 'seal'> {
+  readonly settings: LedgerSettingsPart
+  readonly keys: ReceiptKeys
+  /** Public reads of the signed checkpoints. */
+  readonly routes: readonly FreeRoute[]
+  readonly checks: readonly HealthCheck[]
+}
+
+export interface LedgerPartSettings {
+  readonly database: LedgerSettings
+  readonly seal: SealSettings
+  /** Values that have to agree with those on record. */
+  readonly onRecord: SettingsOptions
+}
+
+export interface LedgerPartDeps extends PartDeps {
+  readonly terms: PaymentTerms
+}
+
+/** Records the first values of the settings only after the ledger was compared with its checkpoint. */
+export async function openLedger(settings: LedgerPartSettings, deps: LedgerPartDeps): Promise<LedgerPart> {
+  await using opened = new AsyncDisposableStack()
+  const ports = opened.adopt(await openLedgerPorts(settings.database, deps), close)
+  const onRecord = opened.adopt(await openSettings(settings.onRecord, { ...deps, ledger: ports }), close)
+  const keys = openReceiptKeys(settings.onRecord.receiptSigningKey, {
+    clock: deps.clock,
+    settings: onRecord,
+    priceLists: ports.priceLists,
+  })
+  const seal = opened.adopt(await openSeal(settings.seal, { ...deps, ledger: ports.seal, keys }), close)
+  await onRecord.record()
+  const stored = opened.move()
+  return {
+    ...ports,
+    settings: onRecord,
+    keys,
+    routes: seal.routes,
+    checks: [seal.check, onRecord.check],
+    close: () => stored.disposeAsync(),
+  }
+}

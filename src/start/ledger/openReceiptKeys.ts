@@ -1,0 +1,92 @@
+import { createHmac } from 'node:crypto'
+import type { ReceiptSigningKey } from '../../config.ts'
+import { compactJws } from '@tollbook/core/compactJws'
+import { createReceiptSigner, type SignReceipt } from '../../paywall/sendReceipt.ts'
+import { verifierKeyText } from '@tollbook/core/checkpoint'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import type { SignedClosing } from '@tollbook/core/closingStatement'
+import type { UnsignedClosing } from '../../reports/closing/readClosing.ts'
+import { signClosing } from '../../reports/closing/signClosing.ts'
+import type { TreeHead } from '@tollbook/core/merkle'
+import { ed25519Signer } from '@tollbook/core/ed25519'
+import { signCheckpoint } from '@tollbook/core/checkpoint'
+import { Fault } from '@tollbook/core/fault'
+import type { SplitPart } from '../../payment/events/settingEvents.ts'
+import {
+  didDocumentOf,
+  didOf,
+  jwkSetOf,
+  receiptKeyBytes,
+  receiptKeyId,
+  receiptKeysOf,
+} from '../../payment/receiptKeys.ts'
+import { isSameValue, isWithin } from '../../payment/settingPeriods.ts'
+import type { LedgerSettingsPart } from './openSettings.ts'
+import type { PartDeps } from '../partDeps.ts'
+
+/** Uses of the operator's one private key. The key itself stays in this part. */
+export interface ReceiptKeys {
+  /** The signed note of a tree head. Throws while the key is not accepted. */
+  signCheckpoint(tree: TreeHead): string
+  readonly signReceipt: SignReceipt
+  /** A JWS over a statement, whose key is found by the DID of the service at that address. */
+  signStatement(serviceUrl: string, statement: Json): string
+  /** A closing statement with its proof. Throws while the key is not accepted. */
+  signClosing(closing: UnsignedClosing): SignedClosing
+  didDocument(serviceUrl: string): Json
+  /** Authentication code of a text that clients bring back, the same on each instance. */
+  authenticate(text: string): string
+  /** Public keys of all periods, as a JWK set. */
+  published(): Json
+  /** Keys for verifiers of checkpoints, newest first, one C2SP verifier key each. */
+  verifierKeys(): readonly string[]
+}
+
+export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
+  readonly settings: Pick<LedgerSettingsPart, 'origin' | 'periods'>
+  readonly priceLists: { listNumber(number: number): Promise<{ readonly split: readonly SplitPart[] } | undefined> }
+}
+
+// The key stops signing checkpoints early: events are recorded on the clock of the database, which differs from ours.
+const checkpointMarginMs = 60_000
+
+export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): ReceiptKeys {
+  const { clock, settings, priceLists } = deps
+  const { origin } = settings
+  const signer = ed25519Signer(key)
+  const { kty, crv, x } = key
+  // A separate key, derived, so that no code tells anything about receipts.
+  const codeKey = createHmac('sha256', Buffer.from(key.d, 'base64url')).update('tollbook challenge').digest()
+  const recorded = () => settings.periods('receipt-key')
+  const isAccepted = (atMs: number, marginMs = 0) =>
+    recorded().length === 0 ||
+    recorded().some(({ name, value, fromMs, untilMs }) => {
+      return isSameValue(name, value, { kty, crv, x }) && isWithin({ fromMs, untilMs: untilMs - marginMs }, atMs)
+    })
+  return {
+    signCheckpoint(tree) {
+      if (!isAccepted(clock.nowMs(), checkpointMarginMs))
+        throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no checkpoint', { retryable: true })
+      return signCheckpoint({ origin, ...tree }, signer)
+    },
+    signReceipt: createReceiptSigner(key, {
+      isAccepted,
+      nowMs: () => clock.nowMs(),
+      splitOf: async (priceList) => (await priceLists.listNumber(priceList))?.split,
+    }),
+    signStatement(serviceUrl, statement) {
+      const kid = `${didOf(serviceUrl)}#${receiptKeyId(key)}`
+      return compactJws(signer, { alg: 'EdDSA', kid }, canonicalJson(statement))
+    },
+    signClosing(closing) {
+      if (!isAccepted(clock.nowMs()))
+        throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no statement', { retryable: true })
+      return signClosing(key, closing)
+    },
+    didDocument: (serviceUrl) => didDocumentOf(serviceUrl, recorded()),
+    authenticate: (text) => createHmac('sha256', codeKey).update(text).digest('base64url'),
+    published: () => jwkSetOf(recorded()),
+    verifierKeys: () =>
+      receiptKeysOf(recorded()).map((each) => verifierKeyText({ name: origin, publicKey: receiptKeyBytes(each) })),
+  }
+}

@@ -1,0 +1,55 @@
+import type { SealSettings } from '../../config/sealSettings.ts'
+import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
+import { createLedgerRoutes } from '../../http/ledgerRoutes.ts'
+import { startSealJob } from '../../jobs/sealJob.ts'
+import { keepCheckpoint } from '../../store/checkpointFile.ts'
+import { writeLossNote } from '../../store/lossNote.ts'
+import { signOnce } from '../../store/signOnce.ts'
+import type { SealPort } from './ledgerPorts.ts'
+import type { ReceiptKeys } from './openReceiptKeys.ts'
+import type { PartDeps } from '../partDeps.ts'
+
+export interface SealPart {
+  readonly check: HealthCheck
+  readonly routes: readonly FreeRoute[]
+  close(): Promise<void>
+}
+
+export interface SealDeps extends PartDeps {
+  readonly ledger: SealPort
+  readonly keys: Pick<ReceiptKeys, 'signCheckpoint' | 'verifierKeys'>
+}
+
+/** The signed checkpoints of the ledger. Opened before any part that appends, because an older backup must stay as it is. */
+export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<SealPart> {
+  const { checkpointFile, entriesArePublic } = settings
+  const { clock, log, metrics, ledger, keys } = deps
+  if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)
+  const sign = signOnce(keys.signCheckpoint)
+  const sealing = await startSealJob({
+    clock,
+    log,
+    sealNext: () => ledger.sealNext(sign),
+    noteLoss: createLossNote(ledger, checkpointFile),
+    keep: checkpointFile === undefined ? undefined : (note) => keepCheckpoint(checkpointFile, note),
+    onSeal: metrics.onSeal,
+  })
+  return {
+    check: { name: 'seal', problem: sealing.problem },
+    routes: createLedgerRoutes({ clock, log, tree: ledger.tree, verifierKeys: keys.verifierKeys, entriesArePublic }),
+    close: sealing.stop,
+  }
+}
+
+/** A restart must not open an instance that has seen more than the database has. Writes once. */
+function createLossNote({ history }: SealPort, checkpointFile: string | undefined): () => Promise<boolean> {
+  let isNoted = false
+  return async () => {
+    const lost = history.lost()
+    if (lost === undefined) return false
+    if (!isNoted && checkpointFile !== undefined && lost.seen !== undefined)
+      await writeLossNote(checkpointFile, lost.seen)
+    isNoted = true
+    return true
+  }
+}

@@ -1,0 +1,191 @@
+import type { ReceiptSigningKey, ServiceConfig } from '../../config.ts'
+import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
+import type { HealthCheck } from '../../http/freeRoutes.ts'
+import { repeat } from '../../jobs/repeat.ts'
+import { readCheckpoint } from '@tollbook/core/checkpoint'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import {
+  type ConfiguredSetting,
+  configuredSettings,
+  differenceFrom,
+  differencesText,
+  type SettingDifference,
+} from '../../payment/configuredSettings.ts'
+import { publicReceiptKey } from '../../payment/receiptKeys.ts'
+import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../../payment/settingPeriods.ts'
+import { standingProblem } from '../../payment/settingProblem.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { SplitShare } from '../../pricing/splitSetting.ts'
+import type { SettingStore } from '../../store/settingStore.ts'
+import type { SealPort } from './ledgerPorts.ts'
+import type { PartDeps } from '../partDeps.ts'
+
+/** Settings of the ledger, as they are on record, while the service runs. */
+export interface LedgerSettingsPart {
+  /** Name of the log in its checkpoints. */
+  readonly origin: string
+  readonly check: HealthCheck
+  /** Records the first value of each setting. Called after the ledger was compared with its checkpoint. */
+  record(): Promise<void>
+  /** Reads the settings again. */
+  refresh(): Promise<void>
+  periods(name: 'receipt-key' | 'payment-wallet'): readonly SettingPeriod[]
+  /** Terms of the wallets to which a payment of that moment may go, the configured one first. */
+  acceptedTerms(landedAtMs: number): readonly PaymentTerms[]
+  /** Terms of every wallet that the ledger has on record. */
+  allTerms(): readonly PaymentTerms[]
+  close(): Promise<void>
+}
+
+export interface SettingsOptions {
+  readonly receiptSigningKey: ReceiptSigningKey
+  readonly split: readonly SplitShare[]
+  /** LEDGER_ORIGIN. */
+  readonly origin: string | undefined
+  /** Time before the end of its values at which an instance stops selling. */
+  readonly closingMs: number
+}
+
+export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
+  readonly ledger: {
+    readonly settings: Pick<SettingStore, 'versions' | 'newestMintName' | 'record'>
+    readonly seal: { readonly tree: Pick<SealPort['tree'], 'checkpoint'> }
+  }
+  readonly terms: PaymentTerms
+}
+
+/** An instance with outgoing values answers its quotes and its running attempts before they end. */
+export function settingsOptionsOf({ receiptSigningKey, catalog, seal, sale }: ServiceConfig): SettingsOptions {
+  const closingMs = Math.max(sale.claimLeaseMs, sale.quoteTtlMs + sale.quoteGraceMs) + clockMarginMs
+  return { receiptSigningKey, split: catalog.split, origin: seal.origin, closingMs }
+}
+
+const clockMarginMs = 60_000
+
+interface Opened {
+  readonly deps: SettingsDeps
+  readonly options: SettingsOptions
+  readonly configured: readonly ConfiguredSetting[]
+  periods: ReadonlyMap<string, readonly SettingPeriod[]>
+  readAtMs: number
+}
+
+const refreshMs = 5_000
+
+/** Compares the configuration with the settings on record, and refuses to start when one was changed silently. */
+export async function openSettings(options: SettingsOptions, deps: SettingsDeps): Promise<LedgerSettingsPart> {
+  const { terms, clock } = deps
+  const { origin, impliedOrigin } = await findOrigin(options, deps)
+  const receiptKey = publicReceiptKey.parse(options.receiptSigningKey)
+  const configured = configuredSettings({ receiptKey, terms, split: options.split, origin })
+  const opened: Opened = { deps, options, configured, periods: new Map(), readAtMs: clock.monotonicMs() }
+  await refresh(opened)
+  requireRecorded(opened, [...impliedOrigin, ...(await findImpliedMint(opened))])
+  const job = repeat(deps, { name: 'settings', everyMs: refreshMs, run: () => refresh(opened) })
+  const periods = (name: string) => opened.periods.get(name) ?? []
+  return {
+    origin,
+    check: { name: 'settings', problem: () => problemOf(opened) },
+    async record() {
+      // One after the other: of two instances with different settings one stops at their first difference. Together they could
+      // record a mixture, which fits neither.
+      for (const { name, value } of configured) {
+        await deps.ledger.settings.record([{ name, value }])
+        await refresh(opened)
+        requireRecorded(opened, [])
+      }
+    },
+    refresh: () => refresh(opened),
+    periods,
+    acceptedTerms: (landedAtMs) => acceptedTerms(terms, periods('payment-wallet'), landedAtMs),
+    allTerms: () => allTerms(terms, periods('payment-wallet')),
+    close: () => job.stop(),
+  }
+}
+
+async function refresh(opened: Opened): Promise<void> {
+  const names = opened.configured.map(({ name }) => name)
+  const versions = await opened.deps.ledger.settings.versions(names)
+  opened.periods = new Map([...versions].map(([name, recorded]) => [name, periodsOf(recorded)]))
+  opened.readAtMs = opened.deps.clock.monotonicMs()
+}
+
+/** LEDGER_ORIGIN, the name on record, the name in the newest checkpoint, or the name of a new ledger. */
+async function findOrigin({ origin: configured }: SettingsOptions, { ledger, terms }: SettingsDeps) {
+  const recorded = (await ledger.settings.versions(['origin'])).get('origin')?.at(-1)?.event.value
+  const note = recorded === undefined ? await ledger.seal.tree.checkpoint() : undefined
+  const sealed = note === undefined ? undefined : readCheckpoint(note)
+  const known = typeof recorded === 'string' ? recorded : sealed?.origin
+  const origin = configured ?? known ?? `tollbook/${terms.paymentWallet}`
+  const setting: ConfiguredSetting = { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' }
+  const differs = sealed !== undefined && sealed.origin !== origin
+  const since = `checkpoint ${sealed?.size} at the latest`
+  const impliedOrigin: readonly SettingDifference[] = differs
+    ? [{ configured: setting, recorded: sealed.origin, since }]
+    : []
+  return { origin, impliedOrigin }
+}
+
+/** A ledger of the first release names its mint only in a setting of that mint. */
+async function findImpliedMint({ deps, configured, periods }: Opened): Promise<readonly SettingDifference[]> {
+  if ((periods.get('token-mint') ?? []).length > 0) return []
+  const name = await deps.ledger.settings.newestMintName()
+  const recorded = name?.slice('mint/'.length)
+  if (recorded === undefined || recorded === deps.terms.mint) return []
+  const setting = assertPresent(
+    configured.find((each) => each.name === 'token-mint'),
+    'the mint is a setting',
+  )
+  return [{ configured: setting, recorded, since: `setting ${name}` }]
+}
+
+function requireRecorded({ configured, periods, deps }: Opened, implied: readonly SettingDifference[]): void {
+  const nowMs = deps.clock.nowMs()
+  const differences = configured.flatMap((setting): SettingDifference[] => {
+    const standing = standingOf(periods.get(setting.name) ?? [], setting.value, nowMs)
+    return standing.standing === 'differs' ? [differenceFrom(setting, standing.inForce)] : []
+  })
+  const all = [...differences, ...implied]
+  if (all.length > 0) throw new Fault(differencesText(all), { retryable: false })
+}
+
+// Nine reads. The lead of a change is longer (settingChange.ts), so no change takes effect unnoticed.
+const staleMs = 45_000
+
+function problemOf({ configured, periods, deps, options, readAtMs }: Opened): string | undefined {
+  const { clock } = deps
+  if (clock.monotonicMs() - readAtMs > staleMs) return 'the settings of the ledger have not been read for 45 s'
+  const nowMs = clock.nowMs()
+  for (const setting of configured) {
+    const standing = standingOf(periods.get(setting.name) ?? [], setting.value, nowMs)
+    const problem = standingProblem(setting, standing, { nowMs, closingMs: options.closingMs })
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+// Block times and our clocks differ by seconds, at most by minutes while the cluster is slow.
+const earlyMs = 300_000
+
+function acceptedTerms(terms: PaymentTerms, periods: readonly SettingPeriod[], landedAtMs: number) {
+  return termsOf(
+    terms,
+    periods.filter(({ fromMs, untilMs }) => isWithin({ fromMs: fromMs - earlyMs, untilMs }, landedAtMs)),
+  )
+}
+
+/** Until the first wallet is recorded, the configured one is the only one. */
+function allTerms(terms: PaymentTerms, periods: readonly SettingPeriod[]): readonly PaymentTerms[] {
+  return periods.length === 0 ? [terms] : termsOf(terms, periods)
+}
+
+/** One entry per wallet, the configured one first. */
+function termsOf(terms: PaymentTerms, periods: readonly SettingPeriod[]): readonly PaymentTerms[] {
+  const wallets = new Set(periods.map(walletOf))
+  const isOwnOnRecord = wallets.delete(terms.paymentWallet)
+  const others = [...wallets].map((paymentWallet) => {
+    return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
+  })
+  return isOwnOnRecord ? [terms, ...others] : others
+}

@@ -1,0 +1,73 @@
+import { Fault } from '@tollbook/core/fault'
+import type { ProviderSettings } from '../../config/providerSettings.ts'
+import type { ProviderName } from '../../endpoints/productFacts.ts'
+import { providerTerms } from '../../endpoints/providers/providerTerms.ts'
+import { keyedUpstreamNames } from '../../outbound/upstreamName.ts'
+import type { Log } from '../../primitives/log.ts'
+import type { SoldProducts } from './soldProducts.ts'
+
+/** A provider whose terms do not permit sales by themselves, and the products for which it is asked. */
+interface OpenTerms {
+  readonly provider: ProviderName
+  readonly commercialUse: string
+  readonly resale: string
+  readonly paths: readonly string[]
+}
+
+type TermsSettings = Pick<ProviderSettings, 'upstreams' | 'termsAccepted'>
+
+/** The providers of the products on sale whose terms the operator has not accepted. */
+export function unacceptedTerms(sold: SoldProducts, settings: TermsSettings): readonly OpenTerms[] {
+  const names = [...new Set(sold.flatMap(({ providers }) => providers))]
+  return names
+    .filter((name) => !permitsSales(name) && isAsked(name, settings) && !settings.termsAccepted.has(name))
+    .map((name) => ({
+      provider: name,
+      commercialUse: providerTerms[name].commercialUse,
+      resale: providerTerms[name].resale,
+      paths: sold.filter(({ providers }) => providers.includes(name)).map(({ path }) => path),
+    }))
+}
+
+function permitsSales(name: ProviderName): boolean {
+  const { commercialUse, resale } = providerTerms[name]
+  return commercialUse === 'permitted' && resale === 'permitted'
+}
+
+function isAsked(name: ProviderName, { upstreams }: TermsSettings): boolean {
+  if (providerTerms[name].key !== 'required') return true
+  const keyed = keyedUpstreamNames.find((one) => one === name)
+  return keyed !== undefined && upstreams[keyed]?.apiKey !== undefined
+}
+
+interface TermsQuestion {
+  readonly sold: SoldProducts
+  readonly settings: TermsSettings
+  /** CAIP-2 name of the chain that is paid on. */
+  readonly network: string
+  readonly log: Log
+}
+
+// Tokens of other chains have no value, so nothing is sold for them.
+const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+
+/** Refuses to start on the main chain, and warns on others, while a provider would be asked whose terms are not accepted. */
+export function checkProviderTerms({ sold, settings, network, log }: TermsQuestion): void {
+  const open = unacceptedTerms(sold, settings)
+  if (open.length === 0) return
+  if (network === mainnet) throw new Fault(describeTerms(open), { retryable: false })
+  log.warn({ event: 'provider_terms_not_accepted', providers: open.map(({ provider }) => provider).join() })
+}
+
+function describeTerms(open: readonly OpenTerms[]): string {
+  const lines = open.map(
+    ({ provider, commercialUse, resale, paths }) =>
+      `  ${provider} (commercial use: ${commercialUse}, resale: ${resale}) for ${paths.join(', ')}`,
+  )
+  const names = open.map(({ provider }) => provider).join(',')
+  return [
+    'the terms of these providers do not permit sales by themselves:',
+    ...lines,
+    `Read docs/providers.md. If your agreements cover the sale, set PROVIDER_TERMS_ACCEPTED=${names}; otherwise take the products off with PRODUCTS_OFF.`,
+  ].join('\n')
+}

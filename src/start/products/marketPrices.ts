@@ -1,0 +1,68 @@
+import type { PriceSettings } from '../../config/priceSettings.ts'
+import { createDexscreener } from '../../endpoints/providers/dexscreener.ts'
+import { createGeckoterminal } from '../../endpoints/providers/geckoterminal.ts'
+import { createJupiter } from '../../endpoints/providers/jupiter.ts'
+import type { Market, PricedToken } from '../../endpoints/providers/marketPrice.ts'
+import { type PriceSource, startPriceJob } from '../../jobs/priceJob.ts'
+import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { MarketReading } from '../../pricing/agreement.ts'
+import { tokenPriceDecimals } from '../../pricing/tokenPrice.ts'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { displayNumber } from '@tollbook/core/money'
+import type { Prices, PricesDeps } from './prices.ts'
+import { pricesAt, shownPrice } from './shownPrice.ts'
+
+/** Prices by the token price that the markets agree on, published when it moves. */
+export async function openMarketPrices(policy: PriceSettings['market'], deps: PricesDeps): Promise<Prices> {
+  const { clock, log, terms, priceLists, split, providers } = deps
+  const { data } = providers
+  const nameOf = (source: string) => (data.sampleUpstreams ? `sample:${source}` : source)
+  const markets = [createJupiter(data), createDexscreener(data), createGeckoterminal(data)]
+  const job = await startPriceJob({
+    clock,
+    log,
+    priceLists,
+    split,
+    sources: markets.map((market) => sourceOf(market, nameOf(market.name), terms)),
+    policy,
+    sourceName: nameOf('market'),
+    pricesAt: (tokenPriceAttoUsd) => pricesAt(tokenPriceAttoUsd, deps),
+  })
+  return {
+    checks: [{ name: 'price', problem: job.problem, quotesOnly: true }],
+    currentPrice(endpoint) {
+      const inForce = job.inForce()
+      const price = inForce?.prices.find((listed) => listed.endpoint === endpoint)
+      return inForce === undefined || price === undefined ? undefined : { ...price, priceList: inForce.priceList }
+    },
+    tokenPrice() {
+      const price = job.inForce()
+      if (price === undefined) return undefined
+      const { tokenPriceAttoUsd, agreedAtMs, readings } = price
+      const shown = shownPrice({ tokenPriceAttoUsd, source: nameOf('market'), asOfMs: agreedAtMs }, terms)
+      return { ...shown, sources: readings.map(shownReading) }
+    },
+    close: job.stop,
+  }
+}
+
+function sourceOf(market: Market, source: string, { mint, decimals }: PaymentTerms): PriceSource {
+  const token: PricedToken = { address: mint, decimals }
+  return {
+    async ask() {
+      try {
+        return { source, ...(await market.ask(token)).data }
+      } catch (error) {
+        if (!(error instanceof UpstreamFailure)) throw error
+        // Only the kind: the message is partly the provider's, and callers and the ledger read this.
+        return { source, why: error.kind }
+      }
+    },
+  }
+}
+
+function shownReading({ source, tokenPriceAttoUsd, liquidityUsd }: MarketReading): Json {
+  const priceUSD = displayNumber(tokenPriceAttoUsd, tokenPriceDecimals)
+  return { source, priceUSD, liquidityUSD: liquidityUsd === undefined ? null : displayNumber(liquidityUsd, 0) }
+}

@@ -1,0 +1,40 @@
+import type { ArtifactSettings } from '../../config/deliverySettings.ts'
+import { describeError } from '@tollbook/core/fault'
+import { repeat } from '../../jobs/repeat.ts'
+import { type ArtifactStore, createArtifactStore } from '../../outbound/artifacts/artifactStore.ts'
+import { openDiskStorage } from '../../outbound/artifacts/diskStorage.ts'
+import { openS3Storage } from '../../outbound/artifacts/s3Storage.ts'
+import type { Log } from '../../primitives/log.ts'
+import type { PartDeps } from '../partDeps.ts'
+
+export interface OpenArtifacts extends ArtifactStore {
+  close(): Promise<void>
+}
+
+const sweepEveryMs = 60_000
+
+/** In the background, because a large bucket takes a while. Storage that cannot be read is tried again by the job. */
+async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
+  try {
+    await store.sweep()
+  } catch (error) {
+    log.warn({ event: 'artifacts_not_counted', error: describeError(error) })
+  }
+}
+
+/** The storage of screenshots and PDFs, with a job that removes expired ones. */
+export async function openArtifacts(settings: ArtifactSettings, { clock, log }: PartDeps): Promise<OpenArtifacts> {
+  const { s3, directory = 'artifacts', ttlMs, totalBytesMax } = settings
+  const bucket = s3 === undefined ? undefined : openS3Storage(s3)
+  const storage = bucket ?? (await openDiskStorage({ directory, nowMs: clock.nowMs }))
+  const store = createArtifactStore({ clock, log, storage, ttlMs, totalBytesMax })
+  const counting = countAtStart(store, log)
+  const sweeping = repeat({ clock, log }, { name: 'artifacts', everyMs: sweepEveryMs, run: () => store.sweep() })
+  return {
+    ...store,
+    async close() {
+      await Promise.all([sweeping.stop(), counting])
+      bucket?.close()
+    },
+  }
+}

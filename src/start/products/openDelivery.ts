@@ -1,0 +1,69 @@
+import type { DeliverySettings } from '../../config/deliverySettings.ts'
+import { type CatalogDeps, openCatalog } from '../../endpoints/catalog.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
+import { artifactRoute } from '../../http/artifactRoute.ts'
+import { createSearchRoutes } from '../../http/searchRoutes.ts'
+import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
+import { openRenderer, type RenderAttempt } from '../../outbound/browser/openRenderer.ts'
+import { openRenderWorker } from '../../outbound/browser/openRenderWorker.ts'
+import { close } from '../closePart.ts'
+import { openArtifacts } from './openArtifacts.ts'
+import type { LedgerPart } from '../ledger/openLedger.ts'
+import { openNews } from './openNews.ts'
+import type { Providers } from './openProviders.ts'
+import { openSupply } from './openSupply.ts'
+import type { PartDeps } from '../partDeps.ts'
+import type { SoldProducts } from './soldProducts.ts'
+
+export interface DeliveryDeps extends PartDeps {
+  readonly sold: SoldProducts
+  readonly providers: Providers
+  readonly standIns: Providers | undefined
+  readonly ledger: Pick<LedgerPart, 'openNews'>
+  /** Base URL for callers. Read when an artifact is stored, because the port is known last. */
+  readonly publicUrl: () => string
+}
+
+export interface ProductDelivery {
+  readonly endpoints: readonly Endpoint[]
+  readonly routes: readonly FreeRoute[]
+  readonly checks: readonly HealthCheck[]
+  /** Paths of the products that are made of samples at the moment. */
+  sampled(): readonly string[]
+  close(): Promise<void>
+}
+
+/** The endpoints of the products, with their models, browser and storage. */
+export async function openDelivery(settings: DeliverySettings, deps: DeliveryDeps): Promise<ProductDelivery> {
+  const { clock, log, sold, providers, standIns, publicUrl } = deps
+  const { render } = settings
+  await using opened = new AsyncDisposableStack()
+  const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
+  const { chromiumPath, allowHosts } = render
+  const openEngine = () => openRenderWorker({ clock, log, settings: { chromiumPath, allowHosts: [...allowHosts] } })
+  const onAttempt = (attempt: RenderAttempt) => log.debug({ event: 'page_attempt_ended', ...attempt })
+  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), close)
+  const needsOf = (from: Providers): CatalogDeps => ({
+    ...from.data,
+    newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), close).search,
+    chatServers: from.chatServers,
+    chatLimits: from.chatLimits,
+    renderer,
+    artifacts,
+    artifactUrl: (name) => `${publicUrl()}/artifacts/${name}`,
+    allowHosts: renderer.allowHosts,
+  })
+  const catalog = openCatalog(sold, needsOf(providers), standIns && needsOf(standIns))
+  opened.defer(() => catalog.close())
+  const { endpoints } = catalog
+  const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns: standIns !== undefined }), close)
+  const stored = opened.move()
+  const rendering = { name: 'rendering', problem: renderer.problem, someProductsOnly: true }
+  return {
+    endpoints,
+    routes: [artifactRoute(artifacts, clock), ...createSearchRoutes()],
+    checks: [...(render.concurrency === 0 ? [] : [rendering]), supply.check],
+    sampled: supply.sampled,
+    close: () => stored.disposeAsync(),
+  }
+}

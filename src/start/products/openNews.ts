@@ -1,0 +1,28 @@
+import type { DeliverySettings } from '../../config/deliverySettings.ts'
+import { createNewsSearch, type NewsSearch } from '../../endpoints/newsSearch.ts'
+import { createNewsSources } from '../../endpoints/newsSources.ts'
+import { startNewsPolling } from '../../jobs/newsPolling.ts'
+import type { LedgerPart } from '../ledger/openLedger.ts'
+import type { Providers } from './openProviders.ts'
+import type { PartDeps } from '../partDeps.ts'
+
+export interface News {
+  readonly search: NewsSearch
+  close(): Promise<void>
+}
+
+export interface NewsPartDeps extends PartDeps {
+  readonly providers: Pick<Providers, 'data' | 'readFeed' | 'newsFeeds'>
+  readonly ledger: Pick<LedgerPart, 'openNews'>
+}
+
+/** Search over the stored headlines, with the polling that fills the store. */
+export function openNews({ newsPolling }: Pick<DeliverySettings, 'newsPolling'>, deps: NewsPartDeps): News {
+  const { clock, log, providers, ledger } = deps
+  const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })
+  const sources = createNewsSources({ ...providers.data, newsFeeds: providers.newsFeeds, readFeed: providers.readFeed })
+  const search = createNewsSearch({ clock, store, searchable: sources.searchable })
+  const polled = newsPolling ? sources.polled : []
+  const polling = startNewsPolling({ clock, log, store, sources: polled, refresh: search.refresh })
+  return { search, close: () => polling.stop() }
+}

@@ -1,0 +1,84 @@
+import { assertPresent } from '@tollbook/core/assert'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { ProviderAddresses, ProviderSettings } from '../../config/providerSettings.ts'
+import type { ChatLimits } from '../../endpoints/chat/chatTurn.ts'
+import type { ProviderDeps } from '../../endpoints/providers/provider.ts'
+import type { LookupCounts } from '../../http/lookupCounts.ts'
+import { type ChatServer, createChatServer } from '../../outbound/chatServer.ts'
+import { createReadFeed, type ReadFeed } from '../../outbound/readFeed.ts'
+import { createUpstream, type UpstreamDeps } from '../../outbound/upstream.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import { checkProviderTerms } from './acceptedTerms.ts'
+import type { PartDeps } from '../partDeps.ts'
+import type { SoldProducts } from './soldProducts.ts'
+
+/** Access to the providers of data, prices, headlines and chat, under our name and the operator's. */
+export interface Providers {
+  readonly data: ProviderDeps
+  readonly readFeed: ReadFeed
+  /** In the order in which they are asked. */
+  readonly chatServers: readonly ChatServer[]
+  readonly chatLimits: ChatLimits
+  readonly newsFeeds: ProviderSettings['newsFeeds']
+}
+
+/** The providers of the configuration, and their samples where local mode has them. */
+export interface AllProviders {
+  readonly providers: Providers
+  /** Serve products none of whose providers answers. */
+  readonly standIns: Providers | undefined
+}
+
+export interface ProvidersDeps extends PartDeps {
+  readonly sold: SoldProducts
+  /** The chain that is paid on. */
+  readonly terms: Pick<PaymentTerms, 'network'>
+  readonly lookups: Pick<LookupCounts, 'open'>
+}
+
+export function openProviders(settings: ProviderSettings, deps: ProvidersDeps): AllProviders {
+  const { clock, log, metrics, sold, terms, lookups } = deps
+  checkProviderTerms({ sold, settings, log, network: terms.network })
+  const { sampleUpstreams: mode, samples, contact, areProbed: isProbed } = settings
+  const { version } = packageJson
+  const callerDeps = { clock, log, contact, version, onCall: metrics.onUpstreamCall }
+  const openUpstream: ProviderDeps['openUpstream'] = (options) => createUpstream(callerDeps, options)
+  const open = (addresses: ProviderAddresses, isSample: boolean): Providers => ({
+    data: {
+      clock,
+      log,
+      upstreams: addresses.upstreams,
+      sampleUpstreams: isSample,
+      isProbed,
+      openUpstream,
+      // Samples belong to one instance.
+      ...(isSample ? {} : { openSharedCount: lookups.open }),
+    },
+    readFeed: createReadFeed(callerDeps),
+    chatServers: openChatServers({ ...settings, ...addresses }, callerDeps),
+    chatLimits: chatLimitsOf(settings),
+    newsFeeds: addresses.newsFeeds,
+  })
+  const sampled = samples && open(samples, true)
+  if (mode !== 'always') return { providers: open(settings, false), standIns: sampled }
+  return { providers: assertPresent(sampled, 'local mode has started the samples'), standIns: undefined }
+}
+
+function chatMsMaxOf({ handlerTimeoutMs }: ProviderSettings): number {
+  return Math.floor(handlerTimeoutMs * 0.9)
+}
+
+/** A streamed reply ends before the time after which it would count as broken. */
+function chatLimitsOf(settings: ProviderSettings): ChatLimits {
+  const { aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = settings
+  return { outputTokensMax, modelPrices, streamMsMax: chatMsMaxOf(settings) }
+}
+
+/** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
+function openChatServers(settings: ProviderSettings, deps: UpstreamDeps): readonly ChatServer[] {
+  const { aiServers, aiOpensReasoning: opensReasoning } = settings
+  const timeoutMs = Math.floor(chatMsMaxOf(settings) / Math.max(1, aiServers.length))
+  return aiServers.map((server, index) =>
+    createChatServer(deps, { ...server, label: `ai-${index + 1}`, opensReasoning, timeoutMs }),
+  )
+}

@@ -1,0 +1,54 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Clock } from '@tollbook/core/clock'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
+import type { HealthCheck } from '../../http/freeRoutes.ts'
+import { startProbeJob } from '../../jobs/probeJob.ts'
+import type { Log } from '../../primitives/log.ts'
+
+export interface Supply {
+  readonly check: HealthCheck
+  /** Paths of the products that are made of samples at the moment. */
+  sampled(): readonly string[]
+  close(): Promise<void>
+}
+
+export interface SupplyDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly endpoints: readonly Endpoint[]
+  /** Every product will be for sale, so the start waits for it. */
+  readonly hasStandIns: boolean
+}
+
+// A provider that hangs must not hold up the start: its product is then not for sale at first.
+const firstRoundMsMax = 5_000
+// The sample articles are read from feeds on loopback, which takes about a second.
+const standInsMsMax = 10_000
+const pollMs = 50
+
+/** Probes the providers before the first quote and from then on, and shows in the health what supplies each product. */
+export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps): Promise<Supply> {
+  const supplied = endpoints.filter(({ providers }) => providers.length > 0)
+  const job = startProbeJob(
+    { clock, log },
+    supplied.flatMap(({ probes }) => probes),
+  )
+  const begun = new AbortController()
+  await Promise.race([job.firstRound, clock.sleep(firstRoundMsMax, begun.signal).catch(() => undefined)])
+  begun.abort()
+  const startedAtMs = clock.monotonicMs()
+  const isComplete = () => !supplied.some((endpoint) => endpoint.suppliedBy() === 'none')
+  if (hasStandIns) while (!isComplete() && clock.monotonicMs() - startedAtMs < standInsMsMax) await clock.sleep(pollMs)
+  const facts = (): Json => Object.fromEntries(supplied.map((endpoint) => [endpoint.path, endpoint.suppliedBy()]))
+  return {
+    check: { name: 'providers', problem: () => problemOf(supplied), facts, someProductsOnly: true },
+    sampled: () => supplied.filter((endpoint) => endpoint.suppliedBy() === 'samples').map(({ path }) => path),
+    close: job.stop,
+  }
+}
+
+function problemOf(supplied: readonly Endpoint[]): string | undefined {
+  const unsold = supplied.filter((endpoint) => endpoint.probes.length > 0 && endpoint.suppliedBy() === 'none')
+  if (unsold.length === 0) return undefined
+  return `no provider answers for ${unsold.map(({ path }) => path).join(', ')}`
+}
