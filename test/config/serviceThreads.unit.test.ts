@@ -10,7 +10,7 @@ const config = new URL('../../src/config.ts', import.meta.url).href
 test('the service has a thread for its database while the lookups of providers hang', async () => {
   const directory = await makeScratchDirectory()
   const pipes = Array.from({ length: 24 }, (_, n) => join(directory, `pipe-${n}`))
-  execFileSync('mkfifo', pipes)
+  execFileSync('/usr/bin/env', ['mkfifo', ...pipes])
   const script = `
     const { useServiceThreads } = await import(${JSON.stringify(config)})
     useServiceThreads()
