@@ -3,25 +3,31 @@
 
 FROM node:24-bookworm-slim AS manifests
 WORKDIR /app
+COPY deploy/installPackages.sh /
 COPY package.json package-lock.json .npmrc ./
 COPY packages packages
 
 FROM manifests AS service-packages
-# No install script runs. Node and a browser come from the image, so their npm packages are removed.
-RUN npm ci --omit=dev --ignore-scripts --include-workspace-root \
-    -w packages/core -w packages/ledger -w packages/client -w packages/audit \
-  && rm -rf node_modules/node node_modules/.bin/node node_modules/@sparticuz node_modules/@embedpdf
+RUN sh /installPackages.sh core ledger client audit
 
 FROM manifests AS localnet-packages
-RUN npm ci --omit=dev --ignore-scripts --include-workspace-root \
-    -w packages/core -w packages/ledger -w packages/client -w packages/audit -w packages/localnet \
-  && rm -rf node_modules/node node_modules/.bin/node node_modules/@sparticuz node_modules/@embedpdf
+RUN sh /installPackages.sh core ledger client audit localnet
 
-FROM node:24-bookworm-slim AS base
+# Debian and not Node's image, which has npm and yarn.
+FROM debian:bookworm-slim AS base
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends \
     chromium-headless-shell fonts-dejavu-core fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji \
-  && rm -rf /var/lib/apt/lists/*
+  && rm -rf /var/lib/apt/lists/* \
+  # The package of the browser asks for programs of a desktop, which bring a compiler for graphics (225 MB). The browser
+  # itself links none of it.
+  && dpkg --purge --force-depends libgl1-mesa-dri libllvm15 libz3-4 libxml2 libicu72 \
+  && rm /usr/lib/chromium/libVkLayer_khronos_validation.so \
+  && ! ldd /usr/lib/chromium/chromium-headless-shell | grep 'not found' \
+  && useradd --uid 1000 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin node \
+  # No process may get the rights of another user.
+  && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
+COPY --from=manifests /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
 # Owned by root: the service cannot change its own code.
 COPY package.json ./
@@ -31,27 +37,29 @@ COPY packages/client packages/client
 COPY packages/audit packages/audit
 COPY migrations migrations
 COPY src src
-RUN ln -s /app/src/cli/tollbook.js /usr/local/bin/tollbook \
-  && chmod 755 src/cli/tollbook.js \
+# The settings file exists only if the provisioning job has written it; environment variables take precedence. `exec`: Node
+# itself gets SIGTERM.
+RUN printf '#!/bin/sh\nexec node --env-file-if-exists=%s /app/src/cli/tollbook.js "$@"\n' \
+    /var/lib/tollbook/provisioned/service.env > /usr/local/bin/tollbook \
+  && chmod 755 /usr/local/bin/tollbook \
   && install -d -o node -g node -m 700 \
     /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/provisioned \
   # Checkpoints are public, and the drill reads them as another user.
-  && install -d -o node -g node -m 755 /var/lib/tollbook/checkpoint
+  && install -d -o node -g node -m 755 /var/lib/tollbook/checkpoint /var/lib/tollbook/published
 ENV NODE_ENV=production \
   CHROMIUM_PATH=/usr/lib/chromium/chromium-headless-shell \
   TOLLBOOK_HOME=/var/lib/tollbook/home \
   ARTIFACT_DIR=/var/lib/tollbook/artifacts
 EXPOSE 3402
-# Node itself gets SIGTERM: a shell in between would swallow it. The settings file exists only if the provisioning job has
-# written it; environment variables take precedence.
-CMD ["node", "--env-file-if-exists=/var/lib/tollbook/provisioned/service.env", "src/main.ts"]
+CMD ["tollbook", "serve"]
 
 FROM postgres:17 AS operations
 COPY --from=base /usr/local/bin/node /usr/local/bin/node
 COPY --from=base /app /app
 COPY --from=service-packages /app/node_modules /app/node_modules
-RUN ln -s /app/src/cli/tollbook.js /usr/local/bin/tollbook \
-  && install -d -o postgres -g postgres -m 700 /var/lib/tollbook/backups /var/lib/tollbook/scratch
+COPY --from=base /usr/local/bin/tollbook /usr/local/bin/tollbook
+RUN install -d -o postgres -g postgres -m 700 /var/lib/tollbook/backups /var/lib/tollbook/scratch \
+  && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 WORKDIR /app
 ENV NODE_ENV=production
 USER postgres

@@ -27,8 +27,9 @@ database_url report tollbook_report
 database_url finance-api tollbook_finance_api
 database_url finance tollbook_finance_desk
 database_url backup tollbook_backup
-write receipt-key ''
-write tls-certificate ''
+for name in receipt-key tls-certificate anchor-keypair anchor-rpc-url receipt-jwks; do
+  write "$name" ''
+done
 
 if [ ! -e .env ]; then
   # Prefix of the names of volumes and containers, independent of the name of this folder.

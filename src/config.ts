@@ -142,6 +142,14 @@ export function useThreads(count: number): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(count)
 }
 
+// Each lookup of a name holds a thread, for 10 s while a name server is silent. Polls of providers must not keep the database
+// and the chain waiting; an idle thread costs a stack of which almost nothing is used.
+const serviceThreads = 64
+
+export function useServiceThreads(): void {
+  useThreads(serviceThreads)
+}
+
 /** Reads the environment and the files that it names, or throws one fault that lists every mistake with its fix. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,

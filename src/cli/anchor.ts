@@ -4,6 +4,8 @@ import { fetchCheckpoint } from '@tollbook/client/fetchCheckpoint'
 import { readKeypair } from '@tollbook/client/keypairFile'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { describeError, Fault } from '@tollbook/core/fault'
+import { readConfig } from '../config.ts'
+import { writeWhole } from '../store/writeWhole.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { unavailableExitCode } from './exitCode.ts'
 import { runOnSchedule } from './onSchedule.ts'
@@ -15,6 +17,7 @@ interface AnchorOptions {
   readonly baseUrl?: string
   readonly rpcUrl?: string
   readonly key?: string
+  readonly output?: string
   readonly every?: string
 }
 
@@ -26,11 +29,12 @@ export function anchorCommand(deps: CommandDeps): Command {
     )
     .requiredOption('--keypair <file>', 'keypair file of the Solana CLI; needs only a little SOL for fees')
     .option('--base-url <url>', 'the service (default: the one that runs in local mode)')
-    .option('--rpc-url <url>', 'a Solana node (default: the chain of local mode)')
+    .option('--rpc-url <url>', 'a Solana node (default: ANCHOR_RPC_URL, or the chain of local mode)')
     .option(
       '--key <file>',
       'key of the service, JWK or JWKS, that the checkpoint must be signed with (default: local mode)',
     )
+    .option('--output <file>', 'file for the printed JSON of the newest anchor, which names its transaction')
     .option('--every <duration>', 'repeat at this interval, such as 1h, until interrupted')
     .addHelpText('after', anchorExitHelp)
     .configureOutput({
@@ -39,7 +43,7 @@ export function anchorCommand(deps: CommandDeps): Command {
     })
     .exitOverride(rethrowAsUsage)
     .action(async (options: AnchorOptions) => {
-      deps.setExitCode(await runOnSchedule(deps, options.every, () => anchor(deps, options)))
+      deps.setExitCode(await runOnSchedule(deps, options.every, (stopping) => anchor(deps, options, stopping)))
     })
 }
 
@@ -49,21 +53,25 @@ Exit codes:
   2  wrong usage: an option or a file; or the checkpoint is not signed with the key
   7  the service or the node does not answer, or the transaction did not land; run it again`
 
-async function anchor(deps: CommandDeps, options: AnchorOptions): Promise<number> {
+async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSignal): Promise<number> {
   try {
     const { baseUrl, keys, localRpcUrl } = await readSealPlaces(deps, options)
-    const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? localRpcUrl)
+    const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? readConfig().seal.anchorRpcUrl ?? localRpcUrl)
     const keypair = await readKeypair(options.keypair)
     const checkpoint = await fetchCheckpoint({ baseUrl, keys })
     const clock = deps.clock === undefined ? {} : { clock: deps.clock }
-    const signal = deps.interrupted
     const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, ...clock }, checkpoint)
     const { origin, size, root } = checkpoint
     const words = `checkpoint ${size} of ${origin} is in transaction ${signature}`
-    const json = JSON.stringify({ origin, size, root: encodeBase64(root), signature, memo })
-    deps.stdout.write(`${deps.stdout.isTTY === true ? words : json}\n`)
+    const json = `${JSON.stringify({ origin, size, root: encodeBase64(root), signature, memo })}\n`
+    if (options.output !== undefined) await writeWhole(options.output, json)
+    deps.stdout.write(deps.stdout.isTTY === true ? `${words}\n` : json)
     return 0
   } catch (error) {
+    if (signal.aborted) {
+      deps.stderr.write('stopped before the transaction was confirmed; it may still land\n')
+      return unavailableExitCode
+    }
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
     deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
     return error instanceof Fault && error.retryable ? unavailableExitCode : usageExitCode

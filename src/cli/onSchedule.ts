@@ -8,26 +8,46 @@ const everyMinMs = 10_000
 const everyMaxMs = 7 * 86_400_000
 
 /**
- * Runs the work once, or again after each duration until the command is interrupted. A run that was used wrongly ends the
- * schedule; one that failed for another reason is repeated at its next time.
+ * Runs the work once, or again after each duration until the command is interrupted, which also ends a run in progress. A run
+ * that was used wrongly ends the schedule; one that failed for another reason is repeated at its next time.
  */
 export async function runOnSchedule(
   deps: CommandDeps,
   every: string | undefined,
-  work: () => Promise<number>,
+  work: (stopping: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  if (every === undefined) return work()
+  if (every === undefined) return work(deps.interrupted)
   const everyMs = readInterval(every)
   if (everyMs === undefined) {
     deps.stderr.write(`--every: must be a duration from 10s to 7d, such as 1h (got ${every})\n`)
     return usageExitCode
   }
-  const { clock = systemClock, interrupted } = deps
-  while (!interrupted.aborted) {
-    const code = await work()
+  const terminated = new AbortController()
+  const terminate = () => terminated.abort()
+  process.once('SIGTERM', terminate)
+  try {
+    return await repeat(deps, { everyMs, stopping: AbortSignal.any([deps.interrupted, terminated.signal]) }, work)
+  } finally {
+    process.off('SIGTERM', terminate)
+  }
+}
+
+interface Schedule {
+  readonly everyMs: number
+  readonly stopping: AbortSignal
+}
+
+async function repeat(
+  { clock = systemClock }: CommandDeps,
+  { everyMs, stopping }: Schedule,
+  work: (stopping: AbortSignal) => Promise<number>,
+): Promise<number> {
+  while (!stopping.aborted) {
+    const code = await work(stopping)
     if (code === usageExitCode) return code
-    await clock.sleep(everyMs, interrupted).catch((error: unknown) => {
-      if (!interrupted.aborted) throw new Fault('the schedule stopped', { cause: error, retryable: true })
+    if (stopping.aborted) break
+    await clock.sleep(everyMs, stopping).catch((error: unknown) => {
+      if (!stopping.aborted) throw new Fault('the schedule stopped', { cause: error, retryable: true })
     })
   }
   return 0

@@ -1,6 +1,13 @@
 import { Command, Option } from 'commander'
 import { createService } from '../compose.ts'
-import { type Config, isServiceConfig, mistypedVariables, readConfig, sampleModes } from '../config.ts'
+import {
+  type Config,
+  isServiceConfig,
+  mistypedVariables,
+  readConfig,
+  sampleModes,
+  useServiceThreads,
+} from '../config.ts'
 import { loadLocalMode } from './local/loadLocalMode.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../primitives/log.ts'
@@ -30,10 +37,10 @@ export function serveCommand(): Command {
     .addOption(sampleUpstreamsOption())
     .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
     .action(async (flags: { readonly sampleUpstreams?: string }) => {
+      useServiceThreads()
       const code = await serve(readConfig(undefined, flags))
       // Everything is closed. The process may still wait for an abandoned name lookup, which takes half a minute
-      // without a name
-      // server.
+      // without a name server.
       process.exit(code)
     })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { httpUrl } from './variables.ts'
 
 /** The signed checkpoints of the ledger. */
 export interface SealSettings {
@@ -6,6 +7,8 @@ export interface SealSettings {
   readonly origin: string | undefined
   /** A file outside the database that holds the newest checkpoint. Undefined: none, or one in the home of local mode. */
   readonly checkpointFile: string | undefined
+  /** Node of `tollbook anchor`; the service does not read it. Undefined: the option `--rpc-url`, or local mode. */
+  readonly anchorRpcUrl: string | undefined
   /** True: anyone may read the events, not only their hashes. */
   readonly entriesArePublic: boolean
 }
@@ -43,12 +46,14 @@ export const sealVariables = {
   LEDGER_ORIGIN: keyName,
   LEDGER_ENTRIES: z.enum(['closed', 'public'], 'must be closed or public').default('closed'),
   CHECKPOINT_FILE: z.string().optional(),
+  ANCHOR_RPC_URL: httpUrl,
 }
 
 export function sealSettingsOf(env: z.infer<z.ZodObject<typeof sealVariables>>): SealSettings {
   return {
     origin: env.LEDGER_ORIGIN,
     checkpointFile: env.CHECKPOINT_FILE,
+    anchorRpcUrl: env.ANCHOR_RPC_URL,
     entriesArePublic: env.LEDGER_ENTRIES === 'public',
   }
 }

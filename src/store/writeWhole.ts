@@ -1,7 +1,7 @@
 import { open, rename } from 'node:fs/promises'
 import { Fault } from '@tollbook/core/fault'
 
-// Checkpoints and notes of losses are public.
+// Checkpoints, their anchors and notes of losses are public.
 const readableFile = 0o644
 
 /** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole file. */
@@ -16,6 +16,6 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     }
     await rename(`${path}.tmp`, path)
   } catch (error) {
-    throw new Fault(`${path} cannot be written (CHECKPOINT_FILE)`, { cause: error, retryable: true })
+    throw new Fault(`${path} cannot be written`, { cause: error, retryable: true })
   }
 }

@@ -1,7 +1,9 @@
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { environmentNames } from '../../src/config.ts'
-import { readText, readYaml } from './composeFile.ts'
+import { readText, readYaml, root } from './composeFile.ts'
 
 /* Checks of the chart that need no Helm; `npm run proof:chart` renders and validates it. */
 
@@ -28,4 +30,15 @@ test('the schema of the values knows every value at the top', () => {
     .parse(JSON.parse(readText('deploy/helm/tollbook/values.schema.json')))
   const given = z.record(z.string(), z.unknown()).parse(readYaml('deploy/helm/tollbook/values.yaml'))
   expect(Object.keys(given).filter((name) => !Object.hasOwn(schema.properties, name))).toEqual([])
+})
+
+test('the key of the anchor is mounted by its own job only, and its job has no login of the database', () => {
+  const readers = globSync('deploy/helm/tollbook/templates/*', { cwd: fileURLToPath(root) }).filter((file) =>
+    readText(file).includes('secrets.anchor'),
+  )
+  expect(readers).toEqual(['deploy/helm/tollbook/templates/publishing.yaml'])
+  expect(secrets['anchor']?.keys).toEqual({ ANCHOR_RPC_URL: 'rpc-url' })
+  expect(readText('deploy/helm/tollbook/templates/publishing.yaml')).not.toMatch(
+    /secrets\.(?!anchor)|tollbook\.settings/,
+  )
 })

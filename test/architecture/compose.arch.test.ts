@@ -148,6 +148,19 @@ test('fault 4: no secret is in the environment of a container, and each login is
   expect(readers('finance-database-url')).toEqual(['finance'])
   expect(readers('backup-database-url')).toEqual(['backup', 'backup-wal'])
   expect(readers('backup-password')).toEqual(['postgres'])
+  expect(readers('anchor-keypair')).toEqual(['anchor'])
+  expect(readers('anchor-rpc-url')).toEqual(['anchor'])
+})
+
+test('anchor and witness publish checkpoints by schedule, without a login, a key of the service or its settings', () => {
+  for (const name of ['anchor', 'witness']) {
+    const service = compose.services[name]
+    expect([service?.profiles, service?.networks, service?.env_file]).toEqual([[name], ['outside'], undefined])
+    expect(service?.command?.filter((word) => word.startsWith('--every='))).toHaveLength(1)
+    expect(service?.command).toContain('--key=/run/secrets/receipt-jwks')
+  }
+  expect(compose.services['witness']?.secrets).toEqual(['receipt-jwks'])
+  expect(compose.services['anchor']?.environment).toEqual({ ANCHOR_RPC_URL_FILE: '/run/secrets/anchor-rpc-url' })
 })
 
 test('fault 4: the drill reads backups and checkpoints, and reaches neither the database nor a login', () => {

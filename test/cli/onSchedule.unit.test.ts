@@ -32,3 +32,14 @@ test('without a schedule the work runs once, and a schedule repeats failures but
   expect(await runOnSchedule(deps, '10m', () => Promise.resolve(codes.shift() ?? 1))).toBe(0)
   expect([slept, codes]).toEqual([[600_000, 600_000, 600_000], []])
 })
+
+test('SIGTERM ends a schedule with 0, also in the middle of a run', async () => {
+  const listeners = process.listenerCount('SIGTERM')
+  const running = { ...deps, interrupted: new AbortController().signal }
+  const code = await runOnSchedule(running, '1h', (stopping) => {
+    process.emit('SIGTERM')
+    expect(stopping.aborted).toBe(true)
+    return Promise.resolve(7)
+  })
+  expect([code, process.listenerCount('SIGTERM')]).toEqual([0, listeners])
+})

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Connection, Keypair } from '@solana/web3.js'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { anchorCommand } from '../../src/cli/anchor.ts'
 import { verifyCommand } from '../../src/cli/verify.ts'
@@ -84,9 +84,14 @@ test('a checkpoint is anchored in a public memo, with a key that is not the serv
   const connection = new Connection(service.chain.rpcUrl, 'confirmed')
   await connection.requestAirdrop(anchorKey.publicKey, 1_000_000_000)
   const keypair = await terminal.writeFile('anchor.json', [...anchorKey.secretKey])
-  const places = ['--base-url', service.baseUrl, '--rpc-url', service.chain.rpcUrl, '--key', files.key]
+  const output = join(terminal.home, 'anchored.json')
+  const places = ['--base-url', service.baseUrl, '--key', files.key, '--output', output]
+  // The address of a node may hold a key, so a variable, or its file, can have it.
+  vi.stubEnv('ANCHOR_RPC_URL', service.chain.rpcUrl)
   const { exitCode, stdout, stderr } = await terminal.run(anchorCommand, '--keypair', keypair, ...places)
+  vi.unstubAllEnvs()
   expect([exitCode, stderr]).toEqual([0, ''])
+  expect(await readFile(output, 'utf8')).toBe(stdout)
   const anchored = z
     .object({ signature: z.string(), memo: z.string(), size: z.int(), root: z.string(), origin: z.string() })
     .parse(JSON.parse(stdout))

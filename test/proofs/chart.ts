@@ -26,6 +26,8 @@ const chart = fileURLToPath(new URL('../../deploy/helm/tollbook', import.meta.ur
 const everything = [
   'burn.enabled=true,payout.enabled=true,backup.enabled=true,serviceMonitor.enabled=true',
   'ingress.enabled=true,ingress.host=api.example.com,ingress.className=nginx,ingress.tlsSecretName=tls',
+  'publishing.anchor.enabled=true,publishing.witness.enabled=true,publishing.witness.url=https://witness.example.com/',
+  'publishing.witness.key=witness.example.com/w1+01234567+AAAA,publishing.receiptKeys={"keys":[]}',
   'settings.ARTIFACT_S3_BUCKET=bucket,networkPolicy.egressCidrs={10.9.0.0/16},backup.storageClassName=fast',
   `image.digest=sha256:${'0'.repeat(64)},seccompProfile.type=Localhost,seccompProfile.localhostProfile=tollbook.json`,
 ]
@@ -37,6 +39,8 @@ const refused = [
   'settings.AI_API_KEY=x',
   'unknown=1',
   'burn.schedule=daily',
+  'publishing.anchor.enabled=true',
+  'publishing.receiptKeys={"keys":[{"d":"x"}]}',
 ]
 
 const modelsFolder = resolve(schemas, 'node_modules/kubernetes-models')

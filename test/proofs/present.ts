@@ -2,10 +2,18 @@ import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { type QuoteBody, quoteBody } from '@tollbook/core/wire'
 
+/** The request that buys a symbol. */
+export interface Product {
+  readonly path: string
+  readonly init?: RequestInit
+}
+
 export interface Request {
   readonly baseUrl: string
   readonly wallet: string
   readonly symbol: string
+  /** By default the counted endpoint. */
+  readonly productOf?: (symbol: string) => Product
   readonly proof?: string
   readonly idempotencyKey?: string
   /** Ends a request that is not answered. */
@@ -24,16 +32,11 @@ export interface Presented {
 
 const bodyShape = z.object({ code: z.string().optional(), reason: z.string().optional(), data: z.unknown().optional() })
 
-/** One request for the counted endpoint. Rejects when the connection breaks. */
-export async function present({ baseUrl, wallet, symbol, proof, idempotencyKey, signal }: Request): Promise<Presented> {
-  const response = await fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
-    ...(signal === undefined ? {} : { signal }),
-    headers: {
-      'x-wallet-address': wallet,
-      ...(proof === undefined ? {} : { 'x-payment-proof': proof }),
-      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-    },
-  })
+const countedEndpoint = (symbol: string): Product => ({ path: `/api/data/crypto?symbol=${symbol}` })
+
+/** One request with its proof. Rejects when the connection breaks. */
+export async function present(request: Request): Promise<Presented> {
+  const response = await send(request)
   const { code, reason, data } = bodyShape.parse(await response.json())
   return {
     status: response.status,
@@ -63,9 +66,15 @@ export async function awaitQuote(request: Request): Promise<QuoteBody> {
   }
 }
 
-function fetchOffer({ baseUrl, wallet, symbol, signal }: Request): Promise<Response> {
-  return fetch(`${baseUrl}/api/data/crypto?symbol=${symbol}`, {
-    ...(signal === undefined ? {} : { signal }),
-    headers: { 'x-wallet-address': wallet },
-  })
+function fetchOffer({ proof: _proof, idempotencyKey: _key, ...request }: Request): Promise<Response> {
+  return send(request)
+}
+
+function send({ baseUrl, wallet, symbol, productOf = countedEndpoint, ...rest }: Request): Promise<Response> {
+  const { path, init = {} } = productOf(symbol)
+  const headers = new Headers(init.headers)
+  headers.set('x-wallet-address', wallet)
+  if (rest.proof !== undefined) headers.set('x-payment-proof', rest.proof)
+  if (rest.idempotencyKey !== undefined) headers.set('idempotency-key', rest.idempotencyKey)
+  return fetch(`${baseUrl}${path}`, { ...init, headers, ...(rest.signal === undefined ? {} : { signal: rest.signal }) })
 }

@@ -61,7 +61,7 @@ interface Gift {
 /** Gives out SOL and new tokens on a local chain. Tokens that cost nothing have no business anywhere else. */
 export async function fundWallet(options: FaucetOptions, request: FaucetRequest): Promise<Funding | FaucetProblem> {
   const { rpcUrl, fetch = globalThis.fetch, clock = systemClock } = options
-  if (!URL.canParse(rpcUrl) || !isLoopback(new URL(rpcUrl)))
+  if (!URL.canParse(rpcUrl) || !isOnThisMachine(new URL(rpcUrl)))
     return problem('rpcUrl', `the faucet works on a chain on this machine only, and ${rpcUrl} is not on it`)
   const [rpc, chain] = [createSolanaRpc({ url: rpcUrl, fetch }), connectPayerChain({ rpcUrl, fetch })]
   const gift = await readGift(chain, options.mint, request)
@@ -80,6 +80,11 @@ export async function fundWallet(options: FaucetOptions, request: FaucetRequest)
     sol: formatDecimal(gift.lamports, solDecimals),
     signatures: [...airdrop, signature],
   }
+}
+
+/** Loopback, or a name without a dot: a container of the same Docker network. */
+function isOnThisMachine(url: URL): boolean {
+  return isLoopback(url) || /^[a-z][a-z0-9-]*$/.test(url.hostname)
 }
 
 const solDecimals = 9

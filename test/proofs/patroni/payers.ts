@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '@tollbook/core/clock'
 import type { Payer } from '../../support/payer.ts'
-import { askQuote, present, type Presented } from '../present.ts'
+import { askQuote, present, type Presented, type Product } from '../present.ts'
 
 /** A payment that was answered with 200. */
 export interface Acknowledged {
@@ -15,6 +15,8 @@ export interface PayersOptions {
   /** One of the instances, which changes with each request. */
   readonly baseUrl: () => string
   readonly count: number
+  /** By default the counted endpoint. */
+  readonly productOf?: (symbol: string) => Product
 }
 
 /** Payers that buy one answer after the other until they are stopped. */
@@ -100,7 +102,13 @@ async function pay(load: Load, symbol: string): Promise<Acknowledged | undefined
   const { payer } = load
   try {
     const signal = AbortSignal.timeout(requestTimeoutMs)
-    const quote = await askQuote({ baseUrl: load.baseUrl(), wallet: payer.address, symbol, signal })
+    const quote = await askQuote({
+      baseUrl: load.baseUrl(),
+      wallet: payer.address,
+      symbol,
+      signal,
+      ...productOption(load),
+    })
     const payment = await payer.sign(quote)
     await payer.send(payment)
     return { signature: payment.signature, proof: Buffer.from(payment.signature).toString('base64'), symbol }
@@ -143,16 +151,21 @@ async function presentAgain(load: Load, payment: Acknowledged): Promise<boolean>
   return isResold
 }
 
+function productOption({ productOf }: Load) {
+  return productOf === undefined ? {} : { productOf }
+}
+
 /** Undefined when the connection breaks. */
 async function presentOnce(
-  { payer, baseUrl }: Load,
+  load: Load,
   { symbol, proof }: Acknowledged,
   idempotencyKey?: string,
 ): Promise<Presented | undefined> {
   try {
     return await present({
-      baseUrl: baseUrl(),
-      wallet: payer.address,
+      baseUrl: load.baseUrl(),
+      wallet: load.payer.address,
+      ...productOption(load),
       symbol,
       proof,
       signal: AbortSignal.timeout(requestTimeoutMs),
