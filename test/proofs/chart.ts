@@ -27,7 +27,7 @@ const everything = [
   'burn.enabled=true,payout.enabled=true,backup.enabled=true,serviceMonitor.enabled=true',
   'ingress.enabled=true,ingress.host=api.example.com,ingress.className=nginx,ingress.tlsSecretName=tls',
   'publishing.anchor.enabled=true,publishing.witness.enabled=true,publishing.witness.url=https://witness.example.com/',
-  'publishing.witness.key=witness.example.com/w1+01234567+AAAA,publishing.receiptKeys={"keys":[]}',
+  'publishing.witness.key=witness.example.com/w1+01234567+AAAA,publishing.receiptKeys=\\{"keys":[]\\}',
   'settings.ARTIFACT_S3_BUCKET=bucket,networkPolicy.egressCidrs={10.9.0.0/16},backup.storageClassName=fast',
   `image.digest=sha256:${'0'.repeat(64)},seccompProfile.type=Localhost,seccompProfile.localhostProfile=tollbook.json`,
 ]
@@ -40,7 +40,7 @@ const refused = [
   'unknown=1',
   'burn.schedule=daily',
   'publishing.anchor.enabled=true',
-  'publishing.receiptKeys={"keys":[{"d":"x"}]}',
+  'publishing.receiptKeys=\\{"keys":[\\{"d":"x"\\}]\\}',
 ]
 
 const modelsFolder = resolve(schemas, 'node_modules/kubernetes-models')
