@@ -64,7 +64,7 @@ async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSi
     const { origin, size, root } = checkpoint
     const words = `checkpoint ${size} of ${origin} is in transaction ${signature}`
     const json = `${JSON.stringify({ origin, size, root: encodeBase64(root), signature, memo })}\n`
-    if (options.output !== undefined) await writeWhole(options.output, json)
+    if (options.output !== undefined) await writeWhole(options.output, json, '--output')
     deps.stdout.write(deps.stdout.isTTY === true ? `${words}\n` : json)
     return 0
   } catch (error) {

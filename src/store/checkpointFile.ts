@@ -31,7 +31,7 @@ export async function keepCheckpoint(path: string, note: string): Promise<void> 
     )
   if (stored !== undefined && given.size === stored.size && !equal(given.root, stored.root))
     throw new LedgerDamage(`two checkpoints of ${given.size} events have different roots; one is kept in ${path}`)
-  await writeWhole(path, note)
+  await writeWhole(path, note, 'CHECKPOINT_FILE')
 }
 
 /** A checkpoint outside the database, as it was when it was read. */

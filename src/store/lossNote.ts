@@ -20,7 +20,7 @@ export function lossNoteOf(checkpointFile: string): string {
 
 export async function writeLossNote(checkpointFile: string, { position, leafHash }: LostEvent): Promise<void> {
   assert(position > 0 && leafHash.length === 64, 'a lost event had a position and a leaf')
-  await writeWhole(lossNoteOf(checkpointFile), `${JSON.stringify({ position, leafHash })}\n`)
+  await writeWhole(lossNoteOf(checkpointFile), `${JSON.stringify({ position, leafHash })}\n`, 'CHECKPOINT_FILE')
 }
 
 /** Undefined when no loss was noted. */

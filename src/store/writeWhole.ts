@@ -5,7 +5,7 @@ import { Fault } from '@tollbook/core/fault'
 const readableFile = 0o644
 
 /** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole file. */
-export async function writeWhole(path: string, text: string): Promise<void> {
+export async function writeWhole(path: string, text: string, setting: string): Promise<void> {
   try {
     const file = await open(`${path}.tmp`, 'w', readableFile)
     try {
@@ -16,6 +16,6 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     }
     await rename(`${path}.tmp`, path)
   } catch (error) {
-    throw new Fault(`${path} cannot be written`, { cause: error, retryable: true })
+    throw new Fault(`${path} cannot be written (${setting})`, { cause: error, retryable: true })
   }
 }

@@ -101,7 +101,7 @@ export async function entriesOf({ ledger }: LifecycleFixture, { from = '-infinit
 /** Every row of every derived table. */
 export async function dumpReports({ ledger }: LifecycleFixture): Promise<readonly string[]> {
   const { rows: tables } = await sql<{ name: string }>`
-    select table_name as name from information_schema.tables where table_schema = 'reports' order by 1`.execute(
+    select table_name as name from information_schema.tables where table_schema = 'reports' and table_type = 'BASE TABLE' order by 1`.execute(
     ledger.database,
   )
   const dumps = tables.map(({ name }) =>
