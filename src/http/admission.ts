@@ -30,8 +30,6 @@ export interface Admission {
   refuses(visitor: Visitor): boolean
   /** Whether a new connection of this address is to be left unread. */
   turnsAway(address: string): boolean
-  /** Whether a connection that was left unread is read now. Its reading counts as work of the address. */
-  readsLater(address: string): boolean
   /** Whether an address that has not paid causes more work than its share while callers who have paid are served. */
   isSpent(address: string): boolean
   /** Whether a health check of this address passes without a slot. */
@@ -62,8 +60,6 @@ const busyLagMs = 8
 // In units of 0.2 ms, measured by `npm run bench -- attacks`.
 const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
 const refusalUnits = 1
-// Of one that is read and closed without a whole request.
-const connectionUnits = 3
 const resolutionMs = 10
 const windowMs = 100
 const windowsPerSecond = 10
@@ -144,12 +140,6 @@ export function createAdmission(options: AdmissionOptions): Admission {
 function judgeAddresses(earned: EarnedRequests, allowances: Allowances) {
   return {
     turnsAway: (address: string) => !earned.isPayer(address) && allowances.turnsAway(address),
-    readsLater(address: string): boolean {
-      if (earned.isPayer(address)) return true
-      if (allowances.isSpent(address)) return false
-      allowances.spend(address, connectionUnits)
-      return true
-    },
     isSpent: (address: string) => !earned.isPayer(address) && allowances.isSpent(address),
     spendsTooMuch({ purpose, address }: Visitor): boolean {
       if (earned.isPayer(address)) return false

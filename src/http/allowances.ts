@@ -2,7 +2,10 @@ import { LRUCache } from 'lru-cache'
 
 /** Work that each client address may cause while callers who have paid are served and the instance is busy. */
 export interface Allowances {
-  /** Counts work of an address. A unit is about 0.2 ms of a processor. */
+  /**
+   * Counts work of an address. A unit is about 0.2 ms of a processor. On a busy instance allowances shrink with this work: an
+   * instance that payers alone keep busy gains nothing from refusing newcomers.
+   */
   spend(address: string, units: number): void
   /** The address has paid: nothing of what it asked for counts. */
   forgive(address: string): void
@@ -10,10 +13,7 @@ export interface Allowances {
   isSpent(address: string): boolean
   /** As `isSpent`, but a few still pass, so a neighbour of an attacker (NAT) is not shut out. */
   turnsAway(address: string): boolean
-  /**
-   * Follows the load of one window of time. Allowances shrink while the instance is busy and this work is a part of the reason:
-   * an instance that payers keep busy gains nothing from refusing newcomers.
-   */
+  /** Follows the load of one window of time. Allowances grow while the instance is calm. */
   adapt(isBusy: boolean): void
 }
 
@@ -43,6 +43,7 @@ export function createAllowances(now: () => number): Allowances {
   const byAddress = new LRUCache<string, Spent>({ max: addressesMax })
   let perSecond = unitsPerSecondMax
   let ofWindow = 0
+  let wasBusy = false
   const passes: Spent = { units: 0, atMs: now() }
   const leak = (spent: Spent, rate: number): Spent => {
     const atMs = now()
@@ -59,6 +60,11 @@ export function createAllowances(now: () => number): Allowances {
     isSpent,
     spend(address, units) {
       ofWindow += units
+      // At once: the next window may begin late, because this work delays it.
+      if (wasBusy && ofWindow >= unitsPerWindowMin) {
+        ofWindow = 0
+        perSecond = Math.max(unitsPerSecondMin, perSecond * decrease)
+      }
       if (perSecond >= unitsPerSecondMax) return
       const spent = byAddress.get(address) ?? { units: 0, atMs: now() }
       spent.units = Math.min(leak(spent, perSecond).units + units, perSecond * (burstSeconds + debtSecondsMax))
@@ -72,11 +78,9 @@ export function createAllowances(now: () => number): Allowances {
       return false
     },
     adapt(isBusy) {
-      const shrinks = isBusy && ofWindow >= unitsPerWindowMin
+      wasBusy = isBusy
       ofWindow = 0
-      perSecond = shrinks
-        ? Math.max(unitsPerSecondMin, perSecond * decrease)
-        : Math.min(unitsPerSecondMax, perSecond * increase)
+      if (!isBusy) perSecond = Math.min(unitsPerSecondMax, perSecond * increase)
     },
   }
 }

@@ -3,8 +3,8 @@ import { limitKey, plainAddress } from './clientAddress.ts'
 
 /** Bounds the connections, for each client address and in all. */
 export interface Connections {
-  /** `read` starts the reading of the connection: at once, when its address may be served again, or never. */
-  take(socket: Socket, read: () => void): void
+  /** False when nothing of the connection is to be read. */
+  take(socket: Socket): boolean
   /** A request on this connection is served, so the connection is not closed to make room. */
   hold(socket: Socket): void
   /** The request is over. */
@@ -19,21 +19,18 @@ export interface ConnectionLimits {
   readonly connectionsPerAddressMax: number
 }
 
-/** Decides about the connections of an address that has not paid, while strangers cause too much work. */
-export interface ConnectionGuard {
-  /** Whether a new connection is left unread, which costs a quarter of serving it. */
-  turnsAway(address: string): boolean
-  /** Whether a connection that was left unread is read now. */
-  readsLater(address: string): boolean
+// Keeps a client that reconnects at once from causing an accept for each of its requests.
+const parkedMs = 5_000
+
+function refuse(socket: Socket): false {
+  socket.destroy()
+  return false
 }
 
-// A client that reconnects at once would otherwise cause an accept for each of its requests.
-const parkedMs = 30_000
-const judgedEveryMs = 1_000
-
+/** `turnsAway`: addresses whose new connections are left unread and closed later, which costs a quarter of serving them. */
 export function createConnections(
   { connectionsMax, connectionsPerAddressMax }: ConnectionLimits,
-  guard: ConnectionGuard,
+  turnsAway: (address: string) => boolean,
 ): Connections {
   const byAddress = new Map<string, number>()
   const idle = new Set<Socket>()
@@ -45,21 +42,22 @@ export function createConnections(
     if (left === 0) byAddress.delete(address)
     else byAddress.set(address, left)
   }
-  const take = (socket: Socket, read: () => void): void => {
+  const take = (socket: Socket): boolean => {
     const address = limitKey(plainAddress(socket.remoteAddress ?? ''))
     const ofAddress = byAddress.get(address) ?? 0
-    const [longestIdle] = open >= connectionsMax ? idle : []
-    if (ofAddress >= connectionsPerAddressMax || (open >= connectionsMax && longestIdle === undefined)) {
-      socket.destroy()
-      return
+    if (ofAddress >= connectionsPerAddressMax) return refuse(socket)
+    if (open >= connectionsMax) {
+      const [longestIdle] = idle
+      if (longestIdle === undefined) return refuse(socket)
+      longestIdle.destroy()
     }
-    longestIdle?.destroy()
     open++
     byAddress.set(address, ofAddress + 1)
     idle.add(socket)
     socket.once('close', () => close(address, socket))
-    if (guard.turnsAway(address)) park(socket, { read, mayRead: () => guard.readsLater(address) })
-    else read()
+    if (!turnsAway(address)) return true
+    park(socket)
+    return false
   }
   return {
     take,
@@ -71,26 +69,9 @@ export function createConnections(
   }
 }
 
-interface Parked {
-  readonly read: () => void
-  readonly mayRead: () => boolean
-}
-
-/** Leaves a connection unread until its address may be served again, and closes it in the end. */
-function park(socket: Socket, { read, mayRead }: Parked): void {
+function park(socket: Socket): void {
   // It has no listener of Node's HTTP server.
-  const ignore = (): void => undefined
-  socket.on('error', ignore)
+  socket.on('error', () => undefined)
   socket.pause()
-  let judgements = parkedMs / judgedEveryMs
-  const judging = setInterval(() => {
-    if (mayRead()) {
-      clearInterval(judging)
-      socket.off('error', ignore)
-      read()
-      socket.resume()
-    } else if (--judgements === 0) socket.destroy()
-  }, judgedEveryMs)
-  judging.unref()
-  socket.once('close', () => clearInterval(judging))
+  setTimeout(() => socket.destroy(), parkedMs).unref()
 }

@@ -1,7 +1,7 @@
 import { type AppDeps, createApp } from './app.ts'
 import { burnRoute, type BurnRouteDeps } from './burnRoute.ts'
 import type { Callers } from './callers.ts'
-import { type ConnectionGuard, createConnections } from './connections.ts'
+import { createConnections } from './connections.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
 import { collectMetrics, createFreeRoutes, type FreeRoute, type FreeRouteDeps, readiness } from './freeRoutes.ts'
 import { type HealthListener, openHealthListener } from './healthListener.ts'
@@ -117,18 +117,16 @@ function openHealthOf(address: HealthAddress, deps: ServerDeps): Promise<HealthL
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
 
-const servesAll: ConnectionGuard = { turnsAway: () => false, readsLater: () => true }
-
 type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
 function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
   // The connections of a proxy carry many clients, and a listener that sells nothing is the operator's own.
   const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
-  const guard = hasClients ? callers.admission : servesAll
-  const connections = createConnections(callers.connectionLimits, guard)
+  const turnsAway = hasClients ? callers.admission.turnsAway : () => false
+  const connections = createConnections(callers.connectionLimits, turnsAway)
   const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
   const serve = createApp({ ...deps, ...callers, connections })
   const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
-  return listen(turns.onRequest, { ...address, take: connections.take, onConnection: turns.onConnection })
+  return listen(turns.onRequest, { ...address, takes: connections.take, onConnection: turns.onConnection })
 }

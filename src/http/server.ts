@@ -36,15 +36,15 @@ export interface ListenOptions extends Partial<Guard> {
 }
 
 interface Guard {
-  /** Calls `read` when a new connection is to be read. Before that nothing is allocated for its requests. */
-  readonly take: (socket: Socket, read: () => void) => void
+  /** Whether a new connection is read at all. Asked before anything is allocated for its requests. */
+  readonly takes: (socket: Socket) => boolean
   /** Called for each connection that is read. */
   readonly onConnection: (socket: Socket) => void
 }
 
 export async function listen(
   serve: RequestListener,
-  { host, port, take = (_socket, read) => read(), onConnection = () => undefined }: ListenOptions,
+  { host, port, takes = () => true, onConnection = () => undefined }: ListenOptions,
 ): Promise<Listener> {
   const server = createServer(limits, (request, response) => void serve(request, response))
   server.maxRequestsPerSocket = requestsPerSocketMax
@@ -56,23 +56,22 @@ export async function listen(
     response.shouldKeepAlive = false
     serve(request, response)
   })
-  guardConnections(server, { take, onConnection })
+  guardConnections(server, { takes, onConnection })
   const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
     throw new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })
   })
   return { port: portOf(server), drain: (options) => drain({ server, acceptors }, options) }
 }
 
-/** A connection that is not read gets no parser, no timeouts and no listeners, which are four fifths of its cost. */
-function guardConnections(server: Server, { take, onConnection }: Guard): void {
+/** A connection that is not taken gets no parser, no timeouts and no listeners, which are four fifths of its cost. */
+function guardConnections(server: Server, { takes, onConnection }: Guard): void {
   const [serve] = server.listeners('connection')
   assert(serve !== undefined, 'Node serves connections by a listener')
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
-    take(socket, () => {
-      Reflect.apply(serve, server, [socket])
-      onConnection(socket)
-    })
+    if (!takes(socket)) return
+    Reflect.apply(serve, server, [socket])
+    onConnection(socket)
   })
 }
 

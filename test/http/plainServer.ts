@@ -75,11 +75,11 @@ const megabyte = 1024 * 1024
 
 /** The real listener and application, with nothing to sell and limits that do not adapt. */
 export async function openPlainServer(options: PlainServerOptions = {}) {
-  const { limit = 100_000, clock = systemClock, trustedProxyHops = 0, turnsAway = () => false } = options
+  const { limit = 100_000, clock = systemClock, trustedProxyHops = 0 } = options
   const admission = createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit })
   const connections = createConnections(
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },
-    { turnsAway, readsLater: (address) => !turnsAway(address) },
+    options.turnsAway ?? (() => false),
   )
   const uploads = createUploads(options.uploadLimits ?? { bytesMax: megabyte, bytesPerAddressMax: megabyte })
   const limits = createCallerLimits(
@@ -109,7 +109,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
   const listener = await listen(onRequest, {
     host: '127.0.0.1',
     port: 0,
-    take: connections.take,
+    takes: connections.take,
     onConnection: turns.onConnection,
   })
   afterFile(async () => {
