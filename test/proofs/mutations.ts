@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
@@ -155,7 +156,8 @@ async function runMutants(mutants: readonly Mutant[]): Promise<number> {
     existsSync(resultsPath) && !values.again && values.id === undefined
       ? results.parse(JSON.parse(readFileSync(resultsPath, 'utf8')))
       : {}
-  const copy = await makeTemporaryDirectory()
+  // On a disk: hard links to the repository do not reach into memory.
+  const copy = await makeTemporaryDirectory(tmpdir())
   await copyRepository(root, copy.path)
   const runner = await openMutantRunner(copy.path, timeoutMs)
   const gate: Gate = { runner, map: mapTests(root), check: openStaticCheck(root) }

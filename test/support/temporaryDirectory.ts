@@ -12,8 +12,8 @@ export const temporaryPrefix = 'tollbook-test-'
 /**
  * Other users may pass through it but not list it, so that the Postgres that root runs as `nobody` can reach its data.
  */
-export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
-  const path = await mkdtemp(join(temporaryFolder(), temporaryPrefix))
+export async function makeTemporaryDirectory(folder = temporaryFolder()): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(folder, temporaryPrefix))
   await chmod(path, 0o711)
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
