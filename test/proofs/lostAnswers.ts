@@ -36,7 +36,7 @@ const command = proofCommand(
 const { losses, group, runs, from, to } = command.parse().opts<Options>()
 const triesMax = 200
 // A service that is closed for a moment says so before it reads a proof.
-const passingCodes = ['PAYMENT_IN_PROGRESS', 'PAYMENT_PENDING', 'ENDPOINT_UNAVAILABLE']
+const passingCodes = new Set(['PAYMENT_IN_PROGRESS', 'PAYMENT_PENDING', 'ENDPOINT_UNAVAILABLE'])
 const tryEveryMs = 200
 
 await using environment = await openEnvironment()
@@ -64,7 +64,7 @@ async function pay(baseUrl: string, symbol: string): Promise<Purchase> {
 async function untilAnswered(purchase: Purchase): Promise<Presented> {
   for (let tries = 1; ; tries++) {
     const answer = await present(purchase)
-    const isPassing = passingCodes.includes(answer.code ?? '') || answer.reason === 'not_found'
+    const isPassing = passingCodes.has(answer.code ?? '') || answer.reason === 'not_found'
     if (!isPassing || tries === triesMax) return answer
     await systemClock.sleep(tryEveryMs)
   }
