@@ -121,14 +121,17 @@ describe('local mode', () => {
     const { value } = await connection.getTokenSupply(new PublicKey(second.local.tokenMint))
     expect(value.amount).toBe('99998500000')
     const { receipt } = await buy(second)
+    // The lease on sealing of the process that was killed has to end first.
+    await awaitThat('the sale is sealed', async () => {
+      const stored = readCheckpoint(await readFile(join(home, 'checkpoint'), 'utf8'))
+      return stored !== undefined && stored.size >= receipt.ledger.position
+    })
     expect(await stopLocalProcess(second.child)).toBe(0)
     expect(await answers(pageUrl)).toBe(false)
     expect(await answers(second.local.rpcUrl)).toBe(false)
     expect(await databaseAnswers(second.local.adminDatabaseUrl)).toBe(false)
 
     // The remains of the ledger after its database is lost: enough to refuse another one.
-    const stored = readCheckpoint(await readFile(join(home, 'checkpoint'), 'utf8'))
-    expect(stored?.size).toBeGreaterThanOrEqual(receipt.ledger.position)
     await rm(join(home, 'postgres'), { recursive: true })
     const third = await run(home)
     expect(third.exitCode).toBe(1)
