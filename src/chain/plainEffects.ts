@@ -13,8 +13,8 @@ export function instructionsOf({ compiledInstructions }: VersionedMessage): read
 }
 
 /**
- * Effects that the bytes of a transaction show: checked burns and transfers at top level, with memos and a compute budget. If it
- * succeeds, it has these effects and no others. Undefined when it has anything else, so that only a rehearsal shows its effects.
+ * Effects that the bytes of a transaction show, if it succeeds: checked burns and transfers at top level, with memos and a compute
+ * budget. Undefined with any other instruction, whose effects a rehearsal has to show.
  */
 export function readPlainEffects(bytes: Uint8Array): SimulatedEffects | undefined {
   const message = decodeTransaction(bytes)?.message

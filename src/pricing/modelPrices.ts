@@ -1,5 +1,5 @@
-import { parsePriceMicroUsd, priceRule } from './parsePrices.ts'
-import { type ParsedSetting, parsedUnless, readEntries, repeatedNames, type SettingEntry } from './settingList.ts'
+import { parsePriced, parsePriceMicroUsd, priceRule } from './parsePrices.ts'
+import type { ParsedSetting, SettingEntry } from './settingList.ts'
 
 /** The price of a reply of one model, and the tokens that it pays for. */
 export interface ModelPrice {
@@ -19,16 +19,7 @@ const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/
 
 /** `AI_MODEL_PRICES_USD`, such as `large=0.25,huge=1.5:8192`: models with the price of a reply, and the tokens it pays for. */
 export function parseModelPrices(setting: string): ParsedSetting<ModelPrices> {
-  const prices = new Map<string, ModelPrice>()
-  const problems: string[] = []
-  const entries = readEntries(setting, '=')
-  for (const entry of entries) {
-    const price = modelPriceOf(entry)
-    if (typeof price === 'string') problems.push(price)
-    else prices.set(entry.name, price)
-  }
-  for (const name of repeatedNames(entries)) problems.push(`names "${name}" more than once; keep one price for it`)
-  return parsedUnless(problems, prices)
+  return parsePriced(setting, modelPriceOf)
 }
 
 /** The price, or what is wrong with the entry. */

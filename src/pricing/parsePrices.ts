@@ -8,11 +8,19 @@ const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
 
 /** `PRICES_USD`, such as `/api/data/crypto=0.03,/api/tools/pdf=0.1`: prices by path, in millionths of a US dollar. */
 export function parsePrices(setting: string): ParsedSetting<ReadonlyMap<string, bigint>> {
-  const prices = new Map<string, bigint>()
+  return parsePriced(setting, priceOf)
+}
+
+/** Entries `name=value`, each name once. `read` returns the value, or what is wrong with the entry. */
+export function parsePriced<Price extends bigint | object>(
+  setting: string,
+  read: (entry: SettingEntry) => Price | string,
+): ParsedSetting<ReadonlyMap<string, Price>> {
+  const prices = new Map<string, Price>()
   const problems: string[] = []
   const entries = readEntries(setting, '=')
   for (const entry of entries) {
-    const price = priceOf(entry)
+    const price = read(entry)
     if (typeof price === 'string') problems.push(price)
     else prices.set(entry.name, price)
   }

@@ -74,6 +74,15 @@ test('ten judgements a second still pass, so a neighbour of an attacker is not s
   expect(judge()).toBe(0)
 })
 
+test('a flood on a busy instance shrinks allowances before its window ends', () => {
+  const { spend, isSpent, adapt } = openAllowances()
+  adapt(true)
+  for (let units = 0; units < 600; units += 5) spend(floodedFrom, 5)
+  expect(isSpent(floodedFrom)).toBe(true)
+  spend(address, 8)
+  expect(isSpent(address)).toBe(true)
+})
+
 test('64 new customers behind one address (NAT) are served while payers alone keep the instance busy', () => {
   const { spend, turnsAway, adapt, pass } = openAllowances()
   const customers = 64

@@ -8,7 +8,7 @@ import { assertPresent } from '@tollbook/core/assert'
 /** A copy of the Compose project, as an operator has it after `git clone`. */
 export interface Stack {
   readonly directory: string
-  /** `docker compose …`, or docker-compose 1.29 where there is no plugin. */
+  /** The command of Compose: the plugin of Docker, or docker-compose 1.29 where the plugin is missing. */
   compose(...words: string[]): Promise<Ran>
   docker(...words: string[]): Promise<Ran>
   /** The container of a service. */
