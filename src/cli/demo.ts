@@ -29,7 +29,7 @@ const say = (text: string) => void process.stdout.write(`${text}\n`)
 
 async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   const config = readConfig(undefined, flags)
-  // Warnings only, so that the log does not interrupt the demo's output.
+  // Errors only: the demo's samples make warnings about providers, which would interrupt its output.
   const log = createLog({ level: 'error', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
   const service = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })

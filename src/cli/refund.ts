@@ -3,6 +3,7 @@ import { parseDecimal } from '@tollbook/core/money'
 import { readSubject } from '../diagnosis/readSubject.ts'
 import type { RefundAction } from '../diagnosis/recordDecision.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { refusedExitCode } from './exitCode.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
 import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
@@ -12,8 +13,6 @@ export interface DecisionFlags {
   readonly role?: string
   readonly amount?: string
 }
-
-const refusedExitCode = 4
 
 const exitHelp = `
 FINANCE_DATABASE_URL is a login of tollbook_finance; local mode is detected automatically. Nothing is paid here: \`tollbook payout\`
