@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { useThreads } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { rethrowAsUsage } from './usageProblem.ts'
 
 /*
  * A command is loaded when it is called. All of them together are a server with a browser and a blockchain: 190 MB and two
@@ -60,9 +61,19 @@ async function loadAudit(deps: CommandDeps): Promise<Command> {
 }
 
 /** The command of that name. Without one, or for a name that is none, all of them: the help lists them, and guesses. */
-export function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
+export async function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const command = commands.get(name ?? '')
-  return Promise.all((command === undefined ? [...commands.values()] : [command]).map((load) => load(deps)))
+  const loaded = await Promise.all(
+    (command === undefined ? [...commands.values()] : [command]).map((load) => load(deps)),
+  )
+  for (const one of loaded) exitAsUsage(one)
+  return loaded
+}
+
+/** Wrong usage has the same exit code in every command, and in the commands below it. */
+function exitAsUsage(command: Command): void {
+  command.exitOverride(rethrowAsUsage)
+  for (const below of command.commands) exitAsUsage(below)
 }
 
 /**

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { CommanderError } from 'commander'
+import { expect, test, vi } from 'vitest'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
 import { loadCommands } from '../../src/cli/loadCommands.ts'
 
@@ -16,4 +17,20 @@ test('each command is loaded alone by its own name, and all of them by any other
   for (const name of all) expect((await loadCommands(name, deps)).map((command) => command.name())).toEqual([name])
   for (const name of ['--help', 'help', 'exprot', 'constructor', ''])
     expect(await loadCommands(name, deps), name).toHaveLength(all.length)
+})
+
+test('every command ends with 2 for an option that does not exist', async () => {
+  vi.spyOn(process, 'exit').mockImplementation((code) => {
+    throw new Error(`the process ended with ${code}`)
+  })
+  const ended: Record<string, unknown> = {}
+  const setExitCode = (code: number) => void (ended['code'] = code)
+  for (const command of await loadCommands(undefined, { ...deps, setExitCode })) {
+    ended['code'] = undefined
+    command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
+    await command.parseAsync(['--no-such-option'], { from: 'user' }).catch((error: unknown) => {
+      ended['code'] = error instanceof CommanderError ? error.exitCode : error
+    })
+    expect(ended['code'], command.name()).toBe(2)
+  }
 })
