@@ -63,11 +63,19 @@ async function loadAudit(deps: CommandDeps): Promise<Command> {
 /** The command of that name. Without one, or for a name that is none, all of them: the help lists them, and guesses. */
 export async function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const command = commands.get(name ?? '')
-  const loaded = await Promise.all(
-    (command === undefined ? [...commands.values()] : [command]).map((load) => load(deps)),
-  )
+  const loaded = command === undefined ? await loadInstalled([...commands.values()], deps) : [await command(deps)]
   for (const one of loaded) exitAsUsage(one)
   return loaded
+}
+
+/** The image of the service lacks the packages of the local chain and of the demo, whose commands are not listed there. */
+export async function loadInstalled(loads: readonly LoadCommand[], deps: CommandDeps): Promise<readonly Command[]> {
+  const loaded = await Promise.all(loads.map((load) => load(deps).catch(ignoreMissingPackage)))
+  return loaded.filter((command) => command !== undefined)
+}
+
+function ignoreMissingPackage(error: unknown): undefined {
+  if (!(error instanceof Error && error.message.startsWith('Cannot find package '))) throw error
 }
 
 /** Wrong usage has the same exit code in every command, and in the commands below it. */

@@ -1,7 +1,7 @@
-import { CommanderError } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { expect, test, vi } from 'vitest'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
-import { loadCommands } from '../../src/cli/loadCommands.ts'
+import { loadCommands, loadInstalled } from '../../src/cli/loadCommands.ts'
 
 const deps: CommandDeps = {
   stdout: { write: () => true },
@@ -33,4 +33,15 @@ test('every command ends with 2 for an option that does not exist', async () => 
     })
     expect(ended['code'], command.name()).toBe(2)
   }
+})
+
+test('a command whose package is not installed is not listed, and every other fault is thrown', async () => {
+  const missing = 'a-package-that-is-not-installed'
+  const loadMissing = async (): Promise<Command> => import(missing)
+  const loaded = await loadInstalled([loadMissing, async () => new Command('serve')], deps)
+  expect(loaded.map((command) => command.name())).toEqual(['serve'])
+  const loadBroken = async () => {
+    throw new Error('the file is broken')
+  }
+  await expect(loadInstalled([loadBroken], deps)).rejects.toThrow('the file is broken')
 })
