@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { createService } from '../../../src/compose.ts'
 import { isServiceConfig, ledgerSettingsFor, readConfig } from '../../../src/config.ts'
 import { openLocalFinance } from '../../../src/cli/local/financeTokens.ts'
-import { openHome } from '../../../src/cli/local/home.ts'
+import { type Home, openHome } from '../../../src/cli/local/home.ts'
 import { readAddress } from '@tollbook/core/address'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { buy } from '../../support/ask.ts'
-import { openEnvironment } from '../proofEnvironment.ts'
+import { openEnvironment, type ProofEnvironment } from '../proofEnvironment.ts'
 import { say } from '../verdict.ts'
 import { seedLedger } from './seedLedger.ts'
 
@@ -36,15 +36,31 @@ export interface SeedSize {
 export async function openFinanceService({ payments: asked, durationMaxMs }: SeedSize): Promise<FinanceService> {
   await using opened = new AsyncDisposableStack()
   const environment = opened.use(await openEnvironment())
-  const access = await openLocalFinance(await openHome(join(environment.directory, 'home')), systemClock)
-  const config = readConfig(environment.env)
-  assert(isServiceConfig(config), 'the environment has a database, a chain and a key')
-  const mint = assertPresent(readAddress(config.chain.tokenMint), 'a mint')
+  const mint = assertPresent(readAddress(environment.env['TOKEN_MINT'] ?? ''), 'a mint')
   const onProgress = (done: number) => say(`       ${done} of ${asked} payments seeded`)
   const startedAtMs = systemClock.monotonicMs()
   const payments = await seedLedger(environment.database, { mint, payments: asked, durationMaxMs, onProgress })
   const seconds = Math.round((systemClock.monotonicMs() - startedAtMs) / 1000)
   say(`${payments} of ${asked} payments seeded over 120 days, in ${seconds} s`)
+  const home = await openHome(join(environment.directory, 'home'))
+  const service = opened.use(await serveFinance({ environment, home, payments }))
+  const disposables = opened.move()
+  return { ...service, [Symbol.asyncDispose]: () => disposables.disposeAsync() }
+}
+
+export interface SeededLedger {
+  readonly environment: Pick<ProofEnvironment, 'env' | 'database' | 'payer'>
+  /** Has the keys of the identity provider. */
+  readonly home: Home
+  readonly payments: number
+}
+
+/** Starts the service on a seeded ledger, and buys once. */
+export async function serveFinance({ environment, home, payments }: SeededLedger): Promise<FinanceService> {
+  await using opened = new AsyncDisposableStack()
+  const access = await openLocalFinance(home, systemClock)
+  const config = readConfig(environment.env)
+  assert(isServiceConfig(config), 'the environment has a database, a chain and a key')
   const ledger = ledgerSettingsFor(environment.database.serviceUrl)
   const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
