@@ -3,27 +3,48 @@ import { isoTime } from '@tollbook/core/clock'
 import { type Database, readOrFault } from '../store/database.ts'
 import { type RefundLine, refundLines, type RefundMove } from './refundLines.ts'
 
-/** Refunds of all payments of these wallets. Empty for a wallet that is owed nothing. */
-export function readRefunds(database: Database, wallets: readonly string[]): Promise<readonly RefundLine[]> {
-  return readOrFault('the refunds', async () =>
-    refundLines([
-      ...(await readDebts(database, wallets)),
-      ...(await readDecisions(database, wallets)),
-      ...(await readPayouts(database, wallets)),
-    ]),
-  )
+export interface RefundsQuestion {
+  readonly wallets: readonly string[]
+  /** Payments of these wallets; undefined for all that are read. */
+  readonly references?: readonly string[]
+}
+
+/** Refunds of payments of these wallets. Empty for a wallet that is owed nothing. */
+export function readRefunds(database: Database, question: RefundsQuestion): Promise<readonly RefundLine[]> {
+  const { wallets, references } = question
+  return readOrFault('the refunds', async () => {
+    const payouts = await readPayouts(database, wallets)
+    const debts = await readDebts(database, question, payouts)
+    const lines = refundLines([...debts, ...(await readDecisions(database, wallets)), ...payouts])
+    return references === undefined ? lines : lines.filter(({ reference }) => references.includes(reference))
+  })
 }
 
 // A wallet that overpays each time: its oldest refunds are paid long ago.
 const debtsMax = 5_000
 
-/** Entries of payments on accounts of their wallets. A payment without an open or paid debt has none. */
-async function readDebts(database: Database, wallets: readonly string[]): Promise<readonly RefundMove[]> {
+/**
+ * Entries of payments on accounts of their wallets. A payment without an open or paid debt has none. A payout pays the debts of a
+ * wallet in their order, so all of them are read where there was one; elsewhere those of the given payments are enough.
+ */
+async function readDebts(
+  database: Database,
+  { wallets, references }: RefundsQuestion,
+  payouts: readonly RefundMove[],
+): Promise<readonly RefundMove[]> {
+  const paid = new Set(payouts.map(({ account }) => account.split(':')[2]))
+  const whole = references === undefined ? wallets : wallets.filter((wallet) => paid.has(wallet))
   const { rows } = await sql<{ seq: number; reference: string; account: string; amount: string }>`
     select t.seq, p.reference, t.account, (-t.amount)::text as amount
     from (
-      select stream, reference from reports.payments where wallet = any(${wallets}::text[]) and owed > 0
-      order by paid_at desc limit ${debtsMax}
+      select d.stream, d.reference
+      from unnest(${whole}::text[]) as w (wallet)
+      cross join lateral (
+        select p.stream, p.reference from reports.payments p where p.wallet = w.wallet and p.owed > 0
+        order by p.paid_at desc limit ${debtsMax}
+      ) d
+      union
+      select stream, reference from reports.payments where reference = any(${references ?? []}::text[]) and owed > 0
     ) p
     join ledger.streams s on s.stream = p.stream
     cross join lateral ledger.read(s.id) e

@@ -108,6 +108,7 @@ async function seedBoth(adminUrl: string, home: Home, { appended, factor }: Ledg
   await timed(`${appended} payments appended`, async () => {
     await seedLedger(short, { mint, payments: appended })
     await followToTheHead(short.adminUrl)
+    await vacuum(short.adminUrl)
   })
   const long = await cloneTemplate(template)
   const bar = openProgressBar('events', process.stderr.isTTY)
@@ -118,9 +119,10 @@ async function seedBoth(adminUrl: string, home: Home, { appended, factor }: Ledg
     if (percent > shownPercent) say(`       ${percent} % of ${total} events written`)
     shownPercent = percent
   }
-  await timed(`multiplied to ${appended * factor} payments`, () =>
-    multiplyLedger({ fromUrl: short.adminUrl, toUrl: long.adminUrl, factor, onProgress }),
-  )
+  await timed(`multiplied to ${appended * factor} payments`, async () => {
+    await multiplyLedger({ fromUrl: short.adminUrl, toUrl: long.adminUrl, factor, onProgress })
+    await vacuum(long.adminUrl)
+  })
   bar.stop()
   await dropDatabaseTemplate(template)
   return { short: short.name, long: long.name, appended, factor }
@@ -131,8 +133,12 @@ async function followToTheHead(adminUrl: string): Promise<void> {
   await withAdminSession(adminUrl, async (session: pg.Client) => {
     for (const call of ['reports.roll_up(5000)', 'work.follow(5000)'])
       while (Number((await session.query<{ n: string }>(`select ${call} as n`)).rows[0]?.n) > 0) continue
-    await session.query('vacuum (analyze)')
   })
+}
+
+/** As autovacuum would have done over the months of such a ledger. */
+async function vacuum(adminUrl: string): Promise<void> {
+  await withAdminSession(adminUrl, (session) => session.query('vacuum (analyze)'))
 }
 
 async function timed(what: string, run: () => Promise<void>): Promise<void> {

@@ -40,7 +40,6 @@ export async function multiplyLedger({ fromUrl, toUrl, factor, onProgress }: Mul
     for (const statement of writeTheRest) await session.query(statement, [factor])
     onProgress(total * factor, total * factor)
     await session.query('drop schema seed cascade')
-    await session.query('vacuum (analyze)')
   })
 }
 
