@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
 import { type AskedReport, allRows, readReport } from './readReport.ts'
-import { isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
+import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
 
 /**
  * The whole report as CSV, RFC 4180, written as it is read. Each amount has two columns: base units, which are exact, and
@@ -49,7 +49,7 @@ export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
 /** Amounts and values a second time, under the name of the column for people. */
 async function* csvRows(rows: AsyncIterable<ReportRow>): AsyncGenerator<Record<string, unknown>> {
   for await (const row of rows) {
-    const shown = Object.entries(row).flatMap(([name, cell]) => {
+    const shown = Object.entries(row).flatMap(([name, cell]): readonly (readonly [string, Cell])[] => {
       if (typeof cell === 'bigint') return [[tokensName(name), cell]]
       return isMicroUsd(name) && typeof cell === 'number' ? [[usdName(name), cell]] : []
     })

@@ -40,12 +40,12 @@ export interface EnvironmentOptions {
   /** By default one durable Postgres. */
   readonly startServer?: () => Promise<Pick<LedgerServer, 'createDatabase' | typeof Symbol.asyncDispose>>
   /** Keys and a chain that the next run finds again. By default all are new, and gone at the end. */
-  readonly kept?: { readonly home: Home; readonly chainDirectory: string }
+  readonly stored?: { readonly home: Home; readonly chainDirectory: string }
 }
 
 export async function openEnvironment({
   startServer = startLedgerServer,
-  kept,
+  stored,
   ...options
 }: EnvironmentOptions = {}): Promise<ProofEnvironment> {
   await using opened = new AsyncDisposableStack()
@@ -53,11 +53,11 @@ export async function openEnvironment({
   opened.defer(directory.remove)
   const server = opened.use(await startServer())
   const database = await server.createDatabase()
-  const state = kept === undefined ? {} : { stateDirectory: kept.chainDirectory }
+  const state = stored === undefined ? {} : { stateDirectory: stored.chainDirectory }
   const chain = await spawnLocalChain({ slotMs, log: silentLog, ...state, ...options })
   opened.defer(() => chain.stop())
-  const wallets = await provisionWallets(chain, kept?.home)
-  const receiptKey = (await kept?.home.receiptKey()) ?? makeReceiptKey()
+  const wallets = await provisionWallets(chain, stored?.home)
+  const receiptKey = (await stored?.home.receiptKey()) ?? makeReceiptKey()
   const env = {
     PORT: '0',
     HOST: '127.0.0.1',

@@ -18,7 +18,9 @@ test('the oldest refunds of a wallet that is owed thousands are listed', async (
   const wallet = sampleAddress()
   for (let nth = 0; nth < overpaying; nth++) {
     // Only the first one is older than the day.
-    const evidence = sampleEvidence({ blockTimeMs: Date.parse(nth === 0 ? '2026-11-20T10:00:00Z' : '2026-11-21T10:00:00Z') })
+    const evidence = sampleEvidence({
+      blockTimeMs: Date.parse(nth === 0 ? '2026-11-20T10:00:00Z' : '2026-11-21T10:00:00Z'),
+    })
     const settlement = sampleSettlement({ wallet, receivedBaseUnits: 7_000_011n, evidence })
     await mustAppend(ledger, claimOf(settlement).change)
   }
@@ -28,5 +30,7 @@ test('the oldest refunds of a wallet that is owed thousands are listed', async (
   const oldest = readQuestion('refunds', { to: '2026-11-20', limit: '10' })
   assert(!isProblems(oldest), 'the question is understood')
   const table = await readReport(database, { ...oldest, report: 'refunds', token: { mint: sampleMint, decimals: 6 } })
-  expect(table.rows.map((row) => [row['wallet'], row['refund']])).toEqual(new Array(10).fill([wallet, 'due']))
+  expect(table.rows.map((row) => [row['wallet'], row['refund']])).toEqual(
+    Array.from({ length: 10 }, () => [wallet, 'due']),
+  )
 })

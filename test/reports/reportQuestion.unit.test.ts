@@ -32,9 +32,7 @@ test('a wallet is read as it is pasted, and what is not a wallet is refused inst
   expect(walletOf(` ${wallet}\n`)).toBe(wallet)
   expect(walletOf('unknown')).toBe('unknown')
   for (const wrong of ['', wallet.slice(0, -3), `${wallet},${wallet}`])
-    expect(walletOf(wrong)).toEqual([
-      { field: 'wallet', message: expect.stringContaining(`must be a wallet address`) },
-    ])
+    expect(walletOf(wrong)).toEqual([{ field: 'wallet', message: expect.stringContaining(`must be a wallet address`) }])
   expect(walletOf('0x52908400098527886E0F7030069857D2E4169EE7')).toEqual([
     { field: 'wallet', message: expect.stringContaining('(got "0x52908400098527886E0F7030069857D2E4169EE7")') },
   ])

@@ -3,7 +3,10 @@ import type { Home } from '../../src/cli/local/home.ts'
 import { type LocalWallets, provisionChain } from '../../src/cli/local/provisionChain.ts'
 
 /** Wallets on a local chain: the service token, the payment wallet, and a payer with tokens. New ones, or those of a home. */
-export async function provisionWallets(chain: Parameters<typeof provisionChain>[0], home?: Home): Promise<LocalWallets> {
+export async function provisionWallets(
+  chain: Parameters<typeof provisionChain>[0],
+  home?: Home,
+): Promise<LocalWallets> {
   const keypair = async (name: string) => (await home?.keypair(name))?.keypair ?? Keypair.generate()
   const wallets = {
     mint: await keypair('token-mint'),

@@ -14,7 +14,7 @@ import { migrate } from '../../../src/store/migrate.ts'
 import { createDatabaseTemplate, dropDatabaseTemplate } from '../../support/databaseTemplate.ts'
 import { withAdminSession } from '../../support/adminSession.ts'
 import { makeTemporaryDirectory } from '../../support/temporaryDirectory.ts'
-import { cloneTemplate, namedDatabase, type TestDatabase } from '../../support/testDatabase.ts'
+import { cloneTemplate, openedDatabase, type TestDatabase } from '../../support/testDatabase.ts'
 import { openEnvironment } from '../proofEnvironment.ts'
 import { say } from '../verdict.ts'
 import { type FinanceService, serveFinance } from './financeService.ts'
@@ -60,11 +60,11 @@ export async function openFinanceLedgers(options: LedgersOptions): Promise<Finan
   if (found === undefined) await writeFile(file, JSON.stringify(known))
   else say(`ledgers of ${found.appended} and ${found.appended * found.factor} payments found in ${folder}`)
   const serve = async (name: 'short' | 'long', payments: number): Promise<FinanceService> => {
-    const database = namedDatabase(adminUrl, known[name])
+    const database = openedDatabase(adminUrl, known[name])
     await migrate({ databaseUrl: database.ownerUrl })
     const startServer = () => Promise.resolve(serverOf(database))
-    const kept = { home, chainDirectory: join(folder, `chain-${name}`) }
-    const environment = opened.use(await openEnvironment({ startServer, kept }))
+    const stored = { home, chainDirectory: join(folder, `chain-${name}`) }
+    const environment = opened.use(await openEnvironment({ startServer, stored }))
     return opened.use(await serveFinance({ environment, home, payments }))
   }
   const short = await serve('short', known.appended)
@@ -73,7 +73,7 @@ export async function openFinanceLedgers(options: LedgersOptions): Promise<Finan
   return {
     short,
     long,
-    longUrl: namedDatabase(adminUrl, known.long).adminUrl,
+    longUrl: openedDatabase(adminUrl, known.long).adminUrl,
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   }
 }

@@ -23,6 +23,8 @@ export interface FinanceService extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   /** Signature of the sale. */
   readonly signature: string
+  /** Of its receipt. */
+  readonly receiptId: string
   /** A path below /api/finance, asked as an auditor. */
   ask(path: string): Promise<Response>
   dataOf<T>(path: string, shape: z.ZodType<T>): Promise<T>
@@ -71,6 +73,7 @@ export async function serveFinance({ environment, home, payments }: SeededLedger
     z.object({ data: shape }).parse(await (await ask(path)).json()).data
   const { receipt } = await buy({ baseUrl, payer: environment.payer })
   await caughtUp(dataOf)
+  await sealed(baseUrl, dataOf)
   const disposables = opened.move()
   return {
     baseUrl,
@@ -78,6 +81,7 @@ export async function serveFinance({ environment, home, payments }: SeededLedger
     payments,
     env: environment.env,
     signature: receipt.signature,
+    receiptId: receipt.id,
     ask,
     dataOf,
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
@@ -95,4 +99,19 @@ async function caughtUp(dataOf: FinanceService['dataOf']): Promise<void> {
   const seconds = Math.max(systemClock.monotonicMs() - startedAtMs, 1) / 1000
   const rolled = first.headPosition - first.position
   say(`rolled up to position ${first.headPosition}; the last ${rolled} events in ${seconds.toFixed(1)} s`)
+}
+
+const sealLookMs = 1_000
+
+/** Waits for the checkpoint that covers the sale: a closing statement ends at one. */
+async function sealed(baseUrl: string, dataOf: FinanceService['dataOf']): Promise<void> {
+  const { headPosition } = (await dataOf('summary', standing)).ledger
+  const sealedUpto = async () => Number((await (await fetch(`${baseUrl}/api/ledger/checkpoint`)).text()).split('\n')[1])
+  let shownPercent = 0
+  for (let size = await sealedUpto(); !(size >= headPosition); size = await sealedUpto()) {
+    const percent = Math.floor((10 * size) / headPosition) * 10
+    if (percent > shownPercent) say(`       ${percent} % of ${headPosition} events sealed`)
+    shownPercent = Math.max(shownPercent, percent)
+    await systemClock.sleep(sealLookMs)
+  }
 }

@@ -106,7 +106,12 @@ const copiesPerWrite = 20_000
 /** The first copy of a payment keeps its signature. */
 async function makeReferences(session: Session, factor: number): Promise<void> {
   const { rows } = await session.query<{ stream: string; id: Buffer }>('select stream, id from seed.streams')
-  const columns = { stream: new Array<string>(), copy: new Array<number>(), key: new Array<string>(), id: new Array<Buffer>() }
+  const columns = {
+    stream: new Array<string>(),
+    copy: new Array<number>(),
+    key: new Array<string>(),
+    id: new Array<Buffer>(),
+  }
   const write = async () => {
     const { stream, copy, key, id } = columns
     const copies = 'select * from unnest($1::bigint[], $2::integer[], $3::text[], $4::bytea[])'
@@ -152,7 +157,8 @@ const writeEvents = `
 const stream = place({ first: 'c.stream', events: 'h.events' })
 const homeOfCopy = 'join seed.items h on h.first = c.stream'
 const times = (...columns: readonly string[]) => columns.map((column) => `${column} * $1`).join(', ')
-const timesShares = "(select coalesce(jsonb_object_agg(s.key, s.value::numeric * $1), '{}') from jsonb_each_text(t.shares) s)"
+const timesShares =
+  "(select coalesce(jsonb_object_agg(s.key, s.value::numeric * $1), '{}') from jsonb_each_text(t.shares) s)"
 
 const writeTheRest = [
   `insert into ledger.streams (id, stream, kind, state, version, lease_until, seqs)
