@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { type Database, readOrFault } from '../store/database.ts'
 import { type RefundLine, refundLines, type RefundMove } from './refundLines.ts'
@@ -34,8 +35,10 @@ async function readDebts(
 ): Promise<readonly RefundMove[]> {
   const paid = new Set(payouts.map(({ account }) => account.split(':')[2]))
   const whole = references === undefined ? wallets : wallets.filter((wallet) => paid.has(wallet))
-  const { rows } = await sql<{ seq: number; reference: string; account: string; amount: string }>`
-    select t.seq, p.reference, t.account, (-t.amount)::text as amount
+  const { rows: owing } = await sql<{ stream: number; reference: string; positions: readonly string[] }>`
+    select p.stream, p.reference, (
+      select array_agg(at.seq) from unnest(s.seqs) r cross join lateral generate_series(lower(r), upper(r) - 1) as at (seq)
+    ) as positions
     from (
       select d.stream, d.reference
       from unnest(${whole}::text[]) as w (wallet)
@@ -46,15 +49,25 @@ async function readDebts(
       union
       select stream, reference from reports.payments where reference = any(${references ?? []}::text[]) and owed > 0
     ) p
-    join ledger.streams s on s.stream = p.stream
-    cross join lateral ledger.read(s.id) e
-    join ledger.entries t on t.seq = e.seq
-    where t.account ~ '^Liabilities:(Overpaid|RefundsDue|Unmatched):' and e.seq <= (select upto_seq from reports.progress)`.execute(
-    database,
-  )
-  return rows.map(({ seq, reference, account, amount }) => {
-    return { kind: 'owed', position: seq, reference, account, baseUnits: BigInt(amount) }
-  })
+    join ledger.streams s on s.stream = p.stream`.execute(database)
+  const referenceOf = new Map(owing.map(({ stream, reference }) => [stream, reference]))
+  // One read for all of them, with positions that are constants of its plan: a function call for each took 2 ms.
+  const { rows } = await sql<{ seq: number; stream: number; account: string; amount: string }>`
+    select e.seq, e.stream, a.name as account, (-side.amount)::text as amount
+    from ledger.events e
+    cross join lateral unnest(e.debits, e.credits, e.amounts) as t (debit, credit, amount)
+    cross join lateral (values (t.debit, t.amount), (t.credit, -t.amount)) as side (account, amount)
+    join ledger.accounts a on a.id = side.account
+    where e.seq = any(${owing.flatMap(({ positions }) => positions)}::bigint[])
+      and e.seq <= (select upto_seq from reports.progress)
+      and a.name ~ '^Liabilities:(Overpaid|RefundsDue|Unmatched):'`.execute(database)
+  return rows.map(({ seq, stream, account, amount }) => ({
+    kind: 'owed',
+    position: seq,
+    reference: assertPresent(referenceOf.get(stream), 'an event of one of these payments'),
+    account,
+    baseUnits: BigInt(amount),
+  }))
 }
 
 interface DecisionRow {

@@ -179,10 +179,13 @@ const writeTheRest = [
   `update work.progress p set upto_seq = s.upto_seq * $1 from seed.work_progress s`,
   `insert into reports.payments (
     stream, reference, wallet, endpoint, mint, state, is_final, attempts, paid_at, fulfilled_at, finalized_at, slot, price_micro_usd,
-    required, received, burned, burn_owed, lost, unearned, owed, shares)
+    required, received, burned, burn_owed, lost, unearned, owed, shares, receipt)
   select ${stream}, 'solana:' || c.key, p.wallet, p.endpoint, p.mint, p.state, p.is_final, p.attempts, p.paid_at, p.fulfilled_at,
-    p.finalized_at, p.slot, p.price_micro_usd, p.required, p.received, p.burned, p.burn_owed, p.lost, p.unearned, p.owed, p.shares
-  from seed.reports_payments p join seed.copies c on c.stream = p.stream ${homeOfCopy}`,
+    p.finalized_at, p.slot, p.price_micro_usd, p.required, p.received, p.burned, p.burn_owed, p.lost, p.unearned, p.owed, p.shares,
+    substr(f.leaf_hash, 1, 16)
+  from seed.reports_payments p join seed.copies c on c.stream = p.stream ${homeOfCopy}
+  left join seed.written d on d.stream = p.stream and d.kind = 'RequestFulfilled'
+  left join ledger.events f on f.seq = ${place({ first: 'd.first', events: 'd.events' })} + d.seq - d.first`,
   `insert into reports.daily_totals (mint, day, kind, endpoint, account, debits, credits, payments, value_pico_usd)
   select mint, day, kind, endpoint, account, ${times('debits', 'credits', 'payments', 'value_pico_usd')} from seed.reports_daily_totals`,
   `insert into reports.wallet_totals (mint, wallet, day, payments, received, burned, burn_owed, lost, shares)
