@@ -34,7 +34,7 @@ export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
       bigint: (amountBaseUnits, { column }) =>
         isAmount(String(column)) ? amountBaseUnits.toString() : formatDecimal(amountBaseUnits, decimals),
       number: (value, { column }) =>
-        /Usd$/.test(String(column)) && !isMicroUsd(String(column))
+        String(column).endsWith('Usd') && !isMicroUsd(String(column))
           ? formatDecimal(BigInt(value), usdDecimals)
           : String(value),
     },

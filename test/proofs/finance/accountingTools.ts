@@ -9,7 +9,7 @@ import { say } from '../verdict.ts'
 import type { FinanceService } from './financeService.ts'
 import type { Checks } from './pageLooks.ts'
 
-export const duckdb = 'duckdb==1.5.6'
+const duckdb = 'duckdb==1.5.6'
 
 const run = promisify(execFile)
 const installMs = 60_000

@@ -1,7 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { tmpdir } from 'node:os'
-import pg from 'pg'
 import { z } from 'zod'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { readAddress } from '@tollbook/core/address'
@@ -130,7 +129,7 @@ async function seedBoth(adminUrl: string, home: Home, { appended, factor }: Ledg
 
 /** Reports and open work, which follow the log in the background. */
 async function followToTheHead(adminUrl: string): Promise<void> {
-  await withAdminSession(adminUrl, async (session: pg.Client) => {
+  await withAdminSession(adminUrl, async (session) => {
     for (const call of ['reports.roll_up(5000)', 'work.follow(5000)'])
       while (Number((await session.query<{ n: string }>(`select ${call} as n`)).rows[0]?.n) > 0) continue
   })
