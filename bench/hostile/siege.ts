@@ -7,7 +7,7 @@ import { freePort } from '../../test/support/freePort.ts'
 import type { AttackReport, Target } from './attack.ts'
 import { startAttacker, startChild } from './child.ts'
 import { type Payers, type Purchase, startPayers } from './payers.ts'
-import { openProcessorMeter, type ProcessorUse, usedBetween } from './processorUse.ts'
+import { openProcessorMeter, type ProcessorUse, type StrangerProcesses, usedBetween } from './processorUse.ts'
 
 export interface SiegeOptions {
   readonly environment: ProofEnvironment
@@ -26,6 +26,11 @@ export interface SiegeOptions {
 /** Figures of one server before, during and after all attacks. */
 export interface Siege {
   readonly peak: Phase
+  /**
+   * The same attack on a decoy on the same machine, while callers buy from ours: what attackers on the processors of
+   * the service cost, whatever the service does.
+   */
+  readonly beside: Phase
   readonly besieged: Phase
   readonly recovered: Phase
   /** Of `/livez` on the port of the callers, each time on a new connection. */
@@ -40,6 +45,7 @@ export interface Siege {
   readonly died: string | undefined
   /** Requests and answers of each attack. */
   readonly attacks: AttackReport
+  readonly attacksBeside: AttackReport
   readonly failures: string
 }
 
@@ -100,7 +106,8 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   const { chain, database } = environment
   const processes = { adminUrl: database.adminUrl, serverPid: server.pid, chainPid: chain.pid }
   const meter = opened.use(await openProcessorMeter(processes))
-  const measure = (attackersPid?: number) => measurePhase({ payers, windowMs, read: () => meter.read(attackersPid) })
+  const measure = (strangers?: StrangerProcesses) =>
+    measurePhase({ payers, windowMs, read: () => meter.read(strangers) })
   await systemClock.sleep(warmUpMs)
   const peak = await measure()
   const quietBytes = memory.most()
@@ -112,12 +119,13 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     nice: attackersNice,
     capacityPerSecond: peak.purchasesPerSecond,
   }
+  const beside = await attackBeside(target, measure)
   const prober = startChild('proberProcess.ts', String(port))
   const apart = healthPort === undefined ? undefined : startChild('proberProcess.ts', healthPort)
   const controlProber = startChild('proberProcess.ts', controlPort)
   const attacker = startAttacker(target)
   await systemClock.sleep(rampMs)
-  const besieged = await measure(attacker.pid)
+  const besieged = await measure({ attackersPid: attacker.pid })
   const [report] = await attacker.stop()
   const probed = probedBy(await prober.stop())
   const probedApart = apart === undefined ? undefined : probedBy(await apart.stop())
@@ -128,6 +136,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   memory.stop()
   return {
     peak,
+    beside: beside.phase,
     besieged,
     recovered,
     probed,
@@ -136,12 +145,30 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     quietBytes,
     besiegedBytes,
     died,
-    attacks: attackReport.parse(JSON.parse(report ?? '{}')),
+    attacks: readReport(report),
+    attacksBeside: beside.report,
     failures: JSON.stringify(Object.fromEntries(payers.failures)),
   }
 }
 
+/** Measures the purchases from our server while the attackers attack another one. */
+async function attackBeside(target: Target, measure: (strangers: StrangerProcesses) => Promise<Phase>) {
+  const decoyPort = await freePort()
+  const decoy = startChild('decoyProcess.ts', String(decoyPort))
+  const attacker = startAttacker({ ...target, port: decoyPort })
+  await systemClock.sleep(rampMs)
+  const phase = await measure({ attackersPid: attacker.pid, decoyPid: decoy.pid })
+  const [report] = await attacker.stop()
+  await decoy.stop()
+  await systemClock.sleep(recoveryMs)
+  return { phase, report: readReport(report) }
+}
+
 const attackReport = z.record(z.string(), z.record(z.string(), z.int()))
+
+function readReport(line: string | undefined): AttackReport {
+  return attackReport.parse(JSON.parse(line ?? '{}'))
+}
 
 /** The limits of a service are on, as they are for strangers. */
 export function withLimits(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -128,5 +128,10 @@ function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps
   const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
   const serve = createApp({ ...deps, ...callers, connections })
   const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
-  return listen(turns.onRequest, { ...address, takes: connections.take, onConnection: turns.onConnection })
+  return listen(turns.onRequest, {
+    ...address,
+    takes: connections.take,
+    onConnection: turns.onConnection,
+    whenAnswered: turns.whenAnswered,
+  })
 }

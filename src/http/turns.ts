@@ -33,6 +33,8 @@ interface Turns {
   unparsed: Buffer
   /** Bytes of the current request's body that have not been parsed; NaN when it has no length. */
   bodyBytes: number
+  /** The bytes after the waiting requests could not be parsed: answers that. */
+  refuseRest: (() => void) | undefined
 }
 
 export interface TurnDeps {
@@ -45,6 +47,8 @@ export interface TurnDeps {
 export interface ConnectionTurns {
   onConnection(socket: Socket): void
   onRequest(request: IncomingMessage, response: ServerResponse): void
+  /** Calls back when the requests that have arrived whole are answered. Nothing else of the connection is parsed. */
+  whenAnswered(socket: Socket, refuseRest: () => void): void
 }
 
 /**
@@ -79,6 +83,8 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
     turns.current = undefined
     const exchange = turns.waiting.shift()
     if (socket.destroyed) return
+    const { refuseRest } = turns
+    if (refuseRest !== undefined && exchange?.request.complete !== true) return refuseRest()
     if (exchange === undefined) {
       socket.resume()
       return
@@ -89,7 +95,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
 
   return {
     onConnection(socket) {
-      const turns: Turns = { current: undefined, waiting: [], unparsed: nothing, bodyBytes: 0 }
+      const turns: Turns = { current: undefined, waiting: [], unparsed: nothing, bodyBytes: 0, refuseRest: undefined }
       turnsOf.set(socket, turns)
       parseInPieces(socket, turns)
     },
@@ -97,6 +103,12 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
       const turns = assertPresent(turnsOf.get(request.socket), 'a request comes on a connection')
       if (turns.current === undefined) start(turns, { request, response })
       else turns.waiting.push({ request, response })
+    },
+    whenAnswered(socket, refuseRest) {
+      const turns = assertPresent(turnsOf.get(socket), 'an error of the parser comes on a connection')
+      if (turns.current?.request.complete !== true) return refuseRest()
+      turns.refuseRest = refuseRest
+      turns.unparsed = nothing
     },
   }
 }

@@ -111,6 +111,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     port: 0,
     takes: connections.take,
     onConnection: turns.onConnection,
+    whenAnswered: turns.whenAnswered,
   })
   afterFile(async () => {
     admission.close()
