@@ -4,8 +4,9 @@ import { systemClock } from '@tollbook/core/clock'
 import { noLimits, type ProofEnvironment } from '../../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../../test/proofs/spawnServer.ts'
 import { freePort } from '../../test/support/freePort.ts'
-import type { AttackReport, Target } from './attack.ts'
+import { type AttackReport, readReport, type Target } from './attack.ts'
 import { startAttacker, startChild } from './child.ts'
+import { attackDecoy } from './decoy.ts'
 import { type Payers, type Purchase, startPayers } from './payers.ts'
 import { openProcessorMeter, type ProcessorUse, type StrangerProcesses, usedBetween } from './processorUse.ts'
 
@@ -119,7 +120,11 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     nice: attackersNice,
     capacityPerSecond: peak.purchasesPerSecond,
   }
-  const beside = await attackBeside(target, measure)
+  const beside = await attackDecoy(target, async (strangers) => {
+    await systemClock.sleep(rampMs)
+    return measure(strangers)
+  })
+  await systemClock.sleep(recoveryMs)
   const prober = startChild('proberProcess.ts', String(port))
   const apart = healthPort === undefined ? undefined : startChild('proberProcess.ts', healthPort)
   const controlProber = startChild('proberProcess.ts', controlPort)
@@ -136,7 +141,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   memory.stop()
   return {
     peak,
-    beside: beside.phase,
+    beside: beside.measured,
     besieged,
     recovered,
     probed,
@@ -149,25 +154,6 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     attacksBeside: beside.report,
     failures: JSON.stringify(Object.fromEntries(payers.failures)),
   }
-}
-
-/** Measures the purchases from our server while the attackers attack another one. */
-async function attackBeside(target: Target, measure: (strangers: StrangerProcesses) => Promise<Phase>) {
-  const decoyPort = await freePort()
-  const decoy = startChild('decoyProcess.ts', String(decoyPort))
-  const attacker = startAttacker({ ...target, port: decoyPort })
-  await systemClock.sleep(rampMs)
-  const phase = await measure({ attackersPid: attacker.pid, decoyPid: decoy.pid })
-  const [report] = await attacker.stop()
-  await decoy.stop()
-  await systemClock.sleep(recoveryMs)
-  return { phase, report: readReport(report) }
-}
-
-const attackReport = z.record(z.string(), z.record(z.string(), z.int()))
-
-function readReport(line: string | undefined): AttackReport {
-  return attackReport.parse(JSON.parse(line ?? '{}'))
 }
 
 /** The limits of a service are on, as they are for strangers. */

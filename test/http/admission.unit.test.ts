@@ -137,3 +137,15 @@ test('an overloaded instance refuses with Retry-After, and still answers health 
   expect((await waiting).status).toBe(200)
   expect(admission.inFlight()).toBe(0)
 })
+
+test.each([
+  [1, 'spent'],
+  [0, undefined],
+])(
+  'behind %s proxies a refusal because of the load of an address tells them %s',
+  async (trustedProxyHops, expected) => {
+    const { port } = await openPlainServer({ trustedProxyHops, isSpent: () => true })
+    const { status, headers } = await rawRequest(port, { method: 'GET', target: '/free' })
+    expect([status, headers['retry-after'], headers['x-address-state']]).toEqual([503, '5', expected])
+  },
+)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, systemClock } from '@tollbook/core/clock'
-import { createAdmission } from '../../src/http/admission.ts'
+import { createAdmission, type Visitor } from '../../src/http/admission.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type ConnectionLimits, createConnections } from '../../src/http/connections.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
@@ -63,6 +63,8 @@ export interface PlainServerOptions {
   readonly connectionLimits?: ConnectionLimits
   /** Addresses whose connections are left unread. */
   readonly turnsAway?: (address: string) => boolean
+  /** Addresses whose requests are refused because of the load that they cause. */
+  readonly isSpent?: (address: string) => boolean
   readonly uploadLimits?: UploadLimits
   readonly unreadLimits?: UnreadLimits
   readonly clock?: Clock
@@ -76,7 +78,11 @@ const megabyte = 1024 * 1024
 /** The real listener and application, with nothing to sell and limits that do not adapt. */
 export async function openPlainServer(options: PlainServerOptions = {}) {
   const { limit = 100_000, clock = systemClock, trustedProxyHops = 0 } = options
-  const admission = createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit })
+  const { isSpent } = options
+  const admission = {
+    ...createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit }),
+    ...(isSpent === undefined ? {} : { isSpent, refuses: ({ address }: Visitor) => isSpent(address) }),
+  }
   const connections = createConnections(
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },
     options.turnsAway ?? (() => false),
