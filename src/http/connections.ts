@@ -43,7 +43,9 @@ export function createConnections(
     else byAddress.set(address, left)
   }
   const take = (socket: Socket): boolean => {
-    const address = limitKey(plainAddress(socket.remoteAddress ?? ''))
+    // The client has reset it while it waited to be accepted. Its request would be served all the same.
+    if (socket.remoteAddress === undefined) return refuse(socket)
+    const address = limitKey(plainAddress(socket.remoteAddress))
     const ofAddress = byAddress.get(address) ?? 0
     if (ofAddress >= connectionsPerAddressMax) return refuse(socket)
     if (open >= connectionsMax) {
