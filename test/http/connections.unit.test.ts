@@ -204,6 +204,7 @@ test('a connection that its client has reset before it was accepted is not serve
   const socket = await accepted.promise
   client.resetAndDestroy()
   await once(client, 'close')
-  const connections = createConnections({ connectionsMax: 1, connectionsPerAddressMax: 1 }, () => false)
+  const judge = { turnsAway: () => false, restSeconds: () => 0 }
+  const connections = createConnections({ connectionsMax: 1, connectionsPerAddressMax: 1 }, judge)
   expect([connections.take(socket), connections.count()]).toEqual([false, 0])
 })

@@ -63,8 +63,8 @@ export interface PlainServerOptions {
   readonly connectionLimits?: ConnectionLimits
   /** Addresses whose connections are left unread. */
   readonly turnsAway?: (address: string) => boolean
-  /** Addresses whose requests are refused because of the load that they cause. */
-  readonly isSpent?: (address: string) => boolean
+  /** Of addresses whose requests are refused because of the load that they cause. */
+  readonly restSeconds?: (address: string) => number
   readonly uploadLimits?: UploadLimits
   readonly unreadLimits?: UnreadLimits
   readonly clock?: Clock
@@ -72,20 +72,21 @@ export interface PlainServerOptions {
   readonly onRequest?: () => void
 }
 
+const parkedSeconds = 5
 const noLimits = { quotesPerAddressMax: 0, quotesPerWalletMax: 0, unknownProofsPerMinute: 0, quoteTtlMs: 1_000 }
 const megabyte = 1024 * 1024
 
 /** The real listener and application, with nothing to sell and limits that do not adapt. */
 export async function openPlainServer(options: PlainServerOptions = {}) {
   const { limit = 100_000, clock = systemClock, trustedProxyHops = 0 } = options
-  const { isSpent } = options
+  const { restSeconds } = options
   const admission = {
     ...createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit }),
-    ...(isSpent === undefined ? {} : { isSpent, refuses: ({ address }: Visitor) => isSpent(address) }),
+    ...(restSeconds && { restSeconds, refuses: ({ address }: Visitor) => restSeconds(address) > 0 }),
   }
   const connections = createConnections(
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },
-    options.turnsAway ?? (() => false),
+    { turnsAway: options.turnsAway ?? (() => false), restSeconds: () => parkedSeconds },
   )
   const uploads = createUploads(options.uploadLimits ?? { bytesMax: megabyte, bytesPerAddressMax: megabyte })
   const limits = createCallerLimits(
