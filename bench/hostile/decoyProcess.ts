@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 
 /*
- * Refuses every request at once without parsing it: `node decoyProcess.ts PORT`. Attacked in the place of the service, it shows
+ * Refuses every request at once without parsing it: `node decoyProcess.ts PORT`. Attacked instead of the service, it shows
  * what the attackers themselves take from a machine that they share with it. Any server spends more on them. The end of
  * stdin ends it.
  */

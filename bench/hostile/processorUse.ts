@@ -10,7 +10,7 @@ export interface ProcessorUse {
   /** Their wallets sign in the process of the bench. */
   readonly payers: number
   readonly attackers: number
-  /** The server that is attacked in the place of ours. */
+  /** The server that is attacked instead of ours. */
   readonly decoy: number
 }
 

@@ -31,7 +31,7 @@ export interface Siege {
    * The same attack on a decoy on the same machine, while callers buy from ours: what attackers on the processors of
    * the service cost, whatever the service does.
    */
-  readonly beside: Phase
+  readonly duringDecoy: Phase
   readonly besieged: Phase
   readonly recovered: Phase
   /** Of `/livez` on the port of the callers, each time on a new connection. */
@@ -46,7 +46,7 @@ export interface Siege {
   readonly died: string | undefined
   /** Requests and answers of each attack. */
   readonly attacks: AttackReport
-  readonly attacksBeside: AttackReport
+  readonly attacksOnDecoy: AttackReport
   readonly failures: string
 }
 
@@ -120,7 +120,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     nice: attackersNice,
     capacityPerSecond: peak.purchasesPerSecond,
   }
-  const beside = await attackDecoy(target, async (strangers) => {
+  const decoy = await attackDecoy(target, async (strangers) => {
     await systemClock.sleep(rampMs)
     return measure(strangers)
   })
@@ -141,7 +141,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   memory.stop()
   return {
     peak,
-    beside: beside.measured,
+    duringDecoy: decoy.measured,
     besieged,
     recovered,
     probed,
@@ -151,7 +151,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     besiegedBytes,
     died,
     attacks: readReport(report),
-    attacksBeside: beside.report,
+    attacksOnDecoy: decoy.report,
     failures: JSON.stringify(Object.fromEntries(payers.failures)),
   }
 }

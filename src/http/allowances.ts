@@ -28,7 +28,7 @@ const unitsPerWindowMin = 25
 const burstSeconds = 2
 // An address that stops is forgiven within this time.
 const debtSecondsMax = 4
-// An address that comes back at once for a long time costs a quarter of one that always waits for 5 s.
+// An address that reconnects at once for a long time costs a quarter of one that always waits for 5 s.
 export const restSteps = [5, 10, 20] as const
 const decrease = 0.7
 const increase = 1.15

@@ -49,7 +49,7 @@ export function createConnections(
     else byAddress.set(address, left)
   }
   const take = (socket: Socket): boolean => {
-    // The client has reset it while it waited to be accepted. Its request would be served all the same.
+    // The client has reset it while it waited to be accepted. Its request would still be served.
     if (socket.remoteAddress === undefined) return refuse(socket)
     const address = limitKey(plainAddress(socket.remoteAddress))
     const ofAddress = byAddress.get(address) ?? 0

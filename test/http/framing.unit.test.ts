@@ -27,7 +27,7 @@ describe('a request with two readings is refused in JSON', () => {
     ['two Content-Types', [...order, 'Content-Type: text/plain', length], body],
     ['HTTP/2.0 in the request line', ['GET /free HTTP/2.0', 'Host: a'], ''],
     ['a target with a fragment', ['GET /free#part HTTP/1.1', 'Host: a'], ''],
-    ['a target that is no URL', ['GET http://[::/free HTTP/1.1', 'Host: a'], ''],
+    ['a malformed URL as target', ['GET http://[::/free HTTP/1.1', 'Host: a'], ''],
   ])('%s', async (_, head, content) => {
     const answer = await exchange(port, head, content)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
