@@ -9,21 +9,16 @@ import { z } from 'zod'
 import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'
 import { openLocalService } from '../../../src/cli/openLocalService.ts'
-import { type Config, readConfig } from '../../../src/config.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
-import { startLocalMode } from '../../../src/cli/local/localMode.ts'
-import { migrate } from '../../../src/store/migrate.ts'
-import { afterFile } from '../../support/afterFile.ts'
 import { ask, askForQuote, buy, type Counter, qrOrder } from '../../support/ask.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
+import { localConfig, openLocalMode } from '../../support/openLocalMode.ts'
 import {
   type LocalProcess,
   mainFile,
   newcomerEnv,
-  readLocal,
   startLocalProcess,
   stopLocalProcess,
-  withoutProviders,
 } from '../../support/localProcess.ts'
 import { createPayer } from '../../support/payer.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
@@ -51,20 +46,9 @@ async function counterOf(local: LocalProcess['local']): Promise<Counter> {
 
 const samples = ['--sample-upstreams']
 
-function configOf(home: string, flags: readonly string[] = []): Config {
-  const env = { ...newcomerEnv(home), ...withoutProviders }
-  return readConfig(env, flags.length === 0 ? {} : { sampleUpstreams: 'always' })
-}
-
-/** The function behind the command. A process would load 2,000 modules first; it is for what only a process shows. */
 async function open(home: string, flags: readonly string[] = []): Promise<Opened> {
-  const onPartLost = (error: Error) => void lost.push(error)
-  const { localJsonPath, close } = await startLocalMode(configOf(home, flags), { log: silentLog, migrate, onPartLost })
-  let closing: Promise<void> | undefined
-  const closeOnce = () => (closing ??= close())
-  afterFile(closeOnce)
-  const local = await readLocal(localJsonPath)
-  return { local, ...(await counterOf(local)), close: closeOnce }
+  const { local, close } = await openLocalMode(localConfig(home, flags), lost)
+  return { local, close, ...(await counterOf(local)) }
 }
 
 const lost: Error[] = []
@@ -175,7 +159,7 @@ describe('local mode', () => {
   })
 
   test('the demo refuses to sell samples next to a service that queries the real providers, and names the remedy', async () => {
-    const demo = openLocalService(configOf(otherHome, samples), { log: silentLog, onProgress: () => undefined })
+    const demo = openLocalService(localConfig(otherHome, samples), { log: silentLog, onProgress: () => undefined })
     await expect(demo).rejects.toThrow(/asks the real providers; stop it, or leave out --sample-upstreams/)
   })
 
