@@ -78,7 +78,7 @@ function readArguments() {
     return parseArgs(accepted)
   } catch (error) {
     process.stderr.write(`${describeError(error)}\nnpm run bench -- --help lists the options.\n`)
-    process.exit(2)
+    return process.exit(2)
   }
 }
 
