@@ -1,12 +1,14 @@
 import { describeError } from '@tollbook/core/fault'
 import type { Chain } from '../../chain/openChain.ts'
+import { buildPaymentTransaction } from '../../chain/paymentTransaction.ts'
 import type { WalletPort } from '../../http/payRoutes.ts'
+import { shareReading } from '../../http/shareReading.ts'
 import type { Paywall } from '../../paywall/paywall.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import { createWalletPayments } from '../../rails/native/walletPayment.ts'
 import type { Health } from '../jobs/health.ts'
 import type { Jobs } from '../jobs/startJobs.ts'
 import { openRails, type RailsDeps, type RailSettings } from './openRails.ts'
-import { openWalletPayments } from './openWalletPayments.ts'
 
 /** Takes payments: of programs at the paywall, and of wallets that only sign. */
 export interface Payments {
@@ -25,9 +27,8 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
 }
 
 export function openPayments(settings: RailSettings, deps: PaymentsDeps): Payments {
-  const { clock, log, chain, ledger, split, jobs, health, fundWallet } = deps
-  const { slot } = jobs
-  const rails = openRails(settings, { ...deps, slot })
+  const { clock, log, ledger, jobs, health } = deps
+  const rails = openRails(settings, { ...deps, slot: jobs.slot })
   const { sale } = settings
   const paywall: Paywall = {
     clock,
@@ -45,6 +46,24 @@ export function openPayments(settings: RailSettings, deps: PaymentsDeps): Paymen
     attemptsMax: sale.attemptsMax,
     handlerTimeoutMs: sale.handlerTimeoutMs,
   }
-  const wallets = openWalletPayments({ clock, ledger: ledger.payments, chain, paywall, slot, split, fundWallet })
-  return { paywall, wallets }
+  return { paywall, wallets: openWallets(paywall, deps) }
+}
+
+// A blockhash is good for 60 s or more, so one serves all buyers of some seconds.
+const blockhashAgeMaxMs = 3_000
+
+function openWallets(paywall: Paywall, { clock, ledger, chain, split, jobs, fundWallet }: PaymentsDeps): WalletPort {
+  const read = async () => (await chain.latestBlockhash()).blockhash
+  const wallets = createWalletPayments({
+    paywall,
+    ledger: ledger.payments,
+    chain: chain.reader,
+    finality: chain.finality,
+    terms: chain.terms,
+    split,
+    slot: jobs.slot,
+    blockhash: shareReading({ clock, ageMaxMs: blockhashAgeMaxMs, read }),
+    buildTransaction: buildPaymentTransaction,
+  })
+  return { ...wallets, ...(fundWallet === undefined ? {} : { fund: fundWallet }) }
 }
