@@ -6,6 +6,7 @@ import type { Endpoint } from './endpoints/endpoint.ts'
 import { createLookupCounts } from './http/lookupCounts.ts'
 import { createMetrics } from './http/metrics.ts'
 import type { WalletPort } from './http/payRoutes.ts'
+import { createServiceAddress } from './http/serviceAddress.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
@@ -13,7 +14,6 @@ import type { Log } from './primitives/log.ts'
 import { close } from './start/closePart.ts'
 import { openFinance } from './start/finance/openFinance.ts'
 import { openHttp } from './start/http/openHttp.ts'
-import { createServiceAddress } from './start/http/serviceAddress.ts'
 import { createHealth } from './start/jobs/health.ts'
 import { startJobs } from './start/jobs/startJobs.ts'
 import { openLedger } from './start/ledger/openLedger.ts'
@@ -59,8 +59,8 @@ export async function createService(
   const settings = partSettings(config)
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
-  const address = createServiceAddress(config.server)
-  const serviceUrl = address.url
+  // Known when the service listens, and read only while it answers requests.
+  const address = createServiceAddress()
   const { split } = config.catalog
   const sold = soldProducts(seams.products?.(definitions) ?? definitions, config.catalog, config.providers)
 
@@ -68,7 +68,7 @@ export async function createService(
   const { terms } = chain
   const ledger = opened.adopt(await openLedger(settings.ledger, { ...base, terms }), close)
   const products = opened.adopt(
-    await openProducts(settings.products, { ...base, terms, ledger, sold, split, lookups, serviceUrl }),
+    await openProducts(settings.products, { ...base, terms, ledger, sold, split, lookups, serviceUrl: address.url }),
     close,
   )
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
@@ -84,7 +84,7 @@ export async function createService(
     split,
     jobs,
     health,
-    serviceUrl,
+    serviceUrl: address.url,
     fundWallet,
     withRails: seams.rails,
   })

@@ -3,13 +3,13 @@ import type { LimitSettings } from '../../config/limitSettings.ts'
 import type { ServerSettings } from '../../config/serverSettings.ts'
 import { type CallerDeps, openCallers } from '../../http/callers.ts'
 import { openServer, type ServerDeps } from '../../http/openServer.ts'
+import type { ListeningAddress } from '../../http/serviceAddress.ts'
 import { close } from '../closePart.ts'
 import type { Health } from '../jobs/health.ts'
 import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Payments } from '../payments/openPayments.ts'
 import type { Products } from '../products/openProducts.ts'
-import type { ServiceAddress } from './serviceAddress.ts'
 
 export interface HttpSettings {
   readonly server: ServerSettings
@@ -23,7 +23,7 @@ export interface HttpDeps extends PartDeps, Pick<ServerDeps, 'endpoints' | 'fina
   readonly products: Pick<Products, 'tokenPrice'>
   readonly payments: Payments
   readonly health: Health
-  readonly address: ServiceAddress
+  readonly address: ListeningAddress
   readonly lookups: CallerDeps['lookups']
 }
 
@@ -48,6 +48,7 @@ export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps)
   const { host, port: callersPort, metricsSubnets } = server
   const healthAddress = server.health && { ...server.health, metricsSubnets }
   metrics.showChecks(health.checks)
+  address.configure(server)
   const listening = await openServer(
     { host, port: callersPort, health: healthAddress },
     {
@@ -61,8 +62,8 @@ export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps)
       moreRoutes: deps.routes,
       finance: deps.finance,
       version: packageJson.version,
-      publicUrl: address.publicUrl,
-      paywall: payments.paywall,
+      address,
+      sales: payments.sales,
       wallets: payments.wallets,
       tokenPrice: deps.products.tokenPrice,
       receiptKeys: keys.published,

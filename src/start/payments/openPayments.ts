@@ -3,8 +3,10 @@ import type { Chain } from '../../chain/openChain.ts'
 import { buildPaymentTransaction } from '../../chain/paymentTransaction.ts'
 import type { WalletPort } from '../../http/payRoutes.ts'
 import { shareReading } from '../../http/shareReading.ts'
+import { openOffer } from '../../paywall/issueOffer.ts'
 import type { Paywall } from '../../paywall/paywall.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import { createSales, type Sales } from '../../paywall/sales.ts'
 import { createWalletPayments } from '../../rails/native/walletPayment.ts'
 import type { Health } from '../jobs/health.ts'
 import type { Jobs } from '../jobs/startJobs.ts'
@@ -12,7 +14,7 @@ import { openRails, type RailsDeps, type RailSettings } from './openRails.ts'
 
 /** Takes payments: of programs at the paywall, and of wallets that only sign. */
 export interface Payments {
-  readonly paywall: Paywall
+  readonly sales: Sales
   readonly wallets: WalletPort
 }
 
@@ -46,16 +48,18 @@ export function openPayments(settings: RailSettings, deps: PaymentsDeps): Paymen
     attemptsMax: sale.attemptsMax,
     handlerTimeoutMs: sale.handlerTimeoutMs,
   }
-  return { paywall, wallets: openWallets(paywall, deps) }
+  return { sales: createSales(paywall), wallets: openWallets(sale.quoteTtlMs, deps) }
 }
 
 // A blockhash is good for 60 s or more, so one serves all buyers of some seconds.
 const blockhashAgeMaxMs = 3_000
 
-function openWallets(paywall: Paywall, { clock, ledger, chain, split, jobs, fundWallet }: PaymentsDeps): WalletPort {
+function openWallets(quoteTtlMs: number, deps: PaymentsDeps): WalletPort {
+  const { clock, ledger, chain, products, split, jobs, fundWallet } = deps
   const read = async () => (await chain.latestBlockhash()).blockhash
   const wallets = createWalletPayments({
-    paywall,
+    openOffer: openOffer.bind(undefined, { clock, quoteTtlMs }),
+    currentPrice: products.currentPrice,
     ledger: ledger.payments,
     chain: chain.reader,
     finality: chain.finality,
