@@ -167,7 +167,7 @@ function jobsOf(
     'open work': () => followOpenWork({ ...steps }),
     finality: elected('tollbook finality', (own) => recordFinality({ ...own, chain }, memory)),
     rebroadcast: elected('tollbook rebroadcast', (own) => rebroadcast({ ...own, chain }, followed)),
-    refunds: elected('tollbook refunds', (own) => recordRefunds({ ...own, refundAfterMs, attemptsMax })),
+    refunds: elected('tollbook refunds', (own) => recordRefunds({ refundAfterMs, attemptsMax }, own)),
     'transfer scan': elected('tollbook transfer scan', (own) =>
       scanTransfers({ ...own, chain, terms, settleAgeMs, presentations }),
     ),
