@@ -4,7 +4,8 @@ import type { Answer, StreamedAnswer } from './answer.ts'
 import { findReceipt, type FoundReceipt, type ReceiptQuestion } from './findReceipt.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import type { Paywall } from './paywall.ts'
-import type { PaymentRail } from './rail.ts'
+import { openOffer } from './issueOffer.ts'
+import type { Offer, PaymentRail } from './rail.ts'
 import { sellOnRails } from './sellOnRails.ts'
 
 /** The paywall, as HTTP uses it. Ledger, keys and time limits stay behind it. */
@@ -16,6 +17,8 @@ export interface Sales {
   whyClosed(): string | undefined
   /** Reason why no quotes are made, although a caller who has paid is served. */
   whyNoQuotes(): string | undefined
+  /** Names an offer, and gives it the lifetime of every offer. Nothing is stored. */
+  openOffer(question: Pick<Offer, 'product' | 'payer' | 'price'>): Omit<Offer, 'request'>
   sell(product: Product, request: PaidRequest): Promise<Answer | StreamedAnswer>
   /** Throws a fault while the ledger does not answer. */
   findReceipt(question: ReceiptQuestion): Promise<FoundReceipt | undefined>
@@ -28,6 +31,7 @@ export function createSales(paywall: Paywall): Sales {
     currentPrice,
     whyClosed,
     whyNoQuotes,
+    openOffer: openOffer.bind(undefined, paywall),
     sell: sellOnRails.bind(undefined, paywall),
     findReceipt: findReceipt.bind(undefined, paywall),
   }

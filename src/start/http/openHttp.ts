@@ -8,20 +8,18 @@ import { close } from '../closePart.ts'
 import type { Health } from '../jobs/health.ts'
 import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { PartDeps } from '../partDeps.ts'
-import type { Payments } from '../payments/openPayments.ts'
-import type { Products } from '../products/openProducts.ts'
 
 export interface HttpSettings {
   readonly server: ServerSettings
   readonly limits: LimitSettings
 }
 
-export interface HttpDeps extends PartDeps, Pick<ServerDeps, 'endpoints' | 'finance' | 'terms' | 'split'> {
+type ServedPorts = 'endpoints' | 'sales' | 'wallets' | 'tokenPrice' | 'finance' | 'terms' | 'split'
+
+export interface HttpDeps extends PartDeps, Pick<ServerDeps, ServedPorts> {
   /** Free routes of the parts, in addition to those of the service itself. */
   readonly routes: ServerDeps['moreRoutes']
   readonly ledger: Pick<LedgerPart, 'keys' | 'burnReads' | 'shareRates'>
-  readonly products: Pick<Products, 'tokenPrice'>
-  readonly payments: Payments
   readonly health: Health
   readonly address: ListeningAddress
   readonly lookups: CallerDeps['lookups']
@@ -41,7 +39,7 @@ const drainTimeoutMs = 35_000
 
 /** Opened last: from here on the service is reachable. */
 export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps): Promise<Http> {
-  const { clock, log, metrics, ledger, payments, health, address, lookups, terms } = deps
+  const { clock, log, metrics, ledger, health, address, lookups, terms } = deps
   const { keys } = ledger
   await using opened = new AsyncDisposableStack()
   const callers = opened.adopt(openCallers({ ...server, limits }, { clock, log, metrics, ledger, lookups }), close)
@@ -63,9 +61,9 @@ export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps)
       finance: deps.finance,
       version: packageJson.version,
       address,
-      sales: payments.sales,
-      wallets: payments.wallets,
-      tokenPrice: deps.products.tokenPrice,
+      sales: deps.sales,
+      wallets: deps.wallets,
+      tokenPrice: deps.tokenPrice,
       receiptKeys: keys.published,
       didDocument: () => keys.didDocument(address.url()),
       ...ledger.burnReads(terms),

@@ -3,7 +3,6 @@ import type { Chain } from '../../chain/openChain.ts'
 import { buildPaymentTransaction } from '../../chain/paymentTransaction.ts'
 import type { WalletPort } from '../../http/payRoutes.ts'
 import { shareReading } from '../../http/shareReading.ts'
-import { openOffer } from '../../paywall/issueOffer.ts'
 import type { Paywall } from '../../paywall/paywall.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { createSales, type Sales } from '../../paywall/sales.ts'
@@ -24,19 +23,18 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** Gives a wallet tokens of a local chain. Absent outside local mode. */
   readonly fundWallet: WalletPort['fund']
-  /** For tests: adds rails. */
-  readonly withRails: ((rails: readonly PaymentRail[]) => readonly PaymentRail[]) | undefined
+  /** Adds rails in tests. */
+  readonly withRails: (rails: readonly PaymentRail[]) => readonly PaymentRail[]
 }
 
 export function openPayments(settings: RailSettings, deps: PaymentsDeps): Payments {
   const { clock, log, ledger, jobs, health } = deps
-  const rails = openRails(settings, { ...deps, slot: jobs.slot })
   const { sale } = settings
   const paywall: Paywall = {
     clock,
     log,
     ledger: ledger.payments,
-    rails: deps.withRails?.(rails) ?? rails,
+    rails: deps.withRails(openRails(settings, { ...deps, slot: jobs.slot })),
     currentPrice: deps.products.currentPrice,
     whyClosed: health.whyClosed,
     whyNoQuotes: health.whyNoQuotes,
@@ -48,18 +46,18 @@ export function openPayments(settings: RailSettings, deps: PaymentsDeps): Paymen
     attemptsMax: sale.attemptsMax,
     handlerTimeoutMs: sale.handlerTimeoutMs,
   }
-  return { sales: createSales(paywall), wallets: openWallets(sale.quoteTtlMs, deps) }
+  const sales = createSales(paywall)
+  return { sales, wallets: openWallets(sales, deps) }
 }
 
 // A blockhash is good for 60 s or more, so one serves all buyers of some seconds.
 const blockhashAgeMaxMs = 3_000
 
-function openWallets(quoteTtlMs: number, deps: PaymentsDeps): WalletPort {
-  const { clock, ledger, chain, products, split, jobs, fundWallet } = deps
+function openWallets(sales: Sales, deps: PaymentsDeps): WalletPort {
+  const { clock, ledger, chain, split, jobs, fundWallet } = deps
   const read = async () => (await chain.latestBlockhash()).blockhash
   const wallets = createWalletPayments({
-    openOffer: openOffer.bind(undefined, { clock, quoteTtlMs }),
-    currentPrice: products.currentPrice,
+    sales,
     ledger: ledger.payments,
     chain: chain.reader,
     finality: chain.finality,
