@@ -1,4 +1,4 @@
-/** Where callers reach the service. */
+/** Base URL of the service, for callers. */
 export interface ServiceAddress {
   /** Base URL without a slash at its end. Empty until the service listens, unless PUBLIC_URL is set. */
   url(): string

@@ -19,7 +19,7 @@ export interface Prices {
   close(): Promise<void>
 }
 
-/** What both sources of a token price need to make price lists of it. */
+/** Ports by which a token price becomes price lists, whatever its source. */
 export interface PricingDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<PriceJobDeps, 'pricesAt' | 'split'> {
   readonly providers: Pick<Providers, 'data'>
   readonly terms: PaymentTerms
