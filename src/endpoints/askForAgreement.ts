@@ -19,6 +19,7 @@ import {
   judgeReadings,
   type Reading,
 } from './agreement/judgeReadings.ts'
+import { familyOf } from './agreement/figures.ts'
 import type { LastKnown } from './agreement/lastKnown.ts'
 
 /** The rule by which the answers of several sources become one. */
@@ -129,7 +130,7 @@ function isAgreed(judged: Judgement): judged is Agreed {
 }
 
 function isSettled(judged: Judgement): boolean {
-  return isAgreed(judged) && judged.kind === 'agreed' && judged.unconfirmed.length === 0
+  return isAgreed(judged) && judged.kind === 'agreed' && judged.isConfirmed
 }
 
 function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): Remembered<Data> {
@@ -157,7 +158,7 @@ function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: Agr
   const tolerance = tolerances[main]
   const shown = ({ source, figures, asOfMs }: Reading) => ({
     source,
-    [main]: figures[main] ?? null,
+    ...(main in figures ? { [main]: figures[main] ?? null } : {}),
     ...(asOfMs === undefined ? {} : { asOf: isoTime(asOfMs) }),
   })
   const { kind, near, apart, unconfirmed } = agreed
@@ -167,10 +168,17 @@ function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: Agr
     sources: near.map(shown),
     ...(apart.length === 0
       ? {}
-      : { differed: apart.map(({ reading, fields }) => ({ ...shown(reading), fields: [...fields] })) }),
+      : { differed: apart.map(({ reading, fields }) => ({ ...shown(reading), fields: [...shownFields(fields)] })) }),
     ...(silent.length === 0 ? {} : { silent: [...silent] }),
-    ...(unconfirmed.length === 0 ? {} : { unconfirmed: [...unconfirmed] }),
+    ...(unconfirmed.length === 0 ? {} : { unconfirmed: [...shownFields(unconfirmed)] }),
   }
+}
+
+const fieldsShownMax = 20
+
+/** A series has thousands of fields: lists of many fields name the families only. */
+function shownFields(fields: readonly string[]): readonly string[] {
+  return fields.length <= fieldsShownMax ? fields : [...new Set(fields.map(familyOf))]
 }
 
 async function hearProvider<Query, Data>(

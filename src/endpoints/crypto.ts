@@ -1,10 +1,12 @@
 import { createLastKnown } from './agreement/lastKnown.ts'
 import { cryptoAnswer, type CryptoData, type CryptoOrder, cryptoParameters, isCoinGeckoId } from './cryptoParameters.ts'
+import { cryptoHistoryRule, nothingKnown } from './history/historyAgreement.ts'
 import { type PriceHistory, type SoldPrice, withHistory } from './history/priceHistory.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
 import { coinOf, coinOfId } from './providers/coin.ts'
 import { createCoinbase } from './providers/coinbase.ts'
+import { createCoinbaseHistory } from './providers/coinbaseHistory.ts'
 import { createCoinGecko } from './providers/coinGecko.ts'
 import { createCoinGeckoHistory } from './providers/coinGeckoHistory.ts'
 import { createCoinGeckoRates } from './providers/coinGeckoRates.ts'
@@ -61,13 +63,18 @@ function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
   const unprobed = { ...deps, isProbed: false }
   const history = createSource<CryptoHistoryQuery, PriceHistory>(unprobed, {
     what: 'the history of a cryptocurrency price',
-    providers: [createKrakenHistory(krakenTables, deps.clock), createCoinGeckoHistory(coinGecko, deps.clock)],
-    keyOf: (query) => `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`,
+    providers: [
+      createKrakenHistory(krakenTables, deps.clock),
+      createCoinbaseHistory(deps),
+      createCoinGeckoHistory(coinGecko, deps.clock),
+    ],
+    keyOf: historyKeyOf,
     isListed: ({ coin }) => coin !== undefined,
     known: [historyOf('1d', queryOf('BTC'), undefined)],
     freshMs,
     staleMs: 0,
     ageMaxMs: 6 * hour,
+    agreement: { ...cryptoHistoryRule, keyOf: historyKeyOf, lastKnown: nothingKnown },
   })
   const rates = createSource<RatesQuery, ExchangeRates>(unprobed, {
     what: 'exchange rates',
@@ -115,6 +122,10 @@ function openCoins(deps: ProviderDeps, coinGecko: ReturnType<typeof createCoinGe
     hint,
   })
   return symbolHandler<CryptoOrder, CryptoQuery, CryptoPrice>({ source, queriesOf, dataOf, hint })
+}
+
+function historyKeyOf(query: CryptoHistoryQuery): string {
+  return `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`
 }
 
 /** No symbol has a colon. */

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { createLastKnown } from './agreement/lastKnown.ts'
+import { nothingKnown, stockHistoryRule } from './history/historyAgreement.ts'
 import { type PriceHistory, shownHistory, type SoldPrice, withHistory } from './history/priceHistory.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
-import { createNasdaq } from './providers/nasdaq.ts'
+import { createNasdaq, openNasdaq } from './providers/nasdaq.ts'
+import { createNasdaqHistory } from './providers/nasdaqHistory.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { type StockHistoryQuery, stockRanges } from './providers/stockHistory.ts'
 import { stockAgreement, type StockPrice, type StockQuery } from './providers/stockPrice.ts'
@@ -97,13 +99,14 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   const yahoo = openYahoo(deps)
   const twelveData = openTwelveData(deps)
+  const nasdaq = openNasdaq(deps)
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
     providers: [
       ...(key === undefined ? [] : [createTwelveData(deps, key, twelveData)]),
       createYahoo(deps, yahoo),
       createStooq(deps),
-      createNasdaq(deps),
+      createNasdaq(deps, nasdaq),
     ],
     keyOf,
     isListed: ({ ticker }) => isListedTicker(ticker.canonical),
@@ -119,13 +122,15 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
     providers: [
       ...(key === undefined ? [] : [createTwelveDataHistory(twelveData, deps.clock, key)]),
       createYahooHistory(yahoo, deps.clock),
+      createNasdaqHistory(nasdaq, deps.clock),
     ],
-    keyOf: ({ ticker, range }) => `${ticker.canonical} ${range}`,
+    keyOf: historyKeyOf,
     isListed: ({ ticker }) => isListedTicker(ticker.canonical),
     known: [historyOf('5d', 'AAPL', undefined)],
     freshMs,
     staleMs: 0,
     ageMaxMs,
+    agreement: { ...stockHistoryRule, keyOf: historyKeyOf, lastKnown: nothingKnown },
   })
   const prices = symbolHandler<StockOrder, StockQuery, StockPrice>({ source, queriesOf, dataOf, hint })
   return withHistory(prices, {
@@ -133,6 +138,10 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
     queryOf: ({ symbol: requested, history: range }, sold) =>
       range === undefined ? undefined : historyOf(range, requested, sold),
   })
+}
+
+function historyKeyOf({ ticker, range }: StockHistoryQuery): string {
+  return `${ticker.canonical} ${range}`
 }
 
 function historyOf(range: StockHistoryQuery['range'], requested: string, sold: SoldPrice | undefined) {

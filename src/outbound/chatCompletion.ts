@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { ChatEnd, ChatReply, ChatUsage } from './chatRequest.ts'
-import { withoutReasoning } from './reasoning.ts'
-import { createReasoningFilter } from './reasoningFilter.ts'
 import { eventData } from './eventStream.ts'
+import { createReasoningFilter, withoutReasoning } from './reasoningFilter.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
 /*
@@ -56,7 +55,7 @@ export function readCompletion(
   const finishReason = choice.finish_reason ?? 'unknown'
   if ((refusal ?? '') !== '' || !finished.has(finishReason))
     throw new UpstreamFailure('not_covered', `${label} gave no answer to this message`)
-  const reply = withoutReasoning(content?.toWellFormed() ?? '')
+  const reply = withoutReasoning(content?.toWellFormed() ?? '', server)
   if (reply.trim() === '') throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
   if (isJson && finishReason !== 'length' && !isJsonObject(reply))
     throw new UpstreamFailure('not_covered', `${label} gave an answer that is not a JSON object`)

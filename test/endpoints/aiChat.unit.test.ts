@@ -136,8 +136,8 @@ describe('the reasoning of a model', () => {
     },
   )
 
-  test.each([['Write <think> and </think> around it.'], ['The tag is `</think>`, after `<think>`.']])(
-    'is not seen in a reply that speaks of the tags: %j',
+  test.each([['Write `<think> and </think>` around it.'], ['The tag is `</think>`, after `<think>`.']])(
+    'is not seen in code that speaks of the tags: %j',
     async (content) => {
       first.script(says({}, message(content)))
       expect(await say(openChat())).toMatchObject({ kind: 'delivered', data: { reply: content } })

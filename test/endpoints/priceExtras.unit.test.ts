@@ -11,7 +11,7 @@ const failed = { kind: 'failed', code: 'UPSTREAM_FAILED' }
 
 /** The honest answers, except at one path. */
 const except = (
-  name: 'COINGECKO' | 'KRAKEN' | 'YAHOO' | 'TWELVE_DATA',
+  name: 'COINGECKO' | 'COINBASE' | 'KRAKEN' | 'YAHOO' | 'NASDAQ' | 'TWELVE_DATA',
   part: string,
   answering: Answering,
 ): Answering => {
@@ -97,17 +97,32 @@ describe('a token by its mint', () => {
 })
 
 describe('a history', () => {
-  test('of a coin has hours in dollars, ends near the agreed price, and names its source', async () => {
+  test('of a coin has hours in dollars, ends near the agreed price, and names the sources that agree', async () => {
     const outcome = await buyOrder(open().crypto, { symbol: 'BTC', history: '1d' })
     expect(outcome).toMatchObject({
       data: { price: 77_671, history: { intervalMinutes: 60, currency: 'USD' } },
-      meta: { source: 'coingecko', history: { source: 'kraken', cached: false } },
+      meta: {
+        source: 'coingecko',
+        history: {
+          source: 'kraken',
+          cached: false,
+          agreement: { kind: 'agreed', tolerancePercent: 3, sources: [{ source: 'kraken' }, { source: 'coinbase' }] },
+        },
+      },
     })
     expect(Object(outcome).data.history.bars).toHaveLength(24)
     expect(Object(outcome).data.history.bars.at(-1)).toMatchObject({ time: '2026-11-20T12:00:00.000Z', close: 77_671 })
   })
 
   const renamed = (body: unknown): unknown => JSON.parse(JSON.stringify(body).replace('XXBTZUSD', 'XETHZUSD'))
+  const atHour =
+    (hour: number, factor: number, columns: readonly number[] = [1, 2, 3, 4]) =>
+    (body: unknown): unknown =>
+      columns.reduce<unknown>(
+        (before, column) =>
+          withField(['result', 'XXBTZUSD', hour, column], String(Math.round(77_520 * factor + column)))(before),
+        body,
+      )
   const lastBar = (at: number, value: unknown) =>
     sampleAnswer('kraken/ohlc-xbtusd', withField(['result', 'XXBTZUSD', 23, at], value))
   test.each<[string, Answering]>([
@@ -116,11 +131,36 @@ describe('a history', () => {
     ['has a bar whose low is above its close', lastBar(3, '77900.0')],
     ['is of another coin', sampleAnswer('kraken/ohlc-xbtusd', (body) => renamed(body))],
     ['has two bars of one hour', lastBar(0, Date.parse('2026-11-20T11:00:00Z') / 1_000)],
-  ])('of a coin comes from CoinGecko with its credit if that of Kraken %s', async (_what, answering) => {
+    ['has an hour of other prices', sampleAnswer('kraken/ohlc-xbtusd', atHour(12, 1.15))],
+    ['has one high that no other has', sampleAnswer('kraken/ohlc-xbtusd', atHour(12, 1.15, [2]))],
+  ])('of a coin comes from Coinbase, and CoinGecko agrees, if that of Kraken %s', async (_what, answering) => {
     const stage = open({ says: { KRAKEN: except('KRAKEN', 'OHLC', answering) } })
     expect(await buyOrder(stage.crypto, { symbol: 'BTC', history: '1d' })).toMatchObject({
-      data: { history: { intervalMinutes: 30, bars: { length: 48 } } },
-      meta: { history: { source: 'coingecko', credits: [{ text: 'Data provided by CoinGecko' }] } },
+      data: { history: { intervalMinutes: 60, bars: { length: 24 } } },
+      meta: {
+        history: {
+          source: 'coinbase',
+          agreement: { kind: 'agreed', sources: [{ source: 'coinbase' }, { source: 'coingecko' }] },
+          credits: [{ text: 'Data provided by CoinGecko' }],
+        },
+      },
+    })
+  })
+
+  test('that several sources have is not sold by one of them alone, and one that a single source has says so', async () => {
+    const COINGECKO = except('COINGECKO', 'ohlc', down)
+    const says = { COINGECKO, COINBASE: except('COINBASE', 'candles', down) }
+    expect(await buyOrder(open({ says }).crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
+    const NASDAQ = except('NASDAQ', 'historical', down)
+    expect(await buyOrder(open({ says: { NASDAQ } }).stock, { symbol: 'AAPL', history: '5d' })).toMatchObject(failed)
+    const tencent: Answering = (response, { url }) =>
+      sampleAnswer(url.searchParams.get('range') === '1d' ? 'yahoo/chart-aapl-1d' : 'yahoo/chart-aapl-5d', (body) =>
+        JSON.parse(JSON.stringify(body).replaceAll('AAPL', '0700.HK')),
+      )(response, { method: 'GET', url, headers: {} })
+    expect(
+      await buyOrder(open({ says: { YAHOO: tencent } }).stock, { symbol: '0700.HK', history: '5d' }),
+    ).toMatchObject({
+      meta: { history: { source: 'yahoo', agreement: { kind: 'single', sources: [{ source: 'yahoo' }] } } },
     })
   })
 
@@ -132,7 +172,8 @@ describe('a history', () => {
   })
 
   test('that no provider has keeps the whole order from being sold', async () => {
-    const says = { KRAKEN: except('KRAKEN', 'OHLC', down), COINGECKO: except('COINGECKO', 'ohlc', down) }
+    const COINBASE = except('COINBASE', 'candles', down)
+    const says = { KRAKEN: except('KRAKEN', 'OHLC', down), COINBASE, COINGECKO: except('COINGECKO', 'ohlc', down) }
     expect(await buyOrder(open({ says }).crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
   })
 
@@ -140,7 +181,14 @@ describe('a history', () => {
     const outcome = await buyOrder(open().stock, { symbol: 'AAPL', history: '5d' })
     expect(outcome).toMatchObject({
       data: { price: 267.44, history: { intervalMinutes: 1_440, currency: 'USD', bars: { length: 5 } } },
-      meta: { history: { source: 'yahoo', adjusted: 'splits', splits: [] } },
+      meta: {
+        history: {
+          source: 'yahoo',
+          adjusted: 'splits',
+          splits: [],
+          agreement: { kind: 'agreed', sources: [{ source: 'yahoo' }, { source: 'nasdaq' }] },
+        },
+      },
     })
     expect(Object(outcome).data.history.bars.at(-1)).toMatchObject({ open: 266.84, close: 267.44, volume: 44_010_000 })
   })
@@ -169,6 +217,7 @@ describe('a history', () => {
   test.each<[string, (body: unknown) => unknown]>([
     ['is not adjusted for a split', (body) => withField([...path, 'events'], splits)(prices(0, 4)(body))],
     ['has one price in another unit', prices(0, 100)],
+    ['has a day of other prices', prices(2, 1.15)],
     ['ends far from the price', prices(4, 1.15)],
     ['is in another currency', withField([...path, 'meta', 'currency'], 'EUR')],
     ['is of another share', withField([...path, 'meta', 'symbol'], 'MSFT')],

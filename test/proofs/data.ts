@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
 import { partOf, proofCommand, wholeNumber } from './proofCommand.ts'
 import { appleStage, bitcoinStage, loneStages, optionStages } from './data/priceStages.ts'
+import { historyStages } from './data/historyStages.ts'
 import { openNewsStage } from './data/newsStage.ts'
 import { openServers, type Result, settings, tryVariant, variantsOf } from './data/runVariants.ts'
 import type { Stage } from './data/stage.ts'
@@ -15,6 +16,7 @@ import { concludeProof, say } from './verdict.ts'
 interface Options {
   readonly every: number
   readonly part: (at: number) => boolean
+  readonly stage: string
   readonly show: number
 }
 
@@ -22,16 +24,22 @@ const command = proofCommand(
   'data',
   'No fault of one provider sells a wrong answer, or calls an existing item unknown.',
 )
-const { every, part, show } = command
+const {
+  every,
+  part,
+  stage: wanted,
+  show,
+} = command
   .option('--every <n>', 'tries only every n-th variant', wholeNumber, 4)
   .option('--part <i/n>', 'tries only the i-th of n parts of these variants', partOf, () => true)
+  .option('--stage <name>', 'tries only the stages with this in their name', String, '')
   .option('--show <n>', 'failures to print', wholeNumber, 20)
   .parse()
   .opts<Options>()
 
 const results: Result[] = []
 const newsStage = await openNewsStage()
-for (const stage of [bitcoinStage, appleStage, ...loneStages, ...optionStages, ...weatherStages])
+for (const stage of [bitcoinStage, appleStage, ...loneStages, ...optionStages, ...historyStages, ...weatherStages])
   await tryStage(stage, 4)
 // The articles of all variants are in one database.
 await tryStage(newsStage.stage, 1)
@@ -54,6 +62,7 @@ concludeProof({
 
 /** Hanging providers take seconds each, so several variants are tried at once, each with its own servers. */
 async function tryStage(stage: Stage, lanes: number): Promise<void> {
+  if (!stage.name.includes(wanted)) return
   const variants = variantsOf(stage).filter((_variant, at) => at % every === 0 && part(at / every))
   const waiting = variants.values()
   const tryWaiting = async () => {

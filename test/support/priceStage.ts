@@ -46,6 +46,8 @@ const others: Partial<Record<PriceProvider, (asked: URL) => string | undefined>>
     if (asked.pathname.endsWith('/OHLC')) return 'kraken/ohlc-xbtusd'
     return asked.searchParams.get('pair')?.startsWith('EURUSD') === true ? 'kraken/ticker-rates' : undefined
   },
+  COINBASE: (asked) => (asked.pathname.endsWith('/candles') ? 'coinbase-exchange/candles-btc-usd' : undefined),
+  NASDAQ: (asked) => (asked.pathname.endsWith('/historical') ? 'nasdaq/historical-aapl-5d' : undefined),
   TWELVE_DATA: (asked) => (asked.pathname === '/quote' ? undefined : 'twelvedata/time-series-aapl-5d'),
   YAHOO: (asked) => (asked.searchParams.get('range') === '1d' ? undefined : 'yahoo/chart-aapl-5d'),
 }

@@ -68,4 +68,4 @@ async function openSessions(adminUrl: string, name: string): Promise<readonly st
   return rows.map((row) => row.session)
 }
 
-const goodbyeTimeoutMs = 2_000
+const goodbyeTimeoutMs = 30_000

@@ -8,7 +8,12 @@ export type Tolerances = Readonly<Record<string, Tolerance>>
 
 /** The fields that both have and that differ by more than their tolerance, or in their text. */
 export function fieldsApart(one: Figures, other: Figures, tolerances: Tolerances): readonly string[] {
-  return sharedFields(one, other).filter((field) => !isNear(one[field], other[field], tolerances[field]))
+  return sharedFields(one, other).filter((field) => !isNear(one[field], other[field], tolerances[familyOf(field)]))
+}
+
+/** The figures of a series share a tolerance: those of `close 2026-11-20` and `close 2026-11-21` are that of `close`. */
+export function familyOf(field: string): string {
+  return field.split(' ', 1)[0] ?? field
 }
 
 export function sharedFields(one: Figures, other: Figures): readonly string[] {

@@ -1,5 +1,5 @@
 import { assert } from '@tollbook/core/assert'
-import { fieldsApart, type Figures, sharedFields, type Tolerances } from './figures.ts'
+import { familyOf, fieldsApart, type Figures, sharedFields, type Tolerances } from './figures.ts'
 
 /** The report of one source about an item. */
 export interface Reading {
@@ -16,7 +16,7 @@ export interface Reading {
 }
 
 export interface AgreementRule {
-  /** The field that another source, or the last known value, should confirm: the price. */
+  /** The field, or the family of fields, that another source or the last known value should confirm: the price. */
   readonly main: string
   readonly tolerances: Tolerances
   /** Distances from the last known value up to which it confirms an answer. */
@@ -46,6 +46,8 @@ export interface Agreed {
   readonly apart: readonly { readonly reading: Reading; readonly fields: readonly string[] }[]
   /** Fields that neither another source nor the last known value confirms. */
   readonly unconfirmed: readonly string[]
+  /** No family has more than half of its fields among them. */
+  readonly isConfirmed: boolean
 }
 
 /**
@@ -65,11 +67,13 @@ export function judgeReadings(readings: readonly Reading[], rule: AgreementRule,
 }
 
 function isContradicted(reading: Reading, readings: readonly Reading[], { tolerances }: AgreementRule): boolean {
-  const others = readings.filter((other) => other !== reading)
+  const judges = readings
+    .filter((other) => other !== reading)
+    .map(({ figures }) => ({ figures, apart: new Set(fieldsApart(reading.figures, figures, tolerances)) }))
   return Object.keys(reading.figures).some((field) => {
-    const judges = others.filter(({ figures }) => field in figures)
-    const apart = judges.filter(({ figures }) => fieldsApart(reading.figures, figures, tolerances).includes(field))
-    return apart.length > 0 && judges.length - apart.length + 1 <= apart.length
+    const judging = judges.filter(({ figures }) => field in figures).length
+    const apart = judges.filter((judge) => judge.apart.has(field)).length
+    return apart > 0 && judging - apart + 1 <= apart
   })
 }
 
@@ -81,21 +85,22 @@ interface Candidate {
 
 /** Undefined when the reading may not be sold on this evidence. */
 function agreedOn({ sold, readings, rule }: Candidate, { lastKnown, needsSecond }: Evidence): Agreed | undefined {
-  assert(rule.main in sold.figures, 'a complete reading has the main figure')
+  const fields = Object.keys(sold.figures)
+  assert(
+    fields.some((field) => familyOf(field) === rule.main),
+    'a complete reading has the main figure',
+  )
   const others = readings.filter((other) => other !== sold)
   const compared = others.map((reading) => {
     return { reading, fields: fieldsApart(sold.figures, reading.figures, rule.tolerances) }
   })
   const near = compared.filter(({ fields }) => fields.length === 0).map(({ reading }) => reading)
-  const byOthers = new Set(
-    compared.flatMap(({ reading, fields }) =>
-      sharedFields(sold.figures, reading.figures).filter((field) => !fields.includes(field)),
-    ),
-  )
-  const open = Object.keys(sold.figures).filter((field) => !byOthers.has(field))
+  const byOthers = new Set(compared.flatMap(({ reading, fields }) => nearFields(sold, reading, new Set(fields))))
+  const open = fields.filter((field) => !byOthers.has(field))
   const jumped = lastKnown === undefined ? [] : fieldsApart(sold.figures, lastKnown, rule.jumps)
   if (open.some((field) => jumped.includes(field))) return undefined
-  const isAgreed = byOthers.has(rule.main)
+  const unconfirmed = open.filter((field) => lastKnown === undefined || !(field in lastKnown))
+  const isAgreed = !familiesMostlyIn(open, fields).includes(rule.main)
   const isLone = needsSecond && lastKnown === undefined && sold.isContinuous !== true
   if (!isAgreed && (sold.doubt !== undefined || isLone)) return undefined
   return {
@@ -103,6 +108,19 @@ function agreedOn({ sold, readings, rule }: Candidate, { lastKnown, needsSecond 
     sold,
     near: [sold, ...near],
     apart: compared.filter(({ fields }) => fields.length > 0),
-    unconfirmed: open.filter((field) => lastKnown === undefined || !(field in lastKnown)),
+    unconfirmed,
+    isConfirmed: familiesMostlyIn(unconfirmed, fields).length === 0,
   }
+}
+
+function nearFields(sold: Reading, other: Reading, apart: ReadonlySet<string>): readonly string[] {
+  return sharedFields(sold.figures, other.figures).filter((field) => !apart.has(field))
+}
+
+/** The families with more than half of their fields in a part of all fields. */
+function familiesMostlyIn(part: readonly string[], fields: readonly string[]): readonly string[] {
+  const counts = Map.groupBy(fields, familyOf)
+  return [...Map.groupBy(part, familyOf)]
+    .filter(([family, own]) => own.length * 2 > (counts.get(family)?.length ?? 0))
+    .map(([family]) => family)
 }

@@ -17,6 +17,8 @@ export interface BarRule {
   /** The distance from it that the last close may have. */
   readonly percentMax: number
   readonly nowMs: number
+  /** Earliest begin of the first bar. */
+  readonly sinceMs: number
   /** Age of the last bar's end from which the series is out of date. */
   readonly ageMaxMs: number
   readonly intervalMs: number
@@ -30,8 +32,9 @@ const roundingSlack = 1e-6
 /** Throws unless the bars are in order, consistent, recent, and end near the price on which sources agree. */
 export function checkBars(bars: readonly Bar[], rule: BarRule): readonly Bar[] {
   const refuse = (why: string) => new UpstreamFailure('incomplete', `the history: ${why}`)
-  const last = bars.at(-1)
-  if (last === undefined || bars.length < 2) throw refuse('fewer than two bars')
+  const [first, last] = [bars[0], bars.at(-1)]
+  if (first === undefined || last === undefined || bars.length < 2) throw refuse('fewer than two bars')
+  if (first.startMs < rule.sinceMs) throw refuse('a bar of an earlier time')
   let before: Bar | undefined
   for (const bar of bars) {
     if (!isBar(bar)) throw refuse('a bar whose prices contradict each other')

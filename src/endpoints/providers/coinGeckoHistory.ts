@@ -12,6 +12,7 @@ import {
 import { readJson } from './provider.ts'
 
 const minute = 60_000
+const day = 24 * 60 * minute
 /** The provider decides the length of a bar by the span. */
 const spans: Readonly<Record<HistoryRange, { readonly days: string; readonly intervalMs: number }>> = {
   '1d': { days: '1', intervalMs: 30 * minute },
@@ -40,7 +41,9 @@ export function createCoinGeckoHistory(upstream: Upstream, clock: Clock): Crypto
           return { startMs: endMs - intervalMs, open, high, low, close }
         })
         const nowMs = clock.nowMs()
-        const rule = { price, nowMs, intervalMs, percentMax: historyPercentMax.ended, ageMaxMs: intervalMs + renewedMs }
+        const ageMaxMs = intervalMs + renewedMs
+        const sinceMs = nowMs - Number(days) * day - ageMaxMs - intervalMs
+        const rule = { range, price, nowMs, sinceMs, intervalMs, percentMax: historyPercentMax.ended, ageMaxMs }
         return cryptoHistoryObservation(bars, rule)
       })
     },

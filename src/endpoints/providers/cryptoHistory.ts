@@ -1,4 +1,5 @@
 import { type Bar, type BarRule, checkBars, endMsOf } from '../history/bars.ts'
+import { gridFigures } from '../history/historyAgreement.ts'
 import type { PriceHistory } from '../history/priceHistory.ts'
 import type { CryptoQuery } from './cryptoPrice.ts'
 import type { Observation, Provider } from './provider.ts'
@@ -26,10 +27,34 @@ export const cryptoRanges: Readonly<Record<HistoryRange, { readonly intervalMs: 
   '30d': { intervalMs: day, spanMs: 30 * day },
 }
 
+// CoinGecko has four hours as its longer bars.
+const cellMsOf: Readonly<Record<HistoryRange, number>> = { '1d': hour, '7d': 4 * hour, '30d': day }
+
 /** The distance of the last close from the agreed price: of a bar that has not ended, or of one that ended up to hours ago. */
 export const historyPercentMax = { running: 3, ended: 12 } as const
 
-export function cryptoHistoryObservation(bars: readonly Bar[], rule: BarRule): Observation<PriceHistory> {
+export function cryptoHistoryObservation(
+  bars: readonly Bar[],
+  { range, ...rule }: BarRule & Pick<CryptoHistoryQuery, 'range'>,
+): Observation<PriceHistory> {
   const { intervalMs } = rule
-  return { data: { bars: checkBars(bars, rule), intervalMs, currency: 'USD' }, asOfMs: endMsOf(bars, rule) }
+  return {
+    data: { bars: checkBars(bars, rule), intervalMs, currency: 'USD' },
+    figures: gridFigures(bars, { intervalMs, cellMs: cellMsOf[range] }),
+    asOfMs: endMsOf(bars, rule),
+  }
+}
+
+/** The bars of an exchange: the last one has not ended. */
+export function exchangeHistory(
+  bars: readonly Bar[],
+  { range, price }: CryptoHistoryQuery,
+  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
+): Observation<PriceHistory> {
+  const { intervalMs } = cryptoRanges[range]
+  const rule = { range, price, nowMs, sinceMs, intervalMs, percentMax: historyPercentMax.running, ageMaxMs: intervalMs }
+  return cryptoHistoryObservation(
+    bars.filter(({ startMs }) => startMs >= sinceMs),
+    rule,
+  )
 }

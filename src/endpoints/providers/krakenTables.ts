@@ -3,13 +3,8 @@ import type { Clock } from '@tollbook/core/clock'
 import type { Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
-import {
-  cryptoHistoryObservation,
-  type CryptoHistoryProvider,
-  type CryptoHistoryQuery,
-  cryptoRanges,
-  historyPercentMax,
-} from './cryptoHistory.ts'
+import type { Bar } from '../history/bars.ts'
+import { type CryptoHistoryProvider, cryptoRanges, exchangeHistory } from './cryptoHistory.ts'
 import { type OtherCurrency, ratesObservation, type RatesProvider } from './exchangeRate.ts'
 import { isSamePair, refuseKrakenError } from './kraken.ts'
 import { decimalOf, paceOf, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
@@ -96,34 +91,20 @@ export function createKrakenHistory(upstream: Upstream, clock: Clock): CryptoHis
         const rows = Object.entries(result).flatMap(([name, value]) =>
           typeof value !== 'number' && isSamePair(name, pair) ? value : [],
         )
-        return historyOf(rows, query, { intervalMs, sinceMs: since * 1_000, nowMs: clock.nowMs() })
+        return exchangeHistory(rows.map(barOf), query, { sinceMs: since * 1_000, nowMs: clock.nowMs() })
       })
     },
   }
 }
 
-interface Span {
-  readonly intervalMs: number
-  readonly sinceMs: number
-  readonly nowMs: number
-}
-
-function historyOf(
-  rows: readonly z.infer<typeof row>[],
-  { price }: CryptoHistoryQuery,
-  { intervalMs, sinceMs, nowMs }: Span,
-) {
+function barOf([time, open, high, low, close, , volume]: z.infer<typeof row>): Bar {
   const read = (text: string) => decimalOf(text) ?? Number.NaN
-  const bars = rows
-    .map(([time, open, high, low, close, , volume]) => ({
-      startMs: time * 1_000,
-      open: read(open),
-      high: read(high),
-      low: read(low),
-      close: read(close),
-      volume: read(volume),
-    }))
-    .filter(({ startMs }) => startMs >= sinceMs)
-  const rule = { price, nowMs, intervalMs, percentMax: historyPercentMax.running, ageMaxMs: intervalMs }
-  return cryptoHistoryObservation(bars, rule)
+  return {
+    startMs: time * 1_000,
+    open: read(open),
+    high: read(high),
+    low: read(low),
+    close: read(close),
+    volume: read(volume),
+  }
 }

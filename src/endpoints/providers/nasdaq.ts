@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply, Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { browserAgent } from './browserAgent.ts'
@@ -12,7 +12,7 @@ import {
   type StockProvider,
   type StockQuery,
 } from './stockPrice.ts'
-import { isOfUnitedStates, isSameSymbol, withClass } from './ticker.ts'
+import { isOfUnitedStates, isSameSymbol, type Ticker, withClass } from './ticker.ts'
 import { usSessionSinceMs } from './usSession.ts'
 import { epochMsOf } from './zonedTime.ts'
 
@@ -30,6 +30,10 @@ const print = z.object({
   volume: text,
 })
 type Print = z.infer<typeof print>
+export const nasdaqStatus = z.object({
+  rCode: z.number(),
+  bCodeMessage: z.array(z.object({ code: z.number() })).nullish(),
+})
 const answer = z.object({
   data: z
     .object({
@@ -41,50 +45,61 @@ const answer = z.object({
       marketStatus: text,
     })
     .nullish(),
-  status: z.object({
-    rCode: z.number(),
-    bCodeMessage: z.array(z.object({ code: z.number() })).nullish(),
-  }),
+  status: nasdaqStatus,
 })
 type NasdaqQuote = NonNullable<z.infer<typeof answer>['data']>
 
-/** A listing in the United States as nasdaq.com shows it. Funds are a separate asset class. */
-export function createNasdaq(deps: ProviderDeps): StockProvider {
+/** One limit for prices and histories. */
+export function openNasdaq(deps: ProviderDeps): Upstream {
   const setting = deps.upstreams.NASDAQ
-  const upstream = deps.openUpstream({
+  return deps.openUpstream({
     name: 'nasdaq',
     base: baseUrlOf(setting, 'https://api.nasdaq.com'),
     pace: paceOf(setting, pacePublic),
     timeoutMs: 2_000,
     headers: { 'user-agent': browserAgent },
   })
-  const ask = (query: StockQuery, assetclass: 'stocks' | 'etf') => {
-    const symbol = withClass(query.ticker, '.')
-    return upstream.ask({ path: `/api/quote/${symbol}/info`, query: { assetclass } }, (reply) =>
-      read(reply, query, deps.clock),
-    )
-  }
+}
+
+/** A listing in the United States as nasdaq.com shows it. */
+export function createNasdaq(deps: ProviderDeps, upstream: Upstream = openNasdaq(deps)): StockProvider {
   return {
     name: 'nasdaq',
     pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
     covers: ({ ticker }) => isOfUnitedStates(ticker),
-    async ask(query) {
-      if (!isOfUnitedStates(query.ticker)) throw new UpstreamFailure('not_covered', 'only the United States')
-      try {
-        return await ask(query, 'stocks')
-      } catch (error) {
-        if (!(error instanceof UpstreamFailure && error.kind === 'not_found')) throw error
-        return ask(query, 'etf')
-      }
-    },
+    ask: (query) =>
+      askNasdaq(upstream, query.ticker, { what: 'info', fields: {}, read: (reply) => read(reply, query, deps.clock) }),
+  }
+}
+
+interface NasdaqRequest<T> {
+  readonly what: 'info' | 'historical'
+  readonly fields: Readonly<Record<string, string>>
+  readonly read: (reply: Reply) => T
+}
+
+/** Funds are a separate asset class. */
+export async function askNasdaq<T>(
+  upstream: Upstream,
+  ticker: Ticker,
+  { what, fields, read: readReply }: NasdaqRequest<T>,
+): Promise<T> {
+  if (!isOfUnitedStates(ticker)) throw new UpstreamFailure('not_covered', 'only the United States')
+  const ask = (assetclass: 'stocks' | 'etf') =>
+    upstream.ask({ path: `/api/quote/${withClass(ticker, '.')}/${what}`, query: { assetclass, ...fields } }, readReply)
+  try {
+    return await ask('stocks')
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure && error.kind === 'not_found')) throw error
+    return ask('etf')
   }
 }
 
 function read(reply: Reply, query: StockQuery, clock: Clock): Observation<StockPrice> {
   refuseStatus(reply, 'bad_payload')
   const { data, status } = readJson(reply, answer)
-  if (data === undefined || data === null) throw failureOf(status)
+  if (data === undefined || data === null) throw nasdaqFailure(status)
   if (!isSameSymbol(data.symbol, withClass(query.ticker, '.')))
     throw new UpstreamFailure('bad_payload', 'another symbol was answered')
   const regular = regularOf(data)
@@ -109,7 +124,8 @@ function read(reply: Reply, query: StockQuery, clock: Clock): Observation<StockP
   })
 }
 
-function failureOf({ bCodeMessage }: z.infer<typeof answer>['status']): UpstreamFailure {
+/** Every answer comes under 200. */
+export function nasdaqFailure({ bCodeMessage }: z.infer<typeof nasdaqStatus>): UpstreamFailure {
   return bCodeMessage?.some(({ code }) => code === symbolUnknown) === true
     ? new UpstreamFailure('not_found', 'the symbol does not exist')
     : new UpstreamFailure('bad_payload', 'no data and no reason')
@@ -136,7 +152,8 @@ function volumeOf({ primaryData, secondaryData, marketStatus }: NasdaqQuote, reg
   return marketStatus?.toLowerCase() === 'pre-market' ? undefined : decimalOf(primaryData?.volume?.replaceAll(',', ''))
 }
 
-function dollarsOf(price: string | null | undefined): number | undefined {
+/** `$1,234.56`. */
+export function dollarsOf(price: string | null | undefined): number | undefined {
   return decimalOf(price?.replace('$', '').replaceAll(',', ''))
 }
 

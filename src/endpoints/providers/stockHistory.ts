@@ -1,8 +1,10 @@
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { checkBars, endMsOf } from '../history/bars.ts'
+import { dayFigures } from '../history/historyAgreement.ts'
 import type { PriceHistory } from '../history/priceHistory.ts'
 import type { Observation, Provider } from './provider.ts'
 import type { StockQuery } from './stockPrice.ts'
+import { epochMsOf } from './zonedTime.ts'
 
 export const stockRanges = ['5d', '1mo', '6mo', '1y'] as const
 export type StockRange = (typeof stockRanges)[number]
@@ -16,20 +18,35 @@ export interface StockHistoryQuery extends StockQuery {
 
 export type StockHistoryProvider = Provider<StockHistoryQuery, PriceHistory>
 
+const dayMs = 24 * 60 * 60_000
+// Five days of trading are in two weeks with holidays. The longer ranges are of the calendar.
+const daysMaxOf: Readonly<Record<StockRange, number>> = { '5d': 14, '1mo': 40, '6mo': 195, '1y': 380 }
 // The last trade may precede a long weekend.
-const ageMaxMs = 5 * 24 * 60 * 60_000
+const ageMaxMs = 5 * dayMs
 // The last close is that of the price, or of the day before it.
 const percentMax = 12
 
+interface Place {
+  readonly nowMs: number
+  /** Of the exchange, so that days of several providers correspond. */
+  readonly timeZone: string
+}
+
 export function stockHistoryObservation(
   history: PriceHistory,
-  { price, currency }: StockHistoryQuery,
-  nowMs: number,
+  { price, currency, range }: StockHistoryQuery,
+  { nowMs, timeZone }: Place,
 ): Observation<PriceHistory> {
   if (currency !== undefined && history.currency !== currency)
     throw new UpstreamFailure('incomplete', 'the history is in another currency than the price')
   const { bars, intervalMs } = history
-  const rule = { price, percentMax, nowMs, ageMaxMs, intervalMs }
+  const rule = { price, percentMax, nowMs, sinceMs: nowMs - daysMaxOf[range] * dayMs, ageMaxMs, intervalMs }
   checkBars(bars, rule)
-  return { data: history, asOfMs: endMsOf(bars, rule) }
+  return { data: history, figures: dayFigures(bars, timeZone), asOfMs: endMsOf(bars, rule) }
+}
+
+/** Midnight at the exchange. `date` is ISO 8601. */
+export function midnightMsOf(date: string, timeZone: string): number {
+  const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
+  return epochMsOf({ year, month, day, hour: 0, minute: 0, second: 0 }, timeZone)
 }

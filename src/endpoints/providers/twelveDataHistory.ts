@@ -3,11 +3,10 @@ import type { Clock } from '@tollbook/core/clock'
 import type { Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { decimalOf, readJson } from './provider.ts'
-import { stockHistoryObservation, type StockHistoryProvider, type StockRange } from './stockHistory.ts'
+import { midnightMsOf, stockHistoryObservation, type StockHistoryProvider, type StockRange } from './stockHistory.ts'
 import { wholeUnitOf } from './stockPrice.ts'
 import { isSameSymbol, withClass } from './ticker.ts'
 import { hasTwelveDataCode, refuseTwelveDataError, twelveDataFields, twelveDataMic } from './twelveData.ts'
-import { epochMsOf } from './zonedTime.ts'
 
 const dayMs = 24 * 60 * 60_000
 /** Days of trading in each range. */
@@ -64,13 +63,9 @@ export function createTwelveDataHistory(upstream: Upstream, clock: Clock, key: s
           }
         })
         const facts = { adjusted: 'splits' }
-        return stockHistoryObservation({ bars, intervalMs: dayMs, currency, facts }, query, clock.nowMs())
+        const place = { nowMs: clock.nowMs(), timeZone: meta.exchange_timezone }
+        return stockHistoryObservation({ bars, intervalMs: dayMs, currency, facts }, query, place)
       })
     },
   }
-}
-
-function midnightMsOf(date: string, timeZone: string): number {
-  const [year = 0, month = 0, dayOfMonth = 0] = date.split('-').map(Number)
-  return epochMsOf({ year, month, day: dayOfMonth, hour: 0, minute: 0, second: 0 }, timeZone)
 }

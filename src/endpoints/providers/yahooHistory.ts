@@ -15,7 +15,12 @@ const dayMs = 24 * 60 * 60_000
 const column = z.array(z.number().nullable()).max(400)
 const split = z.object({ date: z.number(), numerator: z.number().positive(), denominator: z.number().positive() })
 const chart = z.object({
-  meta: z.object({ symbol: z.string(), currency: z.string(), dataGranularity: z.literal('1d') }),
+  meta: z.object({
+    symbol: z.string(),
+    currency: z.string(),
+    dataGranularity: z.literal('1d'),
+    exchangeTimezoneName: z.string(),
+  }),
   timestamp: z.array(z.number()).max(400),
   events: z.object({ splits: z.record(z.string(), split).optional() }).optional(),
   indicators: z.object({
@@ -52,7 +57,8 @@ function read(found: Chart, query: StockHistoryQuery, nowMs: number): Observatio
     return { date: isoTime(date * 1_000).slice(0, 10), ratio: `${numerator}:${denominator}` }
   })
   const facts = { adjusted: 'splits', splits: shown }
-  return stockHistoryObservation({ bars, intervalMs: dayMs, currency, facts }, query, nowMs)
+  const place = { nowMs, timeZone: found.meta.exchangeTimezoneName }
+  return stockHistoryObservation({ bars, intervalMs: dayMs, currency, facts }, query, place)
 }
 
 /** Days without trades have nulls. */

@@ -155,6 +155,20 @@ export function barsOf(coin: Coin, endMs: number, { intervalMs, count }: { inter
   })
 }
 
+/** Bars since a time as an exchange has them, oldest first: the last one has not ended. */
+export function runningBarsOf(
+  coin: Coin,
+  nowMs: number,
+  { intervalMs, sinceMs }: { intervalMs: number; sinceMs: number },
+) {
+  const lastMs = nowMs - (nowMs % intervalMs)
+  const count = Math.min(barsMax, Math.floor((lastMs - sinceMs) / intervalMs) + 1)
+  const ended = barsOf(coin, lastMs, { intervalMs, count: count - 1 })
+  return [...ended, ...barsOf(coin, nowMs, { intervalMs: Math.max(1, nowMs - lastMs), count: 1 })]
+}
+
+const barsMax = 720
+
 export interface CoinFigures {
   readonly price: number
   readonly dayAgo: number

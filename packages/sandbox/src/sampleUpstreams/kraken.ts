@@ -1,4 +1,4 @@
-import { barsOf, type Coin, coins, figuresOf } from './coins.ts'
+import { type Coin, coins, figuresOf, runningBarsOf } from './coins.ts'
 import { type Currency, currencies } from './currencies.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 
@@ -27,10 +27,7 @@ function historyOf(pair: string, query: URLSearchParams, nowMs: number) {
   const sinceMs = Number(query.get('since') ?? '0') * 1_000
   const { volumeCoins } = figuresOf(coin, nowMs)
   const lastMs = nowMs - (nowMs % intervalMs)
-  const count = Math.min(720, Math.floor((lastMs - sinceMs) / intervalMs) + 1)
-  const ended = barsOf(coin, lastMs, { intervalMs, count: count - 1 })
-  const running = barsOf(coin, nowMs, { intervalMs: Math.max(1, nowMs - lastMs), count: 1 })
-  const rows = [...ended, ...running].map(({ startMs, open, high, low, close }) => [
+  const rows = runningBarsOf(coin, nowMs, { intervalMs, sinceMs }).map(({ startMs, open, high, low, close }) => [
     startMs / 1_000,
     ...[open, high, low, close, (high + low) / 2].map((price) => price.toFixed(decimals)),
     ((volumeCoins * intervalMs) / dayMs).toFixed(8),

@@ -1,13 +1,15 @@
-import { figuresOf, type Listing, listings } from './listings.ts'
+import { barsOf, figuresOf, type Listing, listings } from './listings.ts'
 import { json, plain, type SampleProvider } from './sampleProvider.ts'
+import { wallTimeIn } from './wallTime.ts'
 
-/** `/api/quote/{symbol}/info`: figures as texts for people, browsers only, and a no comes under 200. */
+/** `/api/quote/{symbol}/info` and `/historical`: figures as texts for people, browsers only, and a no comes under 200. */
 export const nasdaq: SampleProvider = ({ path, query, headers, nowMs }) => {
   if (!(headers['user-agent'] ?? '').startsWith('Mozilla/')) return plain('Access Denied', 403, 'text/html')
-  const [, symbol] = /^\/api\/quote\/([^/]+)\/info$/.exec(path) ?? []
+  const [, symbol, what] = /^\/api\/quote\/([^/]+)\/(info|historical)$/.exec(path) ?? []
   const kind = query.get('assetclass') === 'etf' ? 'ETF' : 'EQUITY'
   const listing = listings.find((one) => one.kind === kind && one.nasdaq === symbol?.toUpperCase())
-  return json(listing === undefined ? symbolNotExists : infoOf(listing, nowMs))
+  if (listing === undefined) return json(symbolNotExists)
+  return json(what === 'info' ? infoOf(listing, nowMs) : historyOf(listing, query, nowMs))
 }
 
 const symbolNotExists = {
@@ -18,6 +20,31 @@ const symbolNotExists = {
     bCodeMessage: [{ code: 1001, errorMessage: 'Symbol not exists.' }],
     developerMessage: null,
   },
+}
+
+/** Days that have ended, newest first. */
+function historyOf(listing: Listing, query: URLSearchParams, nowMs: number) {
+  const { timeZone } = listing.exchange
+  const today = wallTimeIn(timeZone, nowMs).date
+  const rows = barsOf(listing, nowMs, 400)
+    .map((bar) => ({ ...bar, date: wallTimeIn(timeZone, bar.openMs).date }))
+    .filter(({ date }) => date >= (query.get('fromdate') ?? today) && date < today)
+    .toReversed()
+    .slice(0, Number(query.get('limit') ?? '14'))
+    .map(({ date, volume, open, high, low, close }) => ({
+      date: date.replace(/(....)-(..)-(..)/, '$2/$3/$1'),
+      close: `$${close.toFixed(2)}`,
+      volume: volume.toLocaleString('en-US'),
+      open: `$${open.toFixed(2)}`,
+      high: `$${high.toFixed(2)}`,
+      low: `$${low.toFixed(2)}`,
+    }))
+  const headers = { date: 'Date', close: 'Close/Last', volume: 'Volume', open: 'Open', high: 'High', low: 'Low' }
+  return {
+    data: { symbol: listing.nasdaq, totalRecords: rows.length, tradesTable: { asOf: null, headers, rows } },
+    message: null,
+    status: { rCode: 200, bCodeMessage: null, developerMessage: null },
+  }
 }
 
 function infoOf(listing: Listing, nowMs: number) {
