@@ -12,8 +12,9 @@ const setupFiles = ['packages/core/src/quietBindings.ts', 'test/support/closeAft
  */
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Only a failure waits for these. A file of seven starts took twelve times as long at load 25, and a slow machine fails no test.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // The file is for .ci/run, which prints the closing line from it.
     reporters: ['default', ['json', { outputFile: '.vitest/results.json' }]],
     retry: 0,
@@ -41,8 +42,6 @@ export default defineConfig({
           // Starts no Postgres: it only waits for the first test file that asks for one (docs/testing.md).
           globalSetup: ['test/support/globalDatabase.ts'],
           setupFiles,
-          // Some start several whole services; a machine at load 15 took more than a minute for one of them.
-          testTimeout: 120_000,
           pool: 'forks',
           isolate: false,
         },

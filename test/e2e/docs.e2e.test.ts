@@ -3,7 +3,8 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { type LocalProcess, newcomerEnv, startLocalProcess } from '../support/localProcess.ts'
+import { newcomerEnv } from '../support/localProcess.ts'
+import { localConfig, openLocalMode, type OpenedLocalMode } from '../support/openLocalMode.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 /*
@@ -12,7 +13,7 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
  */
 
 const root = new URL('../..', import.meta.url).pathname
-let service: LocalProcess
+let service: OpenedLocalMode
 let home: string
 // One folder for all pages, because npx installs a package once for each folder.
 let folder: string
@@ -25,7 +26,7 @@ beforeAll(async () => {
   // npx compares the whole tree of packages: 3 s of processor time for each command. The README is run with npx itself.
   await mkdir(join(folder, 'bin'))
   await writeFile(join(folder, 'bin', 'npx'), shortcut, { mode: 0o755 })
-  service = await startLocalProcess(home)
+  service = await openLocalMode(localConfig(home))
 })
 
 /** Starts our program as npx does, and nothing else. */

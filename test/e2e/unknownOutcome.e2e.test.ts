@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
 import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
-import { ask, askForQuote, qrOrder } from '../support/ask.ts'
+import { ask, askForQuote } from '../support/ask.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
 /** A ledger that can be told to lose its answer: before the append happens, or after it. */
@@ -26,27 +28,27 @@ function unreliable(inner: PaymentLedger): PaymentLedger {
   }
 }
 
+const scripted = scriptedEndpoint()
+const { order } = scripted
 let service: TestService
 beforeAll(async () => {
   service = await openTestService({
-    seams: { ledger: unreliable },
+    seams: { ledger: unreliable, endpoints: withEndpoint(scripted) },
+    // The handler answers at once, so only the lease is a matter of time.
     env: { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' },
   })
 })
 
 async function paidProof(): Promise<string> {
-  return service.payer.pay(await askForQuote(service))
+  return service.payer.pay(await askForQuote(service, order))
 }
 
-const askUntilServed = async (request: Parameters<typeof ask>[1]) => {
-  for (let tries = 1; tries <= triesMax; tries++) {
+/** A lease of a second may have to end first. */
+const askUntilServed = (request: Parameters<typeof ask>[1]) =>
+  awaitThat('the answer is served', async () => {
     const reply = await ask(service, request)
-    if (reply.status !== 409) return reply
-  }
-  throw new Error('still in progress')
-}
-// A lease of a second, at some milliseconds a request.
-const triesMax = 5_000
+    return reply.status === 409 ? undefined : reply
+  })
 
 describe('I8 an unknown outcome is never a 402', () => {
   test.each([
@@ -57,19 +59,19 @@ describe('I8 an unknown outcome is never a 402', () => {
   ] as const)('when the node fails with %j: 503, the proof stays valid', async (outcome) => {
     const proof = await paidProof()
     service.chain.failRequests({ method: 'getTransaction', times: 1, outcome })
-    const reply = await ask(service, { ...qrOrder, proof })
+    const reply = await ask(service, { ...order, proof })
     expect(reply).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
     expect(reply.headers.get('retry-after')).toBe('2')
-    expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
+    expect((await ask(service, { ...order, proof })).status).toBe(200)
   })
 
   test('when the ledger cannot be read: 503, the proof stays valid', async () => {
     const proof = await paidProof()
     readFails = true
-    expect(await ask(service, { ...qrOrder, proof })).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
-    expect(await ask(service, qrOrder)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
+    expect(await ask(service, { ...order, proof })).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
+    expect(await ask(service, order)).toMatchObject({ status: 503, body: { code: 'ENDPOINT_UNAVAILABLE' } })
     readFails = false
-    expect((await ask(service, { ...qrOrder, proof })).status).toBe(200)
+    expect((await ask(service, { ...order, proof })).status).toBe(200)
   })
 
   test.each([
@@ -81,17 +83,17 @@ describe('I8 an unknown outcome is never a 402', () => {
     async (of, when) => {
       const proof = await paidProof()
       loss = { of, when }
-      expect(await ask(service, { ...qrOrder, proof })).toMatchObject({
+      expect(await ask(service, { ...order, proof })).toMatchObject({
         status: 503,
         body: { code: 'PAYMENT_PENDING' },
       })
-      expect((await askUntilServed({ ...qrOrder, proof })).status).toBe(200)
-      expect(await ask(service, { ...qrOrder, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
+      expect((await askUntilServed({ ...order, proof })).status).toBe(200)
+      expect(await ask(service, { ...order, proof })).toMatchObject({ status: 402, body: { reason: 'already_used' } })
     },
   )
 
   test('when the answer of the fulfilment is lost after it was taken, the key of the caller still gets the answer', async () => {
-    const request = { ...qrOrder, proof: await paidProof(), idempotencyKey: 'lost-1' }
+    const request = { ...order, proof: await paidProof(), idempotencyKey: 'lost-1' }
     loss = { of: 'RequestFulfilled', when: 'after' }
     expect((await ask(service, request)).status).toBe(503)
     const replay = await ask(service, request)
@@ -100,9 +102,9 @@ describe('I8 an unknown outcome is never a 402', () => {
   })
 
   test('when a transaction was sent and its answer was lost, nothing else is sent and the same proof buys', async () => {
-    const quote = await askForQuote(service)
+    const quote = await askForQuote(service, order)
     const payment = await service.payer.sign(quote)
-    const request = { ...qrOrder, proof: Buffer.from(payment.bytes).toString('base64') }
+    const request = { ...order, proof: Buffer.from(payment.bytes).toString('base64') }
     service.chain.failRequests({ method: 'sendTransaction', times: 1, outcome: 'disconnect', afterEffect: true })
     expect(await ask(service, request)).toMatchObject({ status: 503, body: { code: 'PAYMENT_PENDING' } })
     expect((await askUntilServed(request)).status).toBe(200)

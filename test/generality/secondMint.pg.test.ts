@@ -113,4 +113,4 @@ test('payments in two mints at once leave exact sums in each, and nothing of one
     { numRuns: 8, endOnFailure: true },
   )
   expect(await findBroken(admin)).toEqual([])
-}, 60_000)
+})

@@ -36,7 +36,7 @@ const statusOf = async (path: string, method = 'GET') => (await fetch(`${baseUrl
 function whileStuck(program: string): string {
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 120_000,
   })
   expect(stderr).toBe('')
   return stdout

@@ -68,7 +68,7 @@ describe('a request', () => {
 
 describe('a provider that does not answer', () => {
   test('is given up on when the time is up, and not asked twice', async () => {
-    const { upstream, askedSince } = open({ timeoutMs: 60 })
+    const { upstream, askedSince } = open({ timeoutMs: 1_000 })
     server.answer(() => undefined)
     expect((await failureOf(upstream)).kind).toBe('timeout')
     expect(askedSince()).toHaveLength(1)
@@ -93,7 +93,7 @@ describe('a provider that does not answer', () => {
   })
 
   test('has one time for both tries', async () => {
-    const { upstream } = open({ timeoutMs: 600 })
+    const { upstream } = open({ timeoutMs: 2_000 })
     const first = server.asked.length
     // The first connection is lost, the second hangs.
     server.answer((response) => void (server.asked.length === first + 1 && response.destroy()))
@@ -271,7 +271,7 @@ describe('a limit', () => {
 
 describe('the breaker', () => {
   async function opened() {
-    const fixture = open({ timeoutMs: 1_000 })
+    const fixture = open({ timeoutMs: 2_000 })
     server.answer(json({}))
     for (let i = 0; i < 5; i++) {
       expect(fixture.upstream.whyResting()).toBeUndefined()

@@ -159,7 +159,7 @@ test('I24: whatever happens to payments, replaying the bodies gives every stream
     }),
     { numRuns: 8, endOnFailure: true },
   )
-}, 60_000)
+})
 
 test('I17: the entries of the whole ledger sum to zero per event and mint, and so do the balances', async () => {
   const perEvent = await admin.query('select from ledger.entries group by seq, mint having sum(amount) <> 0')

@@ -14,4 +14,4 @@ export async function awaitThat<Seen>(
   return seen
 }
 
-const deadlineMs = 30_000
+const deadlineMs = 120_000

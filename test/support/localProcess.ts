@@ -9,7 +9,7 @@ import { afterFile } from './afterFile.ts'
 import { compileCacheEnv } from './compileCacheEnv.ts'
 
 /** `local.json`, the contract that tools rely on. */
-export const localJson = z.object({
+const localJson = z.object({
   baseUrl: z.string(),
   rpcUrl: z.string(),
   wsUrl: z.string(),
@@ -47,7 +47,7 @@ export function newcomerEnv(home: string): Record<string, string> {
 }
 
 // A start does not wait for providers. demo.e2e.test.ts starts without these settings.
-const withoutProviders = { PROVIDER_PROBES: '0', SAMPLE_UPSTREAMS: 'never' }
+export const withoutProviders = { PROVIDER_PROBES: '0', SAMPLE_UPSTREAMS: 'never' }
 
 /** `npm start` in a separate home, as a process that can be killed; stopped after the file if it still runs. */
 export async function startLocalProcess(home: string, flags: readonly string[] = []): Promise<LocalProcess> {
@@ -60,7 +60,11 @@ export async function startLocalProcess(home: string, flags: readonly string[] =
   })
   const lines = createInterface({ input: assertPresent(child.stdout, 'its output is piped') })
   for await (const line of lines) if (line.startsWith('listening on http://')) break
-  return { child, local: localJson.parse(JSON.parse(await readFile(join(home, 'local.json'), 'utf8'))) }
+  return { child, local: await readLocal(join(home, 'local.json')) }
+}
+
+export async function readLocal(path: string): Promise<LocalProcess['local']> {
+  return localJson.parse(JSON.parse(await readFile(path, 'utf8')))
 }
 
 /** SIGTERM; the exit code. */

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs'
 import { access, realpath } from 'node:fs/promises'
-import puppeteer from 'puppeteer'
 import { Fault } from '@tollbook/core/fault'
 import { unpackNpmChromium } from './npmChromium.ts'
 
@@ -49,6 +48,8 @@ export async function* findChromiums(chromiumPath: string | undefined, signal: A
 
 /** Browser that `npx puppeteer browsers install` has downloaded. */
 async function puppeteersOwn(): Promise<string | undefined> {
+  // Loaded late: 150 modules, which the process of the service needs only here, as root.
+  const { default: puppeteer } = await import('puppeteer')
   for (const headless of ['shell', true] as const) {
     try {
       const path = await puppeteer.executablePath({ headless })

@@ -9,6 +9,7 @@ import { type BrowserProcess, startBrowserProcess } from './browserProcess.ts'
 import type { Chromium } from './chromium.ts'
 import { createPipeTransport } from './pipeTransport.ts'
 import { watchProcessors } from './processorShares.ts'
+import { unprivileged } from './unprivileged.ts'
 
 /** One way to run a browser here: which, as whom, and whether its own sandbox is on. */
 export interface Recipe {
@@ -56,8 +57,6 @@ const closeTimeoutMs = 3_000
 const dataKilobytesMax = 1_536 * 1024
 // No port that another process could speak to, and a browser that ends when we are gone, also after kill -9.
 const pipeArguments = ['--remote-debugging-pipe']
-// `nobody` on Linux.
-export const unprivileged = { uid: 65_534, gid: 65_534 }
 
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
   const home = await makeBrowserHome()

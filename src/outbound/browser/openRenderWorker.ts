@@ -7,9 +7,9 @@ import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 import { keepLastWords } from './browserProcess.ts'
 import { checkChromiumPath, findChromiums } from './chromium.ts'
-import { unprivileged } from './launchBrowser.ts'
 import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
+import { unprivileged } from './unprivileged.ts'
 import { type WorkerNews, type WorkerOrder, workerNews, type WorkerSettings } from './workerMessages.ts'
 
 export interface RenderWorkerDeps {

@@ -1,16 +1,18 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Connection, Keypair, PublicKey } from '@solana/web3.js'
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'
+import { openLocalService } from '../../../src/cli/openLocalService.ts'
+import { silentLog } from '../../../src/primitives/log.ts'
 import { ask, askForQuote, buy, type Counter, qrOrder } from '../../support/ask.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
+import { localConfig, openLocalMode } from '../../support/openLocalMode.ts'
 import {
   type LocalProcess,
   mainFile,
@@ -21,15 +23,35 @@ import {
 import { createPayer } from '../../support/payer.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 
-interface Started extends Counter, LocalProcess {}
+interface Running extends Counter {
+  readonly local: LocalProcess['local']
+}
+
+interface Started extends Running, LocalProcess {}
+
+interface Opened extends Running {
+  close(): Promise<void>
+}
 
 async function start(home: string, flags: readonly string[] = []): Promise<Started> {
   const started = await startLocalProcess(home, flags)
-  const { local } = started
+  return { ...started, ...(await counterOf(started.local)) }
+}
+
+async function counterOf(local: LocalProcess['local']): Promise<Counter> {
   const secret = z.array(z.int()).parse(JSON.parse(await readFile(local.demoWallet.keypairPath, 'utf8')))
   const wallet = Keypair.fromSecretKey(Uint8Array.from(secret))
-  return { ...started, baseUrl: local.baseUrl, payer: createPayer({ rpcUrl: local.rpcUrl, wallet }) }
+  return { baseUrl: local.baseUrl, payer: createPayer({ rpcUrl: local.rpcUrl, wallet }) }
 }
+
+const samples = ['--sample-upstreams']
+
+async function open(home: string, flags: readonly string[] = []): Promise<Opened> {
+  const { local, close } = await openLocalMode(localConfig(home, flags), lost)
+  return { local, close, ...(await counterOf(local)) }
+}
+
+const lost: Error[] = []
 
 async function answers(url: string): Promise<boolean> {
   return fetch(url).then(
@@ -59,10 +81,8 @@ async function run(home: string): Promise<{ readonly exitCode: number | null; re
   return { exitCode: child.exitCode, said: said.join('') }
 }
 
-const samples = ['--sample-upstreams']
-
 /** Address of a page of the samples. */
-async function expectSamples({ local }: Started): Promise<string> {
+async function expectSamples({ local }: Running): Promise<string> {
   const { pageUrl } = assertPresent(local.sampleUpstreams, 'a start with the flag has samples')
   expect(await (await fetch(pageUrl)).text()).toContain('Sample page')
   return pageUrl
@@ -70,9 +90,9 @@ async function expectSamples({ local }: Started): Promise<string> {
 
 describe('local mode', () => {
   /*
-   * A start takes eight seconds of processor time, so two homes side by side show everything. One: samples come with the
-   * flag, again after a restart, and go on SIGTERM; a home that is in use is refused with the way out, and the one in it
-   * goes on. The other has no samples and ends by a clean stop.
+   * A process that starts takes eight seconds of processor time, so two homes side by side show everything. One: samples come
+   * with the flag, again after a restart, and go with a stop; a home that is in use is refused with the way out, and the one in
+   * it goes on. The other has no samples and ends by SIGTERM.
    */
   let home: string
   let otherHome: string
@@ -86,9 +106,7 @@ describe('local mode', () => {
 
   test('kill -9 leaves nothing running, and the next start finds keys, chain and ledger as they were', async () => {
     await expectSamples(first)
-    const refused = await run(home)
-    expect(refused.exitCode, 'the home is in use').toBe(1)
-    expect(refused.said).toMatch(/in use|already/i)
+    await expect(open(home), 'the home is in use').rejects.toThrow(/in use|already/i)
     const [proof] = await Promise.all([askForQuote(first).then((quote) => first.payer.pay(quote)), buy(other)])
     expect((await ask(first, { ...qrOrder, proof })).status).toBe(200)
 
@@ -99,7 +117,7 @@ describe('local mode', () => {
       return !(await answers(first.local.rpcUrl)) && !(await databaseAnswers(first.local.adminDatabaseUrl))
     })
 
-    const second = await start(home, samples)
+    const second = await open(home, samples)
     const pageUrl = await expectSamples(second)
     expect(second.local).toMatchObject({
       tokenMint: first.local.tokenMint,
@@ -126,7 +144,7 @@ describe('local mode', () => {
       const stored = readCheckpoint(await readFile(join(home, 'checkpoint'), 'utf8'))
       return stored !== undefined && stored.size >= receipt.ledger.position
     })
-    expect(await stopLocalProcess(second.child)).toBe(0)
+    await second.close()
     expect(await answers(pageUrl)).toBe(false)
     expect(await answers(second.local.rpcUrl)).toBe(false)
     expect(await databaseAnswers(second.local.adminDatabaseUrl)).toBe(false)
@@ -141,14 +159,8 @@ describe('local mode', () => {
   })
 
   test('the demo refuses to sell samples next to a service that queries the real providers, and names the remedy', async () => {
-    const program = new URL('../../../src/cli/tollbook.js', import.meta.url).pathname
-    const demo = promisify(execFile)(process.execPath, [program, 'demo', '--once', '--sample-upstreams'], {
-      env: newcomerEnv(otherHome),
-    })
-    await expect(demo).rejects.toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/asks the real providers; stop it, or leave out --sample-upstreams/),
-    })
+    const demo = openLocalService(localConfig(otherHome, samples), { log: silentLog, onProgress: () => undefined })
+    await expect(demo).rejects.toThrow(/asks the real providers; stop it, or leave out --sample-upstreams/)
   })
 
   test('two homes have separate chains, no other user reads their keys, and a home sells again after a clean stop', async () => {
@@ -156,8 +168,11 @@ describe('local mode', () => {
     const { mode } = await stat(other.local.demoWallet.keypairPath)
     expect(mode & 0o077).toBe(0)
     expect(await stopLocalProcess(other.child)).toBe(0)
-    const again = await start(otherHome)
+    expect(await answers(other.local.rpcUrl)).toBe(false)
+    expect(await databaseAnswers(other.local.adminDatabaseUrl)).toBe(false)
+    const again = await open(otherHome)
     await buy(again)
-    expect(await stopLocalProcess(again.child), 'after a start that followed a clean stop').toBe(0)
+    await again.close()
+    expect(lost, 'no part ends by itself').toEqual([])
   })
 })

@@ -22,7 +22,7 @@ function renderOnce(env: Readonly<Record<string, string>> = {}) {
   const { status, stdout, stderr } = spawnSync('unshare', words, {
     encoding: 'utf8',
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: '/tmp', ...env },
-    timeout: 55_000,
+    timeout: 280_000,
   })
   return { status, stdout, stderr }
 }

@@ -1,0 +1,2 @@
+/** `nobody` on Linux. */
+export const unprivileged = { uid: 65_534, gid: 65_534 }
