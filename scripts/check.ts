@@ -18,7 +18,7 @@ const checks: readonly (readonly [name: string, command: string])[] = [
 ]
 
 // The typed lint is a Go program that collects its garbage too often for a run of half a minute: a tenth of its processor time.
-const env = { GOGC: '400', ...process.env }
+const env = { GOGC: '400', GOMEMLIMIT: '3GiB', ...process.env }
 
 function run([name, command]: (typeof checks)[number]): Promise<boolean> {
   const startedAtMs = performance.now()
