@@ -44,9 +44,9 @@ async function measureAttack(
     chainPid: chain.pid,
   })
   const during = async (durationMs: number): Promise<ProcessorUse> => {
-    const before = await meter.read(undefined)
+    const before = await meter.read()
     await systemClock.sleep(durationMs)
-    return usedBetween(before, await meter.read(undefined))
+    return usedBetween(before, await meter.read())
   }
   try {
     await systemClock.sleep(settleMs)

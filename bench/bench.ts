@@ -7,6 +7,7 @@ import { burnStatsBench } from './burnStatsBench.ts'
 import { claims } from './claims.ts'
 import { exportBench } from './exportBench.ts'
 import { financeBench } from './financeBench.ts'
+import { flood } from './flood.ts'
 import { hostile } from './hostile.ts'
 import { memory } from './memory.ts'
 import { peer } from './peer.ts'
@@ -23,6 +24,7 @@ const benches: readonly Bench[] = [
   reads,
   rpcCalls,
   stranger,
+  flood,
   peer,
   burnStatsBench,
   financeBench,

@@ -58,13 +58,19 @@ async function besiegeEarlier(
 function yardsticks(attacked: string, now: Siege, earlier: Siege | undefined): readonly Yardstick[] {
   const beside = (read: (siege: Siege) => string) =>
     earlier === undefined ? read(now) : `${read(now)}; ${earlierCommit}: ${read(earlier)}`
-  const { peak, besieged, recovered } = now
+  const { peak, duringDecoy, besieged, recovered } = now
   return [
     {
       what: `paid goodput ÷ its own peak, ${attacked}`,
       value: besieged.purchasesPerSecond / peak.purchasesPerSecond,
       goal: { atLeast: 0.8 },
       detail: beside((siege) => `${rate(siege.besieged)} of ${rate(siege.peak)} purchases/s`),
+    },
+    {
+      what: `paid goodput ÷ that during the same attack on a decoy, ${attacked}`,
+      value: besieged.purchasesPerSecond / duringDecoy.purchasesPerSecond,
+      goal: { atLeast: 0.8 },
+      detail: beside((siege) => `${rate(siege.besieged)} of ${rate(siege.duringDecoy)} purchases/s`),
     },
     {
       what: `purchases per processor second of the server ÷ those of its peak, ${attacked}`,
@@ -136,6 +142,7 @@ function describeProbes({ count, failed, p99Ms, slowestMs }: Probed): string {
 function describe(siege: Siege): string {
   const {
     peak,
+    duringDecoy,
     besieged,
     recovered,
     probed,
@@ -146,9 +153,10 @@ function describe(siege: Siege): string {
     failures,
     died,
     attacks,
+    attacksOnDecoy,
   } = siege
   return [
-    `${rate(peak)} purchases/s, then ${rate(besieged)}, then ${rate(recovered)}`,
+    `${rate(peak)} purchases/s, ${rate(duringDecoy)} during the same attack on a decoy, then ${rate(besieged)}, then ${rate(recovered)}`,
     `p99 ${besieged.p99Ms.toFixed(0)} ms`,
     `/livez ${describeProbes(probed)}`,
     ...(probedApart === undefined ? [] : [`on HEALTH_PORT ${describeProbes(probedApart)}`]),
@@ -157,7 +165,9 @@ function describe(siege: Siege): string {
     `payers' failures ${failures}`,
     ...(died === undefined ? [] : [`died: ${died}`]),
     `\n  processors at the peak: ${describeUse(peak.processor, peak.seconds)}`,
+    `\n  processors during the attack on a decoy: ${describeUse(duringDecoy.processor, duringDecoy.seconds)}`,
     `\n  processors under attack: ${describeUse(besieged.processor, besieged.seconds)}`,
     `\n  attacks, offered and achieved: ${describeLoad(attacks)}`,
+    `\n  the same on the decoy: ${describeLoad(attacksOnDecoy)}`,
   ].join(', ')
 }

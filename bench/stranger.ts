@@ -9,7 +9,6 @@ import { spawnServer } from '../test/proofs/spawnServer.ts'
 import { createPayer } from '../test/support/payer.ts'
 import { provisionWallets } from '../test/support/provisionWallets.ts'
 import { type JsonShape, jsonShapes } from './stranger/jsonShapes.ts'
-import { measureQuoteFlood } from './stranger/quoteFlood.ts'
 import {
   type Background,
   type MeasuredService,
@@ -34,7 +33,7 @@ const shapeLoad = { callers: 8, requestsMax: 64, seconds: 30 }
 /** The table of "What a stranger may cost": every request without a verified payment against a quote. */
 export const stranger: Bench = {
   name: 'stranger',
-  about: 'cost of requests without a verified payment, as multiples of a quote, and a flood of quotes over days',
+  about: 'cost of requests without a verified payment, as multiples of a quote',
   async run(options) {
     await using opened = new AsyncDisposableStack()
     const environment = opened.use(await openEnvironment())
@@ -59,13 +58,11 @@ export const stranger: Bench = {
     const background = await measureIdle(service, wallet, options)
     const measured = { ...options, service, background, wallet }
     const quote = await measureQuote(measured)
-    const found = [
+    return [
       ...(await measureJson(measured, quote)),
       ...(await measureJunk(measured, quote)),
       ...(await measureRefused(measured, quote, await landedProof(server.baseUrl, payer))),
     ]
-    const seconds = options.roundSeconds
-    return [...found, ...(await measureQuoteFlood({ environment, admin, baseUrl: server.baseUrl, seconds }))]
   },
 }
 

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** The service, and the client addresses of the attackers. */
 export interface Target {
   readonly port: number
@@ -28,6 +30,13 @@ export function createTally() {
 
 /** Counts of each attack, by name. */
 export type AttackReport = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+const reportShape = z.record(z.string(), z.record(z.string(), z.int()))
+
+/** Reads what a process of attackers writes at its end. */
+export function readReport(line = '{}'): AttackReport {
+  return reportShape.parse(JSON.parse(line))
+}
 
 /** `due`: requests that the attack was to send; the others are answers by status and what became of connections. */
 export function describeLoad(report: AttackReport): string {

@@ -10,11 +10,18 @@ export interface ProcessorUse {
   /** Their wallets sign in the process of the bench. */
   readonly payers: number
   readonly attackers: number
+  /** The server that is attacked instead of ours. */
+  readonly decoy: number
 }
 
 export interface ProcessorMeter extends AsyncDisposable {
   /** Total until now. */
-  read(attackersPid: number | undefined): Promise<ProcessorUse>
+  read(strangers?: StrangerProcesses): Promise<ProcessorUse>
+}
+
+export interface StrangerProcesses {
+  readonly attackersPid: number | undefined
+  readonly decoyPid?: number | undefined
 }
 
 export interface MeteredProcesses {
@@ -34,13 +41,14 @@ export async function openProcessorMeter({ adminUrl, serverPid, chainPid }: Mete
   const secondsOf = async (pid: number | undefined) =>
     pid === undefined ? 0 : (await processMs(pid).catch(() => 0)) / msPerSecond
   return {
-    async read(attackersPid) {
+    async read({ attackersPid, decoyPid } = { attackersPid: undefined }) {
       return {
         server: await secondsOf(serverPid),
         postgres: (await postgresMs(backendPid)) / msPerSecond,
         chain: await secondsOf(chainPid),
         payers: await secondsOf(process.pid),
         attackers: await secondsOf(attackersPid),
+        decoy: await secondsOf(decoyPid),
       }
     },
     [Symbol.asyncDispose]: () => admin.end(),
@@ -54,10 +62,13 @@ export function usedBetween(before: ProcessorUse, after: ProcessorUse): Processo
     chain: after.chain - before.chain,
     payers: after.payers - before.payers,
     attackers: after.attackers - before.attackers,
+    decoy: after.decoy - before.decoy,
   }
 }
 
 export function describeUse(use: ProcessorUse, seconds: number): string {
   const share = (name: keyof ProcessorUse) => `${name} ${(use[name] / seconds).toFixed(2)}`
-  return [share('server'), share('postgres'), share('chain'), share('payers'), share('attackers')].join(', ')
+  return [share('server'), share('postgres'), share('chain'), share('payers'), share('attackers'), share('decoy')].join(
+    ', ',
+  )
 }

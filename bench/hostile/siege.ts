@@ -4,10 +4,11 @@ import { systemClock } from '@tollbook/core/clock'
 import { noLimits, type ProofEnvironment } from '../../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../../test/proofs/spawnServer.ts'
 import { freePort } from '../../test/support/freePort.ts'
-import type { AttackReport, Target } from './attack.ts'
+import { type AttackReport, readReport, type Target } from './attack.ts'
 import { startAttacker, startChild } from './child.ts'
+import { attackDecoy } from './decoy.ts'
 import { type Payers, type Purchase, startPayers } from './payers.ts'
-import { openProcessorMeter, type ProcessorUse, usedBetween } from './processorUse.ts'
+import { openProcessorMeter, type ProcessorUse, type StrangerProcesses, usedBetween } from './processorUse.ts'
 
 export interface SiegeOptions {
   readonly environment: ProofEnvironment
@@ -26,6 +27,11 @@ export interface SiegeOptions {
 /** Figures of one server before, during and after all attacks. */
 export interface Siege {
   readonly peak: Phase
+  /**
+   * The same attack on a decoy on the same machine, while callers buy from ours: what attackers on the processors of
+   * the service cost, whatever the service does.
+   */
+  readonly duringDecoy: Phase
   readonly besieged: Phase
   readonly recovered: Phase
   /** Of `/livez` on the port of the callers, each time on a new connection. */
@@ -40,6 +46,7 @@ export interface Siege {
   readonly died: string | undefined
   /** Requests and answers of each attack. */
   readonly attacks: AttackReport
+  readonly attacksOnDecoy: AttackReport
   readonly failures: string
 }
 
@@ -100,7 +107,8 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   const { chain, database } = environment
   const processes = { adminUrl: database.adminUrl, serverPid: server.pid, chainPid: chain.pid }
   const meter = opened.use(await openProcessorMeter(processes))
-  const measure = (attackersPid?: number) => measurePhase({ payers, windowMs, read: () => meter.read(attackersPid) })
+  const measure = (strangers?: StrangerProcesses) =>
+    measurePhase({ payers, windowMs, read: () => meter.read(strangers) })
   await systemClock.sleep(warmUpMs)
   const peak = await measure()
   const quietBytes = memory.most()
@@ -112,12 +120,17 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     nice: attackersNice,
     capacityPerSecond: peak.purchasesPerSecond,
   }
+  const decoy = await attackDecoy(target, async (strangers) => {
+    await systemClock.sleep(rampMs)
+    return measure(strangers)
+  })
+  await systemClock.sleep(recoveryMs)
   const prober = startChild('proberProcess.ts', String(port))
   const apart = healthPort === undefined ? undefined : startChild('proberProcess.ts', healthPort)
   const controlProber = startChild('proberProcess.ts', controlPort)
   const attacker = startAttacker(target)
   await systemClock.sleep(rampMs)
-  const besieged = await measure(attacker.pid)
+  const besieged = await measure({ attackersPid: attacker.pid })
   const [report] = await attacker.stop()
   const probed = probedBy(await prober.stop())
   const probedApart = apart === undefined ? undefined : probedBy(await apart.stop())
@@ -128,6 +141,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   memory.stop()
   return {
     peak,
+    duringDecoy: decoy.measured,
     besieged,
     recovered,
     probed,
@@ -136,12 +150,11 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
     quietBytes,
     besiegedBytes,
     died,
-    attacks: attackReport.parse(JSON.parse(report ?? '{}')),
+    attacks: readReport(report),
+    attacksOnDecoy: decoy.report,
     failures: JSON.stringify(Object.fromEntries(payers.failures)),
   }
 }
-
-const attackReport = z.record(z.string(), z.record(z.string(), z.int()))
 
 /** The limits of a service are on, as they are for strangers. */
 export function withLimits(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

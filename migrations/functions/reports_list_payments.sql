@@ -45,11 +45,14 @@ begin
   -- The stream's state is that of the head, which may be ahead of this range; the ranges that follow set it again.
   update reports.payments p
   set state = split_part(s.state, '.', 1), is_final = s.state like '%.final', attempts = p.attempts + moved.claims,
-    fulfilled_at = coalesce(moved.fulfilled_at, p.fulfilled_at), finalized_at = coalesce(moved.finalized_at, p.finalized_at)
+    fulfilled_at = coalesce(moved.fulfilled_at, p.fulfilled_at), finalized_at = coalesce(moved.finalized_at, p.finalized_at),
+    receipt = coalesce(moved.receipt, p.receipt)
   from (
     select e.stream, count(*) filter (where e.kind = 'ProofClaimed') as claims,
       max(e.recorded_at) filter (where e.kind = 'RequestFulfilled') as fulfilled_at,
-      max(e.recorded_at) filter (where e.kind = 'PaymentFinalized') as finalized_at
+      max(e.recorded_at) filter (where e.kind = 'PaymentFinalized') as finalized_at,
+      -- A payment is delivered once.
+      (array_agg(substr(e.leaf_hash, 1, 16)) filter (where e.kind = 'RequestFulfilled'))[1] as receipt
     from ledger.events e
     where e.seq > from_seq and e.seq <= to_seq
     group by e.stream

@@ -10,9 +10,10 @@ export type Subject =
 // The longest is a reference: `solana:` and 88 characters.
 const charactersMax = 100
 
-/** Undefined for a text that names nothing. */
-export function readSubject(text: string): Subject | undefined {
-  if (text.length > charactersMax) return undefined
+/** Undefined for a text that names nothing. Space and line breaks around it come from a clipboard. */
+export function readSubject(pasted: string): Subject | undefined {
+  if (pasted.length > charactersMax) return undefined
+  const text = pasted.trim()
   const signature = readSignature(text)
   const reference = signature === undefined ? readReference(text) : solanaReference(signature)
   if (reference !== undefined) return { kind: 'payment', reference }

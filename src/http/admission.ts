@@ -30,8 +30,8 @@ export interface Admission {
   refuses(visitor: Visitor): boolean
   /** Whether a new connection of this address is to be left unread. */
   turnsAway(address: string): boolean
-  /** Whether an address that has not paid causes more work than its share while callers who have paid are served. */
-  isSpent(address: string): boolean
+  /** Seconds to stay away, for an address that has not paid and causes more work than its share while payers are served; otherwise 0. */
+  restSeconds(address: string): number
   /** Whether a health check of this address passes without a slot. */
   passesProbe(address: string): boolean
   inFlight(): number
@@ -140,7 +140,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 function judgeAddresses(earned: EarnedRequests, allowances: Allowances) {
   return {
     turnsAway: (address: string) => !earned.isPayer(address) && allowances.turnsAway(address),
-    isSpent: (address: string) => !earned.isPayer(address) && allowances.isSpent(address),
+    restSeconds: (address: string) => (earned.isPayer(address) ? 0 : allowances.restSeconds(address)),
     spendsTooMuch({ purpose, address }: Visitor): boolean {
       if (earned.isPayer(address)) return false
       const isTurnedAway = allowances.turnsAway(address)

@@ -11,6 +11,8 @@ export interface Allowances {
   forgive(address: string): void
   /** Whether the address has caused more work than its allowance. */
   isSpent(address: string): boolean
+  /** Seconds for which such an address is to stay away: as long as it has been refused already, within bounds; otherwise 0. */
+  restSeconds(address: string): number
   /** As `isSpent`, but a few still pass, so a neighbour of an attacker (NAT) is not shut out. */
   turnsAway(address: string): boolean
   /** Follows the load of one window of time. Allowances grow while the instance is calm. */
@@ -26,6 +28,8 @@ const unitsPerWindowMin = 25
 const burstSeconds = 2
 // An address that stops is forgiven within this time.
 const debtSecondsMax = 4
+// An address that reconnects at once for a long time costs a quarter of one that always waits for 5 s.
+export const restSteps = [5, 10, 20] as const
 const decrease = 0.7
 const increase = 1.15
 const passesPerSecond = 10
@@ -36,6 +40,8 @@ const msPerSecond = 1_000
 interface Spent {
   units: number
   atMs: number
+  /** Since when the address has been refused without a pause. */
+  refusedSinceMs?: number | undefined
 }
 
 /** Leaky buckets of one size that follows the load, one for each address. */
@@ -54,7 +60,10 @@ export function createAllowances(now: () => number): Allowances {
   const isSpent = (address: string): boolean => {
     if (perSecond >= unitsPerSecondMax) return false
     const spent = byAddress.get(address)
-    return spent !== undefined && leak(spent, perSecond).units >= perSecond * burstSeconds
+    if (spent === undefined) return false
+    if (leak(spent, perSecond).units >= perSecond * burstSeconds) return true
+    spent.refusedSinceMs = undefined
+    return false
   }
   return {
     isSpent,
@@ -66,9 +75,15 @@ export function createAllowances(now: () => number): Allowances {
         perSecond = Math.max(unitsPerSecondMin, perSecond * decrease)
       }
       if (perSecond >= unitsPerSecondMax) return
-      const spent = byAddress.get(address) ?? { units: 0, atMs: now() }
+      const spent: Spent = byAddress.get(address) ?? { units: 0, atMs: now() }
       spent.units = Math.min(leak(spent, perSecond).units + units, perSecond * (burstSeconds + debtSecondsMax))
       byAddress.set(address, spent)
+    },
+    restSeconds(address) {
+      const spent = isSpent(address) ? byAddress.get(address) : undefined
+      if (spent === undefined) return 0
+      const refusedSeconds = (now() - (spent.refusedSinceMs ??= now())) / msPerSecond
+      return restSteps.findLast((step) => refusedSeconds >= step) ?? restSteps[0]
     },
     forgive: (address) => void byAddress.delete(address),
     turnsAway(address) {

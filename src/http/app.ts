@@ -13,6 +13,7 @@ import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Admission, Slot, Visitor } from './admission.ts'
+import { restSteps } from './allowances.ts'
 import type { CallerLimits, Pass } from './callerLimits.ts'
 import { clientAddress, limitKey } from './clientAddress.ts'
 import type { Connections } from './connections.ts'
@@ -29,7 +30,7 @@ import { readParameters } from './readParameters.ts'
 import { createRouter, refusePath, type Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
 import { errorAnswer, invalidRequest, overloaded } from './transportError.ts'
-import { type Handler, spentRestSeconds } from './turns.ts'
+import type { Handler } from './turns.ts'
 import type { Uploads } from './uploads.ts'
 
 export interface AppDeps {
@@ -63,9 +64,10 @@ export function createApp(deps: AppDeps): Handler {
     const isProbe = probes.has(pathOf(request))
     const visitor = visitorOf(deps, request)
     if (!isProbe && deps.admission.refuses(visitor)) {
-      const isSpent = deps.admission.isSpent(visitor.address)
-      shed(deps, response, isSpent ? spentAnswer : overloadedAnswer)
-      return isSpent ? 'spent' : 'shed'
+      const restSeconds = deps.admission.restSeconds(visitor.address)
+      if (restSeconds > 0) tellProxy(deps, response, 'spent')
+      shed(deps, response, spentAnswers.get(restSeconds) ?? overloadedAnswer)
+      return restSeconds > 0 ? { spentForSeconds: restSeconds } : 'shed'
     }
     await koa(request, response)
     return response.statusCode === 429 ? 'shed' : 'served'
@@ -90,7 +92,12 @@ function createKoa(deps: AppDeps): Koa {
 }
 
 const overloadedAnswer = overloaded()
-const spentAnswer = overloaded(spentRestSeconds)
+const spentAnswers = new Map<number, Answer>(restSteps.map((seconds) => [seconds, overloaded(seconds)]))
+
+/** Our own proxy refuses addresses that cause load without paying, at a fraction of our cost: deploy/haproxy.cfg. It removes this header. */
+function tellProxy({ trustedProxyHops }: AppDeps, response: ServerResponse, state: 'spent' | 'paid'): void {
+  if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
+}
 
 /** Refuses a request without looking at it. Costs a tenth of a refusal by the routes. */
 function shed({ metrics }: AppDeps, response: ServerResponse, { status, headers, body }: Answer): void {
@@ -282,6 +289,7 @@ async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount, pa
     onProven(payer) {
       pass.onProven(payer)
       slot?.prove()
+      tellProxy(deps, context.res, 'paid')
     },
   }
   try {

@@ -19,18 +19,24 @@ export interface ConnectionLimits {
   readonly connectionsPerAddressMax: number
 }
 
-// Keeps a client that reconnects at once from causing an accept for each of its requests.
-const parkedMs = 5_000
+const msPerSecond = 1_000
 
 function refuse(socket: Socket): false {
   socket.destroy()
   return false
 }
 
-/** `turnsAway`: addresses whose new connections are left unread and closed later, which costs a quarter of serving them. */
+/** Judges client addresses by the load that they cause. */
+export interface Judge {
+  /** Whether new connections are left unread and closed later, which costs a quarter of serving them. */
+  turnsAway(address: string): boolean
+  /** The time until then keeps a client that reconnects at once from causing an accept for each of its requests. */
+  restSeconds(address: string): number
+}
+
 export function createConnections(
   { connectionsMax, connectionsPerAddressMax }: ConnectionLimits,
-  turnsAway: (address: string) => boolean,
+  { turnsAway, restSeconds }: Judge,
 ): Connections {
   const byAddress = new Map<string, number>()
   const idle = new Set<Socket>()
@@ -43,7 +49,9 @@ export function createConnections(
     else byAddress.set(address, left)
   }
   const take = (socket: Socket): boolean => {
-    const address = limitKey(plainAddress(socket.remoteAddress ?? ''))
+    // The client has reset it while it waited to be accepted. Its request would still be served.
+    if (socket.remoteAddress === undefined) return refuse(socket)
+    const address = limitKey(plainAddress(socket.remoteAddress))
     const ofAddress = byAddress.get(address) ?? 0
     if (ofAddress >= connectionsPerAddressMax) return refuse(socket)
     if (open >= connectionsMax) {
@@ -56,7 +64,7 @@ export function createConnections(
     idle.add(socket)
     socket.once('close', () => close(address, socket))
     if (!turnsAway(address)) return true
-    park(socket)
+    park(socket, restSeconds(address) * msPerSecond)
     return false
   }
   return {
@@ -69,7 +77,7 @@ export function createConnections(
   }
 }
 
-function park(socket: Socket): void {
+function park(socket: Socket, parkedMs: number): void {
   // It has no listener of Node's HTTP server.
   socket.on('error', () => undefined)
   socket.pause()

@@ -184,7 +184,7 @@ function csvHeaders(report: ReportName, position: number): Readonly<Record<strin
 }
 
 async function serveClosing(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
-  const month = /^month=(\d{4}-(?:0[1-9]|1[0-2]))$/.exec(query)?.[1]
+  const month = /^month=((?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2]))$/.exec(query)?.[1]
   const nowMs = deps.clock.nowMs()
   if (month === undefined || month > isoTime(nowMs).slice(0, 7))
     return invalidRequest([{ field: 'month', message: 'must be a month such as 2026-11, and not after this one' }])
@@ -200,9 +200,9 @@ async function serveReconciliation(deps: FinanceRouteDeps, { query }: FreeReques
   return jsonAnswer(200, JSON.stringify({ success: true, data: { ...reconciliation, decimals } }))
 }
 
-/** A colon is the only character of a reference that clients may encode. */
+/** A colon is the only character of a reference that clients may encode; space and line breaks around it come from a clipboard. */
 function subjectOf({ segment }: FreeRequest): string {
-  return segment.replaceAll(/%3a/gi, ':')
+  return segment.replaceAll(/^(?:%(?:09|0a|0d|20))+|(?:%(?:09|0a|0d|20))+$/gi, '').replaceAll(/%3a/gi, ':')
 }
 
 async function serveExplanation(deps: FinanceRouteDeps, request: FreeRequest): Promise<FreeAnswer> {

@@ -1,19 +1,25 @@
 import type { IncomingMessage } from 'node:http'
 
-const targetCharacters = /^[\u0021-\u007e]+$/
+// Visible ASCII without "#": a fragment is for clients, and a proxy may cut it off.
+const targetCharacters = /^[!"$-~]+$/
+const absoluteTarget = /^https?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?(?:[/?]|$)/i
 const hostValue = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
 
 /** Finds violations of RFC 9112 that Node's parser accepts. Undefined when the request is well framed. */
 export function findFramingProblem(request: IncomingMessage): string | undefined {
-  const { headers } = request
-  if (!targetCharacters.test(request.url ?? '')) return 'the request target must be visible ASCII'
-  if (headers.host === undefined && request.httpVersion === '1.1') return 'HTTP/1.1 needs a Host header'
+  const { headers, url = '', httpVersion } = request
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    return `the version must be HTTP/1.1 or HTTP/1.0 (got ${httpVersion})`
+  if (!targetCharacters.test(url)) return 'the request target must be visible ASCII without a fragment (#)'
+  if (!url.startsWith('/') && url !== '*' && !absoluteTarget.test(url))
+    return 'the request target must be a path, such as /api/catalog, or a whole URL'
+  if (headers.host === undefined && httpVersion === '1.1') return 'HTTP/1.1 needs a Host header'
   if (headers.host !== undefined && !hostValue.test(headers.host))
     return 'Host must be a name or address with an optional port'
   const encoding = headers['transfer-encoding']
   // RFC 9112, 6.1: a server that reads an encoding differently from the proxy before it sees another body.
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked alone'
-  if (encoding !== undefined && request.httpVersion !== '1.1') return 'Transfer-Encoding needs HTTP/1.1'
+  if (encoding !== undefined && httpVersion !== '1.1') return 'Transfer-Encoding needs HTTP/1.1'
   if (/\bchunked\b/i.test(String(headers['te'] ?? ''))) return 'TE must not name chunked'
   return findRepeated(request.rawHeaders)
 }

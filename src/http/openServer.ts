@@ -123,10 +123,18 @@ type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
   // The connections of a proxy carry many clients, and a listener that sells nothing is the operator's own.
   const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
-  const turnsAway = hasClients ? callers.admission.turnsAway : () => false
-  const connections = createConnections(callers.connectionLimits, turnsAway)
+  const { turnsAway, restSeconds } = callers.admission
+  const connections = createConnections(callers.connectionLimits, {
+    turnsAway: hasClients ? turnsAway : () => false,
+    restSeconds,
+  })
   const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
   const serve = createApp({ ...deps, ...callers, connections })
   const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
-  return listen(turns.onRequest, { ...address, takes: connections.take, onConnection: turns.onConnection })
+  return listen(turns.onRequest, {
+    ...address,
+    takes: connections.take,
+    onConnection: turns.onConnection,
+    whenAnswered: turns.whenAnswered,
+  })
 }

@@ -33,7 +33,8 @@ export async function readBody(deps: BodyDeps, arriving: Arriving): Promise<Buff
   if (encoding.toLowerCase() !== 'identity')
     return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-encoding must be absent: send the JSON uncompressed')
   if (declaredBytes(request) > bytesMax) return tooLarge(bytesMax)
-  if (request.headers.expect !== undefined) response.writeContinue()
+  // A client of HTTP/1.0 does not know it (RFC 9110, 10.1.1).
+  if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   return receive(deps, arriving)
 }
 

@@ -1,16 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { listenWithAcceptors, portOf } from './acceptors.ts'
-import type { Answer } from '../paywall/answer.ts'
-import { errorAnswer, type TransportError } from './transportError.ts'
+import { answerClientError, headerBytesMax, rawAnswer } from './clientError.ts'
+import { errorAnswer } from './transportError.ts'
 
-// Measured. The largest legal proof makes a header of 2.3 kB.
 const limits = {
-  maxHeaderSize: 16 * 1024,
+  maxHeaderSize: headerBytesMax,
   headersTimeout: 10_000,
   // The body has a shorter time of its own (readBody.ts).
   requestTimeout: 30_000,
@@ -40,15 +39,21 @@ interface Guard {
   readonly takes: (socket: Socket) => boolean
   /** Called for each connection that is read. */
   readonly onConnection: (socket: Socket) => void
+  /** Calls back when the requests before an error of the parser have been answered. */
+  readonly whenAnswered: (socket: Socket, then: () => void) => void
 }
 
-export async function listen(
-  serve: RequestListener,
-  { host, port, takes = () => true, onConnection = () => undefined }: ListenOptions,
-): Promise<Listener> {
+const unguarded: Guard = {
+  takes: () => true,
+  onConnection: () => undefined,
+  whenAnswered: (_, then) => then(),
+}
+
+export async function listen(serve: RequestListener, { host, port, ...options }: ListenOptions): Promise<Listener> {
+  const guard: Guard = { ...unguarded, ...options }
   const server = createServer(limits, (request, response) => void serve(request, response))
   server.maxRequestsPerSocket = requestsPerSocketMax
-  server.on('clientError', answerClientError)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => onClientError(guard, error, socket))
   server.on('connect', answerConnect)
   server.on('checkExpectation', answerExpectation)
   server.on('checkContinue', (request, response: ServerResponse) => {
@@ -56,7 +61,7 @@ export async function listen(
     response.shouldKeepAlive = false
     serve(request, response)
   })
-  guardConnections(server, { takes, onConnection })
+  guardConnections(server, guard)
   const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
     throw new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })
   })
@@ -75,21 +80,12 @@ function guardConnections(server: Server, { takes, onConnection }: Guard): void 
   })
 }
 
-/** Requests that Node could not parse never reach Koa; they too get an answer in JSON. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const [code, message] = clientErrorOf(error.code)
-  socket.end(rawAnswer(errorAnswer(code, message)))
-}
-
-function clientErrorOf(code: string | undefined): readonly [TransportError, string] {
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return ['HEADERS_TOO_LARGE', `target and headers must fit into ${limits.maxHeaderSize} bytes`]
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['REQUEST_TIMEOUT', 'the request did not arrive in time']
-  return ['INVALID_REQUEST', 'the request is not well-formed HTTP/1.1']
+/** Errors of the parser wait for the answers to the requests before them; after `Connection: close` there is nothing to answer. */
+function onClientError({ whenAnswered }: Guard, error: NodeJS.ErrnoException, socket: Socket): void {
+  const { code = '' } = error
+  const answer = () => (code === 'HPE_CLOSED_CONNECTION' ? socket.end() : answerClientError(error, socket))
+  if (code.startsWith('HPE_')) whenAnswered(socket, answer)
+  else answer()
 }
 
 function answerConnect(_request: IncomingMessage, socket: Duplex): void {
@@ -102,12 +98,6 @@ function answerExpectation(_request: IncomingMessage, response: ServerResponse):
   const { status, headers, body } = errorAnswer('EXPECTATION_FAILED', 'the only expectation served is 100-continue')
   const length = { 'content-length': Buffer.byteLength(body) }
   response.writeHead(status, { ...headers, ...length, connection: 'close' }).end(body)
-}
-
-function rawAnswer({ status, headers, body }: Answer): string {
-  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n')
 }
 
 const drainPollMs = 50

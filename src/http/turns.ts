@@ -3,18 +3,17 @@ import type { Socket } from 'node:net'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { UnreadAnswers } from './unreadAnswers.ts'
 
-/** Serves a request. `shed`: it was refused because of load. `spent`: because of the load that its address causes. */
+/** Serves a request. `shed`: it was refused because of load. `spentForSeconds`: because of the load that its address causes. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<Outcome>
 
-export type Outcome = 'served' | 'shed' | 'spent'
+export type Outcome = 'served' | 'shed' | { readonly spentForSeconds: number }
 
 // Node parses all requests of a packet at once: 64 kB of pipelined requests cost 150 ms and 7 MB. A piece holds about 25 of them.
 const pieceBytes = 1_024
 // While a body of unknown length arrives: it is often large, and each piece costs a call of the parser.
 const bodyPieceBytes = 8_192
-export const spentRestSeconds = 5
-// As long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down without any work.
-const restMsAfter: Readonly<Record<Outcome, number>> = { served: 0, shed: 1_000, spent: spentRestSeconds * 1_000 }
+const shedRestMs = 1_000
+const msPerSecond = 1_000
 // The rest of a refused body is dropped during this time, so that the client can read its answer.
 const lingerMs = 2_000
 
@@ -33,6 +32,8 @@ interface Turns {
   unparsed: Buffer
   /** Bytes of the current request's body that have not been parsed; NaN when it has no length. */
   bodyBytes: number
+  /** The bytes after the waiting requests could not be parsed: answers that. */
+  refuseRest: (() => void) | undefined
 }
 
 export interface TurnDeps {
@@ -45,6 +46,8 @@ export interface TurnDeps {
 export interface ConnectionTurns {
   onConnection(socket: Socket): void
   onRequest(request: IncomingMessage, response: ServerResponse): void
+  /** Calls back when the requests that have arrived whole are answered. Nothing else of the connection is parsed. */
+  whenAnswered(socket: Socket, refuseRest: () => void): void
 }
 
 /**
@@ -63,7 +66,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
     response.once('close', () => {
       if (socket.destroyed) return
       if (!request.complete) linger(request, outcome)
-      const restMs = rests ? restMsAfter[outcome] : 0
+      const restMs = rests ? restMsAfter(outcome) : 0
       if (restMs > 0) setTimeout(next, restMs, turns, socket).unref()
       // Pipelined requests let the event loop turn, or a thousand of them would keep every other connection waiting.
       else if (turns.waiting.length > 0 || turns.unparsed.length > 0) setImmediate(next, turns, socket)
@@ -79,6 +82,8 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
     turns.current = undefined
     const exchange = turns.waiting.shift()
     if (socket.destroyed) return
+    const { refuseRest } = turns
+    if (refuseRest !== undefined && exchange?.request.complete !== true) return refuseRest()
     if (exchange === undefined) {
       socket.resume()
       return
@@ -89,7 +94,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
 
   return {
     onConnection(socket) {
-      const turns: Turns = { current: undefined, waiting: [], unparsed: nothing, bodyBytes: 0 }
+      const turns: Turns = { current: undefined, waiting: [], unparsed: nothing, bodyBytes: 0, refuseRest: undefined }
       turnsOf.set(socket, turns)
       parseInPieces(socket, turns)
     },
@@ -98,7 +103,19 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
       if (turns.current === undefined) start(turns, { request, response })
       else turns.waiting.push({ request, response })
     },
+    whenAnswered(socket, refuseRest) {
+      const turns = assertPresent(turnsOf.get(socket), 'an error of the parser comes on a connection')
+      if (turns.current?.request.complete !== true) return refuseRest()
+      turns.refuseRest = refuseRest
+      turns.unparsed = nothing
+    },
   }
+}
+
+/** As long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down without any work. */
+function restMsAfter(outcome: Outcome): number {
+  if (typeof outcome === 'object') return outcome.spentForSeconds * msPerSecond
+  return outcome === 'shed' ? shedRestMs : 0
 }
 
 const nothing = Buffer.alloc(0)
@@ -136,7 +153,7 @@ function pieceBytesOf({ current, bodyBytes }: Turns): number {
 
 function linger(request: IncomingMessage, outcome: Outcome): void {
   const { socket } = request
-  if (outcome !== 'spent') request.resume()
+  if (typeof outcome === 'string') request.resume()
   setTimeout(() => {
     if (!request.complete) socket.destroy()
   }, lingerMs).unref()

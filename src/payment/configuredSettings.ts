@@ -22,10 +22,16 @@ export interface SettingSources {
   readonly origin: string
 }
 
+const wholePerMille = 1_000
+
 /** Everything on which the meaning of the ledger depends besides its events. */
 export function configuredSettings({ receiptKey, terms, split, origin }: SettingSources): readonly ConfiguredSetting[] {
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms
   const shares = split.map(({ account, perMille }) => ({ account, perMille }))
+  assert(
+    shares.reduce((sum, { perMille }) => sum + perMille, 0) === wholePerMille,
+    'the configured split is the whole of each payment',
+  )
   return [
     { name: 'receipt-key', value: publicReceiptKey.parse(receiptKey), variable: 'RECEIPT_SIGNING_KEY' },
     { name: 'payment-wallet', value: paymentWallet, variable: 'PAYMENT_WALLET' },
@@ -53,6 +59,7 @@ export function differenceFrom(configured: ConfiguredSetting, inForce: SettingPe
 
 /** Reason for refusing to start, with the commands that would make each change official. */
 export function differencesText(differences: readonly SettingDifference[]): string {
+  assert(differences.length > 0, 'a refusal to start names a difference')
   const [count, s] = [differences.length, differences.length === 1 ? '' : 's']
   const parts = differences.map(({ configured, recorded, since }) => {
     const { name, value, variable } = configured

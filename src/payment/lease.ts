@@ -15,6 +15,7 @@ const clockDifferenceMaxMs = 60_000
  * own time, which never stands still.
  */
 export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: number): boolean {
+  assert(leaseMs > 0, 'a lease has a length')
   return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
 }
 

@@ -1,4 +1,4 @@
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Decider, RefundApproved, RefundDebt, RefundGranted, RefundRole } from './events/refundEvents.ts'
 import type { RefundEvent } from './events.ts'
@@ -16,6 +16,7 @@ export interface RefundState {
 export const noRefund: RefundState = { version: 0, phase: '' }
 
 export function evolveRefund({ version, phase }: RefundState, event: RefundEvent): RefundState {
+  assert(event.kind !== 'RefundGranted' || phase !== 'granted', 'a refund is granted once')
   const isGranted = event.kind === 'RefundGranted' || phase === 'granted'
   return { version: version + 1, phase: isGranted ? 'granted' : 'approved' }
 }
@@ -52,6 +53,10 @@ export interface ApprovalQuestion extends Question {
 export function decideApproval(question: ApprovalQuestion): RefundDecision | string {
   const { payment, wallet, mint, debts, decider } = question
   if (debts.length === 0) return 'no debt of this payment waits for an approval'
+  assert(
+    debts.every((debt) => debt.baseUnits > 0n),
+    'a debt is more than nothing',
+  )
   const baseUnits = debts.reduce((sum, debt) => sum + debt.baseUnits, 0n)
   const problem = findLimitProblem(question, baseUnits) ?? findTextProblem(decider)
   if (problem !== undefined) return problem
@@ -111,7 +116,7 @@ function findTextProblem({ by, reason }: Decider): string | undefined {
 
 /** Name of the stream in event bodies. */
 export function refundStreamName(payment: PaymentReference): string {
-  return `refund:${signatureOf(payment) ?? ''}`
+  return `refund:${assertPresent(signatureOf(payment), 'a refund is of a payment on Solana')}`
 }
 
 // Space of decisions about refunds; the key is that of the payment (migrations/kinds/refund.sql).

@@ -91,6 +91,10 @@ export function isSameValue(name: string, one: Json, other: Json): boolean {
 
 /** The period of the newest value that has taken effect. Undefined for a setting that is not on record. */
 export function periodInForce(periods: readonly SettingPeriod[], atMs: number): SettingPeriod | undefined {
+  assert(
+    periods.every(({ number }, index) => number === index + 1),
+    'periods are those of one setting, oldest first',
+  )
   return periods.findLast(({ fromMs }) => fromMs <= atMs)
 }
 

@@ -175,6 +175,7 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
     return refuseProof('transfer_insufficient', `received ${ownBaseUnits}, required ${requiredBaseUnits} base units`)
   }
   const burnedBaseUnits = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  assert(ownBaseUnits <= arrivedBaseUnits, 'a wallet pays with no more than what arrived')
   assert(arrivedBaseUnits >= requiredBaseUnits, 'no less arrived than the price asks')
   return { burnedBaseUnits, receivedBaseUnits: arrivedBaseUnits }
 }
@@ -197,5 +198,9 @@ function netOf(balance: TokenBalance): bigint {
 }
 
 function sumOf(movements: readonly TokenMovement[]): bigint {
+  assert(
+    movements.every(({ amountBaseUnits }) => amountBaseUnits >= 0n),
+    'an instruction moves no less than nothing',
+  )
   return movements.reduce((sum, movement) => sum + movement.amountBaseUnits, 0n)
 }

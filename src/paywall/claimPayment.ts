@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import { decideClaim, type Order, type PaymentState } from '../payment/payment.ts'
-import type { Known, PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
+import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
 
@@ -28,7 +28,8 @@ export interface Claim {
 export interface ClaimQuestion {
   readonly order: Order
   readonly settlement: Settlement
-  readonly known: Known
+  /** The newest state that the caller knows. */
+  readonly payment: PaymentState
   readonly idempotencyKey: string | undefined
 }
 
@@ -44,7 +45,7 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
   const { leaseMs, attemptsMax } = deps
   const attemptId = newId('attempt')
   const sought = { reference: settlement.reference, wallet: order.wallet, orderDigest: order.digest }
-  let before = question.known.payment
+  let before = question.payment
   for (let tries = 1; tries <= triesMax; tries++) {
     const nowMs = deps.clock.nowMs()
     const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, attemptsMax, nowMs })

@@ -18,6 +18,9 @@ export interface OfferDeps {
   readonly quoteTtlMs: number
 }
 
+/** Why a product without a price is not offered. */
+export const unpriced = 'the token has no current price; checks.price of /api/health says why'
+
 export interface OfferQuestion {
   readonly request: OrderRequest
   readonly product: Product

@@ -5,8 +5,8 @@ import { identifyCaller } from './identifyCaller.ts'
 import { isRefusal, refuse } from '@tollbook/core/refusal'
 import { findReplay, readIdempotencyKey, settlementInLedger } from './replay.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
-import { issueOffer, type OfferDeps } from './issueOffer.ts'
-import { isFinal, mayUse, type Order } from '../payment/payment.ts'
+import { issueOffer, type OfferDeps, unpriced } from './issueOffer.ts'
+import { isFinal, mayUse, type Order, type PaymentState } from '../payment/payment.ts'
 import { orderDigest } from './orderDigest.ts'
 import { type ClaimDeps, claimPayment, refuseOvertaken } from './claimPayment.ts'
 import { type HandlerDeps, runHandler } from './runHandler.ts'
@@ -43,7 +43,6 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
-
   try {
     // No proof: an offer on every rail.
     if (rail === undefined) {
@@ -60,8 +59,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (isRefusal(presented)) return refusalAnswer(presented)
     const { payer: wallet, proof } = presented
     const order: Order = { wallet, endpoint: ordered.endpoint, digest: orderDigest(product, ordered.parameters) }
-    const sought = { reference: proof.reference, wallet, orderDigest: order.digest }
-    const known = await deps.ledger.lookUp({ ...sought, idempotencyKey })
+    const { reference } = proof
+    const known = await deps.ledger.lookUp({ reference, wallet, orderDigest: order.digest, idempotencyKey })
     const replay = findReplay(known, { rail, proof, order })
     if (isRefusal(replay)) return refusalAnswer(replay)
     if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)
@@ -70,12 +69,14 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
     if (exposed !== undefined) return refusalAnswer(refuseClosed(exposed))
     const recorded = settlementInLedger(known.payment, { rail, proof })
-    const settlement = recorded ?? request.takeLookup() ?? (await rail.settle({ proof, order, payment: known.payment }))
+    let { payment } = known
+    const onRecorded = (after: PaymentState) => void (payment = after)
+    const settlement = recorded ?? request.takeLookup() ?? (await rail.settle({ proof, order, payment, onRecorded }))
     if (isRefusal(settlement)) return refusalAnswer(settlement)
     request.onProven(wallet)
 
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
-    const claim = await claimPayment(deps, { order, settlement, known, idempotencyKey })
+    const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
     if (isRefusal(claim)) return refusalAnswer(claim)
     const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream')
@@ -96,5 +97,4 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
 }
 
 const unknownOutcome = 'the outcome is unknown; repeat the same request, with the same proof if you sent one'
-const unpriced = 'the token has no current price; checks.price of /api/health says why'
 const refuseClosed = (why: string) => refuse('ENDPOINT_UNAVAILABLE', why, 5)

@@ -119,4 +119,6 @@ export interface SettleQuestion<P extends Proof = Proof> {
   readonly order: Order
   /** State in the ledger: `unknown`, or `submitted` when this service has sent the payment before. */
   readonly payment: PaymentState
+  /** Called with the state after a step that the rail has recorded itself. The claim is decided on it, without a lookup. */
+  readonly onRecorded: (payment: PaymentState) => void
 }

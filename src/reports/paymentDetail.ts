@@ -22,7 +22,7 @@ export async function paymentDetail(database: Database, reference: PaymentRefere
   const events = found.map(shown)
   const bodies = events.map(({ event }) => event.body)
   const wallet = firstText(bodies, 'wallet')
-  const refunds = wallet === '' ? [] : await readRefunds(database, [wallet])
+  const refunds = wallet === '' ? [] : await readRefunds(database, { wallets: [wallet], references: [reference] })
   return {
     reference,
     kind: first.stream_kind,
@@ -33,7 +33,7 @@ export async function paymentDetail(database: Database, reference: PaymentRefere
     events: events.map(({ event }) => event),
     transactionBase64: events.map(({ transactionBase64 }) => transactionBase64).find((text) => text !== null) ?? null,
     ...(await readOrFault('open debts of a payment', () => readOwed(database, found))),
-    refunds: refunds.filter((line) => line.reference === reference).map(refundJson),
+    refunds: refunds.map(refundJson),
   }
 }
 

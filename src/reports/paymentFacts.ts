@@ -204,24 +204,29 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
   return readReference(rows[0]?.reference ?? '')
 }
 
-/** Sealed leaves are searched in the tiles, which hold 256 of them in a row, and the others one by one. */
+/** In the list of payments; behind it in the tiles, which hold 256 leaves in a row; and behind these one by one. */
 async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
   const start = Buffer.from(leafHashStart, 'hex')
   const { rows } = await sql<{ id: Buffer }>`
-    with found as (
-      select t.index * 256 + (position(${start} in t.hashes) - 1) / 32 + 1 as seq
-      from ledger.tiles t
-      where t.level = 0 and position(${start} in t.hashes) > 0
+    with listed as materialized (select p.upto_seq from reports.progress p),
+    found as (
+      select p.stream from reports.payments p where p.receipt = ${start}
       union all
-      select e.seq
+      select e.stream
+      from ledger.tiles t
+      join ledger.events e on e.seq = t.index * 256 + (position(${start} in t.hashes) - 1) / 32 + 1 and e.kind = 'RequestFulfilled'
+      where t.level = 0 and t.index >= (select l.upto_seq / 256 from listed l) and position(${start} in t.hashes) > 0
+      union all
+      select e.stream
       from ledger.events e
-      where e.seq > coalesce((select (max(t.index) + 1) * 256 from ledger.tiles t where t.level = 0), 0)
-        and substr(e.leaf_hash, 1, ${start.length}) = ${start}
+      where e.seq > greatest(
+          (select l.upto_seq from listed l),
+          coalesce((select (max(t.index) + 1) * 256 from ledger.tiles t where t.level = 0), 0))
+        and e.kind = 'RequestFulfilled' and substr(e.leaf_hash, 1, ${start.length}) = ${start}
     )
     select s.id
     from found f
-    join ledger.events e on e.seq = f.seq and e.kind = 'RequestFulfilled'
-    join ledger.streams s on s.stream = e.stream
+    join ledger.streams s on s.stream = f.stream
     limit 1`.execute(database)
   const id = rows[0]?.id
   return id === undefined ? undefined : referenceOfStream(id)

@@ -37,7 +37,10 @@ interface Candidate {
 export async function refundList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const found = await readOrFault('the refunds', () => readCandidates(database, question))
   const { page, last } = pageOf(found, question)
-  const lines = await readRefunds(database, [...new Set(page.map(({ wallet }) => wallet))])
+  const lines = await readRefunds(database, {
+    wallets: [...new Set(page.map(({ wallet }) => wallet))],
+    references: page.map(({ reference }) => reference),
+  })
   const rows = page.flatMap((candidate) =>
     lines
       .filter(({ reference, state }) => {

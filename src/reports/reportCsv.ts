@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
 import { type AskedReport, allRows, readReport } from './readReport.ts'
-import { isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
+import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
 
 /**
  * The whole report as CSV, RFC 4180, written as it is read. Each amount has two columns: base units, which are exact, and
@@ -29,23 +29,31 @@ export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
       return isMicroUsd(column) ? [column, usdName(column)] : [column]
     }),
     escape_formulas: true,
+    // Numbers until here: only text is escaped, and an amount below zero begins like a formula.
+    cast: {
+      bigint: (amountBaseUnits, { column }) =>
+        isAmount(String(column)) ? amountBaseUnits.toString() : formatDecimal(amountBaseUnits, decimals),
+      number: (value, { column }) =>
+        String(column).endsWith('Usd') && !isMicroUsd(String(column))
+          ? formatDecimal(BigInt(value), usdDecimals)
+          : String(value),
+    },
     record_delimiter: 'windows',
   })
-  const written = Readable.from(csvRows(rows, decimals))
+  const written = Readable.from(csvRows(rows))
   written.on('error', (error) => lines.destroy(error))
   lines.on('close', () => written.destroy())
   return written.pipe(lines)
 }
 
-async function* csvRows(rows: AsyncIterable<ReportRow>, decimals: number): AsyncGenerator<Record<string, unknown>> {
+/** Amounts and values a second time, under the name of the column for people. */
+async function* csvRows(rows: AsyncIterable<ReportRow>): AsyncGenerator<Record<string, unknown>> {
   for await (const row of rows) {
-    const tokens = Object.entries(row).flatMap(([name, cell]) => {
-      if (typeof cell === 'bigint') return [[tokensName(name), formatDecimal(cell, decimals)]]
-      return isMicroUsd(name) && typeof cell === 'number'
-        ? [[usdName(name), formatDecimal(BigInt(cell), usdDecimals)]]
-        : []
+    const shown = Object.entries(row).flatMap(([name, cell]): readonly (readonly [string, Cell])[] => {
+      if (typeof cell === 'bigint') return [[tokensName(name), cell]]
+      return isMicroUsd(name) && typeof cell === 'number' ? [[usdName(name), cell]] : []
     })
-    yield { ...row, ...Object.fromEntries(tokens) }
+    yield { ...row, ...Object.fromEntries(shown) }
   }
 }
 

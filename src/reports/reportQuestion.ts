@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isBase58Of32Bytes } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
 import { type RefundStateName, refundStates } from './refundLines.ts'
 
@@ -58,13 +59,32 @@ export const limitMax = 1_000
 const limitStandard = 100
 const textMax = 200
 
-const day = z.iso.date('must be a day such as 2026-11-21, in UTC').optional()
+// Tokens that were minted to the payment wallet have no sender.
+const unknownWallet = 'unknown'
+
+const day = z.iso
+  .date('must be a day such as 2026-11-21, in UTC')
+  .refine((text) => text >= '1970', 'must not be before 1970')
+  .optional()
+// No payment is older, a database has no year 0, and Date.UTC reads the year 50 as 1950.
+const year = /(?:19[7-9]\d|[2-9]\d{3})/.source
 const text = z
   .string()
+  .trim()
   .min(1, 'must not be empty')
   .max(textMax, 'is too long')
   // Postgres cannot store a NUL, and no name of ours has a control character.
   .regex(/^\P{Cc}*$/u, 'must be printable')
+  .optional()
+const shownMax = 60
+/** A text that is not a wallet has no payments either, which would be a wrong answer about a wallet that was pasted in part. */
+const wallet = z
+  .string()
+  .trim()
+  .refine((text) => text === unknownWallet || isBase58Of32Bytes(text), {
+    error: ({ input }) =>
+      `must be a wallet address, 32 to 44 characters of base58 in which upper and lower case differ (got ${JSON.stringify(String(input).slice(0, shownMax))})`,
+  })
   .optional()
 const shape = z
   .strictObject({
@@ -72,15 +92,15 @@ const shape = z
     to: day,
     month: z
       .string()
-      .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')
+      .regex(new RegExp(`^${year}-(0[1-9]|1[0-2])$`), 'must be a month such as 2026-11')
       .optional(),
     quarter: z
       .string()
-      .regex(/^\d{4}-Q[1-4]$/, 'must be a quarter such as 2026-Q4')
+      .regex(new RegExp(`^${year}-Q[1-4]$`), 'must be a quarter such as 2026-Q4')
       .optional(),
     by: z.enum(groupings, `must be one of ${groupings.join(', ')}`).default('day'),
     endpoint: text,
-    wallet: text,
+    wallet,
     state: z.enum(stateNames, `must be one of ${stateNames.join(', ')}`).optional(),
     refund: z.enum(refundStates, `must be one of ${refundStates.join(', ')}`).optional(),
     owedTo: z.enum(['all', 'shares', 'wallets'], 'must be all, shares or wallets').default('all'),

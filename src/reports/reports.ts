@@ -71,11 +71,11 @@ export function createReports(database: Database, token: LedgerToken): Reports {
       await rollUp(database)
       return paymentDetail(database, reference)
     },
-    refundsNow: (wallet) => positioned(() => readRefunds(database, [wallet])),
+    refundsNow: (wallet) => positioned(() => readRefunds(database, { wallets: [wallet] })),
     statement: (question) => positioned(() => walletStatement(database, { ...question, token })),
     refundsOf: async (wallet) => {
       for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
-      return readRefunds(database, [wallet])
+      return readRefunds(database, { wallets: [wallet] })
     },
   }
 }

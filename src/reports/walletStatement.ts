@@ -43,7 +43,7 @@ export async function walletStatement(
   const asked: AskedReport = { ...question, report: 'payments', token }
   // A fault comes before anything was sent.
   await readReport(database, { ...asked, limit: 1 })
-  const refunds = Map.groupBy(await readRefunds(database, [wallet]), ({ reference }) => reference)
+  const refunds = Map.groupBy(await readRefunds(database, { wallets: [wallet] }), ({ reference }) => reference)
   return csvOf({ columns, rows: rowsWith(allRows(database, asked), refunds), decimals: token.decimals })
 }
 

@@ -64,7 +64,7 @@ test('while callers who have paid are served and the event loop is busy, an addr
     occupyEventLoop(50)
     admission.enter(payer)?.leave()
     ask()
-    return admission.isSpent(quote.address) && admission.turnsAway(quote.address)
+    return admission.restSeconds(quote.address) > 0 && admission.turnsAway(quote.address)
   })
   expect(admission.refuses({ ...quote, address: '192.0.2.3' })).toBe(false)
   // More than it has earned.
@@ -137,3 +137,15 @@ test('an overloaded instance refuses with Retry-After, and still answers health 
   expect((await waiting).status).toBe(200)
   expect(admission.inFlight()).toBe(0)
 })
+
+test.each([
+  [1, 'spent'],
+  [0, undefined],
+])(
+  'behind %s proxies a refusal because of the load of an address tells them %s',
+  async (trustedProxyHops, expected) => {
+    const { port } = await openPlainServer({ trustedProxyHops, restSeconds: () => 10 })
+    const { status, headers } = await rawRequest(port, { method: 'GET', target: '/free' })
+    expect([status, headers['retry-after'], headers['x-address-state']]).toEqual([503, '10', expected])
+  },
+)

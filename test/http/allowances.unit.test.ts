@@ -54,6 +54,23 @@ test('when the load is gone, allowances are large again within five seconds', ()
   expect(isSpent(address)).toBe(false)
 })
 
+test('an address that keeps on asking is told to stay away for longer, and the first pause ends that', () => {
+  const { spend, restSeconds, adaptLong, pass } = openAllowances()
+  adaptLong(true)
+  expect(restSeconds(address)).toBe(0)
+  const rests = Array.from({ length: 21 }, () => {
+    spend(address, 100)
+    const seconds = restSeconds(address)
+    pass(1_000)
+    return seconds
+  })
+  expect(rests).toEqual([...Array(10).fill(5), ...Array(10).fill(10), 20])
+  pass(4_100)
+  expect(restSeconds(address)).toBe(0)
+  spend(address, 100)
+  expect(restSeconds(address)).toBe(5)
+})
+
 test('a payment forgives what its address has asked for', () => {
   const { spend, forgive, isSpent, adaptLong } = openAllowances()
   adaptLong(true)

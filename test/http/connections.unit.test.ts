@@ -1,4 +1,9 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { portOf } from '../../src/http/acceptors.ts'
+import { createConnections } from '../../src/http/connections.ts'
+import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 import { openPlainServer } from './plainServer.ts'
@@ -187,4 +192,19 @@ test('a connection of an address that is turned away is held without reading, an
   expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
   expect([parsed, parked.received(), connections.count()]).toEqual([1, '', 1])
   parked.socket.destroy()
+})
+
+test('a connection that its client has reset before it was accepted is not served', async () => {
+  const accepted = Promise.withResolvers<Socket>()
+  const server = createServer({ pauseOnConnect: true }, accepted.resolve).listen(0, '127.0.0.1')
+  afterFile(() => Promise.resolve(void server.close()))
+  await once(server, 'listening')
+  const client = connect(portOf(server), '127.0.0.1')
+  client.write(get('/free'))
+  const socket = await accepted.promise
+  client.resetAndDestroy()
+  await once(client, 'close')
+  const judge = { turnsAway: () => false, restSeconds: () => 0 }
+  const connections = createConnections({ connectionsMax: 1, connectionsPerAddressMax: 1 }, judge)
+  expect([connections.take(socket), connections.count()]).toEqual([false, 0])
 })

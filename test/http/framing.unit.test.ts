@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openPlainServer } from './plainServer.ts'
-import { exchange } from './rawSocket.ts'
+import { exchange, openRawSocket } from './rawSocket.ts'
 
 let port: number
 
@@ -25,6 +25,9 @@ describe('a request with two readings is refused in JSON', () => {
     ['TE: gzip, chunked', ['GET /free HTTP/1.1', 'Host: a', 'TE: gzip, chunked'], ''],
     ['chunks on HTTP/1.0', ['POST /order HTTP/1.0', ...order.slice(1), 'Transfer-Encoding: chunked'], chunked],
     ['two Content-Types', [...order, 'Content-Type: text/plain', length], body],
+    ['HTTP/2.0 in the request line', ['GET /free HTTP/2.0', 'Host: a'], ''],
+    ['a target with a fragment', ['GET /free#part HTTP/1.1', 'Host: a'], ''],
+    ['a malformed URL as target', ['GET http://[::/free HTTP/1.1', 'Host: a'], ''],
   ])('%s', async (_, head, content) => {
     const answer = await exchange(port, head, content)
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
@@ -44,8 +47,47 @@ describe('a request with two readings is refused in JSON', () => {
   })
 })
 
+describe('a refusal of the parser names what is wrong', () => {
+  test.each([
+    ['GET /free HTTP/1.1\nHost: a\n\n', /lines must end with CRLF/],
+    ['GET /free HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n', /header/],
+    ['PUSH /free HTTP/1.1\r\n\r\n', /method is not known/],
+    ['GET free HTTP/1.1\r\n\r\n', /target must begin with/],
+    ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', /HTTP\/2 is not served/],
+    ['POST /order HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n', /Content-Length must be given once/],
+    ['POST /order HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n', /Transfer-Encoding/],
+    ['POST /order HTTP/1.1\r\nContent-Length: 1e9\r\n\r\n', /Content-Length must be a whole number/],
+    [`${order.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\nxx\r\n`, /chunk/],
+  ])('%j', async (bytes, message) => {
+    const answer = await openRawSocket(port, bytes).closed
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(jsonOf(answer)).toMatchObject({ code: 'INVALID_REQUEST', error: expect.stringMatching(message) })
+  })
+})
+
+describe('a request is answered before an error in the bytes after it', () => {
+  test('that do not parse', async () => {
+    const answer = await openRawSocket(port, 'GET /free HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n').closed
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nfreeHTTP\/1\.1 400 /)
+  })
+
+  test('that come after Connection: close', async () => {
+    const [first, second] = [
+      ['GET /free HTTP/1.1', 'Host: a', 'Connection: close', '', ''],
+      ['GET /free HTTP/1.1', '', ''],
+    ]
+    const answer = await openRawSocket(port, [...first, ...second].join('\r\n')).closed
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nfree$/)
+  })
+})
+
 describe('100 Continue', () => {
   const expecting = 'Expect: 100-continue'
+
+  test('is not sent to a client of HTTP/1.0, which does not know it', async () => {
+    const head = ['POST /order HTTP/1.0', ...order.slice(1), length, expecting]
+    expect(await exchange(port, head, body)).toMatch(/^HTTP\/1\.1 503 /)
+  })
 
   test('is sent when the body is wanted, and the answer follows', async () => {
     const answer = await exchange(port, [...order, length, expecting], body)

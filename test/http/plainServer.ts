@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, systemClock } from '@tollbook/core/clock'
-import { createAdmission } from '../../src/http/admission.ts'
+import { createAdmission, type Visitor } from '../../src/http/admission.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type ConnectionLimits, createConnections } from '../../src/http/connections.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
@@ -63,6 +63,8 @@ export interface PlainServerOptions {
   readonly connectionLimits?: ConnectionLimits
   /** Addresses whose connections are left unread. */
   readonly turnsAway?: (address: string) => boolean
+  /** Of addresses whose requests are refused because of the load that they cause. */
+  readonly restSeconds?: (address: string) => number
   readonly uploadLimits?: UploadLimits
   readonly unreadLimits?: UnreadLimits
   readonly clock?: Clock
@@ -70,16 +72,21 @@ export interface PlainServerOptions {
   readonly onRequest?: () => void
 }
 
+const parkedSeconds = 5
 const noLimits = { quotesPerAddressMax: 0, quotesPerWalletMax: 0, unknownProofsPerMinute: 0, quoteTtlMs: 1_000 }
 const megabyte = 1024 * 1024
 
 /** The real listener and application, with nothing to sell and limits that do not adapt. */
 export async function openPlainServer(options: PlainServerOptions = {}) {
   const { limit = 100_000, clock = systemClock, trustedProxyHops = 0 } = options
-  const admission = createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit })
+  const { restSeconds } = options
+  const admission = {
+    ...createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit }),
+    ...(restSeconds && { restSeconds, refuses: ({ address }: Visitor) => restSeconds(address) > 0 }),
+  }
   const connections = createConnections(
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },
-    options.turnsAway ?? (() => false),
+    { turnsAway: options.turnsAway ?? (() => false), restSeconds: () => parkedSeconds },
   )
   const uploads = createUploads(options.uploadLimits ?? { bytesMax: megabyte, bytesPerAddressMax: megabyte })
   const limits = createCallerLimits(
@@ -111,6 +118,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     port: 0,
     takes: connections.take,
     onConnection: turns.onConnection,
+    whenAnswered: turns.whenAnswered,
   })
   afterFile(async () => {
     admission.close()

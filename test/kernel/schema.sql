@@ -193,6 +193,7 @@ reports.payments lost numeric(38,0) not null default 0
 reports.payments unearned numeric(38,0) not null default 0
 reports.payments owed numeric(38,0) not null default 0
 reports.payments shares jsonb not null default '{}'::jsonb
+reports.payments receipt bytea
 reports.payouts seq bigint not null
 reports.payouts line integer not null
 reports.payouts mint text not null
@@ -365,10 +366,14 @@ CREATE INDEX late_entries_by_day ON reports.late_entries USING btree (mint, day,
 CREATE INDEX notes_by_time ON ledger.notes USING btree (recorded_at)
 CREATE INDEX open_by_time ON work.open USING btree (queue, due_at, stream)
 CREATE INDEX payments_by_endpoint ON reports.payments USING btree (endpoint, paid_at, stream)
+CREATE INDEX payments_by_receipt ON reports.payments USING btree (receipt) WHERE (receipt IS NOT NULL)
 CREATE INDEX payments_by_time ON reports.payments USING btree (paid_at, stream)
 CREATE INDEX payments_by_wallet ON reports.payments USING btree (wallet, paid_at, stream)
 CREATE INDEX payments_owed ON reports.payments USING btree (paid_at, stream) WHERE (owed > (0)::numeric)
+CREATE INDEX payments_owed_by_wallet ON reports.payments USING btree (wallet, paid_at, stream) WHERE (owed > (0)::numeric)
 CREATE INDEX payments_unsettled ON reports.payments USING btree (state, paid_at, stream) WHERE (state <> 'fulfilled'::text)
+CREATE INDEX payments_unsettled_by_endpoint ON reports.payments USING btree (endpoint, state, paid_at, stream) WHERE (state <> 'fulfilled'::text)
+CREATE INDEX payments_unsettled_by_wallet ON reports.payments USING btree (wallet, state, paid_at, stream) WHERE (state <> 'fulfilled'::text)
 CREATE INDEX payouts_by_account ON reports.payouts USING btree (account, seq, line)
 CREATE INDEX payouts_by_wallet ON reports.payouts USING btree (wallet, seq, line)
 CREATE INDEX quotes_by_price ON ONLY ledger.quotes USING btree (wallet, endpoint, required, issued_at DESC)

@@ -36,7 +36,7 @@ function scriptedLedger(outcomes: readonly AppendOutcome[], lookUps: readonly Kn
   const claim = () =>
     claimPayment(
       { clock, ledger, leaseMs: 60_000, attemptsMax: 10 },
-      { order, settlement, known: unpaid, idempotencyKey: 'key' },
+      { order, settlement, payment: unknownPayment, idempotencyKey: 'key' },
     )
   return { claim, changes, looked: () => looked }
 }

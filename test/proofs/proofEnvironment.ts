@@ -2,7 +2,7 @@ import type { Keypair } from '@solana/web3.js'
 import { type LedgerServer, startLedgerServer } from './ledgerServer.ts'
 import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { type SpawnedLocalChain, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
-import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { type Home, makeReceiptKey } from '../../src/cli/local/home.ts'
 import { provisionWallets } from '../support/provisionWallets.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { createPayer, type Payer } from '../support/payer.ts'
@@ -39,10 +39,13 @@ export interface EnvironmentOptions {
   readonly nodes?: readonly NodeBehaviour[]
   /** By default one durable Postgres. */
   readonly startServer?: () => Promise<Pick<LedgerServer, 'createDatabase' | typeof Symbol.asyncDispose>>
+  /** Keys and a chain that the next run finds again. By default all are new, and gone at the end. */
+  readonly stored?: { readonly home: Home; readonly chainDirectory: string }
 }
 
 export async function openEnvironment({
   startServer = startLedgerServer,
+  stored,
   ...options
 }: EnvironmentOptions = {}): Promise<ProofEnvironment> {
   await using opened = new AsyncDisposableStack()
@@ -50,9 +53,11 @@ export async function openEnvironment({
   opened.defer(directory.remove)
   const server = opened.use(await startServer())
   const database = await server.createDatabase()
-  const chain = await spawnLocalChain({ slotMs, log: silentLog, ...options })
+  const state = stored === undefined ? {} : { stateDirectory: stored.chainDirectory }
+  const chain = await spawnLocalChain({ slotMs, log: silentLog, ...state, ...options })
   opened.defer(() => chain.stop())
-  const wallets = await provisionWallets(chain)
+  const wallets = await provisionWallets(chain, stored?.home)
+  const receiptKey = (await stored?.home.receiptKey()) ?? makeReceiptKey()
   const env = {
     PORT: '0',
     HOST: '127.0.0.1',
@@ -65,7 +70,7 @@ export async function openEnvironment({
     RENDER_CONCURRENCY: '0',
     PROVIDER_PROBES: '0',
     ARTIFACT_DIR: `${directory.path}/artifacts`,
-    RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
+    RECEIPT_SIGNING_KEY: JSON.stringify(receiptKey),
     ...noLimits,
   }
   const payer = createPayer({ rpcUrl: chain.rpcUrls.at(-1) ?? chain.rpcUrl, wallet: wallets.demoWallet })

@@ -1,6 +1,7 @@
-import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
+import { type AttackReport, describeLoad, readReport } from '../../bench/hostile/attack.ts'
 import { startAttacker } from '../../bench/hostile/child.ts'
+import { attackDecoy } from '../../bench/hostile/decoy.ts'
 import { type Payers, startPayers } from '../../bench/hostile/payers.ts'
 import { withLimits } from '../../bench/hostile/siege.ts'
 import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
@@ -28,7 +29,6 @@ const goodputMin = 0.5
 // As in `npm run bench -- hostile`.
 const attackersNice = 5
 
-const reportShape = z.record(z.string(), z.record(z.string(), z.int()))
 // Of 2,050 connections, and of some ten times the capacity.
 const openedMin = 1_500
 const sentMin = 300
@@ -63,11 +63,15 @@ async function prove(): Promise<void> {
     nice: attackersNice,
     capacityPerSecond: before.perSecond,
   }
+  const { measured: beside } = await attackDecoy(target, () => sold(payers, seconds))
+  say(`while the same attackers attack a decoy on this machine: ${beside.perSecond.toFixed(1)} purchases/s`)
+  await sold(payers, seconds / 2)
   const attacker = startAttacker(target)
   const during = await sold(payers, seconds)
-  const [report = '{}'] = await attacker.stop()
+  const [line] = await attacker.stop()
+  const report = readReport(line)
   const after = await sold(payers, seconds / 2)
-  say(`the attackers: ${report}`)
+  say(`the attackers: ${describeLoad(report)}`)
   const harmless = whyHarmless(report)
   if (harmless !== undefined) return couldNotRun(harmless)
 
@@ -75,6 +79,7 @@ async function prove(): Promise<void> {
   const left = states.filter(({ timesDown, status }) => timesDown > 0 || status !== 'UP')
   const failures = JSON.stringify(Object.fromEntries(payers.failures))
   const goodput = during.perSecond / before.perSecond
+  const besideDecoy = during.perSecond / beside.perSecond
   concludeProof({
     holds: left.length === 0 && goodput >= goodputMin && states.length === 2,
     lines: [
@@ -82,6 +87,7 @@ async function prove(): Promise<void> {
         return `${name}: ${status}, ${failedChecks} failed health checks, ${timesDown} times out of rotation`
       }),
       `under attack: ${during.perSecond.toFixed(1)} purchases/s, ${goodput.toFixed(2)} of before (at least ${goodputMin}), slowest ${during.slowestMs.toFixed(0)} ms`,
+      `${besideDecoy.toFixed(2)} of what callers buy while the attackers attack a decoy, and that is ${(beside.perSecond / before.perSecond).toFixed(2)} of before`,
       `after the attack: ${after.perSecond.toFixed(1)} purchases/s; payers' failures ${failures}`,
     ],
   })
@@ -93,8 +99,8 @@ function startInstance(environment: ProofEnvironment, n: number): Promise<Spawne
 }
 
 /** Reason why the proof would show nothing: on a busy machine the attackers, whose priority is lower, hardly run. */
-function whyHarmless(report: string): string | undefined {
-  const attacks = Object.values(reportShape.parse(JSON.parse(report)))
+function whyHarmless(report: AttackReport): string | undefined {
+  const attacks = Object.values(report)
   const opened = attacks.reduce((sum, attack) => sum + (attack['opened'] ?? 0), 0)
   const sent = attacks.reduce((sum, attack) => sum + (attack['due'] ?? 0), 0)
   if (opened >= openedMin && sent >= sentMin) return undefined

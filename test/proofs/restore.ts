@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { systemClock } from '@tollbook/core/clock'
 import { findTools } from '../../src/backup/postgresTools.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -12,13 +13,14 @@ import { ask } from './failover/replicas.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openEnvironment } from './proofEnvironment.ts'
 import { startDebianCluster } from './restore/debianCluster.ts'
+import { replayLedger, sizeOfCheckpoint } from './restore/replay.ts'
 import { type Ran, runTollbook, startTollbook } from './restore/tollbook.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
  * Backups are made while callers pay, the cluster is destroyed, and what was restored has every acknowledged payment, passes
- * doctor and audit, and sells again. An older backup is refused: by the drill, by a running instance, and at start.
+ * doctor and audit, has the replay of the destroyed ledger up to the kept checkpoint, and sells again. An older backup is refused: by the drill, by a running instance, and at start.
  */
 
 const command = proofCommand(
@@ -100,6 +102,10 @@ async function prove(folder: string): Promise<void> {
     0,
   )
 
+  const upto = await sizeOfCheckpoint(checkpointFiles[0] ?? '')
+  const replayOf = (name: string) =>
+    replayLedger({ databaseUrl: database.adminUrl, upto, exportFile: join(home, `${name}.jsonl`) })
+  const before = await replayOf('before')
   const answeredBefore = countAnswered(load)
   await cluster.destroy()
   say(`the cluster is destroyed after ${answeredBefore} answers`)
@@ -116,6 +122,12 @@ async function prove(folder: string): Promise<void> {
   )
   expectExit('doctor', await runTollbook(['doctor'], operator), 0)
   expectExit('audit', await runTollbook(['audit', '--database', database.adminUrl, ...compared], operator), 0)
+  const after = await replayOf('after')
+  say(
+    `replayed to position ${after.treeSize}: ${after.payments} payments, ${after.balances.length} accounts, root ${after.root}`,
+  )
+  if (before.treeSize !== upto || !isDeepStrictEqual(after, before))
+    wrong.push(`the restored ledger replays to ${JSON.stringify(after)}, the source to ${JSON.stringify(before)}`)
   await load.stop()
   wrong.push(...(await judgePurchases(load, { servers, adminUrl: database.adminUrl })))
 

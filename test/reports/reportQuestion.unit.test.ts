@@ -21,3 +21,26 @@ test('a month goes with no other period, and a period that is none is refused by
   expect(daysOf({ quarter: '2026-Q5' })).toEqual(['quarter'])
   expect(daysOf({ columns: 'a,,b' })).toEqual(['columns'])
 })
+
+function walletOf(wallet: string) {
+  const question = readQuestion('payments', { wallet })
+  return isProblems(question) ? question : question.wallet
+}
+
+test('a wallet is read as it is pasted, and what is not a wallet is refused instead of having no payments', () => {
+  const wallet = '4P67p5TwAbRvhTbBPTNyqVYQiKmY7UPRN6P8oGqSGEsf'
+  expect(walletOf(` ${wallet}\n`)).toBe(wallet)
+  expect(walletOf('unknown')).toBe('unknown')
+  for (const wrong of ['', wallet.slice(0, -3), `${wallet},${wallet}`])
+    expect(walletOf(wrong)).toEqual([{ field: 'wallet', message: expect.stringContaining(`must be a wallet address`) }])
+  expect(walletOf('0x52908400098527886E0F7030069857D2E4169EE7')).toEqual([
+    { field: 'wallet', message: expect.stringContaining('(got "0x52908400098527886E0F7030069857D2E4169EE7")') },
+  ])
+})
+
+test('a year before 1970 is refused: a database has no year 0, and a short year would be another century', () => {
+  expect(daysOf({ month: '0000-01' })).toEqual(['month'])
+  expect(daysOf({ quarter: '0050-Q1' })).toEqual(['quarter'])
+  expect(daysOf({ from: '0000-01-01' })).toEqual(['from'])
+  expect(daysOf({ from: '1970-01-01', to: '9999-12-31' })).toEqual(['1970-01-01', '9999-12-31'])
+})

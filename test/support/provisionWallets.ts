@@ -1,13 +1,18 @@
 import { Keypair } from '@solana/web3.js'
+import type { Home } from '../../src/cli/local/home.ts'
 import { type LocalWallets, provisionChain } from '../../src/cli/local/provisionChain.ts'
 
-/** New wallets on a new local chain: the service token, the payment wallet, and a payer with tokens. */
-export async function provisionWallets(chain: Parameters<typeof provisionChain>[0]): Promise<LocalWallets> {
+/** Wallets on a local chain: the service token, the payment wallet, and a payer with tokens. New ones, or those of a home. */
+export async function provisionWallets(
+  chain: Parameters<typeof provisionChain>[0],
+  home?: Home,
+): Promise<LocalWallets> {
+  const keypair = async (name: string) => (await home?.keypair(name))?.keypair ?? Keypair.generate()
   const wallets = {
-    mint: Keypair.generate(),
-    mintAuthority: Keypair.generate(),
-    paymentWallet: Keypair.generate(),
-    demoWallet: Keypair.generate(),
+    mint: await keypair('token-mint'),
+    mintAuthority: await keypair('mint-authority'),
+    paymentWallet: await keypair('payment-wallet'),
+    demoWallet: await keypair('demo-wallet'),
   }
   await provisionChain(chain, wallets)
   return wallets

@@ -23,6 +23,11 @@ export async function cloneTemplate(template: DatabaseTemplate): Promise<TestDat
   await withAdminSession(adminUrl, (admin) =>
     admin.query(`create database ${name} template ${template.name} owner tollbook_owner strategy file_copy`),
   )
+  return openedDatabase(adminUrl, name)
+}
+
+/** A database that exists. */
+export function openedDatabase(adminUrl: string, name: string): TestDatabase {
   let isDropped = false
   return {
     name,

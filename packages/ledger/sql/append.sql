@@ -72,13 +72,20 @@ begin
   select h.seq, h.recorded_at, h.clock_at, l.number, l.lanes, l.epoch
     into strict head_seq, stamp, head_clock, lane_number, lanes, epoch
     from ledger.head h, ledger.lane l where h.one and l.one for update of h;
-  now_is := ledger.next_time(stamp, head_clock);
-  stamp := now_is.next_time;
-  clock := now_is.clock;
+  clock := date_trunc('milliseconds', clock_timestamp());
+  if stamp > clock then
+    now_is := ledger.next_time(stamp, head_clock);
+    stamp := now_is.next_time;
+    clock := now_is.clock;
+  else
+    stamp := clock;
+  end if;
   stamp_bytes := int8send((extract(epoch from stamp) * 1000)::bigint);
 
-  -- Accounts: names to numbers, once for the batch. A new account gets the limits of its class.
+  -- Accounts: names to numbers, once for the batch. A new account gets the limits of its class. A batch without postings, such
+  -- as a lone intent, skips the statements about money: each costs 50 to 150 microseconds although it finds nothing.
   for round in 1 .. 2 loop
+    exit when cardinality(account_names) = 0;
     select array_agg(a.id order by d.n), array_agg(a.class order by d.n), array_agg(a.hourly order by d.n),
         array_agg(a.balance order by d.n), array_agg(a.floor order by d.n), array_agg(a.ceiling order by d.n),
         count(distinct a.id) = count(a.id)
@@ -227,6 +234,7 @@ begin
   -- Movements by account. If all debits together, and all credits together, stay within an account's limits, so does every
   -- order of them. Otherwise the items are tried one after the other, and a refused one moves nothing.
   for round in 1 .. 2 loop
+    exit when cardinality(posting_items) = 0;
     select array_agg(t.account), array_agg(t.gross_in), array_agg(t.gross_out), array_agg(t.debit_touches), array_agg(t.touches),
         bool_or(balances[t.account] + t.gross_in > ceilings[t.account] or balances[t.account] - t.gross_out < floors[t.account])
       into moved, gross_in, gross_out, debit_touches, touches, exceeds
@@ -272,8 +280,10 @@ begin
       firsts[i] := null;
     end if;
   end loop;
-  select array_agg(account_ids[t.d] order by t.n), array_agg(account_ids[t.c] order by t.n) into debit_ids, credit_ids
-    from unnest(debits, credits) with ordinality as t (d, c, n);
+  if cardinality(posting_items) > 0 then
+    select array_agg(account_ids[t.d] order by t.n), array_agg(account_ids[t.c] order by t.n) into debit_ids, credit_ids
+      from unnest(debits, credits) with ordinality as t (d, c, n);
+  end if;
 
   with hashed as (
     -- RFC 6962: sha256(0x00 || entry), the entry being position, time and body.

@@ -1,4 +1,4 @@
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { sqlState } from './database.ts'
 
 /** A numbered migration, by its name: `0011_stored_answers`. */
@@ -19,6 +19,10 @@ export interface Ahead {
 
 /** Whether a database that is ahead of a program still takes it. */
 export function takesProgram(program: readonly NumberedMigration[], { ahead, oldestProgram }: Ahead): boolean {
+  assert(
+    ahead.every((name) => !program.some((file) => file.name === name)),
+    'a program is not ahead of itself',
+  )
   const number = numberOf(assertPresent(program.at(-1), 'a program has migrations').name)
   // A migration that is older than the program's last one belongs to another history.
   return oldestProgram !== undefined && number >= oldestProgram && ahead.every((name) => numberOf(name) > number)

@@ -1,4 +1,4 @@
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import type { QueryRunner } from './database.ts'
 
 /** An event that a database has acknowledged. */
@@ -34,6 +34,7 @@ export async function identify(runner: QueryRunner, knownPosition: number | unde
     ...bounded,
   })
   const row = assertPresent(rows[0], 'a database identifies itself')
+  assert(row.head_seq >= 0, 'an empty ledger ends at position 0')
   const { lost_number: number, lost_seq: lostPosition, lost_leaf: lostLeaf } = row
   return {
     systemIdentifier: row.system_identifier,
@@ -62,10 +63,14 @@ interface IdentityRow {
   readonly lost_leaf: string | null
 }
 
+// SHA-256 in hex.
+const leafHexLength = 64
+
 export interface Loss extends SeenEvent {
   readonly reporter: string
 }
 
 export async function reportLoss(runner: QueryRunner, { position, leafHash, reporter }: Loss): Promise<void> {
+  assert(position > 0 && leafHash.length === leafHexLength, 'a loss is of an event with its leaf')
   await runner.query("select ledger.report_lost_history($1, decode($2, 'hex'), $3)", [position, leafHash, reporter])
 }

@@ -78,6 +78,7 @@ export function byteaArray(values: readonly (Uint8Array | undefined)[]): Buffer 
       at += value.length
     }
   }
+  assert(at === array.length, 'the bytes fill their array')
   return array
 }
 
@@ -90,6 +91,7 @@ export function textArray(values: readonly string[]): Buffer {
     array.writeInt32BE(length, at)
     at += lengthBytes + length
   }
+  assert(at === array.length, 'the texts fill their array')
   return array
 }
 
@@ -107,6 +109,7 @@ export function numericArray(values: readonly bigint[]): Buffer {
     at = array.writeInt16BE(0, at)
     for (const digit of digits) at = array.writeInt16BE(digit, at)
   }
+  assert(at === array.length, 'the numbers fill their array')
   return array
 }
 

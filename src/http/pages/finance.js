@@ -19,6 +19,8 @@ const range = () => {
 const daysShownMax = '1000'
 const firstDay = '1970-01-01'
 const quartersShown = 12
+// A signature has at least 64 characters.
+const isWallet = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
 const reports = createReportBrowser(one('#reports'), { range, onPayment: showPayment, onFault: tell })
 const closing = createClosingView(one('#closing'), {
@@ -42,7 +44,9 @@ one('#payment .close').addEventListener('click', () => one('#payment').close())
 one('#payment').addEventListener('close', () => writeAddress({ payment: '' }))
 one('#find').addEventListener('submit', (event) => {
   event.preventDefault()
-  showPayment(one('#subject').value.trim())
+  const subject = one('#subject').value.trim()
+  if (isWallet.test(subject)) showWallet(subject)
+  else showPayment(subject)
 })
 one('#reconcile').addEventListener('click', () => {
   writeAddress({ view: 'reconciliation' })
@@ -106,6 +110,15 @@ function showPayment(subject) {
     (reference) => writeAddress({ payment: reference.replace(/^solana:/, '') }, { isNew: true }),
     tell,
   )
+}
+
+/** Its payments of all days. */
+function showWallet(wallet) {
+  for (const field of Object.values(fields)) field.value = ''
+  keepRange(true)
+  writeAddress({ report: 'payments', wallet, state: '', endpoint: '' })
+  reports.restore()
+  void showRange()
 }
 
 function lastQuarters() {

@@ -30,6 +30,7 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
       showTable(one('table'), { ...page, columns: visible, onPayment })
       one('caption').textContent = captionOf(report, range(), page)
       one('.empty').hidden = page.rows.length > 0
+      one('.empty').textContent = emptyText(parameters())
       one('.previous').disabled = trail.length === 1
       one('.next').disabled = next === undefined
       one('.page').textContent = `Page ${trail.length}`
@@ -104,6 +105,12 @@ function createReportFilters(section, range) {
       }
     },
   }
+}
+
+function emptyText({ wallet = '' }) {
+  return wallet === ''
+    ? 'Nothing in this range.'
+    : 'Nothing in this range. Compare the wallet letter by letter: upper and lower case differ.'
 }
 
 function captionOf(report, { from, to, month, quarter }, { ledger, totals }) {

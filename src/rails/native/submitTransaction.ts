@@ -30,6 +30,7 @@ export interface Submission {
   readonly order: Order
   readonly payment: PaymentState
   readonly transaction: SignedTransaction
+  readonly onRecorded: (payment: PaymentState) => void
 }
 
 /** The checks of a signed transaction that need no network. */
@@ -219,7 +220,7 @@ function sumOf(movements: readonly TokenMovement[]): bigint {
 /** Recorded before it is sent: if we die in between, the ledger knows of money that may be on its way. */
 async function recordIntent(
   deps: SubmitDeps,
-  { order, payment, transaction }: Submission,
+  { order, payment, transaction, onRecorded }: Submission,
   quoteId: string | undefined,
 ): Promise<boolean> {
   const transactionBase64 = Buffer.from(transaction.bytes).toString('base64')
@@ -228,6 +229,8 @@ async function recordIntent(
   if (decision === undefined) return false
   const reference = solanaReference(transaction.signature)
   const nowMs = deps.clock.nowMs()
-  const { outcome } = await deps.ledger.append({ reference, before: payment, ...decision, nowMs })
-  return outcome === 'appended'
+  const appended = await deps.ledger.append({ reference, before: payment, ...decision, nowMs })
+  if (appended.outcome !== 'appended') return false
+  onRecorded(appended.after)
+  return true
 }

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { createService } from '../../../src/compose.ts'
 import { isServiceConfig, ledgerSettingsFor, readConfig } from '../../../src/config.ts'
 import { openLocalFinance } from '../../../src/cli/local/financeTokens.ts'
-import { openHome } from '../../../src/cli/local/home.ts'
+import { type Home, openHome } from '../../../src/cli/local/home.ts'
 import { readAddress } from '@tollbook/core/address'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { buy } from '../../support/ask.ts'
-import { openEnvironment } from '../proofEnvironment.ts'
+import { openEnvironment, type ProofEnvironment } from '../proofEnvironment.ts'
 import { say } from '../verdict.ts'
 import { seedLedger } from './seedLedger.ts'
 
@@ -23,6 +23,8 @@ export interface FinanceService extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   /** Signature of the sale. */
   readonly signature: string
+  /** Of its receipt. */
+  readonly receiptId: string
   /** A path below /api/finance, asked as an auditor. */
   ask(path: string): Promise<Response>
   dataOf<T>(path: string, shape: z.ZodType<T>): Promise<T>
@@ -36,15 +38,31 @@ export interface SeedSize {
 export async function openFinanceService({ payments: asked, durationMaxMs }: SeedSize): Promise<FinanceService> {
   await using opened = new AsyncDisposableStack()
   const environment = opened.use(await openEnvironment())
-  const access = await openLocalFinance(await openHome(join(environment.directory, 'home')), systemClock)
-  const config = readConfig(environment.env)
-  assert(isServiceConfig(config), 'the environment has a database, a chain and a key')
-  const mint = assertPresent(readAddress(config.chain.tokenMint), 'a mint')
+  const mint = assertPresent(readAddress(environment.env['TOKEN_MINT'] ?? ''), 'a mint')
   const onProgress = (done: number) => say(`       ${done} of ${asked} payments seeded`)
   const startedAtMs = systemClock.monotonicMs()
   const payments = await seedLedger(environment.database, { mint, payments: asked, durationMaxMs, onProgress })
   const seconds = Math.round((systemClock.monotonicMs() - startedAtMs) / 1000)
   say(`${payments} of ${asked} payments seeded over 120 days, in ${seconds} s`)
+  const home = await openHome(join(environment.directory, 'home'))
+  const service = opened.use(await serveFinance({ environment, home, payments }))
+  const disposables = opened.move()
+  return { ...service, [Symbol.asyncDispose]: () => disposables.disposeAsync() }
+}
+
+export interface SeededLedger {
+  readonly environment: Pick<ProofEnvironment, 'env' | 'database' | 'payer'>
+  /** Has the keys of the identity provider. */
+  readonly home: Home
+  readonly payments: number
+}
+
+/** Starts the service on a seeded ledger, and buys once. */
+export async function serveFinance({ environment, home, payments }: SeededLedger): Promise<FinanceService> {
+  await using opened = new AsyncDisposableStack()
+  const access = await openLocalFinance(home, systemClock)
+  const config = readConfig(environment.env)
+  assert(isServiceConfig(config), 'the environment has a database, a chain and a key')
   const ledger = ledgerSettingsFor(environment.database.serviceUrl)
   const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
@@ -55,6 +73,7 @@ export async function openFinanceService({ payments: asked, durationMaxMs }: See
     z.object({ data: shape }).parse(await (await ask(path)).json()).data
   const { receipt } = await buy({ baseUrl, payer: environment.payer })
   await caughtUp(dataOf)
+  await sealed(baseUrl, dataOf)
   const disposables = opened.move()
   return {
     baseUrl,
@@ -62,6 +81,7 @@ export async function openFinanceService({ payments: asked, durationMaxMs }: See
     payments,
     env: environment.env,
     signature: receipt.signature,
+    receiptId: receipt.id,
     ask,
     dataOf,
     [Symbol.asyncDispose]: () => disposables.disposeAsync(),
@@ -79,4 +99,19 @@ async function caughtUp(dataOf: FinanceService['dataOf']): Promise<void> {
   const seconds = Math.max(systemClock.monotonicMs() - startedAtMs, 1) / 1000
   const rolled = first.headPosition - first.position
   say(`rolled up to position ${first.headPosition}; the last ${rolled} events in ${seconds.toFixed(1)} s`)
+}
+
+const sealLookMs = 1_000
+
+/** Waits for the checkpoint that covers the sale: a closing statement ends at one. */
+async function sealed(baseUrl: string, dataOf: FinanceService['dataOf']): Promise<void> {
+  const { headPosition } = (await dataOf('summary', standing)).ledger
+  const sealedUpto = async () => Number((await (await fetch(`${baseUrl}/api/ledger/checkpoint`)).text()).split('\n')[1])
+  let shownPercent = 0
+  for (let size = await sealedUpto(); !(size >= headPosition); size = await sealedUpto()) {
+    const percent = Math.floor((10 * size) / headPosition) * 10
+    if (percent > shownPercent) say(`       ${percent} % of ${headPosition} events sealed`)
+    shownPercent = Math.max(shownPercent, percent)
+    await systemClock.sleep(sealLookMs)
+  }
 }

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import type { Browser, Page } from 'puppeteer'
 import { z } from 'zod'
 import { say } from '../verdict.ts'
+import { paintMsOn } from './paint.ts'
 
 export interface Size {
   readonly width: number
@@ -73,10 +74,7 @@ export async function createPageLooks({ browser, checks, pictures }: PageLookDep
       checks.check(serious.length === 0, `${name}: axe finds nothing serious (${violations.length} findings in all)`)
     },
     fits: (page) => page.evaluate('document.documentElement.scrollWidth <= innerWidth').then(Boolean),
-    firstPaintMs: async (page) =>
-      Math.round(
-        Number(await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0')),
-      ),
+    firstPaintMs: paintMsOn,
   }
 }
 

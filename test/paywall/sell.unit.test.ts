@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { sell } from '../../src/paywall/paywall.ts'
+import type { PaymentState } from '../../src/payment/payment.ts'
+import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
+import { requestOf } from './requestOf.ts'
+import { scriptedRail } from './scriptedRail.ts'
+
+const settlement = settlementOf(referenceNumber(1))
+const { reference, wallet } = settlement
+const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
+const { endpoint } = order
+const submitted: PaymentState = { phase: 'submitted', version: 1, wallet, endpoint, transactionBase64: 'AA==' }
+const unused = () => Promise.reject(new Error('not part of a claim'))
+const clock = { nowMs: () => 1_790_000_000_000, monotonicMs: () => 0, sleep: () => Promise.resolve() }
+
+test('a claim is decided on the state that the rail has recorded, so it takes one append and no second lookup', async () => {
+  const changes: PaymentChange[] = []
+  let lookUps = 0
+  const ledger: PaymentLedger = {
+    append(change) {
+      changes.push(change)
+      return Promise.resolve({ outcome: 'idempotency_key_reused' })
+    },
+    lookUp() {
+      lookUps++
+      return Promise.resolve({ payment: unknownPayment, earlier: undefined, unsent: undefined })
+    },
+    markSent: () => undefined,
+    findDelivery: unused,
+    recordQuote: unused,
+    findOpenQuote: unused,
+    findRecentOpenQuote: () => undefined,
+    findQuoteByMemo: unused,
+    findPrice: unused,
+  }
+  const rail = {
+    ...scriptedRail('toll'),
+    read: () => ({ payer: wallet, proof: { reference } }),
+    settle({ onRecorded }: { readonly onRecorded: (payment: PaymentState) => void }) {
+      onRecorded(submitted)
+      return Promise.resolve(settlement)
+    },
+  }
+  const deps = {
+    clock,
+    ledger,
+    log: silentLog,
+    rails: [rail],
+    quoteTtlMs: 1_000,
+    handlerTimeoutMs: 1_000,
+    leaseMs: 60_000,
+    attemptsMax: 10,
+    currentPrice: () => undefined,
+    whyClosed: () => undefined,
+    whyNoQuotes: () => undefined,
+    whyExposed: () => Promise.resolve(undefined),
+    signReceipt: unused,
+    onFault: (fault: Error) => expect.unreachable(fault.message),
+  }
+  const ordered = {
+    endpoint,
+    parameters: {},
+    whyUnavailable: () => undefined,
+    whyUndeliverable: () => undefined,
+    whyNoData: () => undefined,
+    deliver: unused,
+  }
+  const request = {
+    ...requestOf({ headers: { toll: 'x', 'toll-proof': 'x' } }),
+    requestId: 'request',
+    readParameters: () => Promise.resolve(ordered),
+    takeQuote: () => undefined,
+    onProven: () => undefined,
+  }
+  await sell(deps, { path: endpoint, method: 'GET' }, request)
+  expect(changes).toMatchObject([{ step: 'payment.claim', before: submitted }])
+  expect(lookUps).toBe(1)
+})

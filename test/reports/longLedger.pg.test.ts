@@ -1,0 +1,75 @@
+import { beforeAll, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { evolveAll } from '../../src/payment/payment.ts'
+import { createPaymentFacts } from '../../src/reports/paymentFacts.ts'
+import { readReport } from '../../src/reports/readReport.ts'
+import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'
+import { rollUp } from '../../src/reports/rollUp.ts'
+import type { Database } from '../../src/store/database.ts'
+import { multiplyLedger } from '../proofs/finance/multiplyLedger.ts'
+import { mustAppend, openInstance } from '../store/instance.ts'
+import {
+  claimOf,
+  fulfilmentOf,
+  sampleAddress,
+  sampleEvidence,
+  sampleMint,
+  sampleSettlement,
+} from '../store/samplePayment.ts'
+import { withAdminSession } from '../support/adminSession.ts'
+import { createTestDatabase } from '../support/database.ts'
+
+/* Questions about a few payments of a long ledger, in which one wallet has more refunds than are read at once. */
+
+const [seed, grown] = [await createTestDatabase(), await createTestDatabase()]
+const ledger = await openInstance(seed.serviceUrl)
+const { database } = await openInstance(grown.serviceUrl)
+const [overpaying, factor] = [51, 100]
+const wallet = sampleAddress()
+
+beforeAll(async () => {
+  for (let nth = 0; nth < overpaying; nth++) {
+    // Only the first one is older than the day.
+    const blockTimeMs = Date.parse(nth === 0 ? '2026-11-20T10:00:00Z' : '2026-11-21T10:00:00Z')
+    const evidence = sampleEvidence({ blockTimeMs })
+    const settlement = sampleSettlement({ wallet, receivedBaseUnits: 7_000_011n, evidence })
+    const { change, attemptId } = claimOf(settlement)
+    await mustAppend(ledger, change)
+    const before = evolveAll(change.before, change.events, change.nowMs)
+    await mustAppend(ledger, fulfilmentOf(settlement, { before, attemptId }))
+  }
+  while ((await rollUp(ledger.database)) > 0);
+  await multiplyLedger({ fromUrl: seed.adminUrl, toUrl: grown.adminUrl, factor, onProgress: () => undefined })
+  await withAdminSession(grown.adminUrl, (session) => session.query('analyze'))
+})
+
+/** Rows of events, tiles and payments that a question reads. */
+function rowsRead(ask: (database: Database) => Promise<unknown>): Promise<number> {
+  return database.transaction().execute(async (transaction) => {
+    await ask(transaction)
+    const { rows } = await sql<{ count: number }>`
+      select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count from pg_stat_xact_user_tables
+      where relname ~ '^(events_|tiles|payments)'`.execute(transaction)
+    return assertPresent(rows[0], 'a sum is one row').count
+  })
+}
+
+test('the oldest refunds of a wallet that is owed thousands are listed', async () => {
+  const oldest = readQuestion('refunds', { to: '2026-11-20', limit: '10' })
+  assert(!isProblems(oldest), 'the question is understood')
+  const ask = (of: Database) =>
+    readReport(of, { ...oldest, report: 'refunds', token: { mint: sampleMint, decimals: 6 } })
+  const { rows } = await ask(database)
+  expect(rows.map((row) => [row['wallet'], row['refund']])).toEqual(Array.from({ length: 10 }, () => [wallet, 'due']))
+  expect(await rowsRead(ask)).toBeLessThan(500)
+})
+
+test('the payment of a receipt is found by its receipt, and not by a search of the ledger', async () => {
+  const { rows } = await sql<{ start: string; reference: string }>`
+    select encode(substr(e.leaf_hash, 1, 16), 'hex') as start, convert_from(e.body, 'UTF8')::jsonb ->> 'stream' as reference
+    from ledger.events e where e.kind = 'RequestFulfilled' order by e.seq offset 2500 limit 1`.execute(database)
+  const { start, reference } = assertPresent(rows[0], 'the ledger has deliveries')
+  expect(await createPaymentFacts(database).paymentOfLeaf(start)).toBe(reference)
+  expect(await rowsRead((of) => createPaymentFacts(of).paymentOfLeaf(start))).toBeLessThan(100)
+})

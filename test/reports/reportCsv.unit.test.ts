@@ -1,0 +1,22 @@
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { csvOf } from '../../src/reports/reportCsv.ts'
+import type { ReportRow } from '../../src/reports/reportTable.ts'
+
+async function linesOf(row: ReportRow): Promise<readonly string[]> {
+  async function* rows() {
+    yield await Promise.resolve(row)
+  }
+  return (await text(csvOf({ columns: Object.keys(row), rows: rows(), decimals: 6 }))).split('\r\n')
+}
+
+test('an amount below zero is a number in every column, so that a spreadsheet sums it', async () => {
+  const lines = await linesOf({ burnedBaseUnits: -1_500_000n, closingAtDayPriceMicroUsd: -345, position: 7 })
+  expect(lines[0]).toBe('burnedBaseUnits,burnedTokens,closingAtDayPriceMicroUsd,closingAtDayPriceUsd,position')
+  expect(lines[1]).toBe('-1500000,-1.5,-345,-0.000345,7')
+})
+
+test('text that a spreadsheet would run as a formula gets an apostrophe', async () => {
+  const texts = { a: '=1+1', b: '-2+3', c: '+1', d: '@sum(a1)', e: '\t=1', f: 'plain' }
+  expect((await linesOf(texts))[1]).toBe(`'=1+1,'-2+3,'+1,'@sum(a1),'\t=1,plain`)
+})
