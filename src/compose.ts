@@ -6,6 +6,7 @@ import type { Endpoint } from './endpoints/endpoint.ts'
 import { createLookupCounts } from './http/lookupCounts.ts'
 import { createMetrics } from './http/metrics.ts'
 import type { WalletPort } from './http/payRoutes.ts'
+import { createServiceAddress } from './http/serviceAddress.ts'
 import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
@@ -13,11 +14,10 @@ import type { Log } from './primitives/log.ts'
 import { close } from './start/closePart.ts'
 import { openFinance } from './start/finance/openFinance.ts'
 import { openHttp } from './start/http/openHttp.ts'
-import { createServiceAddress } from './start/http/serviceAddress.ts'
 import { createHealth } from './start/jobs/health.ts'
 import { startJobs } from './start/jobs/startJobs.ts'
 import { openLedger } from './start/ledger/openLedger.ts'
-import { partSettings } from './start/partSettings.ts'
+import { valuesOnRecord } from './start/ledger/openSettings.ts'
 import { openPayments } from './start/payments/openPayments.ts'
 import { openProducts } from './start/products/openProducts.ts'
 import { soldProducts, type SoldProducts } from './start/products/soldProducts.ts'
@@ -49,62 +49,68 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** Opens the parts of the service in order. A part takes its own settings and the ports of the parts before it. */
+/**
+ * Opens the parts of the service in order, which is the order of this function. A part takes its own settings and the ports
+ * of the parts before it; its file in `start/` has the rest.
+ */
 export async function createService(
   config: ServiceConfig,
   { log, clock = systemClock, seams = {}, fundWallet }: ServiceOptions,
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const settings = partSettings(config)
+  const { catalog, providers, prices, products: delivery, sale, x402, server, limits } = config
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
-  const address = createServiceAddress(config.server)
+  // Its URL is known when the service listens, and read only while it answers requests.
+  const address = createServiceAddress()
   const serviceUrl = address.url
-  const { split } = config.catalog
-  const sold = soldProducts(seams.products?.(definitions) ?? definitions, config.catalog, config.providers)
+  const { split } = catalog
+  const sold = soldProducts(seams.products?.(definitions) ?? definitions, catalog, providers)
 
-  const chain = await openChain({ ...settings.chain, ...base, postJson })
+  const chain = await openChain({ ...config.chain, ...base, postJson })
   const { terms } = chain
-  const ledger = opened.adopt(await openLedger(settings.ledger, { ...base, terms }), close)
-  const products = opened.adopt(
-    await openProducts(settings.products, { ...base, terms, ledger, sold, split, lookups, serviceUrl }),
-    close,
-  )
+  const stored = { database: config.ledger, seal: config.seal, onRecord: valuesOnRecord(config) }
+  const ledger = opened.adopt(await openLedger(stored, { ...base, terms }), close)
+
+  const selling = { ...base, terms, ledger, sold, split, lookups, serviceUrl }
+  const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), close)
+
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
-  const jobs = opened.adopt(await startJobs(settings.jobs, { ...base, ledger, upkeep, chain }), close)
+  const jobs = opened.adopt(await startJobs(config.lifecycle, { ...base, ledger, upkeep, chain }), close)
   const checks = [...ledger.checks, ...jobs.checks, ...products.checks]
   const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
-  const payments = openPayments(settings.payments, {
-    ...base,
-    ledger: { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments },
-    chain,
-    products,
-    split,
-    jobs,
-    health,
-    serviceUrl,
-    fundWallet,
-    withRails: seams.rails,
-  })
-  const finance = opened.adopt(openFinance(settings.finance, { ...base, ledger, chain }), close)
-  const http = await openHttp(settings.http, {
+
+  const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }
+  const withRails = seams.rails ?? ((rails) => rails)
+  const paying = { ...base, ledger: payable, chain, products, split, jobs, health, serviceUrl, fundWallet, withRails }
+  const { sales, wallets } = openPayments({ sale, x402 }, paying)
+
+  const { finance: access, refunds, reportsDatabaseUrl } = config
+  const reporting = { access, refunds, reportsDatabaseUrl, sale }
+  const finance = opened.adopt(openFinance(reporting, { ...base, ledger, chain }), close)
+
+  const endpoints = seams.endpoints?.(products.endpoints) ?? products.endpoints
+  const routes = [...products.routes, ...ledger.routes, ...finance.routes]
+  const { tokenPrice } = products
+  const serving = {
     ...base,
     terms,
+    split,
     ledger,
-    products,
-    payments,
+    sales,
+    wallets,
+    endpoints,
+    tokenPrice,
+    routes,
     health,
     address,
     lookups,
-    split,
-    endpoints: seams.endpoints?.(products.endpoints) ?? products.endpoints,
-    routes: [...products.routes, ...ledger.routes, ...finance.routes],
-    finance: finance.serving,
-  })
-  opened.adopt(http, close)
+  }
+  const http = opened.adopt(await openHttp({ server, limits }, { ...serving, finance: finance.serving }), close)
+
   const { port, financePort, healthPort } = http
-  const stored = opened.move()
-  return { port, financePort, healthPort, sampled: products.sampled, close: () => stored.disposeAsync() }
+  const parts = opened.move()
+  return { port, financePort, healthPort, sampled: products.sampled, close: () => parts.disposeAsync() }
 }

@@ -2,23 +2,23 @@ import { LRUCache } from 'lru-cache'
 import type { FreeRequest } from './freeRoutes.ts'
 import type { PublicBody } from './publicBody.ts'
 import { createPublicText } from './publicDocument.ts'
+import type { ServiceAddress } from './serviceAddress.ts'
 
 // Callers reach an instance by few names. A stranger who invents others makes it render again.
 const addressesMax = 4
 
 export interface AddressedText {
-  /** PUBLIC_URL; undefined: texts use the address of the request. */
-  readonly publicUrl: string | undefined
+  readonly address: Pick<ServiceAddress, 'urlFor'>
   /** A text is rendered again when its version changes. */
   readonly version: () => string
   readonly render: (baseUrl: string) => string
 }
 
 /** A public text that contains the address of the service, prepared once for each version and address. */
-export function createAddressedText({ publicUrl, version, render }: AddressedText) {
+export function createAddressedText({ address, version, render }: AddressedText) {
   const texts = new LRUCache<string, ReturnType<typeof createPublicText>>({ max: addressesMax })
   return ({ host }: Pick<FreeRequest, 'host'>): Promise<PublicBody> => {
-    const baseUrl = publicUrl ?? (host === '' ? '' : `http://${host}`)
+    const baseUrl = address.urlFor(host)
     const prepare = texts.get(baseUrl) ?? createPublicText()
     texts.set(baseUrl, prepare)
     return prepare(version(), () => render(baseUrl))

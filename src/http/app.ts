@@ -7,8 +7,7 @@ import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Log } from '../primitives/log.ts'
 import { type Answer, refusalAnswer } from '../paywall/answer.ts'
-import type { Paywall } from '../paywall/paywall.ts'
-import { sellOnRails } from '../paywall/sellOnRails.ts'
+import type { Sales } from '../paywall/sales.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
@@ -41,7 +40,7 @@ export interface AppDeps {
   readonly connections: Connections
   readonly uploads: Uploads
   readonly limits: CallerLimits
-  readonly paywall: Paywall
+  readonly sales: Pick<Sales, 'rails' | 'sell'>
   readonly endpoints: readonly Endpoint[]
   readonly freeRoutes: readonly FreeRoute[]
   /** Paths of free routes that pages of other origins may read. */
@@ -85,7 +84,7 @@ function createKoa(deps: AppDeps): Koa {
   })
   const paid = paidRoutes(deps)
   const paths = [...paid.map(({ path }) => path), ...(deps.crossOriginPaths ?? [])]
-  app.use(createCors({ rails: deps.paywall.rails, paths }))
+  app.use(createCors({ rails: deps.sales.rails, paths }))
   app.use(createRouter([...paid, ...freeRoutes(deps)]))
   app.use(refusePath)
   return app
@@ -117,9 +116,9 @@ function visitorOf(deps: AppDeps, request: IncomingMessage): Visitor {
 }
 
 /** Requests with a proof of any rail go before requests for a price. A header proves nothing, so they have their own share. */
-function purposeOf({ paywall, endpoints }: AppDeps, request: IncomingMessage): Visitor['purpose'] {
+function purposeOf({ sales, endpoints }: AppDeps, request: IncomingMessage): Visitor['purpose'] {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
-  if (paywall.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
+  if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
   const path = pathOf(request)
   return endpoints.some((endpoint) => path.endsWith(endpoint.path)) ? 'quote' : 'read'
 }
@@ -144,7 +143,7 @@ async function observe(deps: AppDeps, context: Context, next: () => Promise<unkn
     deps.log.error({
       event: 'request_broke',
       requestId,
-      headers: loggedHeaders(context.headers, deps.paywall.rails),
+      headers: loggedHeaders(context.headers, deps.sales.rails),
       error: describeError(error),
       stack: error instanceof Error ? error.stack : undefined,
     })
@@ -172,7 +171,7 @@ async function observe(deps: AppDeps, context: Context, next: () => Promise<unkn
 
 /** A product has its own path, and one more below the mount of each rail that has one. No HEAD: it would sell an answer without a body. */
 function paidRoutes(deps: AppDeps): readonly Route[] {
-  const mounts = [undefined, ...deps.paywall.rails.flatMap(({ mount }) => (mount === undefined ? [] : [mount]))]
+  const mounts = [undefined, ...deps.sales.rails.flatMap(({ mount }) => (mount === undefined ? [] : [mount]))]
   return deps.endpoints.flatMap((endpoint) =>
     mounts.map((mount) => ({
       path: `${mount ?? ''}${endpoint.path}`,
@@ -189,9 +188,9 @@ function paidRoutes(deps: AppDeps): readonly Route[] {
 }
 
 /** A person who opens the address of a product. A request with a header of any rail comes from a program. */
-function pageFor({ paymentPage, paywall }: AppDeps, { path, method }: Endpoint, { req }: Context) {
+function pageFor({ paymentPage, sales }: AppDeps, { path, method }: Endpoint, { req }: Context) {
   if (paymentPage === undefined || method !== 'GET' || !prefersHtml(headerOf(req, 'accept'))) return undefined
-  const names = paywall.rails.flatMap(({ requestHeaders }) => requestHeaders)
+  const names = sales.rails.flatMap(({ requestHeaders }) => requestHeaders)
   return names.some((name) => headerOf(req, name) !== undefined) ? undefined : paymentPage(path)
 }
 
@@ -293,7 +292,7 @@ async function servePaid(deps: AppDeps, endpoint: Endpoint, { context, mount, pa
     },
   }
   try {
-    const answer = await sellOnRails(deps.paywall, endpoint, request)
+    const answer = await deps.sales.sell(endpoint, request)
     context.set(pass.headers())
     const dispatchOf = () => ('chunks' in answer ? answer.dispatch() : answer.dispatch)
     onceSent(context, () => dispatchOf()?.markSent())

@@ -4,7 +4,7 @@ import { createOpenApi } from '../document/openApi.ts'
 import { referencePage } from '../document/referencePage.ts'
 import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { Paywall } from '../paywall/paywall.ts'
+import type { Sales } from '../paywall/sales.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import { createAddressedText } from './addressedText.ts'
@@ -15,15 +15,16 @@ import { prefersHtml } from './mediaRange.ts'
 import { immutable, publicAnswer, publicJson, revalidated } from './publicAnswer.ts'
 import type { PublicBody } from './publicBody.ts'
 import { createPublicText } from './publicDocument.ts'
+import type { ServiceAddress } from './serviceAddress.ts'
 import { serveStaticFile } from './staticFile.ts'
 import { pathNotFound, transportErrors } from './transportError.ts'
 
 export interface DocumentRouteDeps {
   readonly clock: Clock
   readonly version: string
-  readonly publicUrl: string | undefined
+  readonly address: ServiceAddress
   readonly endpoints: readonly Endpoint[]
-  readonly paywall: Pick<Paywall, 'currentPrice' | 'whyClosed' | 'rails'>
+  readonly sales: Pick<Sales, 'currentPrice' | 'whyClosed' | 'rails'>
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
   /** The other free routes. */
@@ -32,12 +33,12 @@ export interface DocumentRouteDeps {
 
 /** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, publicUrl, besides, split, terms } = deps
-  const { currentPrice, whyClosed, rails } = deps.paywall
+  const { clock, version, endpoints, address, besides, split, terms } = deps
+  const { currentPrice, whyClosed, rails } = deps.sales
   const { files, addressOf } = await readDocsFiles()
   const readCatalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
   const catalog = createPublicText()
-  const discovery = createDiscoveryRoutes({ publicUrl, endpoints, rails, split })
+  const discovery = createDiscoveryRoutes({ address, endpoints, rails, split })
   const freePaths = [...besides, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
@@ -53,17 +54,17 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const catalogVersion = () =>
     [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
   const document = createAddressedText({
-    publicUrl,
+    address,
     version: pricesVersion,
     render: (baseUrl) => JSON.stringify(openApi(baseUrl)),
   })
   const reference = createAddressedText({
-    publicUrl,
+    address,
     version: pricesVersion,
     render: (baseUrl) => referencePage(openApi(baseUrl), addressOf),
   })
   const home = createAddressedText({
-    publicUrl,
+    address,
     version: catalogVersion,
     render: (baseUrl) => landingPage({ baseUrl, endpoints, catalog: readCatalog(), split, rails }),
   })
@@ -84,15 +85,15 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
 }
 
 /** For agents and indexers. Neither document depends on the price of the token. */
-function createDiscoveryRoutes(deps: DiscoveryDeps & { readonly publicUrl: string | undefined }): readonly FreeRoute[] {
-  const { publicUrl } = deps
+function createDiscoveryRoutes(deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address'>): readonly FreeRoute[] {
+  const { address } = deps
   const version = () => ''
   const resources = createAddressedText({
-    publicUrl,
+    address,
     version,
     render: (url) => JSON.stringify(x402Resources(deps, url)),
   })
-  const llms = createAddressedText({ publicUrl, version, render: (url) => llmsText(deps, url) })
+  const llms = createAddressedText({ address, version, render: (url) => llmsText(deps, url) })
   const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
   return [
     { path: '/.well-known/x402', serve: async (request) => publicJson(await resources(request), revalidated) },

@@ -7,6 +7,7 @@ import { collectMetrics, createFreeRoutes, type FreeRoute, type FreeRouteDeps, r
 import { type HealthListener, openHealthListener } from './healthListener.ts'
 import { createBurnPage, createFinancePage, createHomeFiles } from './pages.ts'
 import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
+import type { Sales } from '../paywall/sales.ts'
 import { receiptRoute } from './receiptRoute.ts'
 import { type Listener, listen } from './server.ts'
 import { createTurns } from './turns.ts'
@@ -14,12 +15,13 @@ import { createUnreadAnswers } from './unreadAnswers.ts'
 
 export interface ServerDeps
   extends
-    Omit<AppDeps, keyof Callers | 'connections' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>,
+    Omit<AppDeps, keyof Callers | 'sales' | 'connections' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>,
     Omit<FreeRouteDeps, 'mayReadMetrics'>,
     BurnRouteDeps {
   readonly callers: Callers
+  readonly sales: Sales
   readonly wallets: PayRouteDeps['wallets']
-  readonly publicUrl: string | undefined
+  readonly address: DocumentRouteDeps['address']
   readonly terms: DocumentRouteDeps['terms']
   readonly split: DocumentRouteDeps['split']
   /** Free routes of other parts, in addition to those of the service itself. */
@@ -65,7 +67,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const pay = await createPayRoutes({ ...deps, network: deps.terms.network })
   const besides = [
     ...ownRoutes,
-    receiptRoute({ ...deps.paywall, log: deps.log }),
+    receiptRoute(deps),
     burnRoute(deps),
     ...deps.moreRoutes,
     ...(await createBurnPage()),

@@ -5,12 +5,13 @@ import { paymentPage, payMount } from '../document/paymentPage.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { qrImage } from '../endpoints/qrImage.ts'
 import { type Answer, jsonAnswer, refusalStatuses } from '../paywall/answer.ts'
-import type { Paywall } from '../paywall/paywall.ts'
+import type { Sales } from '../paywall/sales.ts'
 import type { Product } from '../product/product.ts'
 import { pageHeaders } from './pageHeaders.ts'
 import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { readPageFiles } from './pages.ts'
 import { publicAnswer, revalidated } from './publicAnswer.ts'
+import type { ServiceAddress } from './serviceAddress.ts'
 import { createStaticFile, serveStaticFile } from './staticFile.ts'
 import { pathNotFound } from './transportError.ts'
 
@@ -28,11 +29,11 @@ export interface WalletPort {
 
 export interface PayRouteDeps {
   readonly endpoints: readonly Endpoint[]
-  readonly paywall: Pick<Paywall, 'whyClosed' | 'whyNoQuotes'>
+  readonly sales: Pick<Sales, 'whyClosed' | 'whyNoQuotes'>
   readonly wallets: WalletPort
   /** CAIP-2. */
   readonly network: string
-  readonly publicUrl: string | undefined
+  readonly address: Pick<ServiceAddress, 'urlFor'>
 }
 
 export interface PayRoutes {
@@ -99,7 +100,7 @@ function productRoutes(deps: PayRouteDeps, endpoint: Endpoint, page: Page): read
 /** GET of a transaction request (Solana Pay), and its QR code for the page. */
 async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: FreeRequest): Promise<FreeAnswer> {
   const { host, segment, query } = request
-  const baseUrl = deps.publicUrl ?? `http://${host}`
+  const baseUrl = deps.address.urlFor(host)
   if (query !== 'qr') {
     const icon = `${baseUrl}${payMount}/file/icon.svg`
     return jsonAnswer(200, JSON.stringify({ label: 'Tollbook', icon }))
@@ -115,8 +116,8 @@ const qrPixels = 256
 
 /** POST of a transaction request: the transaction that this account has to sign. */
 async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: FreeAction): Promise<FreeAnswer> {
-  const { paywall, wallets } = deps
-  const closed = paywall.whyClosed() ?? endpoint.whyUnavailable() ?? paywall.whyNoQuotes()
+  const { sales, wallets } = deps
+  const closed = sales.whyClosed() ?? endpoint.whyUnavailable() ?? sales.whyNoQuotes()
   if (closed !== undefined) return refused(refuse('ENDPOINT_UNAVAILABLE', closed, 5))
   const { account } = action.body
   if (typeof account !== 'string') return refused(refuseField('account', 'must be the Solana address of the wallet'))

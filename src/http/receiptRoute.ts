@@ -1,12 +1,13 @@
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
-import { findReceipt, type FindReceiptDeps } from '../paywall/findReceipt.ts'
+import type { Sales } from '../paywall/sales.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { parseQuery } from './parseQuery.ts'
 import { errorAnswer, invalidRequest } from './transportError.ts'
 
-export interface ReceiptRouteDeps extends FindReceiptDeps {
+export interface ReceiptRouteDeps {
+  readonly sales: Pick<Sales, 'findReceipt'>
   readonly log: Log
 }
 
@@ -22,7 +23,7 @@ async function serveReceipt(deps: ReceiptRouteDeps, { segment, query }: FreeRequ
   if (attemptId === undefined || Object.keys(strays).length > 0)
     return invalidRequest([{ field: 'attempt', message: 'must be given once, and nothing else' }])
   try {
-    const found = await findReceipt(deps, { reference: segment, attemptId })
+    const found = await deps.sales.findReceipt({ reference: segment, attemptId })
     if (found !== undefined)
       return jsonAnswer(200, JSON.stringify({ success: true, data: found }), { 'cache-control': 'private, no-store' })
     return errorAnswer('NOT_FOUND', 'no answer was delivered under this reference and attempt')

@@ -36,9 +36,14 @@ export interface Silence {
   readonly why: string
 }
 
+/** When a price of the markets is believed, and for how long. */
+export interface PricePolicy extends MarketPolicy {
+  /** Age at which a price is no longer quoted, from the last agreement on. */
+  readonly ageMaxMs: number
+}
+
 export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
-  readonly policy: MarketPolicy & { readonly ageMaxMs: number }
   /** In the form of the published lists. */
   readonly sourceName: string
   /** Undefined when a request would cost more tokens than can exist. */
@@ -71,31 +76,32 @@ interface State {
  * after
  * the first poll, whatever its result.
  */
-export async function startPriceJob(deps: PriceJobDeps): Promise<PriceJob> {
+export async function startPriceJob(policy: PricePolicy, deps: PriceJobDeps): Promise<PriceJob> {
   const state: State = { memory: noMemory, inForce: undefined, trouble: undefined }
-  await poll(deps, state)
-  const everyMs = Math.min(everyMsMax, deps.policy.ageMaxMs / pollsPerAge)
-  const task = repeat(deps, { name: 'price', everyMs, run: () => poll(deps, state) })
+  await poll(policy, deps, state)
+  const everyMs = Math.min(everyMsMax, policy.ageMaxMs / pollsPerAge)
+  const problem = () => problemOf(policy, deps.clock.monotonicMs(), state)
+  const task = repeat(deps, { name: 'price', everyMs, run: () => poll(policy, deps, state) })
   return {
-    problem: () => problemOf(deps, state),
-    inForce: () => (problemOf(deps, state) === undefined ? state.inForce : undefined),
+    problem,
+    inForce: () => (problem() === undefined ? state.inForce : undefined),
     stop: () => task.stop(),
   }
 }
 
-function problemOf({ clock, policy }: PriceJobDeps, { inForce, trouble }: State): string | undefined {
+function problemOf({ ageMaxMs }: PricePolicy, atMs: number, { inForce, trouble }: State): string | undefined {
   if (inForce === undefined) return trouble ?? 'the markets have not agreed on a price yet'
-  const ageMs = clock.monotonicMs() - inForce.confirmedAtMs
-  if (ageMs <= policy.ageMaxMs) return undefined
+  const ageMs = atMs - inForce.confirmedAtMs
+  if (ageMs <= ageMaxMs) return undefined
   const age = `the price was last confirmed ${Math.round(ageMs / 1000)} s ago`
   return trouble === undefined ? age : `${age}: ${trouble}`
 }
 
-async function poll(deps: PriceJobDeps, state: State): Promise<void> {
+async function poll(policy: PricePolicy, deps: PriceJobDeps, state: State): Promise<void> {
   const heard = await Promise.all(deps.sources.map((source) => source.ask()))
   const readings = heard.filter((said) => 'tokenPriceAttoUsd' in said)
   const silent = heard.filter((said) => 'why' in said)
-  const agreement = agree(readings, deps.policy)
+  const agreement = agree(readings, policy)
   if (agreement.kind === 'none') {
     state.memory = forgetHeld(state.memory)
     remember(deps, state, `${agreement.why} (${[...readings.map(describe), ...silent.map(describe)].join(', ')})`)
@@ -109,7 +115,8 @@ async function poll(deps: PriceJobDeps, state: State): Promise<void> {
     return
   }
   try {
-    await confirm(deps, state, { agreedAtMs: deps.clock.nowMs(), tokenPriceAttoUsd, readings, silent })
+    const agreed = { agreedAtMs: deps.clock.nowMs(), tokenPriceAttoUsd, readings, silent }
+    await confirm(policy, deps, { state, agreed })
   } catch (error) {
     remember(deps, state, 'the ledger did not take the price list')
     throw error
@@ -139,7 +146,11 @@ interface Agreed {
 const attemptsMax = 5
 
 /** The list on record stays in force if it is near enough; otherwise a new one is, once it is on record. */
-async function confirm(deps: PriceJobDeps, state: State, agreed: Agreed): Promise<void> {
+async function confirm(
+  { tolerancePercent }: PricePolicy,
+  deps: PriceJobDeps,
+  { state, agreed }: { readonly state: State; readonly agreed: Agreed },
+): Promise<void> {
   const prices = deps.pricesAt(agreed.tokenPriceAttoUsd)
   if (prices === undefined) {
     state.inForce = undefined
@@ -154,7 +165,7 @@ async function confirm(deps: PriceJobDeps, state: State, agreed: Agreed): Promis
       newest !== undefined &&
       listed !== undefined &&
       !isWorthPublishing({
-        ...deps.policy,
+        tolerancePercent,
         listedAttoUsd: listed,
         listedAgeMs,
         marketAttoUsd: agreed.tokenPriceAttoUsd,

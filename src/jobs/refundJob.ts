@@ -3,9 +3,11 @@ import { decideExpiry, decideRefund } from '../payment/finality.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
-export interface RefundDeps extends StepDeps {
+/** When a payment that was not delivered is owed back. */
+export interface RefundLimits {
   /** Maximum time without delivery before a payment is owed back. */
   readonly refundAfterMs: number
+  /** Attempts to serve one payment. */
   readonly attemptsMax: number
 }
 
@@ -14,17 +16,17 @@ const everyMs = 60_000
 const batchMax = 500
 
 /** Ends claims of processes that died, and turns payments that stayed undelivered for a day into debts to their wallets. */
-export function startRefundJob(deps: RefundDeps): Repeated {
+export function startRefundJob(limits: RefundLimits, deps: StepDeps): Repeated {
   return repeat(deps, {
     name: 'refunds',
     everyMs,
-    run: () => deps.lifecycle.runElected('tollbook refunds', () => recordRefunds(deps)),
+    run: () => deps.lifecycle.runElected('tollbook refunds', () => recordRefunds(limits, deps)),
   })
 }
 
-export async function recordRefunds(deps: RefundDeps): Promise<void> {
-  await expireClaims(deps)
-  const open = await deps.lifecycle.findOpen({ kind: 'undelivered', forMs: deps.refundAfterMs }, batchMax)
+export async function recordRefunds(limits: RefundLimits, deps: StepDeps): Promise<void> {
+  await expireClaims(limits, deps)
+  const open = await deps.lifecycle.findOpen({ kind: 'undelivered', forMs: limits.refundAfterMs }, batchMax)
   const references = open.map(({ reference }) => reference)
   const states = await deps.lifecycle.loadPayments(references)
   // A caller who claims at this moment is either first, and served, or second, and refused: the versions decide.
@@ -42,14 +44,14 @@ export async function recordRefunds(deps: RefundDeps): Promise<void> {
   )
 }
 
-async function expireClaims(deps: RefundDeps): Promise<void> {
+async function expireClaims({ attemptsMax }: RefundLimits, deps: StepDeps): Promise<void> {
   const open = await deps.lifecycle.findOpen({ kind: 'lease_ended' }, batchMax)
   const references = open.map(({ reference }) => reference)
   const states = await deps.lifecycle.loadPayments(references)
   await Promise.all(
     references.map(async (reference) => {
       const before = assertPresent(states.get(reference), 'an open payment has events')
-      const decision = decideExpiry(before, { nowMs: deps.clock.nowMs(), attemptsMax: deps.attemptsMax })
+      const decision = decideExpiry(before, { nowMs: deps.clock.nowMs(), attemptsMax })
       await recordStep(deps, { kind: 'claim_expired', reference, before, decision })
     }),
   )

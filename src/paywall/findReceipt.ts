@@ -14,13 +14,19 @@ export interface FoundReceipt {
   readonly inclusionProof: string
 }
 
+export interface ReceiptQuestion {
+  /** As the caller sent it. */
+  readonly reference: string
+  readonly attemptId: string
+}
+
 /**
  * The receipt of an attempt, for a caller whose connection ended before the receipt of a streamed answer. The id of the attempt
  * is random and was sent to this caller alone. The reference is public, so it cannot open the receipt.
  */
 export async function findReceipt(
   { ledger, signReceipt }: FindReceiptDeps,
-  { reference: text, attemptId }: { readonly reference: string; readonly attemptId: string },
+  { reference: text, attemptId }: ReceiptQuestion,
 ): Promise<FoundReceipt | undefined> {
   const reference = readReference(text)
   if (reference === undefined) return undefined

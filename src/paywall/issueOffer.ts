@@ -55,7 +55,7 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
 
 /** Names the question, and gives it the lifetime of an offer. */
 export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>(
-  { clock, quoteTtlMs }: OfferDeps,
+  { clock, quoteTtlMs }: Pick<OfferDeps, 'clock' | 'quoteTtlMs'>,
   question: Q,
 ) {
   const issuedAtMs = clock.nowMs()

@@ -52,8 +52,7 @@ const endpoint = '/api/data/weather'
 export const proofMaxAgeMs = 600_000
 export const quoteTtlMs = 300_000
 export const quoteGraceMs = 60_000
-const lookupWaitMs = 2_000
-const broadcastWaitMs = 10_000
+const proofLookupWaitMs = 2_000
 /** Price of the list in force, in addition to the fixture's own price. */
 export const listRequiredBaseUnits = 2_000_000n
 /** Current price of the service; it does not affect a payment that has landed. */
@@ -108,22 +107,20 @@ export async function openVerifierFixture(
     clock: serverClock,
   })
   const currentPrice = () => ({ ...priceOf(terms, currentRequiredBaseUnits, endpoint), priceList: 1 })
-  const waits = { lookupWaitMs, broadcastWaitMs, proofMaxAgeMs, quoteGraceMs }
+  const limits = { proofLookupWaitMs, proofMaxAgeMs, quoteGraceMs, quorumAboveMicroUsd }
   const slot = () => 0
   const native = {
-    ...waits,
     chain,
     clock: serverClock,
     terms,
     ledger: ledger.payments,
     presentations: ledger.presentations,
     onUnrecorded: (error: unknown) => assert(false, `the presentation is recorded: ${describeError(error)}`),
-    quorumAboveMicroUsd,
     currentPrice,
     slot,
     split: defaultSplit,
   }
-  const openRail = () => createNativeRail(native)
+  const openRail = () => createNativeRail(limits, native)
   const close = async () => {
     await ledger.close()
     await node.close()

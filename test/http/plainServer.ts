@@ -10,7 +10,7 @@ import type { FreeRoute } from '../../src/http/freeRoutes.ts'
 import { createTurns } from '../../src/http/turns.ts'
 import { createUnreadAnswers, type UnreadLimits } from '../../src/http/unreadAnswers.ts'
 import { createUploads, type UploadLimits } from '../../src/http/uploads.ts'
-import type { Paywall } from '../../src/paywall/paywall.ts'
+import { createSales } from '../../src/paywall/sales.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { scriptedRail } from '../paywall/scriptedRail.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -19,7 +19,7 @@ import { openTestEndpoint } from '../support/testProduct.ts'
 const unused = (): never => {
   throw new Error('nothing is sold here')
 }
-const paywall: Paywall = {
+const sales = createSales({
   clock: systemClock,
   log: silentLog,
   ledger: {
@@ -44,7 +44,7 @@ const paywall: Paywall = {
   whyExposed: unused,
   signReceipt: unused,
   onFault: unused,
-}
+})
 
 /** `POST /order` takes `{"word": "…"}`. Every well-formed order is answered 503 ENDPOINT_UNAVAILABLE. */
 const order = openTestEndpoint({
@@ -101,7 +101,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     connections,
     uploads,
     limits,
-    paywall,
+    sales,
     endpoints: [order],
     freeRoutes: [free, probe, ...(options.freeRoutes ?? [])],
     trustedProxyHops,

@@ -47,7 +47,7 @@ export async function finalityRound({ deps }: LifecycleFixture, memory = noFinal
 /** One round of the refund job, after the open work of all events. */
 export async function refundRound({ deps }: LifecycleFixture, refundAfterMs: number): Promise<void> {
   await followOpenWork(deps)
-  await recordRefunds({ ...deps, attemptsMax: 10, refundAfterMs })
+  await recordRefunds({ attemptsMax: 10, refundAfterMs }, deps)
 }
 
 /** A real ledger over a real chain whose slots, forks and clock a test holds. */

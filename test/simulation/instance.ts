@@ -101,7 +101,8 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   }
   const chain = planted.chain?.(honestChain) ?? honestChain
   const presentations = createPresentations(database)
-  const rail = createNativeRail({
+  const limits = { quoteGraceMs, proofMaxAgeMs, proofLookupWaitMs: 2_000, quorumAboveMicroUsd: undefined }
+  const rail = createNativeRail(limits, {
     clock,
     ledger,
     chain,
@@ -109,13 +110,8 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     split: defaultSplit,
     slot: () => nodes.slot(),
     currentPrice: deps.currentPrice,
-    quoteGraceMs,
-    proofMaxAgeMs,
-    lookupWaitMs: 2_000,
-    broadcastWaitMs: 10_000,
     presentations,
     onUnrecorded: () => undefined,
-    quorumAboveMicroUsd: undefined,
   })
   const paywall: Paywall = {
     clock,
@@ -171,7 +167,7 @@ function jobsOf(
     'open work': () => followOpenWork({ ...steps }),
     finality: elected('tollbook finality', (own) => recordFinality({ ...own, chain }, memory)),
     rebroadcast: elected('tollbook rebroadcast', (own) => rebroadcast({ ...own, chain }, followed)),
-    refunds: elected('tollbook refunds', (own) => recordRefunds({ ...own, refundAfterMs, attemptsMax })),
+    refunds: elected('tollbook refunds', (own) => recordRefunds({ refundAfterMs, attemptsMax }, own)),
     'transfer scan': elected('tollbook transfer scan', (own) =>
       scanTransfers({ ...own, chain, terms, settleAgeMs, presentations }),
     ),

@@ -1,9 +1,9 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import type { PaymentRail } from '../../paywall/rail.ts'
-import { createFirstPresentations } from '../native/firstPresentation.ts'
 import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
-import { checkSecret, isForGood, settleSponsored, type SponsoredSettleDeps } from '../sponsored/settleSponsored.ts'
-import { challenge, challengeOf } from './challenge.ts'
+import { checkSecret, isForGood } from '../sponsored/settleSponsored.ts'
+import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
+import { challenge, challengeOf, type MppChallengeDeps } from './challenge.ts'
 import { describeRefusal, wantsProblem } from './problem.ts'
 import { type MppReadDeps, readPayment } from './readPayment.ts'
 import {
@@ -19,15 +19,13 @@ import {
   receiptHeader,
 } from './wire.ts'
 
-export interface MppRailDeps extends Omit<MppReadDeps, 'chain' | 'ledger'>, SponsoredSettleDeps {}
+export interface MppRailDeps extends MppChallengeDeps, MppReadDeps {}
 
 /**
  * MPP, method `solana`, intent `charge`: the "Payment" scheme of HTTP authentication. The client signs a transfer of the whole
  * price and never sends it (pull): the fee payer signs as well, and we send it. Its burn is owed.
  */
-export function createMppRail(given: MppRailDeps): PaymentRail<SponsoredProof> {
-  const first = createFirstPresentations(given)
-  const deps = { ...given, first }
+export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): PaymentRail<SponsoredProof> {
   return {
     name: 'mpp',
     charge: { method, intent },
@@ -42,12 +40,11 @@ export function createMppRail(given: MppRailDeps): PaymentRail<SponsoredProof> {
     },
     challenge: (offer) => challenge(deps, offer),
     async read(request, endpoint) {
-      const presented = await readPayment(deps, request, endpoint)
-      if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })
-      return presented
+      const payment = await readPayment(deps, request, endpoint)
+      return isRefusal(payment) ? payment : payments.present(payment)
     },
     checkHolder: checkSecret,
-    settle: (question) => settleSponsored(deps, question),
+    settle: (question) => payments.settle(question),
     respond: ({ signature, issuedAt }) => ({
       [receiptHeader]: encodeJson({ method, reference: signature, status: 'success', timestamp: issuedAt }),
     }),

@@ -1,4 +1,5 @@
 import { readBase64 } from '@tollbook/core/base64'
+import type { Clock } from '@tollbook/core/clock'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import {
   type SponsoredTransaction,
@@ -6,12 +7,13 @@ import {
   type SponsorProblem,
   sponsorProblems,
 } from '../../payment/sponsoredTransaction.ts'
-import type { Presented, ProofRequest } from '../../paywall/rail.ts'
-import { type PresentDeps, presentSponsored, type SponsoredProof } from '../sponsored/presentSponsored.ts'
+import type { ProofRequest } from '../../paywall/rail.ts'
+import type { SponsoredPayment } from '../sponsored/presentSponsored.ts'
 import { type MppChallengeDeps, digestOf } from './challenge.ts'
 import { boundText, credentialHeader, intent, method, type MppChallenge, readCredential } from './wire.ts'
 
-export interface MppReadDeps extends MppChallengeDeps, PresentDeps {
+export interface MppReadDeps extends Pick<MppChallengeDeps, 'feePayer' | 'terms' | 'authenticate'> {
+  readonly clock: Clock
   readonly readSponsored: (bytes: Uint8Array, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
 
@@ -20,7 +22,7 @@ export async function readPayment(
   deps: MppReadDeps,
   request: ProofRequest,
   endpoint: string,
-): Promise<Presented<SponsoredProof> | Refusal> {
+): Promise<SponsoredPayment | Refusal> {
   const credential = readCredential(request.header(credentialHeader) ?? '')
   if (credential === undefined) return refuseProof('malformed_credential')
   const { challenge, payload, secret, priceList } = credential
@@ -34,14 +36,14 @@ export async function readPayment(
   const { mint, paymentWallet } = deps.terms
   const sponsored = deps.readSponsored(bytes, { feePayer, mint, paymentWallet })
   if (typeof sponsored === 'string') return refuseProof('not_sponsored', sponsorProblems[sponsored])
-  return presentSponsored(deps, {
+  return {
     sponsored,
     secret,
     priceList,
     endpoint,
     takeLookup: () => request.takeLookup(),
     refuseOffer: () => refuseChallenge(deps, request, challenge),
-  })
+  }
 }
 
 /** A challenge is good for the order that it was made for, until it expires, as it was made. */

@@ -7,23 +7,31 @@ import { type QuoteDeps, challenge } from './challenge.ts'
 import { choosePrice, type PriceDeps, recallPrice } from './choosePrice.ts'
 import { createKnownPayers } from './knownPayers.ts'
 import { type NativeProof, proofHeader, readProof } from './readProof.ts'
-import { settlePayment, type SettleDeps } from './settlePayment.ts'
+import { settlePayment, type SettleDeps, type SettleLimits } from './settlePayment.ts'
 
 export interface NativeRailDeps
   extends
     Omit<QuoteDeps, 'ledger'>,
     Omit<SettleDeps, 'first' | 'knownPayers' | 'choosePrice' | 'ledger'>,
     Omit<FirstPresentationDeps, 'chain'>,
-    PriceDeps {}
+    Omit<PriceDeps, keyof NativeLimits> {}
+
+/** The operator's limits on payments of this rail. */
+export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceMs'> {}
 
 /**
  * The interface of spec.md, section 5: `x-wallet-address` names the payer, `x-payment-proof` carries a transaction of the
  * payer's own wallet that burns one share of the price and transfers the rest. A request without a wallet is refused, so this rail stands
  * last in the list: it answers every request that no other rail claims.
  */
-export function createNativeRail(given: NativeRailDeps): PaymentRail<NativeProof> {
+export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): PaymentRail<NativeProof> {
   const first = createFirstPresentations(given)
-  const prices = { choosePrice: choosePrice.bind(undefined, given), recallPrice: recallPrice.bind(undefined, given) }
+  const { ledger, currentPrice } = given
+  const pricing = { ledger, currentPrice, quoteGraceMs: limits.quoteGraceMs }
+  const prices = {
+    choosePrice: choosePrice.bind(undefined, pricing),
+    recallPrice: recallPrice.bind(undefined, pricing),
+  }
   const knownPayers = createKnownPayers(given.terms.mint, () => given.clock.monotonicMs())
   const deps = { ...given, first, knownPayers, ...prices }
   return {
@@ -49,7 +57,7 @@ export function createNativeRail(given: NativeRailDeps): PaymentRail<NativeProof
       const binding = bindSecret(memo === undefined ? [] : [memo], proof.secret)
       return isRefusal(binding) ? binding : undefined
     },
-    settle: (question) => settlePayment(deps, question),
+    settle: (question) => settlePayment(deps, limits, question),
     // The receipt in the body says all that this rail has to say.
     respond: () => ({}),
   }

@@ -7,14 +7,13 @@ import type { Signature } from '@tollbook/core/signature'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { FinalityReader } from '../../payment/finalityReader.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import { openOffer } from '../../paywall/issueOffer.ts'
-import type { Paywall } from '../../paywall/paywall.ts'
+import type { Sales } from '../../paywall/sales.ts'
 import type { Product } from '../../product/product.ts'
 import { type QuoteDeps, recordQuote, sentBaseUnits } from './challenge.ts'
 import { checkWallet } from './readWallet.ts'
 
 export interface WalletPaymentDeps extends QuoteDeps {
-  readonly paywall: Pick<Paywall, 'clock' | 'rails' | 'quoteTtlMs' | 'currentPrice'>
+  readonly sales: Pick<Sales, 'currentPrice' | 'openOffer'>
   readonly chain: Pick<ChainReader, 'find'>
   readonly finality: Pick<FinalityReader, 'listSignatures'>
   readonly blockhash: () => Promise<string>
@@ -75,16 +74,16 @@ async function prepare(
   deps: WalletPaymentDeps,
   { product, account, digest }: WalletQuestion,
 ): Promise<UnsignedPayment | Refusal> {
-  const { terms, paywall } = deps
+  const { terms, sales } = deps
   const payer = checkWallet(account, { field: 'account', terms })
   if (isRefusal(payer)) return payer
   const reference = referenceOf(digest)
   if (reference === undefined) return refuse('NO_DATA', 'the last part of the address must be a digest in base64url')
-  const price = paywall.currentPrice(product.path)
+  const price = sales.currentPrice(product.path)
   if (price === undefined) return refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', 5)
   const memo = memoPrefix + digest
   const blockhash = await deps.blockhash()
-  const offer = openOffer(paywall, { product, payer, price })
+  const offer = sales.openOffer({ product, payer, price })
   const quote = await recordQuote(deps, { ...offer, payer }, memo)
   const { burnBaseUnits } = quote
   const amounts = { burnBaseUnits, transferBaseUnits: sentBaseUnits(terms, quote) }

@@ -12,7 +12,7 @@ import type { Presented, ProofRequest } from '../../paywall/rail.ts'
 import { landingNow } from '../native/choosePrice.ts'
 import type { NativeProof } from '../native/readProof.ts'
 import type { FeePayer } from './feePayer.ts'
-import { amountToSend, type ListPriceDeps, priceOfList } from './priceOfList.ts'
+import { amountToSend, type PriceOfList } from './priceOfList.ts'
 
 /** A transaction that payer and fee payer have signed, with the secret of its offer. */
 export interface SponsoredProof extends NativeProof {
@@ -22,8 +22,9 @@ export interface SponsoredProof extends NativeProof {
   readonly rehearsed: Simulation | undefined
 }
 
-export interface PresentDeps extends ListPriceDeps {
+export interface PresentDeps {
   readonly clock: Clock
+  readonly priceOfList: PriceOfList
   readonly chain: Pick<ChainReader, 'simulate'>
   readonly terms: PaymentTerms
   readonly feePayer: FeePayer
@@ -71,7 +72,7 @@ async function coSign(deps: PresentDeps, payment: SponsoredPayment): Promise<CoS
   if (stale !== undefined) return stale
   const order = { wallet: sponsored.payer, endpoint, digest: '' }
   const question = { order, memo: sponsored.memo, ...landingNow(deps.clock) }
-  const { price } = await priceOfList(deps, priceList, question)
+  const { price } = await deps.priceOfList(priceList, question)
   const required = amountToSend(deps.terms, price.requiredBaseUnits)
   if (sponsored.amountBaseUnits < required)
     return refuseProof(

@@ -14,6 +14,9 @@ export interface ListPriceDeps {
   readonly priceHoldMs: number
 }
 
+/** `priceOfList` with its dependencies. */
+export type PriceOfList = (priceList: number, question: PriceQuestion) => Promise<ChosenPrice>
+
 /**
  * The price that the offer named, if its list was in force when the payment landed or not long before. Otherwise the price
  * in force at that moment, as for any late payer.

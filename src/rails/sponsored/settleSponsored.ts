@@ -3,27 +3,18 @@ import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { PaymentTerms, Settlement } from '../../payment/settlement.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
-import { type FirstPresentationDeps } from '../native/firstPresentation.ts'
-import { settlePayment, type SettleDeps } from '../native/settlePayment.ts'
-import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
+import { settlePayment, type SettleDeps, type SettleLimits } from '../native/settlePayment.ts'
+import type { PriceOfList } from './priceOfList.ts'
 import type { SponsoredProof } from './presentSponsored.ts'
 
-/** Dependencies of the settlement, for every rail of sponsored payments. */
-export interface SponsoredSettleDeps
-  extends
-    Omit<ListPriceDeps, 'ledger'>,
-    Omit<SettleDeps, 'first' | 'choosePrice' | 'ledger'>,
-    Omit<FirstPresentationDeps, 'chain'> {
-  readonly ledger: ListPriceDeps['ledger'] & SettleDeps['ledger']
-}
-
-interface SettlingDeps extends SponsoredSettleDeps {
-  readonly first: SettleDeps['first']
+export interface SponsoredSettleDeps extends Omit<SettleDeps, 'choosePrice' | 'recallPrice'> {
+  readonly priceOfList: PriceOfList
 }
 
 /** Settles by the steps of the native rail. The price is that of the offered list, and the burn is owed. */
 export function settleSponsored(
-  deps: SettlingDeps,
+  deps: SponsoredSettleDeps,
+  limits: SettleLimits,
   question: SettleQuestion<SponsoredProof>,
 ): Promise<Settlement | Refusal> {
   const { priceList, rehearsed } = question.proof
@@ -33,8 +24,9 @@ export function settleSponsored(
       chain: rehearsed === undefined ? deps.chain : rehearsedChain(deps.chain, rehearsed),
       terms: owingBurn(deps.terms),
       acceptedTerms: (landedAtMs) => (deps.acceptedTerms?.(landedAtMs) ?? []).map(owingBurn),
-      choosePrice: (price) => priceOfList(deps, priceList, price),
+      choosePrice: (price) => deps.priceOfList(priceList, price),
     },
+    limits,
     question,
   )
 }

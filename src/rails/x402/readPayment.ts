@@ -1,13 +1,13 @@
 import { readBase64 } from '@tollbook/core/base64'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
-import type { Presented, ProofRequest } from '../../paywall/rail.ts'
-import { type PresentDeps, presentSponsored, type SponsoredProof } from '../sponsored/presentSponsored.ts'
+import type { ProofRequest } from '../../paywall/rail.ts'
+import type { SponsoredPayment } from '../sponsored/presentSponsored.ts'
 import type { X402ChallengeDeps } from './challenge.ts'
 import { type PaymentPayload, readPayload } from './wire.ts'
 import { refusePayload, refuseSponsor, refuseX402 } from './x402Refusal.ts'
 
-export interface X402ReadDeps extends X402ChallengeDeps, PresentDeps {
+export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'feePayer' | 'terms' | 'network'> {
   readonly readSponsored: (bytes: Uint8Array, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
 
@@ -20,7 +20,7 @@ export interface ReadQuestion extends Pick<ProofRequest, 'takeLookup'> {
 export async function readPayment(
   deps: X402ReadDeps,
   { header, endpoint, takeLookup }: ReadQuestion,
-): Promise<Presented<SponsoredProof> | Refusal> {
+): Promise<SponsoredPayment | Refusal> {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
   const { accepted } = payload
@@ -33,7 +33,7 @@ export async function readPayment(
   const sponsored = deps.readSponsored(bytes, { feePayer, mint, paymentWallet })
   if (typeof sponsored === 'string') return refuseSponsor(sponsored)
   const { secret, priceList } = accepted.extra
-  return presentSponsored(deps, { sponsored, secret, priceList, endpoint, takeLookup })
+  return { sponsored, secret, priceList, endpoint, takeLookup }
 }
 
 /** The echo must be an offer of this service, as it is now. */

@@ -1,24 +1,22 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import type { PaymentRail } from '../../paywall/rail.ts'
-import { createFirstPresentations } from '../native/firstPresentation.ts'
 import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
-import { checkSecret, isForGood, settleSponsored, type SponsoredSettleDeps } from '../sponsored/settleSponsored.ts'
-import { challenge, mount, paymentRequired } from './challenge.ts'
+import { checkSecret, isForGood } from '../sponsored/settleSponsored.ts'
+import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
+import { challenge, mount, paymentRequired, type X402ChallengeDeps } from './challenge.ts'
 import { type X402ReadDeps, readPayment } from './readPayment.ts'
 import { type OfferReceiptDeps, receiptExtension } from './offerReceipt.ts'
 import { readIdentifier } from './paymentIdentifier.ts'
 import { encodeHeader, paymentHeader, readPayload, requiredHeader, responseHeader } from './wire.ts'
 import { x402ErrorOf } from './x402Refusal.ts'
 
-export interface X402RailDeps extends Omit<X402ReadDeps, 'chain' | 'ledger'>, OfferReceiptDeps, SponsoredSettleDeps {}
+export interface X402RailDeps extends X402ChallengeDeps, X402ReadDeps, OfferReceiptDeps {}
 
 /**
  * x402 version 2, scheme `exact` on Solana, flow `upfront`. The client signs a transfer of the whole price, the fee payer
  * signs as well, and we send it. It is settled by the same steps as a transaction of the native rail; its burn is owed.
  */
-export function createX402Rail(given: X402RailDeps): PaymentRail<SponsoredProof> {
-  const first = createFirstPresentations(given)
-  const deps = { ...given, first }
+export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps): PaymentRail<SponsoredProof> {
   return {
     name: 'x402',
     mount,
@@ -34,16 +32,15 @@ export function createX402Rail(given: X402RailDeps): PaymentRail<SponsoredProof>
     },
     challenge: (offer) => challenge(deps, offer),
     async read(request, endpoint) {
-      const presented = await readPayment(deps, {
+      const payment = await readPayment(deps, {
         header: request.header(paymentHeader) ?? '',
         endpoint,
         takeLookup: () => request.takeLookup(),
       })
-      if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })
-      return presented
+      return isRefusal(payment) ? payment : payments.present(payment)
     },
     checkHolder: checkSecret,
-    settle: (question) => settleSponsored(deps, question),
+    settle: (question) => payments.settle(question),
     idempotencyKey: (request) => readIdentifier(readPayload(request.header(paymentHeader) ?? '')?.extensions),
     respond(receipt) {
       const { signature: transaction, wallet: payer } = receipt

@@ -37,7 +37,8 @@ export interface Finance {
 const rollUpEveryMs = 1_000
 
 export interface FinanceOptions {
-  readonly finance: FinanceSettings | undefined
+  /** Undefined: nothing is rolled up, and nothing is served over HTTP. */
+  readonly access: FinanceSettings | undefined
   readonly sale: Pick<SaleSettings, 'proofMaxAgeMs' | 'quoteGraceMs'>
   readonly refunds: RefundSettings
   readonly reportsDatabaseUrl: string | undefined
@@ -45,14 +46,14 @@ export interface FinanceOptions {
 
 /** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
 export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
-  const { finance: settings, sale, refunds, reportsDatabaseUrl: readDatabaseUrl } = options
+  const { access, sale, refunds, reportsDatabaseUrl: readDatabaseUrl } = options
   const { clock, log, ledger, chain } = deps
   const { settings: onRecord, keys } = ledger
   const { mint, decimals, network } = chain.terms
   // Connects when it is first asked.
   const reports = ledger.openReports({ token: { mint, decimals }, readDatabaseUrl })
   const payerRoutes = createPayerRoutes(deps, reports)
-  if (settings === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
+  if (access === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
   const walletBaseUnits = () => totalBaseUnits(chain.reader, onRecord.allTerms())
   const showing = startMoneyMetrics({
@@ -70,12 +71,12 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   const routes = createFinanceRoutes({
     clock,
     log,
-    access: createFinanceAccess(settings, { clock, log }),
+    access: createFinanceAccess(access, { clock, log }),
     reports,
     network,
     decideRefund: decisions?.decide,
     signClosing: keys.signClosing,
-    publicUrl: settings.publicUrl,
+    publicUrl: access.publicUrl,
     explain: (text) =>
       explain(
         {
@@ -97,7 +98,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
     walletBaseUnits,
   })
   return {
-    serving: { routes, listener: settings.listener },
+    serving: { routes, listener: access.listener },
     routes: payerRoutes,
     async close() {
       await showing.stop()

@@ -3,27 +3,25 @@ import type { LimitSettings } from '../../config/limitSettings.ts'
 import type { ServerSettings } from '../../config/serverSettings.ts'
 import { type CallerDeps, openCallers } from '../../http/callers.ts'
 import { openServer, type ServerDeps } from '../../http/openServer.ts'
+import type { ListeningAddress } from '../../http/serviceAddress.ts'
 import { close } from '../closePart.ts'
 import type { Health } from '../jobs/health.ts'
 import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { PartDeps } from '../partDeps.ts'
-import type { Payments } from '../payments/openPayments.ts'
-import type { Products } from '../products/openProducts.ts'
-import type { ServiceAddress } from './serviceAddress.ts'
 
 export interface HttpSettings {
   readonly server: ServerSettings
   readonly limits: LimitSettings
 }
 
-export interface HttpDeps extends PartDeps, Pick<ServerDeps, 'endpoints' | 'finance' | 'terms' | 'split'> {
+type ServedPorts = 'endpoints' | 'sales' | 'wallets' | 'tokenPrice' | 'finance' | 'terms' | 'split'
+
+export interface HttpDeps extends PartDeps, Pick<ServerDeps, ServedPorts> {
   /** Free routes of the parts, in addition to those of the service itself. */
   readonly routes: ServerDeps['moreRoutes']
   readonly ledger: Pick<LedgerPart, 'keys' | 'burnReads' | 'shareRates'>
-  readonly products: Pick<Products, 'tokenPrice'>
-  readonly payments: Payments
   readonly health: Health
-  readonly address: ServiceAddress
+  readonly address: ListeningAddress
   readonly lookups: CallerDeps['lookups']
 }
 
@@ -41,13 +39,14 @@ const drainTimeoutMs = 35_000
 
 /** Opened last: from here on the service is reachable. */
 export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps): Promise<Http> {
-  const { clock, log, metrics, ledger, payments, health, address, lookups, terms } = deps
+  const { clock, log, metrics, ledger, health, address, lookups, terms } = deps
   const { keys } = ledger
   await using opened = new AsyncDisposableStack()
   const callers = opened.adopt(openCallers({ ...server, limits }, { clock, log, metrics, ledger, lookups }), close)
   const { host, port: callersPort, metricsSubnets } = server
   const healthAddress = server.health && { ...server.health, metricsSubnets }
   metrics.showChecks(health.checks)
+  address.configure(server)
   const listening = await openServer(
     { host, port: callersPort, health: healthAddress },
     {
@@ -61,10 +60,10 @@ export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps)
       moreRoutes: deps.routes,
       finance: deps.finance,
       version: packageJson.version,
-      publicUrl: address.publicUrl,
-      paywall: payments.paywall,
-      wallets: payments.wallets,
-      tokenPrice: deps.products.tokenPrice,
+      address,
+      sales: deps.sales,
+      wallets: deps.wallets,
+      tokenPrice: deps.tokenPrice,
       receiptKeys: keys.published,
       didDocument: () => keys.didDocument(address.url()),
       ...ledger.burnReads(terms),

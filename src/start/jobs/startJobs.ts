@@ -1,9 +1,17 @@
 import type { Chain } from '../../chain/openChain.ts'
 import type { LifecycleSettings } from '../../config/saleSettings.ts'
 import type { HealthCheck } from '../../http/freeRoutes.ts'
+import { startBurnDebtJob } from '../../jobs/burnDebtJob.ts'
+import { startFinalityJob } from '../../jobs/finalityJob.ts'
 import { type HealthJobsDeps, startHealthJobs } from '../../jobs/healthJobs.ts'
-import { close } from '../closePart.ts'
-import { type LifecycleJobsDeps, openLifecycle } from './openLifecycle.ts'
+import { startOpenWorkJob } from '../../jobs/openWorkJob.ts'
+import { startRebroadcastJob } from '../../jobs/rebroadcastJob.ts'
+import { lifecycleSteps, type StepDeps } from '../../jobs/recordStep.ts'
+import { startRefundJob } from '../../jobs/refundJob.ts'
+import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
+import { refundAfterMs, settleMarginMs } from '../../payment/paymentAges.ts'
+import type { LedgerPart } from '../ledger/openLedger.ts'
+import type { PartDeps } from '../partDeps.ts'
 
 /** Background work: the health of ledger and chain, and payments after their answers. */
 export interface Jobs {
@@ -17,23 +25,69 @@ export interface Jobs {
   close(): Promise<void>
 }
 
-export interface JobsDeps extends LifecycleJobsDeps {
-  readonly chain: Chain
+export interface JobsDeps extends PartDeps {
+  readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'burnDebt' | 'settings'>
   readonly upkeep: HealthJobsDeps['ledger']
+  readonly chain: Chain
 }
 
 export async function startJobs(settings: LifecycleSettings, deps: JobsDeps): Promise<Jobs> {
-  const { clock, log, chain, upkeep } = deps
-  await using opened = new AsyncDisposableStack()
+  const { clock, log, chain, upkeep, ledger } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
-  opened.defer(health.stop)
-  const lifecycle = opened.adopt(openLifecycle(settings, deps), close)
-  const stored = opened.move()
+  const lifecycle = startLifecycleJobs(settings, deps)
   return {
     checks: [...health.checks, ...lifecycle.checks],
     whyNoQuotes: health.whyNoQuotes,
-    whyExposed: lifecycle.whyExposed,
+    whyExposed: exposureLimit(settings.exposureMaxTokens, { lifecycle: ledger.lifecycle, terms: chain.terms }),
     slot: health.slot,
-    close: () => stored.disposeAsync(),
+    async close() {
+      await lifecycle.close()
+      await health.stop()
+    },
   }
 }
+
+/** Payments after their answers: final, reversed, refunded, matched with transfers. */
+function startLifecycleJobs({ attemptsMax, proofMaxAgeMs }: LifecycleSettings, deps: JobsDeps) {
+  const { clock, log, metrics, chain, ledger } = deps
+  const { payments, lifecycle, presentations } = ledger
+  // Counted from 0, so that an alert sees the first one as an increase.
+  for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
+  const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
+  const onChain = { ...steps, chain: { ...chain.reader, ...chain.finality } }
+  const { allTerms } = ledger.settings
+  const settleAgeMs = proofMaxAgeMs + settleMarginMs
+  const readDebt = () => ledger.burnDebt(chain.terms)
+  const finality = startFinalityJob(onChain)
+  const jobs = [
+    finality,
+    startOpenWorkJob(steps),
+    startRefundJob({ refundAfterMs, attemptsMax }, steps),
+    startRebroadcastJob(onChain),
+    startBurnDebtJob({ clock, log, readDebt, onDebt: metrics.onBurnDebt }),
+    startTransferScanJob({ ...onChain, presentations, allTerms, settleAgeMs }),
+  ]
+  return {
+    checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],
+    async close() {
+      await Promise.all(jobs.map((job) => job.stop()))
+    },
+  }
+}
+
+interface ExposureDeps extends Pick<JobsDeps['ledger'], 'lifecycle'> {
+  readonly terms: Chain['terms']
+}
+
+/** Limits what a fork of the chain can cost: answers that were delivered for payments that are not final. 0 tokens: no limit. */
+function exposureLimit(maxTokens: number, { lifecycle, terms }: ExposureDeps): Jobs['whyExposed'] {
+  const maxBaseUnits = BigInt(maxTokens) * 10n ** BigInt(terms.decimals)
+  return async () => {
+    if (maxBaseUnits === 0n) return undefined
+    const exposedBaseUnits = await lifecycle.exposureBaseUnits(terms.mint)
+    return exposedBaseUnits < maxBaseUnits ? undefined : overexposed
+  }
+}
+
+const overexposed =
+  'the chain has yet to make the payments of the last seconds final; repeat in a moment, with the same proof if you sent one'

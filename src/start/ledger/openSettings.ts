@@ -56,7 +56,7 @@ export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
 }
 
 /** An instance with outgoing values answers its quotes and its running attempts before they end. */
-export function settingsOptionsOf({ receiptSigningKey, catalog, seal, sale }: ServiceConfig): SettingsOptions {
+export function valuesOnRecord({ receiptSigningKey, catalog, seal, sale }: ServiceConfig): SettingsOptions {
   const closingMs = Math.max(sale.claimLeaseMs, sale.quoteTtlMs + sale.quoteGraceMs) + clockMarginMs
   return { receiptSigningKey, split: catalog.split, origin: seal.origin, closingMs }
 }

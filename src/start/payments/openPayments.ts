@@ -1,16 +1,19 @@
 import { describeError } from '@tollbook/core/fault'
 import type { Chain } from '../../chain/openChain.ts'
+import { buildPaymentTransaction } from '../../chain/paymentTransaction.ts'
 import type { WalletPort } from '../../http/payRoutes.ts'
+import { shareReading } from '../../http/shareReading.ts'
 import type { Paywall } from '../../paywall/paywall.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import { createSales, type Sales } from '../../paywall/sales.ts'
+import { createWalletPayments } from '../../rails/native/walletPayment.ts'
 import type { Health } from '../jobs/health.ts'
 import type { Jobs } from '../jobs/startJobs.ts'
 import { openRails, type RailsDeps, type RailSettings } from './openRails.ts'
-import { openWalletPayments } from './openWalletPayments.ts'
 
 /** Takes payments: of programs at the paywall, and of wallets that only sign. */
 export interface Payments {
-  readonly paywall: Paywall
+  readonly sales: Sales
   readonly wallets: WalletPort
 }
 
@@ -20,20 +23,18 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** Gives a wallet tokens of a local chain. Absent outside local mode. */
   readonly fundWallet: WalletPort['fund']
-  /** For tests: adds rails. */
-  readonly withRails: ((rails: readonly PaymentRail[]) => readonly PaymentRail[]) | undefined
+  /** Adds rails in tests. */
+  readonly withRails: (rails: readonly PaymentRail[]) => readonly PaymentRail[]
 }
 
 export function openPayments(settings: RailSettings, deps: PaymentsDeps): Payments {
-  const { clock, log, chain, ledger, split, jobs, health, fundWallet } = deps
-  const { slot } = jobs
-  const rails = openRails(settings, { ...deps, slot })
+  const { clock, log, ledger, jobs, health } = deps
   const { sale } = settings
   const paywall: Paywall = {
     clock,
     log,
     ledger: ledger.payments,
-    rails: deps.withRails?.(rails) ?? rails,
+    rails: deps.withRails(openRails(settings, { ...deps, slot: jobs.slot })),
     currentPrice: deps.products.currentPrice,
     whyClosed: health.whyClosed,
     whyNoQuotes: health.whyNoQuotes,
@@ -45,6 +46,26 @@ export function openPayments(settings: RailSettings, deps: PaymentsDeps): Paymen
     attemptsMax: sale.attemptsMax,
     handlerTimeoutMs: sale.handlerTimeoutMs,
   }
-  const wallets = openWalletPayments({ clock, ledger: ledger.payments, chain, paywall, slot, split, fundWallet })
-  return { paywall, wallets }
+  const sales = createSales(paywall)
+  return { sales, wallets: openWallets(sales, deps) }
+}
+
+// A blockhash is good for 60 s or more, so one serves all buyers of some seconds.
+const blockhashAgeMaxMs = 3_000
+
+function openWallets(sales: Sales, deps: PaymentsDeps): WalletPort {
+  const { clock, ledger, chain, split, jobs, fundWallet } = deps
+  const read = async () => (await chain.latestBlockhash()).blockhash
+  const wallets = createWalletPayments({
+    sales,
+    ledger: ledger.payments,
+    chain: chain.reader,
+    finality: chain.finality,
+    terms: chain.terms,
+    split,
+    slot: jobs.slot,
+    blockhash: shareReading({ clock, ageMaxMs: blockhashAgeMaxMs, read }),
+    buildTransaction: buildPaymentTransaction,
+  })
+  return { ...wallets, ...(fundWallet === undefined ? {} : { fund: fundWallet }) }
 }

@@ -1,15 +1,22 @@
 import { describeError } from '@tollbook/core/fault'
+import type { ListedPrice } from '@tollbook/core/quote'
 import type { Chain } from '../../chain/openChain.ts'
+import { completeTransaction, readSponsored } from '../../chain/sponsoredTransaction.ts'
 import type { SaleSettings } from '../../config/saleSettings.ts'
 import type { X402Settings } from '../../config/signerSettings.ts'
+import { schemaOf } from '../../document/jsonSchema.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import { createMppRail } from '../../rails/mpp/mppRail.ts'
 import { createNativeRail, type NativeRailDeps } from '../../rails/native/nativeRail.ts'
+import { createSponsoredPayments } from '../../rails/sponsored/sponsoredPayments.ts'
+import type { ProductDescription } from '../../rails/x402/challenge.ts'
+import { createX402Rail } from '../../rails/x402/x402Rail.ts'
+import { createSignerClient } from '../../signer/signerClient.ts'
 import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Products } from '../products/openProducts.ts'
-import { openSponsoredRails } from './openSponsoredRails.ts'
 
 export interface RailSettings {
   readonly sale: SaleSettings
@@ -24,40 +31,65 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
   readonly serviceUrl: () => string
 }
 
-// A slot takes 0.4 s and a confirmation a few slots.
-const broadcastWaitMs = 10_000
-
 /** The rails in the order in which they are asked. */
-export function openRails(settings: RailSettings, deps: RailsDeps): readonly PaymentRail[] {
-  const { clock, log, metrics, ledger, chain, products, serviceUrl } = deps
-  const { quoteTtlMs, quoteGraceMs, proofMaxAgeMs, proofLookupWaitMs, quorumAboveMicroUsd } = settings.sale
-  const { keys } = ledger
+export function openRails({ sale, x402 }: RailSettings, deps: RailsDeps): readonly PaymentRail[] {
+  const { clock, log, ledger, chain, products, split, slot } = deps
   const settling = {
     clock,
-    ledger: ledger.payments,
-    presentations: ledger.presentations,
-    onUnrecorded: (error: unknown, { reference }: Pick<Settlement, 'reference'>) =>
-      log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
     chain: chain.reader,
     terms: chain.terms,
     acceptedTerms: ledger.settings.acceptedTerms,
+    ledger: ledger.payments,
+    presentations: ledger.presentations,
     currentPrice: products.currentPrice,
-    quoteGraceMs,
-    proofMaxAgeMs,
-    lookupWaitMs: proofLookupWaitMs,
-    broadcastWaitMs,
-    quorumAboveMicroUsd,
+    onUnrecorded: (error: unknown, { reference }: Pick<Settlement, 'reference'>) =>
+      log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
   }
-  const sponsored = openSponsoredRails(settings.x402, {
-    ...settling,
-    quoteTtlMs,
-    priceLists: ledger.priceLists,
-    endpoints: products.endpoints,
-    serviceUrl,
-    onBudget: metrics.onSignerBudget,
-    authenticate: keys.authenticate,
-    signStatement: (statement) => keys.signStatement(serviceUrl(), statement),
-  })
+  const native = createNativeRail(sale, { ...settling, split, slot })
   // The native rail answers every request that no other rail claims, so it stands last.
-  return [...sponsored, createNativeRail({ ...settling, split: deps.split, slot: deps.slot })]
+  return x402 === undefined ? [native] : [...openSponsoredRails({ sale, x402 }, { ...deps, settling }), native]
+}
+
+interface SponsoredRailsDeps extends RailsDeps {
+  readonly settling: Omit<NativeRailDeps, 'slot' | 'split'>
+}
+
+/** x402 and MPP. A stock client needs a fee payer, which is a separate process: the signer. */
+function openSponsoredRails(
+  { sale, x402 }: { readonly sale: SaleSettings; readonly x402: X402Settings },
+  { settling, clock, metrics, ledger, chain, products, serviceUrl }: SponsoredRailsDeps,
+): readonly PaymentRail[] {
+  const { priceLists, keys } = ledger
+  const { terms } = chain
+  const socketPath = x402.signerSocket
+  const feePayer = createSignerClient({ socketPath, clock, onBudget: metrics.onSignerBudget })
+  const findListed = async (endpoint: string, priceList: number): Promise<ListedPrice | undefined> => {
+    const list = await priceLists.listNumber(priceList)
+    const price = list?.prices.find((each) => each.endpoint === endpoint)
+    return price === undefined ? undefined : { ...price, priceList }
+  }
+  const limits = { ...sale, priceHoldMs: sale.quoteTtlMs + sale.quoteGraceMs }
+  const payments = createSponsoredPayments(limits, { ...settling, feePayer, findListed, completeTransaction })
+  const described = new Map(products.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
+  const offering = {
+    clock,
+    terms,
+    feePayer,
+    serviceUrl,
+    readSponsored,
+    describe: (path: string) => described.get(path),
+    authenticate: keys.authenticate,
+    signStatement: (statement: Parameters<typeof keys.signStatement>[1]) => keys.signStatement(serviceUrl(), statement),
+  }
+  const network = x402.network ?? terms.network
+  return [createX402Rail(payments, { ...offering, network }), createMppRail(payments, offering)]
+}
+
+function describe({ summary, parameters, example, stream }: Endpoint): ProductDescription {
+  return {
+    summary,
+    mimeType: stream?.contentType ?? 'application/json',
+    inputSchema: schemaOf(parameters),
+    example: { input: example.order, output: example.answer },
+  }
 }

@@ -10,24 +10,22 @@ import type { MarketReading } from '../../pricing/agreement.ts'
 import { tokenPriceDecimals } from '../../pricing/tokenPrice.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { displayNumber } from '@tollbook/core/money'
-import type { Prices, PricesDeps } from './prices.ts'
-import { pricesAt, shownPrice } from './shownPrice.ts'
+import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 
 /** Prices by the token price that the markets agree on, published when it moves. */
-export async function openMarketPrices(policy: PriceSettings['market'], deps: PricesDeps): Promise<Prices> {
+export async function openMarketPrices(policy: PriceSettings['market'], deps: PricingDeps): Promise<Prices> {
   const { clock, log, terms, priceLists, split, providers } = deps
   const { data } = providers
   const nameOf = (source: string) => (data.sampleUpstreams ? `sample:${source}` : source)
   const markets = [createJupiter(data), createDexscreener(data), createGeckoterminal(data)]
-  const job = await startPriceJob({
+  const job = await startPriceJob(policy, {
     clock,
     log,
     priceLists,
     split,
     sources: markets.map((market) => sourceOf(market, nameOf(market.name), terms)),
-    policy,
     sourceName: nameOf('market'),
-    pricesAt: (tokenPriceAttoUsd) => pricesAt(tokenPriceAttoUsd, deps),
+    pricesAt: deps.pricesAt,
   })
   return {
     checks: [{ name: 'price', problem: job.problem, quotesOnly: true }],

@@ -4,9 +4,9 @@ import type { ProviderSettings } from '../../config/providerSettings.ts'
 import type { HealthCheck } from '../../http/freeRoutes.ts'
 import { close } from '../closePart.ts'
 import { type ProductDelivery, type DeliveryDeps, openDelivery } from './openDelivery.ts'
-import { openPrices } from './openPrices.ts'
+import { openPrices, type PricesDeps } from './openPrices.ts'
 import { openProviders, type ProvidersDeps } from './openProviders.ts'
-import type { Prices, PricesDeps } from './prices.ts'
+import type { Prices } from './prices.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
 /** Endpoints that make the answers, and their prices. */

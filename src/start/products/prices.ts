@@ -1,13 +1,14 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import { displayNumber } from '@tollbook/core/money'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { ServiceCheck } from '../../jobs/healthJobs.ts'
 import type { PriceJobDeps } from '../../jobs/priceJob.ts'
-import type { PricedProduct } from '../../pricing/priceList.ts'
-import type { SplitShare } from '../../pricing/splitSetting.ts'
-import type { PriceListStore } from '../../store/priceListStore.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import type { Json } from '@tollbook/core/canonicalJson'
-import type { Providers } from './openProviders.ts'
+import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../../pricing/tokenPrice.ts'
+import type { PriceListStore } from '../../store/priceListStore.ts'
 import type { PartDeps } from '../partDeps.ts'
+import type { Providers } from './openProviders.ts'
 
 /** Prices of the endpoints in tokens, from the operator's token price or the markets'. */
 export interface Prices {
@@ -18,12 +19,21 @@ export interface Prices {
   close(): Promise<void>
 }
 
-export interface PricesDeps extends Pick<PartDeps, 'clock' | 'log'> {
+/** Ports by which a token price becomes price lists, whatever its source. */
+export interface PricingDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<PriceJobDeps, 'pricesAt' | 'split'> {
   readonly providers: Pick<Providers, 'data'>
   readonly terms: PaymentTerms
-  /** Products for sale, with prices in US dollars. */
-  readonly sold: readonly PricedProduct[]
-  /** How each payment is divided. */
-  readonly split: readonly SplitShare[]
   readonly priceLists: PriceJobDeps['priceLists'] & Pick<PriceListStore, 'publish'>
+}
+
+interface SourcedPrice {
+  readonly tokenPriceAttoUsd: TokenPriceAttoUsd
+  readonly source: string
+  readonly asOfMs: number
+}
+
+/** A token price as `/api/token/price` shows it. */
+export function shownPrice(price: SourcedPrice, { mint, decimals }: PaymentTerms) {
+  const priceUSD = displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals)
+  return { priceUSD, source: price.source, asOf: isoTime(price.asOfMs), mint, decimals }
 }

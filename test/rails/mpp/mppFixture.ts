@@ -9,7 +9,9 @@ import { completeTransaction, readSponsored } from '../../../src/chain/sponsored
 import type { Simulation } from '../../../src/payment/proof.ts'
 import type { Offer } from '../../../src/paywall/rail.ts'
 import { challenge } from '../../../src/rails/mpp/challenge.ts'
-import { type MppReadDeps, readPayment } from '../../../src/rails/mpp/readPayment.ts'
+import type { MppRailDeps } from '../../../src/rails/mpp/mppRail.ts'
+import { readPayment } from '../../../src/rails/mpp/readPayment.ts'
+import { presentSponsored, type PresentDeps } from '../../../src/rails/sponsored/presentSponsored.ts'
 import { createFeePayerSigner } from '../../../src/signer/feePayerSigner.ts'
 import { referenceNumber, settlementOf } from '../../payment/paymentStory.ts'
 import { requestOf, type RequestFacts } from '../../paywall/requestOf.ts'
@@ -54,7 +56,7 @@ export function openRailParts() {
     terms: wallets.terms,
   })
   const signed: string[] = []
-  const deps: MppReadDeps = {
+  const deps: MppRailDeps & PresentDeps = {
     clock,
     terms: {
       ...wallets.terms,
@@ -75,10 +77,7 @@ export function openRailParts() {
     serviceUrl: () => 'https://api.example:8443',
     describe: () => ({ summary: 'A "QR" code \u2013 \\ as SVG' }),
     authenticate: (text) => sha256Hex(`key of the service ${text}`),
-    ledger: { findPrice: () => Promise.resolve(price) },
-    currentPrice: () => price,
-    findListed: () => Promise.resolve(undefined),
-    priceHoldMs: 0,
+    priceOfList: () => Promise.resolve({ price: plain, priceList: price.priceList, quoteId: undefined }),
     chain: { simulate: () => Promise.resolve(rehearsed) },
     readSponsored,
     completeTransaction,
@@ -104,8 +103,11 @@ export function openRailParts() {
       const { headers } = assertPresent(await challenge(deps, offerOf(facts)), 'a fee payer signs')
       return parseChallenge(headers['www-authenticate'] ?? '')
     },
-    present: (header: string, facts: RequestFacts = { body }) =>
-      readPayment(deps, requestOf({ ...facts, headers: { authorization: header } }), price.endpoint),
+    async present(header: string, facts: RequestFacts = { body }) {
+      const request = requestOf({ ...facts, headers: { authorization: header } })
+      const payment = await readPayment(deps, request, price.endpoint)
+      return isRefusal(payment) ? payment : presentSponsored(deps, payment)
+    },
     /** A payment as the stock client signs it, with other instructions where a test says so. */
     pay: (given: Challenge, change: Instructions = asAsked) =>
       Buffer.from(signPayment(wallets, change(partsFor(given)))),

@@ -1,0 +1,44 @@
+/** Base URL of the service, for callers. */
+export interface ServiceAddress {
+  /** Base URL without a slash at its end. Empty until the service listens, unless PUBLIC_URL is set. */
+  url(): string
+  /** Base URL in the answer to a request: PUBLIC_URL, or the host by which the request came. */
+  urlFor(host: string): string
+}
+
+export interface ServiceAddressSettings {
+  /** PUBLIC_URL; undefined when it is not set. */
+  readonly publicUrl: string | undefined
+  readonly host: string
+}
+
+export interface ListeningAddress extends ServiceAddress {
+  /** Called before the service listens. */
+  configure(settings: ServiceAddressSettings): void
+  /** Called when the port is known. */
+  listensOn(port: number): void
+}
+
+export function createServiceAddress(): ListeningAddress {
+  let publicUrl: string | undefined
+  let host = ''
+  let url = ''
+  return {
+    configure(settings) {
+      publicUrl = settings.publicUrl
+      host = settings.host
+      url = publicUrl ?? ''
+    },
+    listensOn(port) {
+      url = publicUrl ?? `http://${hostToFetch(host)}:${port}`
+    },
+    url: () => url,
+    urlFor: (requested) => publicUrl ?? (requested === '' ? '' : `http://${requested}`),
+  }
+}
+
+/** A host that stands for all addresses cannot be fetched from. */
+function hostToFetch(host: string): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return name.includes(':') ? `[${name}]` : name
+}

@@ -1,0 +1,43 @@
+import { isRefusal, type Refusal } from '@tollbook/core/refusal'
+import type { Settlement } from '../../payment/settlement.ts'
+import type { Presented, SettleQuestion } from '../../paywall/rail.ts'
+import { createFirstPresentations, type FirstPresentationDeps } from '../native/firstPresentation.ts'
+import type { SettleLimits } from '../native/settlePayment.ts'
+import { type PresentDeps, presentSponsored, type SponsoredPayment, type SponsoredProof } from './presentSponsored.ts'
+import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
+import { settleSponsored, type SponsoredSettleDeps } from './settleSponsored.ts'
+
+/** Payments whose network fee this service pays. The rails differ in their headers only. */
+export interface SponsoredPayments {
+  /** Has the fee payer sign, unless it has signed this payment before. Throws a retryable fault when it does not answer. */
+  present(payment: SponsoredPayment): Promise<Presented<SponsoredProof> | Refusal>
+  /** Throws a retryable fault while the outcome is unknown. */
+  settle(question: SettleQuestion<SponsoredProof>): Promise<Settlement | Refusal>
+}
+
+/** The operator's limits on sponsored payments. */
+export interface SponsoredLimits extends SettleLimits, Pick<ListPriceDeps, 'priceHoldMs'> {}
+
+export interface SponsoredDeps
+  extends
+    Omit<ListPriceDeps, 'ledger' | 'priceHoldMs'>,
+    Omit<PresentDeps, 'chain' | 'priceOfList'>,
+    Omit<SponsoredSettleDeps, 'first' | 'ledger' | 'priceOfList'>,
+    Omit<FirstPresentationDeps, 'chain'> {
+  readonly ledger: ListPriceDeps['ledger'] & SponsoredSettleDeps['ledger']
+}
+
+export function createSponsoredPayments(limits: SponsoredLimits, given: SponsoredDeps): SponsoredPayments {
+  const { ledger, currentPrice, findListed } = given
+  const pricing = { ledger, currentPrice, findListed, priceHoldMs: limits.priceHoldMs }
+  const first = createFirstPresentations(given)
+  const deps = { ...given, first, priceOfList: priceOfList.bind(undefined, pricing) }
+  return {
+    async present(payment) {
+      const presented = await presentSponsored(deps, payment)
+      if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })
+      return presented
+    },
+    settle: (question) => settleSponsored(deps, limits, question),
+  }
+}
