@@ -39,8 +39,9 @@ COPY migrations migrations
 COPY src src
 # The settings file exists only if the provisioning job has written it; environment variables take precedence. `exec`: Node
 # itself gets SIGTERM.
-RUN printf '#!/bin/sh\nexec node --env-file-if-exists=%s /app/src/cli/tollbook.js "$@"\n' \
-    /var/lib/tollbook/provisioned/service.env > /usr/local/bin/tollbook \
+RUN settings=/var/lib/tollbook/provisioned/service.env \
+  && printf '#!/bin/sh\n[ ! -r %s ] || exec node --env-file=%s %s\nexec node %s\n' \
+    "$settings" "$settings" '/app/src/cli/tollbook.js "$@"' '/app/src/cli/tollbook.js "$@"' > /usr/local/bin/tollbook \
   && chmod 755 /usr/local/bin/tollbook \
   && install -d -o node -g node -m 700 \
     /var/lib/tollbook/home /var/lib/tollbook/artifacts /var/lib/tollbook/provisioned \

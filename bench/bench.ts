@@ -1,6 +1,7 @@
 import '@tollbook/core/quietBindings'
-import { parseArgs } from 'node:util'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { assert } from '@tollbook/core/assert'
+import { describeError } from '@tollbook/core/fault'
 import { attacks } from './attacks.ts'
 import { auditBench } from './auditBench.ts'
 import { burnStatsBench } from './burnStatsBench.ts'
@@ -52,7 +53,7 @@ ${benches.map(({ name, about }) => `  ${name.padEnd(12)}${about}`).join('\n')}
   --json         one JSON document on stdout; progress goes to stderr
 `
 
-const { values, positionals } = parseArgs({
+const accepted = {
   allowPositionals: true,
   options: {
     help: { type: 'boolean', default: false },
@@ -65,10 +66,21 @@ const { values, positionals } = parseArgs({
     'now-only': { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
-})
+} as const satisfies ParseArgsConfig
+
+const { values, positionals } = readArguments()
 
 if (values.help) process.stdout.write(help)
 else await runBenches()
+
+function readArguments() {
+  try {
+    return parseArgs(accepted)
+  } catch (error) {
+    process.stderr.write(`${describeError(error)}\nnpm run bench -- --help lists the options.\n`)
+    return process.exit(2)
+  }
+}
 
 async function runBenches(): Promise<void> {
   const unknown = positionals.filter((name) => !benches.some((bench) => bench.name === name))

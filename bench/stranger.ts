@@ -29,6 +29,9 @@ const idleSeconds = 5
 const junkSecondsMin = 6
 // Together, so that little of the background falls into the time of a shape.
 const shapeLoad = { callers: 8, requestsMax: 64, seconds: 30 }
+/** The most expensive shapes of the first round, again: the maximum of many short measurements is mostly noise. */
+const againCount = 3
+const againLoad = { ...shapeLoad, requestsMax: 256 }
 
 /** The table of "What a stranger may cost": every request without a verified payment against a quote. */
 export const stranger: Bench = {
@@ -102,22 +105,28 @@ async function measureQuote({ service, background, wallet, roundSeconds, progres
 /** Each shape at the largest body of each product that has one: 640 KiB for documents, 64 KiB for the others. */
 async function measureJson(measured: Measured, quote: RequestCost): Promise<readonly Yardstick[]> {
   const { service, background, wallet, progress } = measured
-  const costs: { readonly name: string; readonly cost: RequestCost }[] = []
+  const first: MeasuredBody[] = []
   const before = await service.server.residentBytes()
+  const headers = { 'x-wallet-address': wallet, 'content-type': 'application/json' }
   for (const [path, bytes] of [
     ['/api/tools/pdf', pdfBytes],
     ['/api/ai/chat', otherBytes],
   ] as const)
     for (const [shape, make] of Object.entries(jsonShapes)) {
-      const headers = { 'x-wallet-address': wallet, 'content-type': 'application/json' }
       const ask = () => send(`${service.server.baseUrl}${path}`, headers, bodyOf(make, bytes))
       const cost = await measureCost(service, { ...shapeLoad, send: ask }, background)
       const name = `${shape}, ${bytes / 1024} KiB`
-      costs.push({ name, cost })
+      first.push({ name, cost, ask })
       progress(`stranger: ${name}: ${describe(cost, quote)}`)
     }
+  const costs: MeasuredBody[] = []
+  for (const { name, ask } of first.toSorted(byProcessor).slice(0, againCount)) {
+    const cost = await measureCost(service, { ...againLoad, send: ask }, background)
+    costs.push({ name, cost, ask })
+    progress(`stranger: again: ${name}: ${describe(cost, quote)}`)
+  }
   const heldMiB = ((await service.server.residentBytes()) - before) / 1024 / 1024
-  const [worst] = costs.toSorted((one, other) => other.cost.processorMs - one.cost.processorMs)
+  const [worst] = costs.toSorted(byProcessor)
   const [slowest] = costs.toSorted((one, other) => other.cost.nodeMs - one.cost.nodeMs)
   const { name, cost } = assertPresent(worst, 'shapes were measured')
   const slow = assertPresent(slowest, 'shapes were measured')
@@ -126,7 +135,7 @@ async function measureJson(measured: Measured, quote: RequestCost): Promise<read
       what: 'processor time of the most expensive JSON body ÷ a quote',
       value: cost.processorMs / quote.processorMs,
       goal: { atMost: 10 },
-      detail: `${name}: ${describe(cost)}; ${costs.length} bodies; ${heldMiB.toFixed(0)} MiB more resident afterwards`,
+      detail: `${name}: ${describe(cost)}; the worst of ${first.length} bodies; ${heldMiB.toFixed(0)} MiB more resident afterwards`,
     },
     {
       what: 'longest stall of the event loop by one JSON body, in ms: at most its processor time',
@@ -135,6 +144,16 @@ async function measureJson(measured: Measured, quote: RequestCost): Promise<read
       detail: slow.name,
     },
   ]
+}
+
+interface MeasuredBody {
+  readonly name: string
+  readonly cost: RequestCost
+  readonly ask: () => Promise<void>
+}
+
+function byProcessor(one: MeasuredBody, other: MeasuredBody): number {
+  return other.cost.processorMs - one.cost.processorMs
 }
 
 function bodyOf(make: JsonShape, bytes: number): Uint8Array<ArrayBuffer> {

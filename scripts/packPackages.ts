@@ -69,7 +69,13 @@ const buildOptions = {
   include: ['src'],
 }
 
-const dryRun = process.argv.includes('--dry-run')
+const words = process.argv.slice(2)
+const unknown = words.filter((word) => word !== '--dry-run')
+if (unknown.length > 0) {
+  process.stderr.write(`npm run pack knows --dry-run only (got ${unknown.join(' ')})\n`)
+  process.exit(2)
+}
+const dryRun = words.includes('--dry-run')
 rmSync(staging, { recursive: true, force: true })
 mkdirSync(staging, { recursive: true })
 const publishable = readdirSync('packages').filter(

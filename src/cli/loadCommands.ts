@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { useThreads } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { rethrowAsUsage } from './usageProblem.ts'
 
 /*
  * A command is loaded when it is called. All of them together are a server with a browser and a blockchain: 190 MB and two
@@ -60,9 +61,27 @@ async function loadAudit(deps: CommandDeps): Promise<Command> {
 }
 
 /** The command of that name. Without one, or for a name that is none, all of them: the help lists them, and guesses. */
-export function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
+export async function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const command = commands.get(name ?? '')
-  return Promise.all((command === undefined ? [...commands.values()] : [command]).map((load) => load(deps)))
+  const loaded = command === undefined ? await loadInstalled([...commands.values()], deps) : [await command(deps)]
+  for (const one of loaded) exitAsUsage(one)
+  return loaded
+}
+
+/** The image of the service lacks the packages of the local chain and of the demo, whose commands are not listed there. */
+export async function loadInstalled(loads: readonly LoadCommand[], deps: CommandDeps): Promise<readonly Command[]> {
+  const loaded = await Promise.all(loads.map((load) => load(deps).catch(ignoreMissingPackage)))
+  return loaded.filter((command) => command !== undefined)
+}
+
+function ignoreMissingPackage(error: unknown): undefined {
+  if (!(error instanceof Error && error.message.startsWith('Cannot find package '))) throw error
+}
+
+/** Wrong usage has the same exit code in every command, and in the commands below it. */
+function exitAsUsage(command: Command): void {
+  command.exitOverride(rethrowAsUsage)
+  for (const below of command.commands) exitAsUsage(below)
 }
 
 /**

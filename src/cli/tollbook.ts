@@ -19,7 +19,7 @@ const payerDeps: CommandDeps = {
 const program = new Command('tollbook')
   .description(packageJson.description)
   .version(packageJson.version)
-  .showHelpAfterError()
+  .showHelpAfterError('tollbook --help lists the commands.')
   .exitOverride()
 for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
 // A payer that is interrupted says what became of the payment; the commands that serve stop by their own handler.

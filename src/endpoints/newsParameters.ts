@@ -4,9 +4,9 @@ import type { ArticlePage, ArticlePosition, ArticleQuestion } from './newsSearch
 import { characterCount, oneOf, queryInteger, text } from './text.ts'
 
 const query = text({
-  expected: '1 to 200 characters, not only spaces',
+  expected: '1 to 200 characters with a letter, a digit or the sign of a currency',
   shown: { minLength: 1, maxLength: 200 },
-  test: (value) => value.trim() !== '' && characterCount(value) <= 200,
+  test: (value) => /[\p{L}\p{N}\p{Sc}]/u.test(value) && characterCount(value) <= 200,
 })
 
 const language = text({

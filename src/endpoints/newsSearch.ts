@@ -95,6 +95,8 @@ export interface NewsSearchDeps {
   readonly searchable: readonly NewsProvider[]
 }
 
+// The housekeeping deletes older articles.
+const retentionMs = 7 * 24 * 60 * 60 * 1000
 // News that no provider has confirmed for a day is out of date.
 const silenceMaxMs = 24 * 60 * 60 * 1000
 // The same words are searched once per interval and provider; the articles found stay in the store.
@@ -137,8 +139,10 @@ function whyUnavailable({ summary, clock }: NewsSearchState): string | undefined
   return clock.nowMs() - heardAtMs > silenceMaxMs ? 'no provider of news has answered for a day' : undefined
 }
 
-function whyNoData({ summary, missing }: NewsSearchState, question: ArticleQuestion): string | undefined {
-  const { category, query } = question
+function whyNoData({ summary, missing, clock }: NewsSearchState, question: ArticleQuestion): string | undefined {
+  const { category, query, page: { fromMs = 0, toMs = Infinity } = {} } = question
+  if (fromMs > clock.nowMs()) return '`from` is in the future: no article is published later than now'
+  if (toMs <= clock.nowMs() - retentionMs) return '`to` is too early: articles of the last 7 days are kept'
   if (category !== undefined && summary?.categories.has(category) === false)
     return `there is no article in the category ${category} at the moment`
   if (

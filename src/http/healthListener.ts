@@ -68,7 +68,10 @@ export async function openHealthListener(
     else metrics().then((answer) => tell({ kind: 'metrics', answer }), failed)
   })
   const listensOn = await listening.promise.catch((error: unknown) => {
-    throw new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })
+    throw new Fault(`cannot listen on ${host}:${port}: is it taken? choose another port`, {
+      cause: error,
+      retryable: false,
+    })
   })
   thread.on('error', failed)
   const reporting = setInterval(report, reportEveryMs)

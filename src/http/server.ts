@@ -63,7 +63,10 @@ export async function listen(serve: RequestListener, { host, port, ...options }:
   })
   guardConnections(server, guard)
   const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
-    throw new Fault(`cannot listen on ${host}:${port}`, { cause: error, retryable: false })
+    throw new Fault(`cannot listen on ${host}:${port}: is it taken? choose another port`, {
+      cause: error,
+      retryable: false,
+    })
   })
   return { port: portOf(server), drain: (options) => drain({ server, acceptors }, options) }
 }

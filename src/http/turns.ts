@@ -66,6 +66,8 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
     response.once('close', () => {
       if (socket.destroyed) return
       if (!request.complete) linger(request, outcome)
+      // The rest of its body is not to be parsed, so the connection has no further request.
+      if (!request.complete && request.isPaused()) return
       const restMs = rests ? restMsAfter(outcome) : 0
       if (restMs > 0) setTimeout(next, restMs, turns, socket).unref()
       // Pipelined requests let the event loop turn, or a thousand of them would keep every other connection waiting.
@@ -127,7 +129,8 @@ function parseInPieces(socket: Socket, turns: Turns): void {
   const advance = (): void => {
     while (turns.unparsed.length > 0 && !socket.destroyed && !socket.writableEnded) {
       // Node pauses a connection whose body or answer is not read.
-      if (turns.current?.request.complete === true || socket.isPaused() || socket.writableNeedDrain) {
+      const request = turns.current?.request
+      if (request?.complete === true || request?.isPaused() === true || isHeldUp(socket)) {
         socket.pause()
         return
       }
@@ -145,6 +148,10 @@ function parseInPieces(socket: Socket, turns: Turns): void {
   socket.on('resume', advance)
 }
 
+function isHeldUp(socket: Socket): boolean {
+  return socket.isPaused() || socket.writableNeedDrain
+}
+
 /** A body that is known to be long is one piece, which ends with the body or in the first piece after it. */
 function pieceBytesOf({ current, bodyBytes }: Turns): number {
   if (current === undefined) return pieceBytes
@@ -153,7 +160,7 @@ function pieceBytesOf({ current, bodyBytes }: Turns): number {
 
 function linger(request: IncomingMessage, outcome: TurnResult): void {
   const { socket } = request
-  if (typeof outcome === 'string') request.resume()
+  if (typeof outcome === 'string' && !request.isPaused()) request.resume()
   setTimeout(() => {
     if (!request.complete) socket.destroy()
   }, lingerMs).unref()

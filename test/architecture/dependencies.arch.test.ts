@@ -26,3 +26,17 @@ test('CONTRIBUTING.md gives a reason for each dependency, and names none that is
   const table = rows.slice(start + 1).join('\n')
   expect(listed.filter((name) => name !== undefined && table.includes(`\`${name}\``) && !isPackage(name))).toEqual([])
 })
+
+const published = z.object({
+  publishConfig: z.object({}).optional(),
+  scripts: z.object({ prepack: z.string() }).optional(),
+})
+
+test('a package that is published cannot be packed without its built files', async () => {
+  const unguarded: string[] = []
+  for (const file of globSync('packages/*/package.json')) {
+    const { publishConfig, scripts } = published.parse(JSON.parse(await readFile(file, 'utf8')))
+    if (publishConfig !== undefined && scripts?.prepack.startsWith('test -d dist || ') !== true) unguarded.push(file)
+  }
+  expect(unguarded).toEqual([])
+})

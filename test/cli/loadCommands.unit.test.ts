@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { Command, CommanderError } from 'commander'
+import { expect, test, vi } from 'vitest'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
-import { loadCommands } from '../../src/cli/loadCommands.ts'
+import { loadCommands, loadInstalled } from '../../src/cli/loadCommands.ts'
 
 const deps: CommandDeps = {
   stdout: { write: () => true },
@@ -16,4 +17,31 @@ test('each command is loaded alone by its own name, and all of them by any other
   for (const name of all) expect((await loadCommands(name, deps)).map((command) => command.name())).toEqual([name])
   for (const name of ['--help', 'help', 'exprot', 'constructor', ''])
     expect(await loadCommands(name, deps), name).toHaveLength(all.length)
+})
+
+test('every command ends with 2 for an option that does not exist', async () => {
+  vi.spyOn(process, 'exit').mockImplementation((code) => {
+    throw new Error(`the process ended with ${code}`)
+  })
+  const ended: Record<string, unknown> = {}
+  const setExitCode = (code: number) => void (ended['code'] = code)
+  for (const command of await loadCommands(undefined, { ...deps, setExitCode })) {
+    ended['code'] = undefined
+    command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
+    await command.parseAsync(['--no-such-option'], { from: 'user' }).catch((error: unknown) => {
+      ended['code'] = error instanceof CommanderError ? error.exitCode : error
+    })
+    expect(ended['code'], command.name()).toBe(2)
+  }
+})
+
+test('a command whose package is not installed is not listed, and every other fault is thrown', async () => {
+  const missing = 'a-package-that-is-not-installed'
+  const loadMissing = async (): Promise<Command> => import(missing)
+  const loaded = await loadInstalled([loadMissing, async () => new Command('serve')], deps)
+  expect(loaded.map((command) => command.name())).toEqual(['serve'])
+  const loadBroken = async () => {
+    throw new Error('the file is broken')
+  }
+  await expect(loadInstalled([loadBroken], deps)).rejects.toThrow('the file is broken')
 })

@@ -216,7 +216,8 @@ test('a service that is not there ends with 7 and says what to look at', async (
   // Port 1 of this machine has no listener.
   const { exitCode, stderr } = await terminal.run(payCommand, 'GET', crypto, '--base-url', 'http://127.0.0.1:1')
   expect(exitCode).toBe(7)
-  expect(stderr).toContain('is the service running')
+  expect(stderr).toMatch(/^the service does not answer: .*\nnothing was paid: is the service running/)
+  expect(stderr).not.toContain('fetch failed')
 })
 
 const mistakes: [string, string[]][] = [

@@ -150,6 +150,8 @@ describe('CoinGecko', () => {
     ['market_cap', null],
     ['last_updated', null],
     ['last_updated', 'yesterday'],
+    ['last_updated', '2026-11-20T12:48:35.123'],
+    ['last_updated', '1795178915'],
   ])('%s: %j is not a price', async (field, value) => {
     server.answer(sampleAnswer('coingecko/markets-btc', withField([0, field], value)))
     expect(await kindOf(coinGecko().ask(query('BTC')))).toBe('incomplete')

@@ -99,6 +99,10 @@ describe('the geocoder of Open-Meteo', () => {
       'a latitude beyond the pole',
       sampleAnswer('open-meteo/geocode-london', withField(['results', 0, 'latitude'], 91)),
     ],
+    [
+      'a place whose latitude and longitude are exchanged',
+      places({ name: 'London', latitude: 14.25, longitude: 46.5 }),
+    ],
   ])('%s makes no place, and none missing', async (_, answering) => {
     expect(await kindOf(open(answering).geocoding.ask(london))).toBe('bad_payload')
   })

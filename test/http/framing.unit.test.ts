@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { awaitThat } from '../support/awaitThat.ts'
 import { openPlainServer } from './plainServer.ts'
 import { exchange, openRawSocket } from './rawSocket.ts'
 
@@ -78,6 +79,26 @@ describe('a request is answered before an error in the bytes after it', () => {
     ]
     const answer = await openRawSocket(port, [...first, ...second].join('\r\n')).closed
     expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nfree$/)
+  })
+})
+
+describe('a body in chunks of a byte', () => {
+  const begin = [...order, 'Transfer-Encoding: chunked', '', ''].join('\r\n')
+  const byte = '1\r\n \r\n'
+
+  test('is read', async () => {
+    const { socket, received } = openRawSocket(port, `${begin}${byte.repeat(900)}${chunked}`)
+    const answer = await awaitThat('it is answered', () => /^HTTP\/1\.1 \d+/.exec(received())?.[0])
+    expect(answer).toBe('HTTP/1.1 503')
+    socket.destroy()
+  })
+
+  test('is refused beyond a thousand of them, because each costs as much as a kilobyte', async () => {
+    const { socket, received } = openRawSocket(port, `${begin}${byte.repeat(20_000)}`)
+    await awaitThat('it is answered', () => received().endsWith('}'))
+    expect(received()).toMatch(/^HTTP\/1\.1 400 /)
+    expect(jsonOf(received())).toMatchObject({ error: expect.stringMatching(/at most 1000 chunks/) })
+    socket.destroy()
   })
 })
 

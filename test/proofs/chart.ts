@@ -28,6 +28,8 @@ const everything = [
   'ingress.enabled=true,ingress.host=api.example.com,ingress.className=nginx,ingress.tlsSecretName=tls',
   'publishing.anchor.enabled=true,publishing.witness.enabled=true,publishing.witness.url=https://witness.example.com/',
   'publishing.witness.key=witness.example.com/w1+01234567+AAAA,publishing.receiptKeys=\\{"keys":[]\\}',
+  'finance.enabled=true,finance.issuer=https://issuer.example.com,finance.jwksUrl=https://issuer.example.com/jwks.json',
+  'networkPolicy.finance[0].podSelector.matchLabels.app=office',
   'settings.ARTIFACT_S3_BUCKET=bucket,networkPolicy.egressCidrs={10.9.0.0/16},backup.storageClassName=fast',
   `image.digest=sha256:${'0'.repeat(64)},seccompProfile.type=Localhost,seccompProfile.localhostProfile=tollbook.json`,
 ]
@@ -39,6 +41,7 @@ const refused = [
   'settings.AI_API_KEY=x',
   'unknown=1',
   'burn.schedule=daily',
+  'finance.enabled=true',
   'publishing.anchor.enabled=true',
   'publishing.receiptKeys=\\{"keys":[\\{"d":"x"\\}]\\}',
 ]

@@ -66,10 +66,12 @@ async function prove(): Promise<void> {
   const { measured: beside } = await attackDecoy(target, () => sold(payers, seconds))
   say(`while the same attackers attack a decoy on this machine: ${beside.perSecond.toFixed(1)} purchases/s`)
   await sold(payers, seconds / 2)
+  const quiet = await proxy.requests()
   const attacker = startAttacker(target)
   const during = await sold(payers, seconds)
   const [line] = await attacker.stop()
   const report = readReport(line)
+  const busy = await proxy.requests()
   const after = await sold(payers, seconds / 2)
   say(`the attackers: ${describeLoad(report)}`)
   const harmless = whyHarmless(report)
@@ -87,6 +89,7 @@ async function prove(): Promise<void> {
         return `${name}: ${status}, ${failedChecks} failed health checks, ${timesDown} times out of rotation`
       }),
       `under attack: ${during.perSecond.toFixed(1)} purchases/s, ${goodput.toFixed(2)} of before (at least ${goodputMin}), slowest ${during.slowestMs.toFixed(0)} ms`,
+      `of ${busy.received - quiet.received} requests in that time the instances were asked ${busy.passedOn - quiet.passedOn}`,
       `${besideDecoy.toFixed(2)} of what callers buy while the attackers attack a decoy, and that is ${(beside.perSecond / before.perSecond).toFixed(2)} of before`,
       `after the attack: ${after.perSecond.toFixed(1)} purchases/s; payers' failures ${failures}`,
     ],

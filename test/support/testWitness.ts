@@ -17,7 +17,7 @@ export interface TestWitness extends AsyncDisposable {
 }
 
 /** A witness of one log by C2SP tlog-witness, written from its specification for the tests. */
-export async function startTestWitness(log: NoteVerifier): Promise<TestWitness> {
+export async function startTestWitness(log: NoteVerifier, host = '127.0.0.1'): Promise<TestWitness> {
   const name = 'witness.example/w1'
   const { privateKey } = generateKeyPairSync('ed25519')
   const raw = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-32)
@@ -66,11 +66,11 @@ export async function startTestWitness(log: NoteVerifier): Promise<TestWitness> 
       response.writeHead(status).end(text)
     })
   })
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => void server.listen(0, host, resolve))
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
   return {
-    url: `http://127.0.0.1:${port}/w`,
+    url: `http://${host}:${port}/w`,
     key: `${name}+${id.toString('hex')}+${typed.toString('base64')}`,
     seen: () => seen,
     answerWith: (given) => void (fault = given),

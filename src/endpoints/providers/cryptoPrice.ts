@@ -1,5 +1,6 @@
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import type { AgreementRule } from '../agreement/judgeReadings.ts'
+import { instantOf } from '../articles/instant.ts'
 import { signedPercent } from '../signedText.ts'
 import type { Coin } from './coin.ts'
 import { type Observation, positive, type Provider } from './provider.ts'
@@ -88,8 +89,8 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
   const { id, name, others, changePercent, updatedAt } = figures
   if (changePercent === null || changePercent === undefined || changePercent <= -100)
     throw new UpstreamFailure('incomplete', 'the change of 24 hours is missing')
-  const asOfMs = Date.parse(updatedAt ?? '')
-  if (Number.isNaN(asOfMs)) throw new UpstreamFailure('incomplete', 'the time is missing')
+  const asOfMs = instantOf(updatedAt ?? '')
+  if (asOfMs === undefined) throw new UpstreamFailure('incomplete', 'the time or its zone is missing')
   const price = positive(figures.price, 'the price')
   const volume24h = positive(figures.volume, 'the volume')
   const marketCap = positive(figures.marketCap, 'the market capitalisation')

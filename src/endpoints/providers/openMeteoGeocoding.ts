@@ -4,6 +4,7 @@ import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { alternativesMax, type FoundPlace, type PlaceRecord, type PlaceQuery } from '../places/findPlace.ts'
 import { foldName } from '../places/foldName.ts'
+import { openGazetteer } from '../places/gazetteer.ts'
 import { findAreas, countryNameOf } from '../places/qualifier.ts'
 import { customerPace, limitPauseMs, publicPace } from './openMeteo.ts'
 import { paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
@@ -73,7 +74,15 @@ function read(reply: Reply, { name, qualifiers }: PlaceQuery): FoundPlace {
     .map(placeOf)
   const [place, ...others] = places
   if (place === undefined) throw new UpstreamFailure('not_found', 'no populated place of this name')
+  if (isExchanged(place)) throw new UpstreamFailure('bad_payload', 'latitude and longitude are exchanged')
   return { place, alternatives: others.slice(0, alternativesMax) }
+}
+
+/** The position is in another country or at sea, and the exchanged one in the country of the place. */
+function isExchanged({ countryCode, latitude, longitude }: PlaceRecord): boolean {
+  const { nearest } = openGazetteer()
+  const isThere = (north: number, east: number) => nearest(north, east)?.countryCode === countryCode
+  return !isThere(latitude, longitude) && Math.abs(longitude) <= 90 && isThere(longitude, latitude)
 }
 
 /** Countries, airports, rivers and mountains have names too. */

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 export interface ClockReading {
   readonly year: number
   /** 1 to 12. */
@@ -16,8 +18,17 @@ export function epochMsOf({ year, month, day, hour, minute, second }: ClockReadi
   return asUtcMs - offsetMsOf(nearMs, timeZone)
 }
 
+// Creating one takes longer than some hundred uses, and a year of bars needs it 500 times.
+const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 50 })
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+  formats.set(timeZone, format)
+  return format
+}
+
 function offsetMsOf(epochMs: number, timeZone: string): number {
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).formatToParts(epochMs)
+  const parts = formatOf(timeZone).formatToParts(epochMs)
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
   // `GMT-05:00`, or `GMT` alone for no offset.
   const [, sign, hours = '0', minutes = '0'] = /^GMT(?:([+-])(\d{2}):(\d{2}))?$/.exec(name) ?? []

@@ -50,11 +50,11 @@ export function findPodProblems(given: PodTemplate): readonly string[] {
         .map((mount) => `${name} mounts ${mount.name}, which is not a volume`),
     ),
     ...containers
-      .filter(({ name }) => name === 'service')
+      .filter(({ name }) => name === 'service' || name === 'finance')
       .filter(({ livenessProbe, readinessProbe, startupProbe }) =>
         [livenessProbe, readinessProbe, startupProbe].includes(undefined),
       )
-      .map(() => 'the service lacks a probe'),
+      .map(({ name }) => `${name} lacks a probe`),
   ]
 }
 

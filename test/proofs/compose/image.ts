@@ -22,6 +22,8 @@ export async function findImageProblems({ docker }: Stack): Promise<ImageReport>
     lines?.push(`${image}: ${Math.round(bytes / 1_000_000)} MB`)
     const run = ['run', '--rm', '--network', 'none', '--entrypoint', 'sh', image, '-c', script]
     const found = assertRan(await docker(...run)).trim()
+    const help = await docker('run', '--rm', '--network', 'none', '--entrypoint', 'tollbook', image, '--help')
+    if (help.exitCode !== 0) problems?.push(`tollbook --help in ${image} fails: ${help.output.slice(0, 500)}`)
     if (found !== '') problems?.push(`${image} has ${found.replaceAll('\n', ', ')}`)
   }
   const local = ['run', '--rm', '--network', 'none', '--entrypoint', 'ls', 'tollbook:local', '/app/node_modules']

@@ -16,7 +16,13 @@ export interface Stack {
   /** Each file of deploy/secrets that has something in it. */
   secrets(): Promise<ReadonlyMap<string, string>>
   writeSecret(name: string, text: string): Promise<void>
+  /** Adds lines to `.env`. */
+  addSettings(settings: Settings): Promise<void>
+  /** Address of this machine in a network of the stack. */
+  gateway(network: string): Promise<string>
 }
+
+type Settings = Readonly<Record<string, string>>
 
 export interface Ran {
   readonly exitCode: number
@@ -36,7 +42,8 @@ export interface Container {
 export interface StackOptions {
   readonly directory: string
   readonly overrides: readonly string[]
-  readonly settings: Readonly<Record<string, string>>
+  /** Ends a command of Compose or Docker that still runs. */
+  readonly deadline: AbortSignal
 }
 
 const project = 'tollbook-proof'
@@ -54,20 +61,18 @@ export function whyNoDocker(): string | undefined {
   return spawnSync('openssl', ['version']).status === 0 ? undefined : 'there is no openssl, which makes the certificate'
 }
 
-export async function createStack({ directory, overrides, settings }: StackOptions): Promise<Stack> {
+export async function createStack({ directory, overrides, deadline }: StackOptions): Promise<Stack> {
   for (const part of parts) await cp(join(root, part), join(directory, part))
   for (const folder of folders)
     await cp(join(root, folder), join(directory, folder), { recursive: true, filter: (path) => !isOwn(path) })
   const files = ['docker-compose.yml', ...overrides.map((path) => basename(path))]
   for (const path of overrides) await cp(path, join(directory, basename(path)))
-  const run = runnerIn(directory)
+  const run = runnerIn(directory, deadline)
   const [program = '', ...first] = assertPresent(composeCommand(), 'there is Compose')
   const fileWords = files.flatMap((file) => ['--file', file])
   const compose = (...words: string[]) => run(program, [...first, ...fileWords, '--project-name', project, ...words])
   const docker = (...words: string[]) => run('docker', words)
   assertRan(await run('sh', ['deploy/init.sh']))
-  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
-  await appendFile(join(directory, '.env'), lines.join(''))
   return {
     directory,
     compose,
@@ -75,7 +80,36 @@ export async function createStack({ directory, overrides, settings }: StackOptio
     container: (service) => findContainer(docker, service),
     secrets: () => readSecrets(join(directory, 'deploy/secrets')),
     writeSecret: (name, text) => writeFile(join(directory, 'deploy/secrets', name), text),
+    addSettings: (settings) => appendFile(join(directory, '.env'), linesOf(settings)),
+    gateway: (network) => findGateway(docker, network),
   }
+}
+
+/** Stops the stack and removes its data, also after the deadline. */
+export async function removeStack(stack: Stack, words: readonly string[]): Promise<void> {
+  await composeAfterDeadline(stack, words)
+}
+
+/** The newest lines that the instances and the database logged. */
+export function readLogs(stack: Stack): Promise<Ran> {
+  return composeAfterDeadline(stack, ['logs', '--no-color', '--tail', '12', 'api-1', 'api-2', 'postgres'])
+}
+
+function composeAfterDeadline({ directory }: Stack, words: readonly string[]): Promise<Ran> {
+  const [program = '', ...first] = assertPresent(composeCommand(), 'there is Compose')
+  const run = runnerIn(directory, new AbortController().signal)
+  return run(program, [...first, '--project-name', project, ...words])
+}
+
+function linesOf(settings: Settings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
+}
+
+async function findGateway(docker: Stack['docker'], network: string): Promise<string> {
+  const format = '{{(index .IPAM.Config 0).Gateway}}'
+  return assertRan(await docker('network', 'inspect', '--format', format, `${project}_${network}`)).trim()
 }
 
 /** Folders of an operator, and of packages that the image installs itself. */
@@ -88,10 +122,10 @@ function composeCommand(): readonly string[] | undefined {
   return candidates.find(([program = '', ...words]) => spawnSync(program, [...words, 'version']).status === 0)
 }
 
-function runnerIn(cwd: string) {
+function runnerIn(cwd: string, signal: AbortSignal) {
   return (program: string, words: readonly string[]): Promise<Ran> =>
     new Promise((resolve) => {
-      execFile(program, words, { cwd, maxBuffer: outputBytesMax }, (error, stdout, stderr) => {
+      execFile(program, words, { cwd, signal, maxBuffer: outputBytesMax }, (error, stdout, stderr) => {
         const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : 1
         resolve({ exitCode, output: stdout + stderr })
       })

@@ -1,6 +1,8 @@
 /** A body as leaves that can be changed one by one, and back: JSON, the row of a CSV, or the texts of a feed. */
 export interface Body {
   readonly leaves: readonly Leaf[]
+  /** Lists, by their paths. */
+  readonly lists: readonly (Leaf & { readonly value: readonly unknown[] })[]
   /** The body with other values at some paths; undefined takes a field away. */
   print(changes: ReadonlyMap<string, unknown>): string
 }
@@ -20,6 +22,7 @@ export function bodyOf(text: string): Body {
 function jsonBody(root: unknown): Body {
   return {
     leaves: leavesOf(root, ''),
+    lists: listsOf(root, ''),
     print: (changes) => JSON.stringify(changed(root, '', changes)),
   }
 }
@@ -27,6 +30,12 @@ function jsonBody(root: unknown): Body {
 function leavesOf(node: unknown, path: string): readonly Leaf[] {
   if (typeof node !== 'object' || node === null) return [{ path, value: node }]
   return Object.entries(node).flatMap(([key, child]) => leavesOf(child, join(path, key)))
+}
+
+function listsOf(node: unknown, path: string): Body['lists'] {
+  if (typeof node !== 'object' || node === null) return []
+  const inside = Object.entries(node).flatMap(([key, child]) => listsOf(child, join(path, key)))
+  return Array.isArray(node) ? [{ path, value: node }, ...inside] : inside
 }
 
 function changed(node: unknown, path: string, changes: ReadonlyMap<string, unknown>): unknown {
@@ -43,7 +52,7 @@ function join(path: string, key: string): string {
 function csvBody(text: string): Body {
   const [header = '', row = ''] = text.split('\r\n')
   const cells = splitBody(row.split(','), ',')
-  return { leaves: cells.leaves, print: (changes) => `${header}\r\n${cells.print(changes)}\r\n` }
+  return { ...cells, print: (changes) => `${header}\r\n${cells.print(changes)}\r\n` }
 }
 
 function writeText(value: unknown): string {
@@ -52,6 +61,7 @@ function writeText(value: unknown): string {
 
 function splitBody(parts: readonly string[], separator: string): Body {
   return {
+    lists: [],
     leaves: parts.flatMap((value, at) => (value.trim() === '' ? [] : [{ path: String(at), value }])),
     print: (changes) =>
       parts.map((part, at) => (changes.has(String(at)) ? writeText(changes.get(String(at))) : part)).join(separator),

@@ -20,9 +20,28 @@ export interface BodyFacts {
 /** All faults of a body, by rule: each leaf with each change that its type allows, and changes of several leaves at once. */
 export function fieldFaults(text: string, facts: BodyFacts): readonly FieldFault[] {
   const body = bodyOf(text)
-  return [...body.leaves.flatMap((leaf) => leafFaults(body, leaf)), ...recordFaults(body, facts)].filter(
-    (fault) => fault.text !== text,
-  )
+  const faults = [...body.leaves.flatMap((leaf) => leafFaults(body, leaf)), ...recordFaults(body, facts)]
+  return [...faults, ...listFaults(body)].filter((fault) => fault.text !== text)
+}
+
+/** Long lists of lists are rows, which are alike. */
+const listsMax = 12
+
+function listFaults(body: Body): readonly FieldFault[] {
+  return body.lists.slice(0, listsMax).flatMap(({ path, value }) => {
+    const changes: readonly (readonly [string, unknown])[] = [
+      ['an empty list', []],
+      ['every item twice', [...value, ...value]],
+      ['the first item twice', [value[0], ...value]],
+      ['the list backwards', value.toReversed()],
+      ['without its last item', value.slice(0, -1)],
+      ['its first item alone', value[0]],
+      ['a list in a list', [value]],
+    ]
+    return changes.map(([name, other]): FieldFault => {
+      return { kind: 'field', name: `${path}: ${name}`, text: body.print(new Map([[path, other]])) }
+    })
+  })
 }
 
 type Change = readonly [kind: FieldFault['kind'], name: string, value: unknown]
@@ -55,6 +74,11 @@ function numberChanges(value: unknown, number: number): readonly Change[] {
     ['extreme', 'zero', put(0)],
     ['extreme', 'negative', put(-number)],
     ['extreme', '1e12', put(1e12)],
+    ['extreme', '1e308', put(1e308)],
+    ['extreme', '1e-20', put(1e-20)],
+    ['field', 'with an exponent', (number / 10).toExponential()],
+    ['field', 'Infinity as text', 'Infinity'],
+    ['field', 'with a comma for the point', String(number).replace('.', ',')],
     ['unit', 'times 1000', put(number * 1_000)],
     ['unit', 'by 1000', put(number / 1_000)],
     ['unit', 'times 100', put(number * 100)],
@@ -85,6 +109,10 @@ function textChanges(value: string): readonly Change[] {
     ['field', 'another text', 'something else'],
     ['field', 'a number', 7],
     ['field', 'of 5,000 characters', 'x'.repeat(5_000)],
+    ['identity', 'in letters of another script', value.replaceAll('A', 'А').replaceAll('B', 'В').replaceAll('o', 'о')],
+    ['identity', 'with a mark of direction', `\u202e${value}`],
+    ['identity', 'with a NUL', `${value}\0`],
+    ['field', 'in another case', value === value.toLowerCase() ? value.toUpperCase() : value.toLowerCase()],
     ...swapped.map((other): Change => ['identity', other, other]),
   ]
 }
@@ -102,7 +130,24 @@ const shifts: readonly (readonly [string, number])[] = [
 /** Seconds of this decade, an ISO time, GDELT's stamps and the dates of RSS are times. */
 function shiftedTimes(value: unknown): readonly Change[] {
   const changes = shifts.map(([name, shiftMs]): Change => ['time', name, shiftTime(value, shiftMs)])
-  return changes[0]?.[2] === value ? [] : [...changes, ['time', 'no time', 'yesterday'], ['time', 'zero', 0]]
+  if (changes[0]?.[2] === value) return []
+  return [...changes, ['time', 'no time', 'yesterday'], ['time', 'zero', 0], ...otherSpellings(value)]
+}
+
+function otherSpellings(value: unknown): readonly Change[] {
+  if (typeof value === 'number')
+    return [
+      ['time', 'in milliseconds', value * 1_000],
+      ['time', 'in minutes', Math.round(value / 60)],
+      ['time', 'as text', String(value)],
+    ]
+  const text = String(value)
+  return [
+    ['time', 'of another zone', text.replace(/(Z|\+00:00)$/, '+09:00').replace(/GMT$/, '+0900')],
+    ['time', 'a leap second of last year', '2025-12-31T23:59:60Z'],
+    ['time', 'in seconds', Math.floor(Date.parse(text) / 1_000)],
+    ['time', 'of 2099', '2099-01-01T00:00:00Z'],
+  ]
 }
 
 /** The same time in the same spelling, moved; any other value as it is. */

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import type { Answering } from '../../support/loopbackProvider.ts'
 import { text } from '../../support/loopbackProvider.ts'
 
@@ -14,6 +15,7 @@ export interface HttpFault {
   readonly saysUnknown?: boolean
 }
 
+const half = (all: Buffer): Buffer => all.subarray(0, all.length / 2)
 const page = '<!doctype html><title>Before you continue</title><p>Please accept.</p>'
 const html = { 'content-type': 'text/html; charset=utf-8' }
 const json = { 'content-type': 'application/json' }
@@ -25,6 +27,9 @@ export function httpFaults({ headers, text: body }: HonestReply): readonly HttpF
   }
   const ok = (name: string, said: string, of: Readonly<Record<string, string>> = headers): HttpFault => {
     return { name: `200 ${name}`, answering: text(said, { headers: of }) }
+  }
+  const bytes = (name: string, sent: Buffer, of: Readonly<Record<string, string>>): HttpFault => {
+    return { name: `200 ${name}`, answering: (response) => void response.writeHead(200, of).end(sent) }
   }
   return [
     ...[401, 402, 403, 404, 418, 429, 451].flatMap((code) => [
@@ -51,6 +56,20 @@ export function httpFaults({ headers, text: body }: HonestReply): readonly HttpF
     ok('all but the last byte', body.slice(0, -1).trimEnd().slice(0, -1)),
     ok('two bodies', `${body}${body}`),
     ok('a body of 2 MB', `${' '.repeat(2 ** 21)}${body}`),
+    ok('a body of 10 MB', `${body}${' '.repeat(10 * 2 ** 20)}`),
+    ok('a mark of its byte order', `\ufeff${body}`),
+    bytes('in UTF-16', Buffer.from(`\ufeff${body}`, 'utf16le'), headers),
+    bytes('half a gzip', half(gzipSync(body)), { ...headers, 'content-encoding': 'gzip' }),
+    bytes('a gzip of 50 MB', gzipSync(`${' '.repeat(50 * 2 ** 20)}${body}`), {
+      ...headers,
+      'content-encoding': 'gzip',
+    }),
+    ok('JSON with a comment', `// cached\n${body}`),
+    ok('a callback', `callback(${body});`),
+    status(307, body, { ...headers, location: 'https://example.com/same' }),
+    status(206, half(Buffer.from(body)).toString(), headers),
+    status(203, '{"deprecated":true}'),
+    status(204, ''),
     ok('a false content coding', body, { ...headers, 'content-encoding': 'gzip' }),
     { ...ok('an empty list', '[]'), saysUnknown: true },
     { ...ok('an empty object', '{}'), saysUnknown: true },

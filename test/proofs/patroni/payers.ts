@@ -27,6 +27,8 @@ export interface Payers {
   /** Payments that bought a second answer. */
   resold(): number
   longestGapMs(): number
+  /** Starts a measurement; the returned function says the longest time without an answer since then. */
+  startGap(): () => number
   awaitAnswers(count: number): Promise<void>
   /** Returns when each payment in progress has ended, or had its time. */
   stop(): Promise<void>
@@ -66,6 +68,10 @@ export function startPayers(options: PayersOptions): Payers {
     refused: load.refused,
     resold: () => load.resold.size,
     longestGapMs: () => longestGap(load),
+    startGap() {
+      const sinceMs = load.answeredAtMs.at(-1) ?? 0
+      return () => longestGap(load, sinceMs)
+    },
     async awaitAnswers(count) {
       const wanted = load.acknowledged.length + count
       while (load.acknowledged.length < wanted && !hasStalled(load)) await systemClock.sleep(pauseMs)
@@ -83,8 +89,9 @@ function hasStalled({ answeredAtMs }: Load): boolean {
   return systemClock.monotonicMs() - (answeredAtMs.at(-1) ?? 0) > finishWithinMs
 }
 
-function longestGap({ answeredAtMs, stoppedAtMs }: Load): number {
-  const times = [...answeredAtMs, ...(stoppedAtMs === undefined ? [] : [stoppedAtMs])]
+function longestGap({ answeredAtMs, stoppedAtMs }: Load, sinceMs = 0): number {
+  const ended = stoppedAtMs === undefined ? [] : [stoppedAtMs]
+  const times = [...answeredAtMs, ...ended].filter((time) => time >= sinceMs)
   return Math.max(...times.slice(1).map((time, index) => time - (times[index] ?? time)), 0)
 }
 

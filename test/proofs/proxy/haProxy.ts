@@ -11,6 +11,8 @@ export interface HaProxy extends AsyncDisposable {
   readonly baseUrl: string
   /** The instances, with what the health checks have found since they were up first. */
   states(): Promise<readonly InstanceState[]>
+  /** Requests of all callers so far, and those of them that an instance was asked. */
+  requests(): Promise<{ readonly received: number; readonly passedOn: number }>
 }
 
 export interface InstanceState {
@@ -52,7 +54,8 @@ export async function startHaProxy({ instances, directory }: HaProxyOptions): Pr
     stdio: ['ignore', log.fd, log.fd],
   })
   const gone = once(child, 'exit')
-  const states = () => readStates(`http://127.0.0.1:${ownPort}/stats;csv`)
+  const table = () => readTable(`http://127.0.0.1:${ownPort}/stats;csv`)
+  const states = async () => statesOf(await table())
   await awaitThat('both instances are in rotation', async () => {
     const found = await states().catch(() => [])
     return found.length === 2 && found.every(({ status }) => status === 'UP')
@@ -60,6 +63,7 @@ export async function startHaProxy({ instances, directory }: HaProxyOptions): Pr
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     states,
+    requests: async () => requestsOf(await table()),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await gone
@@ -67,12 +71,25 @@ export async function startHaProxy({ instances, directory }: HaProxyOptions): Pr
   }
 }
 
+type Table = readonly ReadonlyMap<string, string>[]
+
 /** Reads HAProxy's own table, whose first line names the columns. */
-async function readStates(url: string): Promise<readonly InstanceState[]> {
+async function readTable(url: string): Promise<Table> {
   const [head = '', ...lines] = (await (await fetch(url)).text()).replace(/^# /, '').trim().split('\n')
   const names = head.split(',')
-  const rows = lines.map((line) => new Map(line.split(',').map((cell, column) => [names[column], cell])))
-  return rows
+  return lines.map((line) => new Map(line.split(',').map((cell, column) => [names[column] ?? '', cell])))
+}
+
+function requestsOf(table: Table): { readonly received: number; readonly passedOn: number } {
+  const of = (proxy: string, side: string) => {
+    const row = table.find((each) => each.get('pxname') === proxy && each.get('svname') === side)
+    return Number(row?.get('req_tot'))
+  }
+  return { received: of('callers', 'FRONTEND'), passedOn: of('instances', 'BACKEND') }
+}
+
+function statesOf(table: Table): readonly InstanceState[] {
+  return table
     .filter((row) => row.get('pxname') === 'instances' && row.get('svname') !== 'BACKEND')
     .map((row) => ({
       name: row.get('svname') ?? '',

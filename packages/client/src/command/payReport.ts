@@ -94,7 +94,9 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
   const { error, exitCode, pathOf } = failure
   const payment = error instanceof PaymentError ? error.payment : undefined
   const hint = payment === undefined ? hintOf(error) : `resume it with: ${name} --resume ${pathOf(payment)}`
-  stderr.write(`${error.message}\n${hint === undefined ? '' : `${hint}\n`}`)
+  // The message of `fetch` itself is "fetch failed".
+  const message = isNobodyThere(error) ? `the service does not answer: ${describeError(error.cause)}` : error.message
+  stderr.write(`${message}\n${hint === undefined ? '' : `${hint}\n`}`)
   if (stdout.isTTY === true) {
     if (payment !== undefined) stderr.write(`proof: ${payment.proof}\nidempotency key: ${payment.idempotencyKey}\n`)
     return
@@ -102,7 +104,7 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
   const answer = error instanceof PaymentError ? error.lastAnswer : undefined
   const stored = payment === undefined ? {} : { payment, storedIn: pathOf(payment) }
   const json = {
-    error: error.message,
+    error: message,
     name: error.name,
     exitCode,
     ...(hint === undefined ? {} : { hint }),
@@ -116,8 +118,7 @@ function hintOf(error: Error): string | undefined {
   if (error instanceof SpendingLimitExceeded) return `to allow it: --max-usd ${error.asked}`
   if (error instanceof QuoteRefused && error.problem === 'other_network')
     return 'give the --rpc-url of a node on the network that the service is paid on'
-  if (isNobodyThere(error))
-    return `nothing was paid: is the service running, and is --base-url right? (${describeError(error.cause)})`
+  if (isNobodyThere(error)) return 'nothing was paid: is the service running, and is --base-url right?'
   return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
 }
 
