@@ -39,8 +39,8 @@ export async function openHome(folder: string): Promise<Home> {
   const path = resolve(folder)
   const keys = join(path, 'keys')
   // The home itself may be entered, so that a Postgres under another user finds its files; the keys may not.
-  await mkdir(path, { recursive: true, mode: enterableFolder })
-  await mkdir(keys, { recursive: true, mode: privateFolder })
+  await makeFolder(path, enterableFolder)
+  await makeFolder(keys, privateFolder)
   return {
     path,
     async keypair(name) {
@@ -59,6 +59,16 @@ export async function openHome(folder: string): Promise<Home> {
       return file
     },
   }
+}
+
+async function makeFolder(path: string, mode: number): Promise<void> {
+  await mkdir(path, { recursive: true, mode }).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    throw new Fault(`${path} cannot be created${code}: set TOLLBOOK_HOME to a folder that can be written`, {
+      cause: error,
+      retryable: false,
+    })
+  })
 }
 
 async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
