@@ -8,7 +8,8 @@ create index payments_unsettled_by_endpoint on reports.payments (endpoint, state
 
 -- The id of the receipt: the first 16 bytes of the leaf hash of the delivery.
 alter table reports.payments add column receipt bytea;
-update reports.payments p set receipt = substr(e.leaf_hash, 1, 16)
-from ledger.events e
-where e.kind = 'RequestFulfilled' and e.stream = p.stream;
+-- Positions that were rolled up without it. The next roll-ups fill them step by step, because an update of all payments would
+-- close the reports for minutes.
+alter table reports.progress add column receipts_missing int8range not null default 'empty';
+update reports.progress set receipts_missing = int8range(1, upto_seq, '[]') where one and upto_seq > 0;
 create index payments_by_receipt on reports.payments (receipt) where receipt is not null;

@@ -19,7 +19,7 @@ import { createKraken } from './providers/kraken.ts'
 import { createKrakenHistory, createKrakenRates, openKrakenTables } from './providers/krakenTables.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { createSource } from './source.ts'
-import { type Answered, splitSymbols, symbolHandler } from './symbolHandler.ts'
+import { type AnsweredQuery, splitSymbols, symbolHandler } from './symbolHandler.ts'
 import { openTokens } from './tokenPrices.ts'
 import { withCurrency } from './withCurrency.ts'
 
@@ -161,7 +161,7 @@ function historyOf(range: CryptoHistoryQuery['range'], query: CryptoQuery, sold:
 }
 
 /** The answer repeats the requested spelling: XBT for a caller who asked for XBT, though BTC was fetched. */
-function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: Answered<CryptoQuery, CryptoPrice>) {
+function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: AnsweredQuery<CryptoQuery, CryptoPrice>) {
   const { symbol: answered, ...figures } = found.data
   return {
     symbol: query.id === undefined ? query.symbol : answered,

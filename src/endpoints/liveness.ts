@@ -40,7 +40,7 @@ const meteredGapMs = 15 * 60_000
 // Without buyers, a provider that answered is probed again after this time.
 const idleMs = 30 * 60_000
 
-interface Standing extends ProbedProvider {
+interface ProviderState extends ProbedProvider {
   answers: boolean
   isDoubted: boolean
   heardAtMs: number
@@ -49,7 +49,7 @@ interface Standing extends ProbedProvider {
 
 interface State extends LivenessDeps {
   /** Providers without a quota first. */
-  readonly standings: readonly Standing[]
+  readonly standings: readonly ProviderState[]
   nextAtMs: number
   gapMs: number
 }
@@ -58,7 +58,7 @@ export function createLiveness(deps: LivenessDeps, providers: readonly ProbedPro
   const startedAtMs = deps.clock.monotonicMs()
   const standings = providers
     .toSorted((a, b) => Number(a.isMetered ?? false) - Number(b.isMetered ?? false))
-    .map((provider): Standing => {
+    .map((provider): ProviderState => {
       const probe = () => provider.probe()
       const whyUnavailable = () => provider.whyUnavailable()
       const { name, isMetered = false } = provider
@@ -77,7 +77,7 @@ export function createLiveness(deps: LivenessDeps, providers: readonly ProbedPro
   }
 }
 
-function noteAnswer({ clock }: State, standing: Standing | undefined): void {
+function noteAnswer({ clock }: State, standing: ProviderState | undefined): void {
   if (standing === undefined) return
   standing.answers = true
   standing.isDoubted = false
@@ -87,7 +87,7 @@ function noteAnswer({ clock }: State, standing: Standing | undefined): void {
 /** Limits, pauses and missing items show that the provider works. */
 const harmless = new Set<UpstreamFailure['kind']>(['rate_limited', 'resting', 'not_found', 'not_covered', 'incomplete'])
 
-function noteFailure(standing: Standing | undefined, { kind }: UpstreamFailure): void {
+function noteFailure(standing: ProviderState | undefined, { kind }: UpstreamFailure): void {
   if (standing !== undefined && !harmless.has(kind)) standing.isDoubted = true
 }
 
@@ -97,7 +97,7 @@ function isDue(state: State): boolean {
 }
 
 /** Doubted, silent for long, or needed because no provider can be asked. */
-function isWanted(state: State, standing: Standing): boolean {
+function isWanted(state: State, standing: ProviderState): boolean {
   const nowMs = state.clock.monotonicMs()
   if (standing.whyUnavailable() !== undefined) return false
   if (standing.isMetered === true && nowMs - standing.probedAtMs < meteredGapMs) return false
@@ -120,7 +120,7 @@ async function probe(state: State): Promise<void> {
   state.nextAtMs = clock.monotonicMs() + state.gapMs * spread
 }
 
-async function probeOne(state: State, standing: Standing): Promise<void> {
+async function probeOne(state: State, standing: ProviderState): Promise<void> {
   standing.probedAtMs = state.clock.monotonicMs()
   try {
     if (await standing.probe()) noteAnswer(state, standing)

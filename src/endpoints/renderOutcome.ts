@@ -50,7 +50,7 @@ function failed({ kind, message, endsPayment }: RenderFailure): Outcome {
   return { kind: 'failed', code, message: `${message}; ${adviceOn[kind]}` }
 }
 
-const budgetSpent = 'the page used all the browser time that one payment buys'
+const budgetSpent = 'a page that fails in this way uses up the browser time that one payment buys'
 
 const codeOf: Record<RenderFailureKind, HandlerFailure> = {
   forbidden: 'TARGET_FORBIDDEN',

@@ -29,11 +29,11 @@ export interface AnswerSource<Query, Data> {
    * Returns failures of providers and never throws them. Simultaneous callers with the same query share one request.
    * `buyer` is the wallet that pays: its lookups of items that no provider knows are bounded.
    */
-  ask(query: Query, buyer?: string): Promise<Found<Data>>
+  ask(query: Query, buyer?: string): Promise<SourceFinding<Data>>
   readonly liveness: Liveness
 }
 
-export type Found<Data> =
+export type SourceFinding<Data> =
   | {
       readonly kind: 'found'
       readonly data: Data

@@ -18,7 +18,7 @@ import { createYahooHistory } from './providers/yahooHistory.ts'
 import { amountText, percentText } from './signedText.ts'
 import { isListedTicker } from './search/searchTickers.ts'
 import { createSource } from './source.ts'
-import { type Answered, moreSymbols, splitSymbols, symbolHandler } from './symbolHandler.ts'
+import { type AnsweredQuery, moreSymbols, splitSymbols, symbolHandler } from './symbolHandler.ts'
 import { oneOf, queryFlag, text } from './text.ts'
 
 const symbolShape = /^[A-Za-z0-9]{1,10}([.-][A-Za-z0-9]{1,6})?$/
@@ -159,7 +159,7 @@ function queriesOf({ symbol: first, more }: StockOrder): readonly [StockQuery, .
 }
 
 /** The answer repeats the requested spelling: BRK-B for a caller who asked for BRK-B. */
-function dataOf({ details: isDetailed }: StockOrder, { query, found }: Answered<StockQuery, StockPrice>) {
+function dataOf({ details: isDetailed }: StockOrder, { query, found }: AnsweredQuery<StockQuery, StockPrice>) {
   return { ...found.data, symbol: query.symbol, ...(isDetailed === true ? { details: found.details } : {}) }
 }
 

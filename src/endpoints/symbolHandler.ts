@@ -2,7 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Outcome } from '../product/product.ts'
 import type { ProductHandler } from './productDefinition.ts'
-import type { AnswerSource, Found } from './source.ts'
+import type { AnswerSource, SourceFinding } from './source.ts'
 import { text, type TextRule } from './text.ts'
 
 /** Symbols beyond the first in one request. Each costs the providers as much as a separate request. */
@@ -30,14 +30,14 @@ interface SymbolHandlerOptions<Order, Query, Data> {
   readonly source: AnswerSource<Query, Data>
   /** The item of the answer first, then those of `more`. */
   readonly queriesOf: (order: Order) => readonly [Query, ...Query[]]
-  readonly dataOf: (order: Order, answered: Answered<Query, Data>) => Readonly<Record<string, Json>>
+  readonly dataOf: (order: Order, answered: AnsweredQuery<Query, Data>) => Readonly<Record<string, Json>>
   /** Advice for a caller whose symbol no provider knows. */
   readonly hint: string
 }
 
-export interface Answered<Query, Data> {
+export interface AnsweredQuery<Query, Data> {
   readonly query: Query
-  readonly found: Extract<Found<Data>, { kind: 'found' }>
+  readonly found: Extract<SourceFinding<Data>, { kind: 'found' }>
 }
 
 /** The handler of a product that is ordered by symbols and delivered by a source of providers: all of the items, or none. */
@@ -75,7 +75,7 @@ async function deliver<Order extends Json, Query extends { readonly symbol: stri
 ): Promise<Outcome> {
   const queries = queriesOf(order)
   const all = await Promise.all(queries.map(async (query) => ({ query, found: await source.ask(query, payer) })))
-  const answers: Answered<Query, Data>[] = []
+  const answers: AnsweredQuery<Query, Data>[] = []
   for (const { query, found } of all) {
     if (found.kind === 'failed')
       return queries.length === 1 ? found : { ...found, message: `${query.symbol}: ${found.message}` }

@@ -6,7 +6,7 @@ import type { ProviderDeps } from './providers/provider.ts'
 import { createDexscreenerToken, createGeckoterminalToken, createJupiterWitness } from './providers/tokenMarkets.ts'
 import { tokenAgreement, type TokenQuery } from './providers/tokenPrice.ts'
 import { createSource } from './source.ts'
-import { type Answered, symbolHandler } from './symbolHandler.ts'
+import { type AnsweredQuery, symbolHandler } from './symbolHandler.ts'
 
 const minute = 60_000
 const wrappedSol = 'So11111111111111111111111111111111111111112'
@@ -34,7 +34,7 @@ export function openTokens(deps: ProviderDeps): ProductHandler<CryptoOrder> {
   return symbolHandler<CryptoOrder, TokenQuery, CryptoPrice>({
     source,
     queriesOf: ({ mint = '' }) => [{ symbol: mint }],
-    dataOf: ({ details: isDetailed }: CryptoOrder, { found }: Answered<TokenQuery, CryptoPrice>) => ({
+    dataOf: ({ details: isDetailed }: CryptoOrder, { found }: AnsweredQuery<TokenQuery, CryptoPrice>) => ({
       ...found.data,
       ...(isDetailed === true ? { details: found.details } : {}),
     }),

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '@tollbook/core/refusal'
-import { createRateLimit, type RateLimit, type RateReport, type RateTotal, type Standing } from './rateLimit.ts'
+import { createRateLimit, type RateLimit, type RateReport, type RateTotal, type RateStanding } from './rateLimit.ts'
 
 /** 0 switches a limit off. docs/operations.md has the table. */
 export interface CallerLimitSettings {
@@ -71,12 +71,12 @@ type Limits = Readonly<Record<'requests' | 'quotes' | 'wallets' | 'beside' | 'pr
 
 function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address: string): Pass {
   const taken: Taken[] = []
-  const take = (limit: RateLimit, client: string): Standing => {
+  const take = (limit: RateLimit, client: string): RateStanding => {
     const standing = limit.take(client)
     if (limit.rule.max > 0) taken.push({ limit, client, standing })
     return standing
   }
-  const refuseBeyond = (limit: RateLimit, { retryAfterSeconds }: Standing, what: string): Refusal => {
+  const refuseBeyond = (limit: RateLimit, { retryAfterSeconds }: RateStanding, what: string): Refusal => {
     onLimited(limit.rule.name)
     return refuse('RATE_LIMITED', `${what}; repeat the request in ${retryAfterSeconds} s`, retryAfterSeconds)
   }
@@ -86,7 +86,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
     return refuseBeyond(limits.wallets, ofWallet, 'this wallet has too many unpaid quotes')
   }
   const requested = take(limits.requests, address)
-  let looked: Standing | undefined
+  let looked: RateStanding | undefined
   return {
     refused: requested.isAllowed
       ? undefined
@@ -118,7 +118,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
 interface Taken {
   readonly limit: RateLimit
   readonly client: string
-  readonly standing: Standing
+  readonly standing: RateStanding
 }
 
 function headersOf(taken: readonly Taken[]): Readonly<Record<string, string>> {

@@ -7,7 +7,7 @@ export interface RateLimitRule {
 }
 
 /** A client's place within a limit. */
-export interface Standing {
+export interface RateStanding {
   readonly isAllowed: boolean
   readonly remaining: number
   readonly resetSeconds: number
@@ -32,7 +32,7 @@ export interface RateTotal extends Pick<RateReport, 'name' | 'client' | 'window'
 export interface RateLimit {
   readonly rule: RateLimitRule
   /** Counts a request, unless it is beyond the limit. */
-  take(client: string): Standing
+  take(client: string): RateStanding
   /** Takes back the count of a request that was paid for. */
   giveBack(client: string): void
   /** Clients that have used a tenth of the limit, with their requests since the last report. */

@@ -4,9 +4,9 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { UnreadAnswers } from './unreadAnswers.ts'
 
 /** Serves a request. `shed`: it was refused because of load. `spentForSeconds`: because of the load that its address causes. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<Outcome>
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<TurnResult>
 
-export type Outcome = 'served' | 'shed' | { readonly spentForSeconds: number }
+export type TurnResult = 'served' | 'shed' | { readonly spentForSeconds: number }
 
 // Node parses all requests of a packet at once: 64 kB of pipelined requests cost 150 ms and 7 MB. A piece holds about 25 of them.
 const pieceBytes = 1_024
@@ -61,7 +61,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
     const { request, response } = exchange
     const { socket } = request
     turns.current = exchange
-    let outcome: Outcome = 'served'
+    let outcome: TurnResult = 'served'
     turns.bodyBytes = Number(request.headers['content-length'])
     response.once('close', () => {
       if (socket.destroyed) return
@@ -115,7 +115,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
 }
 
 /** As long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down without any work. */
-function restMsAfter(outcome: Outcome): number {
+function restMsAfter(outcome: TurnResult): number {
   if (typeof outcome === 'object') return outcome.spentForSeconds * msPerSecond
   return outcome === 'shed' ? shedRestMs : 0
 }
@@ -158,7 +158,7 @@ function pieceBytesOf({ current, bodyBytes }: Turns): number {
   return Number.isNaN(bodyBytes) ? bodyPieceBytes : Math.max(pieceBytes, bodyBytes)
 }
 
-function linger(request: IncomingMessage, outcome: Outcome): void {
+function linger(request: IncomingMessage, outcome: TurnResult): void {
   const { socket } = request
   if (typeof outcome === 'string' && !request.isPaused()) request.resume()
   setTimeout(() => {

@@ -10,24 +10,24 @@ export interface PolledSource<Article> {
   readonly everyMs: number
   readonly spacingMs: number
   whyUnavailable(): string | undefined
-  poll(known: Known, signal: AbortSignal): Promise<Known & { readonly articles: readonly Article[] }>
+  poll(known: KnownVersion, signal: AbortSignal): Promise<KnownVersion & { readonly articles: readonly Article[] }>
 }
 
-export interface Known {
+export interface KnownVersion {
   readonly etag: string | undefined
   readonly lastModified: string | undefined
 }
 
 /** The database, which all instances share, decides which instance polls a source, and when. */
 export interface PollStore<Article> {
-  takePoll(sources: readonly PolledSource<Article>[]): Promise<(Known & { readonly name: string }) | undefined>
+  takePoll(sources: readonly PolledSource<Article>[]): Promise<(KnownVersion & { readonly name: string }) | undefined>
   keep(batch: {
     readonly provider: string
     readonly category: string
     readonly feed: string
     readonly articles: readonly Article[]
   }): Promise<number>
-  pollSucceeded(done: Known & { readonly name: string; readonly everyMs: number }): Promise<void>
+  pollSucceeded(done: KnownVersion & { readonly name: string; readonly everyMs: number }): Promise<void>
   pollFailed(name: string): Promise<void>
   forgetOld(): Promise<void>
 }
@@ -110,7 +110,11 @@ async function pollDue<Article>(state: State<Article>): Promise<number> {
   return sources.length
 }
 
-async function pollOne<Article>(state: State<Article>, source: PolledSource<Article>, known: Known): Promise<void> {
+async function pollOne<Article>(
+  state: State<Article>,
+  source: PolledSource<Article>,
+  known: KnownVersion,
+): Promise<void> {
   const { store, failing, signal } = state
   const { name, lane, category, provider, everyMs } = source
   try {

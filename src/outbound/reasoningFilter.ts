@@ -1,4 +1,5 @@
 import { createCodeMarks } from './codeMarks.ts'
+import { createObjectMarks, type ObjectMarks } from './objectMarks.ts'
 import { finalChannelOf, readTag, type ReasoningTag, tagBegins } from './reasoningTags.ts'
 
 /** Passes on the text of a reply without the reasoning in it. */
@@ -35,13 +36,15 @@ interface State {
   depth: number
   /** The text after the last closing tag, while others are open. */
   afterClosing: string | undefined
-  mode: 'text' | 'channels' | 'object'
+  isChannels: boolean
+  /** Present while the text is within an object with which the reply began. */
+  object: ObjectMarks | undefined
   readonly code: ReturnType<typeof createCodeMarks>
 }
 
 /**
- * Holds text back until it is certain that no reasoning begins there. Reasoning may begin anywhere outside of code. An object is
- * passed on as it is: a tag in it is data.
+ * Holds text back until it is certain that no reasoning begins there. Reasoning may begin anywhere outside of code. In the
+ * strings of an object with which the reply begins, a tag is data.
  */
 export function createReasoningFilter({ opensReasoning }: ReasoningForm): ReasoningFilter {
   const state: State = {
@@ -53,7 +56,8 @@ export function createReasoningFilter({ opensReasoning }: ReasoningForm): Reason
     hasDropped: false,
     depth: opensReasoning ? 1 : 0,
     afterClosing: undefined,
-    mode: 'text',
+    isChannels: false,
+    object: undefined,
     code: createCodeMarks(),
   }
   const pairs = createPairing()
@@ -80,12 +84,7 @@ export function createReasoningFilter({ opensReasoning }: ReasoningForm): Reason
 /** Reads as far as is certain. `line`: the rest of the line decides. */
 function readHeld(state: State): 'line' | undefined {
   for (;;) {
-    if (state.mode === 'channels' || state.held === '') return undefined
-    if (state.mode === 'object') {
-      pass(state, state.held)
-      state.held = ''
-      return undefined
-    }
+    if (state.isChannels || state.held === '') return undefined
     const step = state.depth > 0 ? readReasoning(state) : readText(state)
     if (step !== 'read') return step === 'line' ? 'line' : undefined
   }
@@ -96,11 +95,12 @@ type Step = 'read' | 'wait' | 'line'
 const marks = new RegExp(`[\\n\`~${tagBegins.replace('[', '\\[')}]`)
 
 function readText(state: State): Step {
-  const { held, code } = state
-  if (!state.hasBegun && held.trimStart().startsWith('{')) {
-    state.mode = 'object'
-    return 'read'
+  if (!state.hasBegun && state.object === undefined && /^\s*\{/.test(state.held)) {
+    pass(state, take(state, state.held.indexOf('{')))
+    state.object = createObjectMarks()
   }
+  if (state.object !== undefined) return readObject(state, state.object)
+  const { held, code } = state
   const at = held.search(marks)
   if (at !== 0) {
     const plain = take(state, at === -1 ? held.length : at)
@@ -123,6 +123,16 @@ function readText(state: State): Step {
   return 'read'
 }
 
+function readObject(state: State, object: ObjectMarks): Step {
+  const { length, hasEnded } = object.read(state.held, tagBegins)
+  if (length === 0) return readTagOrText(state)
+  const text = take(state, length)
+  state.code.plain(text)
+  pass(state, text)
+  if (hasEnded) state.object = undefined
+  return 'read'
+}
+
 function readTagOrText(state: State): Step {
   const { held, code, hasEnded } = state
   const tag = readTag(held, 0)
@@ -136,7 +146,7 @@ function readTagOrText(state: State): Step {
     pass(state, text)
     return 'read'
   }
-  if (tag.kind === 'channels') state.mode = 'channels'
+  if (tag.kind === 'channels') state.isChannels = true
   else dropTag(state, tag)
   return 'read'
 }
@@ -147,7 +157,7 @@ function dropTag(state: State, { kind, length }: ReasoningTag): void {
   state.blank = ''
   if (kind === 'opens') state.depth = 1
   // The chat template has opened the tag, so the text before it was reasoning. Text that was passed on cannot be taken back.
-  if (kind === 'closes') [state.reply, state.hasBegun] = ['', false]
+  if (kind === 'closes') [state.reply, state.hasBegun, state.object] = ['', false, undefined]
 }
 
 /** Drops text up to the tag that closes the outermost one. */
@@ -189,8 +199,8 @@ function drop(state: State, length: number): void {
   if (state.afterClosing !== undefined) state.afterClosing += text
 }
 
-function restOf({ mode, held, hasDropped, blank, depth, afterClosing = '' }: State): string {
-  if (mode === 'channels') return finalChannelOf(held)
+function restOf({ isChannels, held, hasDropped, blank, depth, afterClosing = '' }: State): string {
+  if (isChannels) return finalChannelOf(held)
   if (depth > 0) return withoutReasoning(afterClosing, { opensReasoning: false }).trimStart()
   return hasDropped ? '' : blank
 }

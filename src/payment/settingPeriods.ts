@@ -103,14 +103,14 @@ export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'un
 }
 
 /** Relation of a configured value to the values on record. */
-export type Standing =
+export type SettingStanding =
   | { readonly standing: 'unrecorded' }
   /** `untilMs` is `Infinity` while no later value is on record. */
   | { readonly standing: 'accepted'; readonly untilMs: number }
   | { readonly standing: 'not_yet'; readonly fromMs: number }
   | { readonly standing: 'differs'; readonly inForce: SettingPeriod }
 
-export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs: number): Standing {
+export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs: number): SettingStanding {
   const inForce = periodInForce(periods, atMs)
   if (inForce === undefined) return { standing: 'unrecorded' }
   const same = periods.filter((period) => isSameValue(period.name, period.value, value))

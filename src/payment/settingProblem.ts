@@ -1,7 +1,7 @@
 import { assertNever } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import type { ConfiguredSetting } from './configuredSettings.ts'
-import type { Standing } from './settingPeriods.ts'
+import type { SettingStanding } from './settingPeriods.ts'
 
 export interface ClosingTime {
   readonly nowMs: number
@@ -12,7 +12,7 @@ export interface ClosingTime {
 /** Reason why an instance with this value must not sell. Undefined while it may. */
 export function standingProblem(
   { name, variable }: ConfiguredSetting,
-  standing: Standing,
+  standing: SettingStanding,
   { nowMs, closingMs }: ClosingTime,
 ): string | undefined {
   switch (standing.standing) {

@@ -8,6 +8,7 @@ import { type PaymentReference, readReference, referenceOfStream, streamIdOf } f
 import { accounts } from '../accounting/account.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 import { findAccounted } from '../store/lifecycleStore.ts'
+import { reportPosition } from './rollUp.ts'
 import { foldPayment } from '../store/paymentStore.ts'
 
 /** Facts of the database about one payment, for people who explain it. */
@@ -207,30 +208,40 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
 /** In the list of payments; behind it in the tiles, which hold 256 leaves in a row; and behind these one by one. */
 async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
   const start = Buffer.from(leafHashStart, 'hex')
+  const { rows: listed } = await sql<{ id: Buffer }>`
+    select s.id from reports.payments p join ledger.streams s on s.stream = p.stream where p.receipt = ${start}`.execute(
+    database,
+  )
+  const id = listed[0]?.id ?? (await findBehindTheList(database, start))
+  return id === undefined ? undefined : referenceOfStream(id)
+}
+
+/** The bounds are constants of the plan: with subqueries for them, the planner expects a third of all events. */
+async function findBehindTheList(database: Database, start: Buffer): Promise<Buffer | undefined> {
+  const { position } = await reportPosition(database)
+  const { rows: tiles } = await sql<{ upto: number }>`
+    select coalesce((max(index) + 1) * ${leavesPerTile}, 0)::bigint as upto from ledger.tiles where level = 0`.execute(
+    database,
+  )
   const { rows } = await sql<{ id: Buffer }>`
-    with listed as materialized (select p.upto_seq from reports.progress p),
-    found as (
-      select p.stream from reports.payments p where p.receipt = ${start}
-      union all
-      select e.stream
+    with found as (
+      select t.index * ${leavesPerTile} + (position(${start} in t.hashes) - 1) / 32 + 1 as seq
       from ledger.tiles t
-      join ledger.events e on e.seq = t.index * 256 + (position(${start} in t.hashes) - 1) / 32 + 1 and e.kind = 'RequestFulfilled'
-      where t.level = 0 and t.index >= (select l.upto_seq / 256 from listed l) and position(${start} in t.hashes) > 0
+      where t.level = 0 and t.index >= ${Math.floor(position / leavesPerTile)} and position(${start} in t.hashes) > 0
       union all
-      select e.stream
+      select e.seq
       from ledger.events e
-      where e.seq > greatest(
-          (select l.upto_seq from listed l),
-          coalesce((select (max(t.index) + 1) * 256 from ledger.tiles t where t.level = 0), 0))
-        and e.kind = 'RequestFulfilled' and substr(e.leaf_hash, 1, ${start.length}) = ${start}
+      where e.seq > ${Math.max(position, tiles[0]?.upto ?? 0)} and substr(e.leaf_hash, 1, ${start.length}) = ${start}
     )
     select s.id
     from found f
-    join ledger.streams s on s.stream = f.stream
+    join ledger.events e on e.seq = f.seq and e.kind = 'RequestFulfilled'
+    join ledger.streams s on s.stream = e.stream
     limit 1`.execute(database)
-  const id = rows[0]?.id
-  return id === undefined ? undefined : referenceOfStream(id)
+  return rows[0]?.id
 }
+
+const leavesPerTile = 256
 
 async function readPricesAt(database: Database, atMs: number): Promise<readonly ListedPrice[]> {
   const { rows } = await sql<{ number: number; body: Buffer }>`

@@ -46,7 +46,7 @@ const timeoutMs = 5_000
 const signatureRetrySeconds = 60
 
 export function createSignerClient({ socketPath, clock, onBudget }: SignerClientOptions): SignerClient {
-  let standing: { readonly value: Promise<Standing>; readonly atMs: number } | undefined
+  let standing: { readonly value: Promise<SignerStanding>; readonly atMs: number } | undefined
   return {
     standing() {
       const nowMs = clock.monotonicMs()
@@ -69,9 +69,9 @@ export function createSignerClient({ socketPath, clock, onBudget }: SignerClient
   }
 }
 
-type Standing = Awaited<ReturnType<SignerClient['standing']>>
+type SignerStanding = Awaited<ReturnType<SignerClient['standing']>>
 
-async function readStanding(socketPath: string, onBudget?: (day: DayBudget) => void): Promise<Standing> {
+async function readStanding(socketPath: string, onBudget?: (day: DayBudget) => void): Promise<SignerStanding> {
   const { address: own, isOpen, day: budget } = parse(standingJson, (await call(socketPath, { path: '/' })).text)
   if (budget !== undefined) onBudget?.(budget)
   return { address: own, whyClosed: isOpen ? undefined : "the signer's budget of this day is used up" }

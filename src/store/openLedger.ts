@@ -21,7 +21,7 @@ import { createPriceListStore, type PriceListStore } from './priceListStore.ts'
 import { type QuoteStorage, readQuoteStorage } from './quoteRetention.ts'
 import { createQuoteQueue } from './quoteStore.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
-import { type RateReport, type RateTotal, shareRates } from './rateCounts.ts'
+import { type RateCountReport, type RateCountTotal, shareRates } from './rateCounts.ts'
 import { createSentAnswers } from './sentAnswers.ts'
 import { createSettingStore, type SettingStore } from './settingStore.ts'
 
@@ -59,7 +59,7 @@ export interface Ledger {
   forgetOldPresentations(): Promise<void>
   readQuoteStorage(): Promise<QuoteStorage>
   /** Tells other instances how busy clients are. */
-  shareRates(reports: readonly RateReport[]): Promise<readonly RateTotal[]>
+  shareRates(reports: readonly RateCountReport[]): Promise<readonly RateCountTotal[]>
   /** Writes what is queued, then closes. */
   close(): Promise<void>
 }

@@ -9,13 +9,13 @@ export interface RateCount {
   readonly window: number
 }
 
-export interface RateReport extends RateCount {
+export interface RateCountReport extends RateCount {
   /** Negative for a client who has paid for more requests than it made since the last report. */
   readonly more: number
   readonly endsAtMs: number
 }
 
-export interface RateTotal extends RateCount {
+export interface RateCountTotal extends RateCount {
   readonly total: number
 }
 
@@ -24,7 +24,10 @@ const shareCall = `
   from work.share_rates($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])`
 
 /** Adds this instance's requests to those of all instances, in one round trip for all clients. */
-export async function shareRates(database: Database, reports: readonly RateReport[]): Promise<readonly RateTotal[]> {
+export async function shareRates(
+  database: Database,
+  reports: readonly RateCountReport[],
+): Promise<readonly RateCountTotal[]> {
   assert(
     reports.every(({ more }) => Number.isSafeInteger(more)),
     'requests are counted whole',
@@ -37,7 +40,7 @@ export async function shareRates(database: Database, reports: readonly RateRepor
     reports.map(({ endsAtMs }) => endsAtMs),
   ]
   const { rows } = await readOrFault('counts of requests', () =>
-    database.executeQuery<RateTotal>(CompiledQuery.raw(shareCall, columns)),
+    database.executeQuery<RateCountTotal>(CompiledQuery.raw(shareCall, columns)),
   )
   return rows
 }

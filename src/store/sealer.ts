@@ -24,7 +24,7 @@ export interface SealerDeps {
   readonly sign: (tree: TreeHead) => string
 }
 
-export interface SealStep {
+export interface SealOutcome {
   /** Number of events that this step has sealed; 0 if all were sealed, or if another instance is sealing. */
   readonly sealedEvents: number
   /** The position of the newest event when the step began. */
@@ -42,7 +42,7 @@ const stepEventsMax = 64 * 256
  * a lease admits one of them, and the database refuses one that was paused and replaced. Throws `LedgerDamage` if the
  * ledger differs from what was recorded or signed.
  */
-export async function sealNext(deps: SealerDeps): Promise<SealStep> {
+export async function sealNext(deps: SealerDeps): Promise<SealOutcome> {
   const { database, election } = deps
   await deps.requireHistory?.()
   // Without a lease first: most of the time there is nothing to do.
@@ -53,7 +53,7 @@ export async function sealNext(deps: SealerDeps): Promise<SealStep> {
 }
 
 /** Undefined when another release of the service is sealing. */
-async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Promise<SealStep | undefined> {
+async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Promise<SealOutcome | undefined> {
   const [known, head] = [await newestCheckpoint(database), await headPosition(database)]
   const size = known?.size ?? 0
   if (head < size) throw new LedgerDamage(`the ledger ends at position ${head} and was sealed up to ${size}`)

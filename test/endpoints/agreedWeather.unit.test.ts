@@ -35,7 +35,7 @@ function open(answers: Answers) {
     async deliver(order: Readonly<Record<string, string>> = { city: 'London' }) {
       const read = product.read(order)
       assert(read.ok, 'the order is valid')
-      const job = { signal: AbortSignal.timeout(20_000), requestId: 'r', payer: 'wallet', payment: 'payment' }
+      const job = { signal: new AbortController().signal, requestId: 'r', payer: 'wallet', payment: 'payment' }
       return await read.deliver(job)
     },
   }

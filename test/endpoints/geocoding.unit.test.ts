@@ -154,7 +154,7 @@ describe('the spelling of a city', () => {
 })
 
 describe('a city that the local list does not have', () => {
-  const job = { signal: AbortSignal.timeout(10_000), requestId: 'request', payer: 'wallet', payment: 'payment' }
+  const job = { signal: new AbortController().signal, requestId: 'request', payer: 'wallet', payment: 'payment' }
   function openWeather() {
     const { deps, clock } = open(sampleAnswer('open-meteo/geocode-none'))
     const endpoint = openEndpoint(weather, deps)

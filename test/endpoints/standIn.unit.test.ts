@@ -23,7 +23,7 @@ const answering: Answering = (response, asked) => {
 }
 const askedForPrices = () => provider.asked.filter(({ url }) => url.pathname.endsWith('/markets')).length
 
-const job = { signal: AbortSignal.timeout(10_000), requestId: 'test', payer: 'wallet', payment: 'payment' }
+const job = { signal: new AbortController().signal, requestId: 'test', payer: 'wallet', payment: 'payment' }
 const orderOf = (endpoint: Endpoint) => {
   const ordered = endpoint.read({ symbol: 'BTC' })
   assert(ordered.ok, 'the order is valid')

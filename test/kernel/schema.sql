@@ -206,6 +206,7 @@ reports.payouts amount numeric(38,0) not null
 reports.payouts paid_at timestamp with time zone not null
 reports.progress one boolean not null default true
 reports.progress upto_seq bigint not null
+reports.progress receipts_missing int8range not null default 'empty'::int8range
 reports.refunds seq bigint not null
 reports.refunds line integer not null
 reports.refunds mint text not null
@@ -510,6 +511,7 @@ paywall.move_transfer_scan(token_account text, signature text, slot bigint) retu
 paywall.move_transfer_scan_under_lease(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
 reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.add_shares(known jsonb, more jsonb) returns jsonb search_path=""
+reports.fill_receipts(events_max integer) returns void search_path=""
 reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_prices(from_seq bigint, to_seq bigint) returns void search_path=""

@@ -69,6 +69,10 @@ const replies: readonly (readonly [content: string, reply: string])[] = [
   ['~~~\n<think>example</think>\n~~~', '~~~\n<think>example</think>\n~~~'],
   ['<think>secret ```</think>Hi', 'Hi'],
   ['<think>secret</think>{"tag":"<think>"}', '{"tag":"<think>"}'],
+  ['{"tag":"<think>"} <think>secret</think>Hi', '{"tag":"<think>"} Hi'],
+  ['{"tag":"<think> \\" }"}\n<think >secret</think>', '{"tag":"<think> \\" }"}'],
+  ['{name}, <think>secret</think>Hi', '{name}, Hi'],
+  ['{ "open <think>"\n <think>secret</think>', '{ "open <think>"'],
   ['◁think▷secret◁/think▷Hi ◁', 'Hi ◁'],
   ['<|channel|>analysis<|message|>secret<|end|><|start|>assistant<|channel|>final<|message|>Hi', 'Hi'],
 ]

@@ -71,7 +71,8 @@ async function tryStage(stage: Stage, lanes: number): Promise<void> {
     servers.close()
   }
   await Promise.all(Array.from({ length: lanes }, tryWaiting))
-  say(`${stage.name}: ${variants.length} variants`)
+  const wrong = results.filter(({ variant, verdict }) => variant.stage === stage && /wrong|false/.test(verdict)).length
+  say(`${stage.name}: ${variants.length} variants, ${wrong} wrong`)
 }
 
 function printTable(): void {

@@ -43,6 +43,12 @@ const flags = command.parse().opts<{
 }>()
 const slowerMax = 1.5
 const csvFirstMaxMs = 1_000
+// Each box of a text is a line of it.
+const areFiguresWhole = `[...document.querySelectorAll('.cards dd:not(.small)')].every((figure) => {
+  const text = document.createRange()
+  text.selectNodeContents(figure)
+  return text.getClientRects().length <= 1
+})`
 
 await using opened = new AsyncDisposableStack()
 const appended = Math.min(flags.appended, flags.payments)
@@ -133,6 +139,7 @@ async function lookAtFinance(scheme: 'light' | 'dark', size: Size): Promise<void
   const areDrawn = page.waitForFunction(`document.querySelectorAll('.stage canvas').length === 4`, { timeout: 8_000 })
   check(await areDrawn.then(Boolean, () => false), `${name}: four charts are drawn`)
   check(await fits(page), `${name}: the page is not wider than its window`)
+  check(Boolean(await page.evaluate(areFiguresWhole)), `${name}: no figure of a card is broken over two lines`)
   await judge(page, name)
   if (size.width > 1000) {
     await byKeyboard(page, name)

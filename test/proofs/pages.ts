@@ -16,7 +16,7 @@ import { type Golden, goldenOf, readGoldens, writeGoldens } from './pages/golden
 import { describeCapture, judgeCapture, type Kind } from './pages/judgeCapture.ts'
 import { pathOf, serveCorpus } from './pages/serveCorpus.ts'
 import { renderingProcesses, stillRunning } from './rendering/renderingProcesses.ts'
-import { proofCommand } from './proofCommand.ts'
+import { partOf, proofCommand } from './proofCommand.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
@@ -30,14 +30,18 @@ const command = proofCommand(
 )
   .option('--only <text>', 'only pages whose name contains it')
   .option('--hostile', 'only pages that are made to harm', false)
+  .option('--part <n/m>', 'only every m-th page, from the n-th', partOf, partOf('1/1'))
   .option('--output <folder>', 'writes the pictures and documents there, to be looked at')
   .option('--accept', 'makes these pictures the golden ones, to be looked at before they are committed', false)
 const {
   output,
   only = '',
   hostile,
+  part,
   accept,
-} = command.parse().opts<{ output?: string; only?: string; hostile: boolean; accept: boolean }>()
+} = command
+  .parse()
+  .opts<{ output?: string; only?: string; hostile: boolean; part: ReturnType<typeof partOf>; accept: boolean }>()
 
 const hostileTimeoutMs = 10_000
 const foldersBefore = profileFolders()
@@ -75,9 +79,9 @@ async function run(): Promise<readonly string[]> {
   if (output !== undefined) await mkdir(output, { recursive: true })
   const goldens = await readGoldens()
   const wrong: string[] = []
-  const chosen = [...corpus.entries()].filter(
-    ([, { name, endings }]) => name.includes(only) && (endings !== undefined || !hostile),
-  )
+  const chosen = [...corpus.entries()]
+    .filter(([, { name, endings }]) => name.includes(only) && (endings !== undefined || !hostile))
+    .filter((_, nth) => part(nth))
   for (const [nth, page] of chosen)
     for (const kind of ['picture', 'document'] as const) {
       asked.clear()

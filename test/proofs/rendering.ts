@@ -1,12 +1,18 @@
-import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { type QuoteBody, quoteBody } from '@tollbook/core/wire'
 import { createService } from '../../src/compose.ts'
 import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/primitives/log.ts'
 import { type Counter, ask } from '../support/ask.ts'
+import {
+  type AttemptLine,
+  attemptLine,
+  describeFailures,
+  stageSeconds,
+  tallyAttempts,
+} from './rendering/attemptReport.ts'
 import { fundPayers } from './rendering/fundPayers.ts'
-import { memoryOf, renderingProcesses, stillRunning } from './rendering/renderingProcesses.ts'
+import { memoryOf, renderingProcesses, stillRunning, workerCount } from './rendering/renderingProcesses.ts'
 import { attackerHost, honestHost, startSites } from './rendering/sites.ts'
 import { openEnvironment } from './proofEnvironment.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
@@ -24,6 +30,8 @@ const command = proofCommand('rendering', 'One honest caller buys screenshots wh
 const { attackers: attackerCount, purchases } = command.parse().opts<{ attackers: number; purchases: number }>()
 const successMin = 0.95
 const settleMs = 5_000
+const purchasesAlone = 5
+const workerTriesMax = 100
 // A browser that has rendered for a while keeps more than a new one.
 const memoryGrowthMax = 1.5
 const renderSecondsMax = 30
@@ -42,17 +50,14 @@ const config = readConfig({
 if (!isServiceConfig(config)) throw new Error('the service is configured')
 // The worker ends a page that outlives its deadline by so much.
 const graceSeconds = 5
-/** Browser time of each payment, as the service counts it. */
-const browserMs = new Map<string, number>()
-const attemptLine = z.object({ payment: z.string(), paymentTimeMs: z.number() })
+/** Attempts of all callers in the order of their ends. */
+const pageAttempts: AttemptLine[] = []
 const log = createLog({
   name: 'proof',
   level: 'debug',
   destination: {
     write(line: string) {
-      if (!line.includes('"page_attempt_ended"')) return
-      const { payment, paymentTimeMs } = attemptLine.parse(JSON.parse(line))
-      browserMs.set(payment, paymentTimeMs)
+      if (line.includes('"page_attempt_ended"')) pageAttempts.push(attemptLine.parse(JSON.parse(line)))
     },
   },
 })
@@ -141,7 +146,8 @@ else {
 
 async function run(): Promise<void> {
   say(`${attackerCount} attackers, ${purchases} honest purchases, 2 pages at once`)
-  await buyHonestly(honest, purchases)
+  await startBothWorkers()
+  const aloneMs = await buyAlone()
   const before = renderingProcesses()
   const memoryBefore = memoryOf(before)
   const attacking = payers.map((payer, nth) => attack(nth, { baseUrl, payer }))
@@ -166,35 +172,66 @@ async function run(): Promise<void> {
   await service.close()
   await systemClock.sleep(settleMs)
   const orphans = stillRunning([...during]).length
-  conclude({ tally, durationsMs, memory: [memoryBefore, memoryDuring, memoryAfter], orphans })
+  conclude({ tally, aloneMs, durationsMs, memory: [memoryBefore, memoryDuring, memoryAfter], orphans })
+}
+
+/** The second page of a customer starts the second worker. The memory before the attack is that of both. */
+async function startBothWorkers(): Promise<void> {
+  for (let nth = 0; nth < 2; nth++) say(`a purchase before all others: ${await buyHonestly(honest, purchases)}`)
+  for (let tries = 0; workerCount() < 2 && tries < workerTriesMax; tries++) await systemClock.sleep(200)
+  await systemClock.sleep(settleMs)
+}
+
+/** Durations without attackers, on this machine at this time. */
+async function buyAlone(): Promise<readonly number[]> {
+  const durationsMs: number[] = []
+  for (let nth = 0; nth < purchasesAlone; nth++) {
+    const startedAtMs = systemClock.monotonicMs()
+    const outcome = await buyHonestly(honest, purchases + nth)
+    if (outcome !== 'sold') say(`WITHOUT ATTACKERS: ${outcome}`)
+    durationsMs.push(systemClock.monotonicMs() - startedAtMs)
+  }
+  return durationsMs
 }
 
 interface Results {
   readonly tally: ReadonlyMap<string, number>
+  /** Durations of the honest purchases without attackers. */
+  readonly aloneMs: readonly number[]
   readonly durationsMs: readonly number[]
   /** Megabytes of worker and browser before, during and after the attack. */
   readonly memory: readonly [before: number, during: number, after: number]
   readonly orphans: number
 }
 
-function conclude({ tally, durationsMs, memory, orphans }: Results): void {
+function conclude({ tally, aloneMs, durationsMs, memory, orphans }: Results): void {
   const [before, during, after] = memory
   const success = (tally.get('sold') ?? 0) / purchases
   const seconds = (ms: number) => (ms / 1000).toFixed(1)
   const ends = Map.groupBy(attacks, ({ end }) => end)
-  const spent = [...browserMs.values()]
+  const ofHonest = pageAttempts.filter(({ payer }) => payer === honest.payer.address)
+  const ofAttackers = pageAttempts.filter(({ payer }) => payer !== honest.payer.address)
+  const spent = [...new Map(pageAttempts.map(({ payment, paymentTimeMs }) => [payment, paymentTimeMs])).values()]
   const mostSpent = Math.max(0, ...spent)
   const isBounded = mostSpent <= (renderSecondsMax + graceSeconds) * 1000
   concludeProof({
     holds: success >= successMin && isBounded && orphans === 0 && after <= before * memoryGrowthMax,
     lines: [
       `honest success ${(success * 100).toFixed(0)} %, goal at least ${successMin * 100} %; slowest ${seconds(Math.max(...durationsMs))} s`,
+      `an honest purchase without attackers takes ${seconds(median(aloneMs))} s, with them ${seconds(median(durationsMs))} s (medians)`,
       `memory of worker and browser: during the attack ${(during / before).toFixed(1)} times, after it ${(after / before).toFixed(1)} times that before, goal at most ${memoryGrowthMax}; processes left behind ${orphans}`,
       `quotes that the honest caller asked for again after a 503: ${refusedQuotes}`,
       ...[...tally].map(([outcome, count]) => `honest, ${outcome}: ${count}`),
+      ...describeFailures(ofHonest).map((failure) => `honest, failed attempt: ${failure}`),
+      `honest, half of the attempts: ${['waiting', 'loading', 'capturing'].map((stage) => stageSeconds(ofHonest, stage)).join('; ')}`,
       ...[...ends].map(([end, some]) => `payments of attackers, ${end}: ${some.length}`),
       `browser time of a payment: most ${seconds(mostSpent)} s, on average ${seconds(spent.reduce((sum, ms) => sum + ms, 0) / spent.length)} s over ${spent.length} payments; bound ${renderSecondsMax} s and ${graceSeconds} s to end the last page`,
+      ...tallyAttempts(ofAttackers).map((line) => `attempts of attackers: ${line}`),
       `most attempts with one payment ${Math.max(0, ...attacks.map(({ attempts }) => attempts))}, most time ${seconds(Math.max(0, ...attacks.map(({ busyMs }) => busyMs)))} s, waiting included`,
     ],
   })
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN
 }

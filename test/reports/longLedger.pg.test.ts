@@ -24,7 +24,8 @@ import { createTestDatabase } from '../support/database.ts'
 
 const [seed, grown] = [await createTestDatabase(), await createTestDatabase()]
 const ledger = await openInstance(seed.serviceUrl)
-const { database } = await openInstance(grown.serviceUrl)
+const grownLedger = await openInstance(grown.serviceUrl)
+const { database } = grownLedger
 const [overpaying, factor] = [51, 100]
 const wallet = sampleAddress()
 
@@ -47,12 +48,18 @@ beforeAll(async () => {
 /** Rows of events, tiles and payments that a question reads. */
 function rowsRead(ask: (database: Database) => Promise<unknown>): Promise<number> {
   return database.transaction().execute(async (transaction) => {
+    // The counters of a session may still have those of its transactions before.
+    const before = await countRows(transaction)
     await ask(transaction)
-    const { rows } = await sql<{ count: number }>`
-      select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count from pg_stat_xact_user_tables
-      where relname ~ '^(events_|tiles|payments)'`.execute(transaction)
-    return assertPresent(rows[0], 'a sum is one row').count
+    return (await countRows(transaction)) - before
   })
+}
+
+async function countRows(transaction: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count from pg_stat_xact_user_tables
+    where relname ~ '^(events_|tiles|payments)'`.execute(transaction)
+  return assertPresent(rows[0], 'a sum is one row').count
 }
 
 test('the oldest refunds of a wallet that is owed thousands are listed', async () => {
@@ -72,4 +79,21 @@ test('the payment of a receipt is found by its receipt, and not by a search of t
   const { start, reference } = assertPresent(rows[0], 'the ledger has deliveries')
   expect(await createPaymentFacts(database).paymentOfLeaf(start)).toBe(reference)
   expect(await rowsRead((of) => createPaymentFacts(of).paymentOfLeaf(start))).toBeLessThan(100)
+})
+
+test('roll-ups fill in the receipts of deliveries that an older release rolled up', async () => {
+  const missing = () =>
+    sql<{ count: number; range: string }>`
+      select count(*)::int as count, (select p.receipts_missing::text from reports.progress p) as range
+      from reports.payments where receipt is null and state = 'fulfilled'`
+      .execute(database)
+      .then(({ rows }) => rows[0])
+  await withAdminSession(grown.adminUrl, async (session) => {
+    await session.query('update reports.payments set receipt = null where stream <= 300')
+    await session.query(`update reports.progress set receipts_missing = '[1,600]'`)
+  })
+  expect(await missing()).not.toMatchObject({ count: 0 })
+  await mustAppend(grownLedger, claimOf(sampleSettlement()).change)
+  await rollUp(database)
+  expect(await missing()).toEqual({ count: 0, range: 'empty' })
 })

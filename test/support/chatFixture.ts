@@ -74,6 +74,7 @@ export const openCompletions = (rig: Rig = {}) => open(chatCompletions, rig)
 export function resetChat(): void {
   seen.logged = ''
   seen.calls.length = 0
+  clock.hold(false)
   for (const server of [first, second]) {
     server.asked.length = 0
     server.script(says())

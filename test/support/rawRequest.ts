@@ -45,12 +45,13 @@ export function sendRaw(port: number, input: BadInput, values: Readonly<Record<s
     socket.on('close', () =>
       resolve(readReply(Buffer.concat(chunks), input.method, true) ?? { status: 0, text: '', body: undefined }),
     )
-    socket.setTimeout(waitMs, () => socket.destroy())
+    socket.setTimeout(input.expectStatus.includes(0) ? silenceMs : failureMs, () => socket.destroy())
   })
 }
 
-// A body that is shorter than its length never ends; everything else is answered at once.
-const waitMs = 4_000
+// A body that is shorter than its length never ends. Everything else is answered, so only a failure waits longer.
+const silenceMs = 4_000
+const failureMs = 120_000
 
 function requestBytes(input: BadInput, values: Readonly<Record<string, string>>): Buffer {
   const body = bodyBytes(input.body, values)

@@ -4,12 +4,15 @@ import { systemClock, type Clock } from '@tollbook/core/clock'
 export interface ShiftedClock extends Clock {
   /** Sleepers that would be awake by then wake now. */
   advance(durationMs: number): void
+  /** Stops real time, so that a slow machine does not add to `advance`; sleepers do sleep. False: it passes again. */
+  hold(isHeld: boolean): void
 }
 
 export function shiftedClock(): ShiftedClock {
   let shiftMs = 0
   const sleepers = new Map<() => void, number>()
-  const monotonicMs = () => systemClock.monotonicMs() + shiftMs
+  let heldMs: number | undefined
+  const monotonicMs = () => (heldMs ?? systemClock.monotonicMs()) + shiftMs
   return {
     nowMs: () => systemClock.nowMs() + shiftMs,
     monotonicMs,
@@ -24,6 +27,9 @@ export function shiftedClock(): ShiftedClock {
         sleepers.delete(woken.resolve)
         ended.abort()
       }
+    },
+    hold(isHeld) {
+      heldMs = isHeld ? systemClock.monotonicMs() : undefined
     },
     advance(durationMs) {
       shiftMs += durationMs

@@ -16,3 +16,9 @@ export function tokensNumber(baseUnits, decimals) {
 export function countText(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 }
+
+/** The style of a card fits the figure to its width. */
+export function showFigure(element, text) {
+  element.textContent = text
+  element.style.setProperty('--characters', text.length)
+}

@@ -1,4 +1,4 @@
-import { countText, tokensText } from './amounts.js'
+import { countText, showFigure, tokensText } from './amounts.js'
 import { drawDays, tableBehind } from './charts.js'
 
 const one = (selector) => document.querySelector(selector)
@@ -33,10 +33,10 @@ function fill({
   asOf,
 }) {
   const tokens = ({ baseUnits }) => tokensText(baseUnits, decimals)
-  one('#total').textContent = tokens(total)
+  showFigure(one('#total'), tokens(total))
   one('#payments').textContent = `in ${countText(total.payments)} payments`
   const spans = { '#day': last24Hours, '#week': last7Days, '#month': last30Days }
-  for (const [id, span] of Object.entries(spans)) one(id).textContent = tokens(span)
+  for (const [id, span] of Object.entries(spans)) showFigure(one(id), tokens(span))
   one('#mint').textContent = mint
   one('#owed').textContent =
     owed.baseUnits === '0'

@@ -1,4 +1,4 @@
-import { countText, tokensNumber, tokensText } from './amounts.js'
+import { countText, showFigure, tokensNumber, tokensText } from './amounts.js'
 import { paymentAddress, readAddress, writeAddress } from './address.js'
 import { Forbidden, forgetToken, hasToken, keepToken, read, Refused, takeTokenFromFragment } from './api.js'
 import { drawDays, drawNames, tableBehind } from './charts.js'
@@ -196,7 +196,7 @@ async function showSummary() {
     refunds: tokens(summary.refundsDueBaseUnits),
     lost: tokens(summary.lostBaseUnits),
   }
-  for (const [name, text] of Object.entries(texts)) one(`#card-${name}`).textContent = text
+  for (const [name, text] of Object.entries(texts)) showFigure(one(`#card-${name}`), text)
   one('#difference').textContent = differenceText(summary, tokens)
   one('#reconcile').hidden = onChain === null || onChain === summary.paymentWalletBaseUnits
   one('#reconciliation').hidden = true

@@ -4,6 +4,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 import { removeAbandonedHomes } from './browserHome.ts'
 import { type Chromium, findChromiums } from './chromium.ts'
+import { createSlots, type Slots } from './slots.ts'
 import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
 
 /** One warm browser for many jobs; replaced after a number of jobs, or when it is gone. */
@@ -14,8 +15,8 @@ export interface BrowserPool {
   problem(): string | undefined
   /** A browser for one job. It stays open until it is given back. */
   take(): Promise<BrowserLease>
-  /** A browser for this job and no other: its page may have ended the last one. */
-  takeAlone(): Promise<BrowserLease>
+  /** A browser for this job and no other: its page may have ended the last one. Waits while too many others have one. */
+  takeAlone(signal: AbortSignal): Promise<BrowserLease>
   close(): Promise<void>
 }
 
@@ -40,6 +41,8 @@ export interface BrowserPoolDeps {
 // row doubles the pause.
 const retryPauseFirstMs = 1_000
 const retryPauseMaxMs = 60_000
+// A browser that ends can leave ten pages behind; as many that start at once take the processors from every other page.
+const aloneMax = 2
 
 interface BrowserPoolState extends BrowserPoolDeps {
   recipe: Recipe | undefined
@@ -47,6 +50,7 @@ interface BrowserPoolState extends BrowserPoolDeps {
   /** Why the last start failed, and how many have failed in a row. */
   failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
+  readonly aloneSlots: Slots
   /** Browsers for one job that are being started. */
   readonly startingAlone: Set<Promise<OpenBrowser>>
   readonly closing: AbortController
@@ -69,6 +73,7 @@ export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
     current: undefined,
     failure: undefined,
     open: new Set(),
+    aloneSlots: createSlots(aloneMax),
     startingAlone: new Set(),
     closing: new AbortController(),
   }
@@ -77,7 +82,7 @@ export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
     whyUnavailable: () => whyUnavailable(pool),
     problem: () => pool.failure?.reason,
     take: async () => leaseOf(pool, await current(pool)),
-    takeAlone: async () => leaseOf(pool, await startAlone(pool)),
+    takeAlone: (signal) => takeAlone(pool, signal),
     close: () => close(pool),
   }
 }
@@ -128,6 +133,24 @@ async function open(pool: BrowserPoolState): Promise<OpenBrowser> {
   const opened: OpenBrowser = { launched, jobs: 0, leases: 0, retired: false, ended: undefined }
   pool.open.add(opened)
   return opened
+}
+
+async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<BrowserLease> {
+  const leaveSlot = await pool.aloneSlots.enter(signal)
+  try {
+    const opened = await startAlone(pool)
+    const { browser, giveBack } = leaseOf(pool, opened)
+    return {
+      browser,
+      giveBack(state) {
+        giveBack(state)
+        void endOf(pool, opened).then(leaveSlot)
+      },
+    }
+  } catch (error) {
+    leaveSlot()
+    throw error
+  }
 }
 
 /** Retired from the start, so that it ends with its job. */

@@ -51,7 +51,6 @@ export function launchModesHere(): readonly LaunchMode[] {
 const launchTimeoutMs = 20_000
 // Longer than a job may take; what hangs is ended by the deadline of its job.
 const protocolTimeoutMs = 60_000
-const closeTimeoutMs = 3_000
 // Per process. Allocations by scripts have a separate limit (`browserArguments.ts`); a page of millions of elements or a
 // large canvas fills other memory, up to the 4 GB that Chromium allows itself.
 const dataKilobytesMax = 1_536 * 1024
@@ -79,7 +78,7 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
     const { stop } = watchProcessors(browser)
     const end = () => {
       stop()
-      return endBrowser({ browser, started, home, clock: options.clock })
+      return endBrowser({ browser, started, home })
     }
     return { browser, end }
   } catch (error) {
@@ -135,15 +134,12 @@ interface Ending {
   readonly browser: Browser
   readonly started: BrowserProcess
   readonly home: string
-  readonly clock: Clock
 }
 
-async function endBrowser({ browser, started, home, clock }: Ending): Promise<void> {
-  const inTime = new AbortController()
-  const closed = browser.close().catch(() => undefined)
-  await Promise.race([closed, clock.sleep(closeTimeoutMs, inTime.signal).catch(() => undefined)])
-  inTime.abort()
+/** Without a goodbye: nothing of the profile is kept, and a browser that is busy takes seconds to close. */
+async function endBrowser({ browser, started, home }: Ending): Promise<void> {
   started.kill()
-  await Promise.all([closed, started.ended])
+  await started.ended
+  await browser.disconnect()
   await removeBrowserHome(home)
 }

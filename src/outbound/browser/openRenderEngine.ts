@@ -2,7 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../../primitives/log.ts'
 import { type BrowserLease, type BrowserPool, openBrowserPool } from './browserPool.ts'
 import { checkChromiumPath } from './chromium.ts'
-import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
+import type { RenderBounds, RenderEngine, RenderStage, RenderWork } from './renderEngine.ts'
 import { type Egress, type JobOutcome, renderJob } from './renderJob.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
 import { renderTaskOf } from './renderTaskOf.ts'
@@ -52,22 +52,31 @@ interface Rendering {
 const hurriedTimeoutMs = 3_000
 
 async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): Promise<Rendered> {
-  const { timeoutMs, signal, hurry } = bounds
+  const { timeoutMs, signal, hurry, standing } = bounds
   const ended = new AbortController()
   const endHurried = (): void => void setTimeout(() => ended.abort(), hurriedTimeoutMs).unref()
   hurry.addEventListener('abort', endHurried, { once: true })
   const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs), ended.signal])
-  const first = await attempt(deps, work, { ...bounds, until, take: deps.browsers.take })
-  if (!first.isBrowserLost || until.aborted) return resultOf(first.outcome, bounds)
-  // Any page of that browser can have ended it. Alone, a page harms no other, and shows whether it is the one.
-  const second = await attempt(deps, work, { ...bounds, until, take: deps.browsers.takeAlone })
-  if (second.isBrowserLost) throw new RenderFailure('broken', 'the page ended the browser', { endsPayment: true })
-  return resultOf(second.outcome, bounds)
+  const { take, takeAlone } = deps.browsers
+  if (standing !== 'suspect') {
+    const shared = await attempt(deps, work, { ...bounds, until, take, stage: 'starting' })
+    if (!shared.isBrowserLost || until.aborted) return resultOf(shared.outcome, bounds)
+  }
+  // Any page of a shared browser can have ended it. Alone, a page harms no other, and shows whether it is the one.
+  const alone = await attempt(deps, work, {
+    ...bounds,
+    until,
+    take: () => takeAlone(until),
+    stage: 'startingAlone',
+  })
+  if (alone.isBrowserLost) throw new RenderFailure('broken', 'the page ended the browser', { endsPayment: true })
+  return resultOf(alone.outcome, bounds)
 }
 
-interface AttemptBounds extends Pick<RenderBounds, 'hurry' | 'onStall'> {
+interface AttemptBounds extends RenderBounds {
   readonly until: AbortSignal
   readonly take: () => Promise<BrowserLease>
+  readonly stage: RenderStage
 }
 
 interface Attempt {
@@ -75,14 +84,10 @@ interface Attempt {
   readonly isBrowserLost: boolean
 }
 
-async function attempt(
-  { egress, limits }: Rendering,
-  work: RenderWork,
-  { until, take, hurry, onStall }: AttemptBounds,
-): Promise<Attempt> {
-  const lease = await take().catch((cause: unknown) => {
-    throw new RenderFailure('broken', 'no browser could be started', { cause })
-  })
+async function attempt({ egress, limits }: Rendering, work: RenderWork, bounds: AttemptBounds): Promise<Attempt> {
+  const { until, stage, hurry, onStall, onBrowserLost, onStage = () => undefined } = bounds
+  onStage(stage)
+  const lease = await leaseFor(bounds)
   const { loadTimeoutMs } = limits
   const outcome = await renderJob(lease.browser, renderTaskOf(work), {
     egress,
@@ -90,10 +95,35 @@ async function attempt(
     loadTimeoutMs,
     hurry,
     onStall,
+    onStage,
   })
   const isBrowserLost = 'failure' in outcome && !lease.browser.connected
+  if (isBrowserLost) onBrowserLost()
   lease.giveBack(outcome.obeyed ? 'sound' : 'spoiled')
   return { outcome, isBrowserLost }
+}
+
+// A page without a browser needs no place.
+const browserWaitMsMax = 1_000
+
+/** A browser that starts after the end of the job is given back. */
+async function leaseFor({ take, until, onStall }: AttemptBounds): Promise<BrowserLease> {
+  const waiting = setTimeout(onStall, browserWaitMsMax)
+  const taking = take()
+  const ended = Promise.withResolvers<never>()
+  const giveUp = (): void => ended.reject(until.reason)
+  until.addEventListener('abort', giveUp, { once: true })
+  if (until.aborted) giveUp()
+  try {
+    return await Promise.race([taking, ended.promise])
+  } catch (cause) {
+    taking.then((lease) => lease.giveBack('sound')).catch(() => undefined)
+    if (until.aborted) throw new RenderFailure('timeout', 'the page waited too long for a browser', { cause })
+    throw new RenderFailure('broken', 'no browser could be started', { cause })
+  } finally {
+    until.removeEventListener('abort', giveUp)
+    clearTimeout(waiting)
+  }
 }
 
 function resultOf(outcome: JobOutcome, { hurry, signal }: RenderBounds): Rendered {

@@ -21,13 +21,15 @@ export interface RenderWorkerDeps {
 const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
 // A picture of 24 megapixels is some 100 MB as text of the browser's protocol; five pages for each of two places.
 const heapMegabytesMax = 1_024
+// As in the service. The lookup of an allowed host holds a thread, for 10 s while a name server is silent, and the profiles
+// of new browsers must not wait for it.
+const threads = 64
 const retryPauseFirstMs = 1_000
 const retryPauseMaxMs = 60_000
 // A worker that has not answered by then does not answer at all; its own deadlines are shorter.
 const graceMs = 5_000
 
-interface Job {
-  readonly onStall: () => void
+interface Job extends Pick<RenderBounds, 'onStall' | 'onBrowserLost' | 'onStage'> {
   readonly resolve: (rendered: Rendered) => void
   readonly reject: (failure: RenderFailure) => void
 }
@@ -89,7 +91,13 @@ async function prepare(worker: WorkerState): Promise<void> {
 function start(worker: WorkerState): void {
   const child = fork(entry, [JSON.stringify(worker.settings)], {
     // Nothing of ours: our environment holds keys and the address of the database.
-    env: { PATH: '/usr/bin:/bin', HOME: homedir(), TMPDIR: tmpdir(), TZ: 'UTC' },
+    env: {
+      PATH: '/usr/bin:/bin',
+      HOME: homedir(),
+      TMPDIR: tmpdir(),
+      TZ: 'UTC',
+      UV_THREADPOOL_SIZE: String(threads),
+    },
     execArgv: [`--max-old-space-size=${heapMegabytesMax}`],
     // Bytes as bytes, and not as JSON.
     serialization: 'advanced',
@@ -153,6 +161,8 @@ function obey(worker: WorkerState, news: WorkerNews): void {
   }
   const job = worker.jobs.get(news.id)
   if (news.type === 'stalled') return job?.onStall()
+  if (news.type === 'browserLost') return job?.onBrowserLost()
+  if (news.type === 'stage') return job?.onStage?.(news.stage)
   worker.jobs.delete(news.id)
   if (news.type === 'failed')
     return job?.reject(new RenderFailure(news.kind, news.message, { endsPayment: news.endsPayment }))
@@ -172,8 +182,8 @@ async function render(worker: WorkerState, work: RenderWork, bounds: RenderBound
   bounds.hurry.addEventListener('abort', hurry)
   try {
     return await new Promise<Rendered>((resolve, reject) => {
-      worker.jobs.set(id, { onStall: bounds.onStall, resolve, reject })
-      send({ type: 'render', id, work, timeoutMs: bounds.timeoutMs })
+      worker.jobs.set(id, { ...bounds, resolve, reject })
+      send({ type: 'render', id, work, standing: bounds.standing, timeoutMs: bounds.timeoutMs })
       if (bounds.signal.aborted) abandon()
     })
   } finally {

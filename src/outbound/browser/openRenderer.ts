@@ -1,7 +1,9 @@
 import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import { type AttemptCourse, startCourse } from './attemptCourse.ts'
 import { createPaymentBudgets, type PaymentBudgets } from './paymentBudgets.ts'
 import type { RenderEngine, RenderWork } from './renderEngine.ts'
-import { createRenderQueue, type RenderQueue, type TurnOutcome } from './renderQueue.ts'
+import { createRenderQueue, type RenderQueue, type RenderTurn, type TurnOutcome } from './renderQueue.ts'
 import { type Customer, RenderFailure, type Rendered, type Renderer } from './renderer.ts'
 
 export interface RendererDeps {
@@ -20,9 +22,14 @@ export interface RendererDeps {
 }
 
 export interface RenderAttempt {
+  readonly payer: string
   /** Reference of the payment. */
   readonly payment: string
   readonly outcome: TurnOutcome
+  /** Absent when the page was rendered. */
+  readonly failure?: string
+  /** Its stages and their milliseconds, such as `waiting 20, starting 1, loading 310`. */
+  readonly course: string
   /** Browser time of this payment so far, this attempt included. */
   readonly paymentTimeMs: number
 }
@@ -50,7 +57,7 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   })
   const budgets = createPaymentBudgets({ clock, paymentTimeMs })
   const { jobTimeoutMs = jobTimeoutMsDefault, onAttempt = () => undefined } = deps
-  const rendering = { engine, queue, budgets, jobTimeoutMs, onAttempt }
+  const rendering = { clock, engine, queue, budgets, jobTimeoutMs, onAttempt }
   return {
     allowHosts,
     whyNoQuote: (payer) =>
@@ -66,6 +73,7 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
 }
 
 interface Rendering {
+  readonly clock: Clock
   readonly engine: RenderEngine
   readonly queue: RenderQueue
   readonly budgets: PaymentBudgets
@@ -74,33 +82,70 @@ interface Rendering {
 }
 
 async function renderInTurn(deps: Rendering, work: RenderWork, customer: Customer): Promise<Rendered> {
-  const { engine, queue, budgets, jobTimeoutMs, onAttempt } = deps
-  const turn = await queue.enter({ ...customer, site: siteOf(work, customer) })
-  if (turn === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
-  if (turn === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
-  const { payment } = customer
-  const spending = budgets.start(payment)
+  const { clock, queue, budgets, onAttempt } = deps
+  const { payer, payment } = customer
+  const course = startCourse(clock, 'waiting')
+  const report = (outcome: TurnOutcome, failure: { readonly failure?: string }): void =>
+    onAttempt({
+      payer,
+      payment,
+      outcome,
+      ...failure,
+      course: course.describe(),
+      paymentTimeMs: budgets.spentMs(payment),
+    })
+  try {
+    const turn = await queue.enter({ ...customer, site: siteOf(work, customer) })
+    if (turn === 'full') throw new RenderFailure('broken', 'too many pages are waiting')
+    if (turn === 'aborted') throw new RenderFailure('timeout', 'the page waited too long for its turn')
+    const rendered = await renderOnTurn(deps, work, { customer, turn, course })
+    report('rendered', {})
+    return rendered
+  } catch (error) {
+    report(outcomeOf(error), { failure: describeError(error) })
+    throw error
+  }
+}
+
+interface OwnTurn {
+  readonly customer: Customer
+  readonly turn: RenderTurn
+  readonly course: AttemptCourse
+}
+
+async function renderOnTurn(
+  { engine, budgets, jobTimeoutMs }: Rendering,
+  work: RenderWork,
+  { customer, turn, course }: OwnTurn,
+): Promise<Rendered> {
+  const spending = budgets.start(customer.payment)
   let outcome: TurnOutcome = 'interrupted'
   try {
     const rendered = await engine.render(work, {
       timeoutMs: Math.min(jobTimeoutMs, spending.leftMs),
       signal: customer.signal,
+      standing: turn.standing,
       hurry: turn.hurry,
       onStall: turn.stall,
+      onBrowserLost: turn.loseBrowser,
+      onStage: course.enter,
     })
     outcome = 'rendered'
     return rendered
   } catch (error) {
     spending.end()
-    if (error instanceof RenderFailure && error.endsPayment) outcome = 'failed'
+    outcome = outcomeOf(error)
     if (error instanceof RenderFailure && !error.endsPayment && spending.isSpent())
       throw new RenderFailure(error.kind, error.message, { cause: error, endsPayment: true })
     throw error
   } finally {
     spending.end()
     turn.leave(outcome)
-    onAttempt({ payment, outcome, paymentTimeMs: spending.totalMs() })
   }
+}
+
+function outcomeOf(error: unknown): TurnOutcome {
+  return error instanceof RenderFailure && error.endsPayment ? 'failed' : 'interrupted'
 }
 
 /** Names of one owner share a turn: everyone can make any number of names below their own. */

@@ -4,6 +4,8 @@ import type { Clock } from '@tollbook/core/clock'
 /** Browser time that each payment has left. A payment that has bought its answer is never used again. */
 export interface PaymentBudgets {
   start(payment: string): Spending
+  /** Of all attempts that have ended. */
+  spentMs(payment: string): number
 }
 
 export interface Spending {
@@ -11,8 +13,6 @@ export interface Spending {
   /** Charges the time since the start, once. */
   end(): void
   isSpent(): boolean
-  /** Of all attempts that have ended. */
-  totalMs(): number
 }
 
 export interface PaymentBudgetsDeps {
@@ -39,9 +39,9 @@ export function createPaymentBudgets({ clock, paymentTimeMs }: PaymentBudgetsDep
           spentMs.set(payment, (spentMs.get(payment) ?? 0) + clock.monotonicMs() - startedAtMs)
         },
         isSpent: () => (spentMs.get(payment) ?? 0) >= paymentTimeMs,
-        totalMs: () => spentMs.get(payment) ?? 0,
       }
     },
+    spentMs: (payment) => spentMs.get(payment) ?? 0,
   }
 }
 

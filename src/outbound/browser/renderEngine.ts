@@ -1,3 +1,4 @@
+import type { Standing } from './renderRecord.ts'
 import type { PdfOrder, Rendered, ScreenshotOrder } from './renderer.ts'
 
 /** Renders pages. Turns, payments and storage are the business of `openRenderer.ts`. */
@@ -16,6 +17,8 @@ export type RenderWork =
   | { readonly kind: 'pdf'; readonly order: PdfOrder }
 
 export interface RenderBounds {
+  /** Decides which browser renders the page. */
+  readonly standing: Standing
   /** The job is ended after this time, whatever its page does. */
   readonly timeoutMs: number
   /** The caller has gone. */
@@ -24,4 +27,20 @@ export interface RenderBounds {
   readonly hurry: AbortSignal
   /** The page has received nothing for a second, or has had its place for five. */
   readonly onStall: () => void
+  /** The browser ended, with all its pages. */
+  readonly onBrowserLost: () => void
+  /** Called when the job enters a stage; for the log. */
+  readonly onStage?: (stage: RenderStage) => void
 }
+
+/** `starting`: waits for a browser · `startingAlone`: for a separate one, because the last one ended or its page is a suspect's. */
+export const renderStages = [
+  'starting',
+  'opening',
+  'loading',
+  'settling',
+  'capturing',
+  'closing',
+  'startingAlone',
+] as const
+export type RenderStage = (typeof renderStages)[number]

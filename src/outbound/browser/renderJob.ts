@@ -1,6 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
+import { tooLarge } from './navigationWatch.ts'
 import { createPlaceWatch, placeTickMs } from './placeWatch.ts'
+import type { RenderStage } from './renderEngine.ts'
 import { finalUrlLengthMax, RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
@@ -24,6 +26,7 @@ export interface JobDeps {
   readonly hurry: AbortSignal
   /** The page passes its place on. */
   readonly onStall: () => void
+  readonly onStage: (stage: RenderStage) => void
 }
 
 /**
@@ -31,7 +34,8 @@ export interface JobDeps {
  * gone when it ends.
  */
 export async function renderJob(browser: Browser, task: RenderTask, deps: JobDeps): Promise<JobOutcome> {
-  const { egress, signal } = deps
+  const { egress, signal, onStage } = deps
+  onStage('opening')
   const proxy = await egress.open()
   const watch = createPlaceWatch({ bytesMoved: proxy.bytesMoved, onStall: deps.onStall })
   const watching = setInterval(watch.tick, placeTickMs)
@@ -44,6 +48,7 @@ export async function renderJob(browser: Browser, task: RenderTask, deps: JobDep
     (rendered) => ({ rendered }),
     (error: unknown) => ({ failure: asFailure(error, { proxy, signal, browser }) }),
   )
+  onStage('closing')
   ended.forget()
   clearInterval(watching)
   // The proxy first: nothing may be fetched for a job that is over.
@@ -105,11 +110,12 @@ async function renderIn(context: BrowserContext, task: RenderTask, job: GuardedJ
 }
 
 async function visitAndCapture(page: Page, task: RenderTask, job: GuardedJob): Promise<Rendered> {
-  const { proxy } = job
+  const { proxy, onStage } = job
+  onStage('loading')
   const visit = await visitPage(page, task, job)
-  const captured = await task.capture(page)
+  onStage('capturing')
+  const captured = await task.capture(page).finally(visit.check)
   // Again: the page may have led itself elsewhere while its picture was taken.
-  visit.check()
   return { ...captured, ...resultOf(page, visit), refusedRequests: proxy.refusedCount() }
 }
 
@@ -130,7 +136,7 @@ interface Circumstances {
 
 /** Translates errors of the browser into our words. The cause that ended the job comes before the browser's error. */
 function asFailure(error: unknown, { proxy, signal, browser }: Circumstances): RenderFailure {
-  if (proxy.isOverdrawn()) return new RenderFailure('too_large', 'the page fetches more than 64 MiB', { cause: error })
+  if (proxy.isOverdrawn()) return tooLarge(error)
   if (signal.aborted) return new RenderFailure('timeout', 'the page was not ready in time', { cause: error })
   if (error instanceof RenderFailure) return error
   if (!browser.connected) return new RenderFailure('broken', 'the browser ended', { cause: error })

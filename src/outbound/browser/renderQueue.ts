@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
+import { type BrowserUser, createRenderRecord, type RenderRecord, type Standing } from './renderRecord.ts'
 
 /** Places for jobs that run at once, and a bounded, fair queue before them (decision 0038). */
 export interface RenderQueue {
@@ -11,18 +11,18 @@ export interface RenderQueue {
   enter(job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'>
 }
 
-export interface QueuedJob {
-  readonly payer: string
-  /** Host of the page, or the payer for HTML that was given. */
-  readonly site: string
+export interface QueuedJob extends BrowserUser {
   readonly signal: AbortSignal
 }
 
 export interface RenderTurn {
+  readonly standing: Standing
   /** The page gets nothing, or has had its place for long: it passes to another job, and the page continues without one. */
   stall(): void
   /** Aborted when too many pages continue without a place, and this one is the last that should. */
   readonly hurry: AbortSignal
+  /** The browser ended, with all its pages. */
+  loseBrowser(): void
   leave(outcome: TurnOutcome): void
 }
 
@@ -40,7 +40,7 @@ export interface RenderQueueDeps {
   readonly stalledMax: number
 }
 
-interface Running extends Omit<QueuedJob, 'signal'> {
+interface Running extends BrowserUser {
   readonly startedAtMs: number
   stalledAtMs: number | undefined
   readonly hurry: AbortController
@@ -54,30 +54,17 @@ interface Waiting extends QueuedJob {
 interface QueueState extends RenderQueueDeps {
   readonly running: Set<Running>
   waiting: Waiting[]
-  /** Milliseconds that pages of a payer or a site have stalled, or failed, lately. */
-  readonly wastedMs: LRUCache<string, number>
-  /** Payers with a page that was rendered lately. */
-  readonly customers: LRUCache<string, true>
+  readonly record: RenderRecord
 }
 
 // A job that runs counts as much as a page that has stalled for this long: more than a payer without purchases.
 const runningWeightMs = 70_000
-const rememberedMax = 10_000
-// Long enough to outlast a series of retries, short enough that a site which was down is not punished for a day.
-const rememberedMs = 5 * 60 * 1000
-// A payer who has bought nothing lately counts as one whose page has hung for this long: wallets are free, so a crowd of
-// new ones must not stand before those who buy. Twice the time of a payment, because a page that fails under the load of
-// the crowd counts for its payer and for its site.
-const strangerMs = 60_000
-const customerMs = 60 * 60 * 1000
+// A page that hangs for longer earns its payer no rank: it can be captured, and be one of a crowd nevertheless.
+const stalledOfCustomerMsMax = 5_000
 
 /** The next job is the one whose payer and site use the browser least; of equals, the one that came first. */
 export function createRenderQueue(deps: RenderQueueDeps): RenderQueue {
-  const perf = { now: () => deps.clock.monotonicMs() }
-  const bounds = { perf, ttlResolution: 0, max: rememberedMax }
-  const wastedMs = new LRUCache<string, number>({ ...bounds, ttl: rememberedMs })
-  const customers = new LRUCache<string, true>({ ...bounds, ttl: customerMs })
-  const state: QueueState = { ...deps, running: new Set(), waiting: [], wastedMs, customers }
+  const state: QueueState = { ...deps, running: new Set(), waiting: [], record: createRenderRecord(deps.clock) }
   return {
     waitingCount: () => state.waiting.length,
     aheadCount: (payer = newcomer) => {
@@ -128,19 +115,25 @@ function admit(state: QueueState): void {
 }
 
 function turnOf(state: QueueState, running: Running): RenderTurn {
+  const { record, clock } = state
   return {
+    standing: record.standingOf(running),
     hurry: running.hurry.signal,
     stall() {
       if (running.stalledAtMs !== undefined || !state.running.has(running)) return
-      running.stalledAtMs = state.clock.monotonicMs()
+      running.stalledAtMs = clock.monotonicMs()
       hurryLast(state)
       admit(state)
     },
+    loseBrowser: () => record.addLoss(running),
     leave(outcome) {
       assert(state.running.delete(running), 'a job that leaves had a turn')
-      const wastedSinceMs = outcome === 'failed' ? running.startedAtMs : running.stalledAtMs
-      if (wastedSinceMs !== undefined) remember(state, running, state.clock.monotonicMs() - wastedSinceMs)
-      if (outcome === 'rendered') state.customers.set(running.payer, true)
+      const nowMs = clock.monotonicMs()
+      const stalledMs = nowMs - (running.stalledAtMs ?? nowMs)
+      const wastedMs = outcome === 'failed' ? nowMs - running.startedAtMs : stalledMs
+      if (wastedMs > 0) record.addWaste(running, wastedMs)
+      const isHung = stalledMs > stalledOfCustomerMsMax || running.hurry.signal.aborted
+      if (outcome === 'rendered' && !isHung) record.addCustomer(running.payer)
       admit(state)
     },
   }
@@ -157,26 +150,15 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-function remember({ wastedMs }: QueueState, { payer, site }: Running, ms: number): void {
-  for (const key of keysOf({ payer, site })) wastedMs.set(key, (wastedMs.get(key) ?? 0) + ms)
-}
-
-function keysOf({ payer, site }: Pick<QueuedJob, 'payer' | 'site'>): readonly string[] {
-  return [`payer ${payer}`, `site ${site}`]
-}
-
 /** The use of the browser by the payer and by the site of a job: what runs now, and what was wasted lately. */
-function useOf({ running, wastedMs, customers }: QueueState, job: Pick<QueuedJob, 'payer' | 'site'>): number {
+function useOf({ running, record }: QueueState, job: BrowserUser): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length
   const ofSite = others.filter(({ site }) => site === job.site).length
-  const lately = keysOf(job).reduce((sum, key) => sum + (wastedMs.get(key) ?? 0), 0)
-  return (ofPayer + ofSite) * runningWeightMs + lately + (customers.has(job.payer) ? 0 : strangerMs)
+  return (ofPayer + ofSite) * runningWeightMs + record.useOf(job)
 }
 
-type Queued = Pick<QueuedJob, 'payer' | 'site'>
-
-function firstOf<T extends Queued>(state: QueueState, jobs: readonly T[]): T | undefined {
+function firstOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): T | undefined {
   const [first, ...others] = jobs
   if (first === undefined) return undefined
   let best = { job: first, use: useOf(state, first) }
@@ -188,6 +170,6 @@ function firstOf<T extends Queued>(state: QueueState, jobs: readonly T[]): T | u
 }
 
 /** Of equals the first of the list. */
-function lastOf<T extends Queued>(state: QueueState, jobs: readonly T[]): T | undefined {
+function lastOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): T | undefined {
   return [...jobs].sort((one, other) => useOf(state, other) - useOf(state, one))[0]
 }

@@ -62,15 +62,18 @@ async function obey(current: RenderEngine, order: WorkerOrder): Promise<void> {
 }
 
 async function render(current: RenderEngine, order: Extract<WorkerOrder, { type: 'render' }>): Promise<void> {
-  const { id, work, timeoutMs } = order
+  const { id, work, standing, timeoutMs } = order
   const job = { abandon: new AbortController(), hurry: new AbortController() }
   jobs.set(id, job)
   try {
     const rendered = await current.render(work, {
+      standing,
       timeoutMs,
       signal: job.abandon.signal,
       hurry: job.hurry.signal,
       onStall: () => report({ type: 'stalled', id }),
+      onBrowserLost: () => report({ type: 'browserLost', id }),
+      onStage: (stage) => report({ type: 'stage', id, stage }),
     })
     report({ type: 'rendered', id, rendered: { ...rendered, missing: [...rendered.missing] } })
   } catch (error) {

@@ -5,6 +5,7 @@ import { countMissingGlyphs } from './missingGlyphs.ts'
 import { markdownShell, showMarkdown } from './markdownPage.ts'
 import { describePending, type PageRequests, trackRequests } from './pageRequests.ts'
 import { watchTimers } from './pageTimers.ts'
+import { forbiddenMessage, type NavigationWatch, watchNavigation } from './navigationWatch.ts'
 import { openPageWorld, type PageWorld } from './pageWorld.ts'
 import { preparePage } from './preparePage.ts'
 import { type Missing, RenderFailure } from './renderer.ts'
@@ -26,6 +27,7 @@ export interface VisitDeps {
   readonly loadTimeoutMs: number
   /** Others need the room of a page that gets nothing: loading ends now. */
   readonly hurry: AbortSignal
+  readonly onStage: (stage: 'settling') => void
 }
 
 // After its requests were ended, a page needs a moment to go on without them.
@@ -33,15 +35,30 @@ const finishTimeoutMs = 3_000
 
 /** Goes there, waits until it stands, and makes sure that it is a page and not the picture of a refusal. */
 export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): Promise<Visit> {
-  const { proxy } = deps
   await preparePage(page, task)
+  const watch = watchNavigation(page, deps.proxy)
+  try {
+    return await arriveAndSettle(page, task, { ...deps, watch })
+  } catch (error) {
+    // The addresses that the page led to explain more than the error at the end.
+    watch.check()
+    throw error
+  }
+}
+
+interface WatchedVisit extends VisitDeps {
+  readonly watch: NavigationWatch
+}
+
+async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit): Promise<Visit> {
+  const { proxy, watch } = deps
   const requests = trackRequests(page)
   const timers = await watchTimers(page)
-  const watch = watchNavigation(page, proxy)
   const world = await openPageWorld(page)
   const loading = endLoading(requests, deps)
-  const httpStatus = await arrive(page, task, { ...deps, watch, world })
+  const httpStatus = await arrive(page, task, { ...deps, world })
   watch.check()
+  deps.onStage('settling')
   if (task.isPrinted) await page.emulateMediaType('print')
   await hideElements(world, task.options.hide)
   const unsettled = await settlePage({ page, world, requests, timers, scroll: task.scroll }, task.options)
@@ -90,49 +107,7 @@ const addHidingRule = `(selectors) => {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
 }`
 
-interface NavigationWatch {
-  check(): void
-  lastUrl(): string | undefined
-}
-
-/** Follows where the main frame goes, by redirect, script or refresh. */
-function watchNavigation(page: Page, proxy: EgressProxy): NavigationWatch {
-  const visited = new Set<string>()
-  let last: string | undefined
-  let isAnswered = true
-  page.on('request', (request) => {
-    if (!request.isNavigationRequest() || request.frame() !== page.mainFrame()) return
-    last = request.url()
-    isAnswered = false
-    if (visited.size < visitedMax) visited.add(last)
-  })
-  page.on('response', (response) => {
-    if (!response.request().isNavigationRequest() || response.frame() !== page.mainFrame()) return
-    // An answer after the end of loading is our own refusal.
-    if (!proxy.isFinished()) isAnswered = true
-  })
-  return {
-    lastUrl: () => last,
-    check() {
-      // The remains of a cut proxy may look like a page that has loaded.
-      if (proxy.isOverdrawn()) throw new RenderFailure('too_large', 'the page fetches more than 64 MiB')
-      for (const url of visited)
-        if (proxy.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
-      if (proxy.isFinished() && !isAnswered) throw new RenderFailure('timeout', 'the page did not answer in time')
-      // A page of the browser's own, which stands where a page failed to load.
-      if (!/^(https?:|about:blank)/.test(page.url()))
-        throw new RenderFailure('unreachable', 'the page led to something that cannot be shown')
-      if (last !== undefined && proxy.troubleWith(last) === 'unreachable')
-        throw new RenderFailure('unreachable', 'the server of the page cannot be reached')
-    },
-  }
-}
-
-// Chromium follows 20 redirects; a page that refreshes itself without end is watched so far.
-const visitedMax = 200
-
-interface Arrival extends VisitDeps {
-  readonly watch: NavigationWatch
+interface Arrival extends WatchedVisit {
   readonly world: PageWorld
 }
 
@@ -197,8 +172,6 @@ function noPage(error: unknown): RenderFailure {
       : `the page could not be loaded: ${code || 'the browser says no more'}`
   return new RenderFailure('unreachable', why, { cause: error })
 }
-
-const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
 async function showHtml(page: Page, html: string, navigation: Navigation): Promise<void> {
   try {

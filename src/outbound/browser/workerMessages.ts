@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { RenderWork } from './renderEngine.ts'
+import { renderStages, type RenderWork } from './renderEngine.ts'
+import { standings } from './renderRecord.ts'
 import { finalUrlLengthMax } from './renderer.ts'
 
 /*
@@ -20,7 +21,13 @@ const id = z.int().nonnegative()
 
 /** From the service, which has checked the order. */
 export const workerOrder = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('render'), id, work: z.custom<RenderWork>(isObject), timeoutMs: z.number() }),
+  z.object({
+    type: z.literal('render'),
+    id,
+    work: z.custom<RenderWork>(isObject),
+    standing: z.enum(standings),
+    timeoutMs: z.number(),
+  }),
   z.object({ type: z.literal('hurry'), id }),
   z.object({ type: z.literal('abandon'), id }),
   z.object({ type: z.literal('close') }),
@@ -58,6 +65,8 @@ const rendered = z.object({
 export const workerNews = z.discriminatedUnion('type', [
   z.object({ type: z.literal('state'), unavailable: sentence.optional(), problem: sentence.optional() }),
   z.object({ type: z.literal('stalled'), id }),
+  z.object({ type: z.literal('browserLost'), id }),
+  z.object({ type: z.literal('stage'), id, stage: z.enum(renderStages) }),
   z.object({ type: z.literal('rendered'), id, rendered }),
   z.object({
     type: z.literal('failed'),

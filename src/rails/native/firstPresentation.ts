@@ -66,9 +66,7 @@ export function createFirstPresentations({
   }
 }
 
-type Known = Presentation | undefined
-
-function earlier(one: Known, other: Known): Known {
+function earlier(one: Presentation | undefined, other: Presentation | undefined): Presentation | undefined {
   if (one === undefined || other === undefined) return one ?? other
   return one.presentedAtMs <= other.presentedAtMs ? one : other
 }

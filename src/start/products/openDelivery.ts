@@ -6,6 +6,7 @@ import { createSearchRoutes } from '../../http/searchRoutes.ts'
 import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
 import { openRenderer, type RenderAttempt } from '../../outbound/browser/openRenderer.ts'
 import { openRenderWorker } from '../../outbound/browser/openRenderWorker.ts'
+import { openSeparateEngines } from '../../outbound/browser/separateEngines.ts'
 import { close } from '../closePart.ts'
 import { openArtifacts } from './openArtifacts.ts'
 import type { LedgerPart } from '../ledger/openLedger.ts'
@@ -40,7 +41,8 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
   const { chromiumPath, allowHosts } = render
-  const openEngine = () => openRenderWorker({ clock, log, settings: { chromiumPath, allowHosts: [...allowHosts] } })
+  const settingsOfWorker = { chromiumPath, allowHosts: [...allowHosts] }
+  const openEngine = () => openSeparateEngines(() => openRenderWorker({ clock, log, settings: settingsOfWorker }))
   const onAttempt = (attempt: RenderAttempt) => log.debug({ event: 'page_attempt_ended', ...attempt })
   const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), close)
   const needsOf = (from: Providers): CatalogDeps => ({

@@ -76,7 +76,7 @@ export async function eventually<T>(ask: () => Promise<T | undefined> | T | unde
 }
 
 /** Only a failure waits for it. */
-const deadlineAfterMs = 30_000
+const deadlineAfterMs = 120_000
 const pollEveryMs = 5
 
 export type RpcReply = z.output<typeof replyShape>

@@ -19,6 +19,7 @@ const pages: Readonly<Record<string, string>> = {
   '/printer': script('close(); setInterval(print, 1)'),
   '/file': script('location = "file:///etc/passwd"'),
   '/longAddress': script('history.replaceState(null, "", "/" + "x".repeat(1e6))'),
+  '/restless': script('location.replace("/restless?" + Math.random())'),
   '/blob': script('location = URL.createObjectURL(new Blob(["<h1>Blob</h1>"], { type: "text/html" }))'),
 }
 const asked: string[] = []
@@ -26,7 +27,8 @@ const { port } = await startWeb(({ url = '/' }, response) => {
   asked.push(url)
   response.setHeader('content-type', 'text/html')
   if (url === '/locked') response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' })
-  response.end(pages[url] ?? '<h1>Log in</h1>')
+  if (url.startsWith('/around')) response.writeHead(302, { location: `/around?${asked.length}` })
+  response.end(pages[url.replace(/\?.*/, '')] ?? '<h1>Log in</h1>')
 })
 const tls = createServer(makeCertificate(), (_request, response) => response.end('<h1>Untrusted</h1>')).listen(0)
 await once(tls, 'listening')
@@ -54,6 +56,9 @@ function shoot(path: string) {
   return renderer().screenshot({ url, width: 640, height: 480, fullPage: false }, customer())
 }
 
+const elsewhere = 'the page led elsewhere more than 20 times'
+const around = 'the page could not be loaded: ERR_TOO_MANY_REDIRECTS'
+
 describe.skipIf(opened === undefined)('a page that is made to harm', () => {
   test.each(['popups', 'dialogs', 'printer', 'file'])('is captured: %s', async (name) => {
     expect(await shoot(`/${name}`)).toMatchObject({ httpStatus: 200, finalUrl: `http://site.test:${port}/${name}` })
@@ -70,6 +75,8 @@ describe.skipIf(opened === undefined)('a page that is made to harm', () => {
 
   test.each([
     ['a blob', '/blob', { kind: 'unreachable', message: 'the page led to something that cannot be shown' }],
+    ['it leads elsewhere without end', '/restless', { kind: 'unreachable', message: elsewhere, endsPayment: true }],
+    ['it redirects without end', '/around', { kind: 'unreachable', message: around, endsPayment: false }],
     ['TLS that is not trusted', `https://site.test:${address.port}/`, { kind: 'unreachable' }],
   ])('is refused: %s', async (_what, target, failure) => {
     await expect(shoot(target)).rejects.toMatchObject({ name: 'RenderFailure', ...failure })

@@ -31,8 +31,8 @@ function prioritiesOf(pid: string): readonly number[] {
   }
 }
 
-describe.skipIf(process.platform !== 'linux' || pool.whyUnavailable() !== undefined)('a page that computes', () => {
-  test('without end gets the lowest priority, workers and all, and other pages keep the ordinary one', async () => {
+describe.skipIf(process.platform !== 'linux' || pool.whyUnavailable() !== undefined)('a page', () => {
+  test('that computes without end gets the lowest priority, workers and all, and other pages keep the ordinary one', async () => {
     const { browser } = await pool.take()
     const ordinary = await browser.newPage()
     await ordinary.setContent('<h1>Ordinary</h1>')
@@ -43,5 +43,16 @@ describe.skipIf(process.platform !== 'linux' || pool.whyUnavailable() !== undefi
     const isLowered = (threads: readonly number[]) => threads.length > 0 && threads.every((nice) => nice === lowest)
     await awaitThat('every thread of the busy page has the lowest priority', () => pages().some(isLowered))
     expect(pages().filter((threads) => !threads.includes(lowest)).length).toBeGreaterThan(0)
+  })
+
+  test('has a process that is sandboxed and not root', async () => {
+    const { browser, giveBack } = await pool.take()
+    const page = await browser.newPage()
+    const [pid] = renderersOf(browsersOf(process.pid))
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    expect(status).toMatch(/^Uid:\t(?!0\t)/m)
+    expect(status).toMatch(/^Seccomp:\t2$/m)
+    await page.close()
+    giveBack('sound')
   })
 })

@@ -24,7 +24,7 @@ const order = {
   format: 'A4',
   margin: { top: '0', right: '0', bottom: '0', left: '0' },
 } as const
-const customer = { payer: 'wallet', payment: 'payment', signal: AbortSignal.timeout(60_000) }
+const customer = { payer: 'wallet', payment: 'payment', signal: new AbortController().signal }
 const bytes = why === undefined ? (await renderer.pdf(order, customer)).bytes.length : 0
 process.stdout.write(`${JSON.stringify({ why: why ?? null, bytes })}\n`)
 await renderer.close()

@@ -182,6 +182,46 @@ describe('a page that gets nothing', () => {
   })
 })
 
+describe('the browser of a page', () => {
+  test('is that of the customers only after a page that kept its place or soon gave it up', async () => {
+    const queue = open({ placesMax: 1 })
+    const first = await turnOf(queue.enter('quick'))
+    expect(first.standing).toBe('stranger')
+    first.leave('rendered')
+    const hung = await turnOf(queue.enter('hung'))
+    hung.stall()
+    queue.pass(6_000)
+    hung.leave('rendered')
+    const standings = ['quick', 'hung'].map(async (payer) => {
+      const turn = await turnOf(queue.enter(payer))
+      turn.leave('interrupted')
+      return turn.standing
+    })
+    expect(await Promise.all(standings)).toEqual(['customer', 'stranger'])
+  })
+
+  test('is a separate one after two browsers of its payer or of its site have ended', async () => {
+    const queue = open({ placesMax: 1 })
+    queue.pass(1)
+    const standingAfterLoss = async (payer: string, site = payer) => {
+      const turn = await turnOf(queue.enter(payer, { site }))
+      turn.loseBrowser()
+      turn.leave('interrupted')
+      return turn.standing
+    }
+    expect(await standingAfterLoss('one', 'site.test')).toBe('stranger')
+    expect(await standingAfterLoss('two', 'site.test')).toBe('stranger')
+    expect(await standingAfterLoss('three', 'site.test')).toBe('suspect')
+    // A customer is not suspected because of a site that others have used too.
+    ;(await turnOf(queue.enter('customer'))).leave('rendered')
+    expect(await standingAfterLoss('customer', 'site.test')).toBe('customer')
+    expect(await standingAfterLoss('customer', 'site.test')).toBe('customer')
+    expect(await standingAfterLoss('customer', 'site.test')).toBe('suspect')
+    queue.pass(60 * 60 * 1000 + 1)
+    expect(await standingAfterLoss('one', 'site.test')).toBe('stranger')
+  })
+})
+
 test('the browser time of a payment is charged over all its attempts', () => {
   let nowMs = 0
   const budgets = createPaymentBudgets({ clock: { monotonicMs: () => nowMs }, paymentTimeMs: 30_000 })

@@ -9,9 +9,14 @@ import { afterFile } from '../../support/afterFile.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { browsersOf, childrenOf, startWeb } from './testRenderer.ts'
 
+const areAsked = Promise.withResolvers<void>()
+let slowRequests = 0
 const web = await startWeb((request, response) => {
   response.setHeader('content-type', 'text/html')
-  if (request.url !== '/silent') response.end('<h1>page</h1>')
+  // Answers the repeated requests only, so that the browser ends while the first ones wait.
+  const isUnanswered = request.url === '/slow' && ++slowRequests <= 3
+  if (isUnanswered && slowRequests === 3) areAsked.resolve()
+  if (request.url !== '/silent' && !isUnanswered) response.end('<h1>page</h1>')
 })
 const host = `127.0.0.1:${web.port}`
 process.env['TOLLBOOK_TEST_SECRET'] = 'a secret of the service'
@@ -24,16 +29,19 @@ async function decided(): Promise<boolean> {
   return engine.whyUnavailable() === undefined
 }
 
-const bounds = (signal = new AbortController().signal): RenderBounds => ({
+const bounds = (some: Partial<RenderBounds> = {}): RenderBounds => ({
+  standing: 'stranger',
   timeoutMs: 10_000,
-  signal,
+  signal: new AbortController().signal,
   hurry: new AbortController().signal,
   onStall: () => undefined,
+  onBrowserLost: () => undefined,
+  ...some,
 })
-const shoot = (path: string, signal?: AbortSignal) =>
+const shoot = (path: string, some: Partial<RenderBounds> = {}) =>
   engine.render(
     { kind: 'screenshot', order: { url: `http://${host}${path}`, width: 640, height: 480, fullPage: false } },
-    bounds(signal),
+    bounds(some),
   )
 const workerPid = () => assertPresent(childrenOf(process.pid, /renderWorker/)[0], 'the worker runs')
 
@@ -58,6 +66,7 @@ describe.skipIf(!mayRender)('the rendering worker', () => {
       'PATH',
       'TMPDIR',
       'TZ',
+      'UV_THREADPOOL_SIZE',
     ])
     // The browser sets some more for its sandbox.
     const ofBrowser = /^(PATH|HOME|TMPDIR|TZ|LANG|PWD|LD_LIBRARY_PATH|FONTCONFIG_FILE|(CHROME|SBX)_\w+)$/
@@ -66,6 +75,13 @@ describe.skipIf(!mayRender)('the rendering worker', () => {
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('TOLLBOOK_TEST_SECRET')
       expect(filesOf(pid).filter((file) => ourFiles.has(file))).toEqual([])
     }
+  })
+
+  test('has a thread for each lookup of an allowed name that its open pages can make at once', async () => {
+    await shoot('/')
+    const tasks = `/proc/${workerPid()}/task`
+    const names = readdirSync(tasks).map((thread) => readFileSync(`${tasks}/${thread}/comm`, 'utf8'))
+    expect(names.filter((name) => name.startsWith('libuv-worker'))).toHaveLength(64)
   })
 
   test.skipIf(process.getuid?.() !== 0)(
@@ -81,9 +97,39 @@ describe.skipIf(!mayRender)('the rendering worker', () => {
 
   test('ends a job whose caller has gone', async () => {
     const gone = new AbortController()
-    const job = shoot('/silent', gone.signal)
+    const job = shoot('/silent', { signal: gone.signal })
     gone.abort()
     await expect(job).rejects.toMatchObject({ kind: 'timeout', endsPayment: false })
+  })
+
+  test('renders the page of a suspect in a separate browser', async () => {
+    const [shared = 0] = browsersOf(workerPid())
+    const gone = new AbortController()
+    const isLoading = Promise.withResolvers<void>()
+    const onStage = (stage: string): void => void (stage === 'loading' && isLoading.resolve())
+    const job = shoot('/silent', { standing: 'suspect', signal: gone.signal, onStage })
+    await isLoading.promise
+    const own = assertPresent(
+      browsersOf(workerPid()).find((browser) => browser !== shared),
+      'the page has a separate browser',
+    )
+    gone.abort()
+    await expect(job).rejects.toMatchObject({ kind: 'timeout' })
+    await awaitThat('the browser of the suspect has ended', () => !isAlive(own))
+    expect(isAlive(shared)).toBe(true)
+  })
+
+  test('repeats each page of a browser that ended in a separate browser, and says that it ended', async () => {
+    const stages: string[] = []
+    const onStage = (name: string): void => void stages.push(name)
+    let lost = 0
+    const onBrowserLost = (): void => void lost++
+    const jobs = [1, 2, 3].map(() => shoot('/slow', { onStage, onBrowserLost }))
+    await areAsked.promise
+    process.kill(assertPresent(browsersOf(workerPid())[0], 'the browser of strangers runs'), 'SIGKILL')
+    for (const answer of await Promise.all(jobs)) expect(answer).toMatchObject({ httpStatus: 200 })
+    expect(lost).toBe(3)
+    expect(stages.filter((name) => name === 'startingAlone')).toHaveLength(3)
   })
 
   test('is started again when it is killed, and leaves no browser behind', async () => {

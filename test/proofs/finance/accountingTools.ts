@@ -77,9 +77,9 @@ const sumsInDuckdb = `
 import duckdb, json, sys
 rows = duckdb.sql(f"""
   select case when account like 'Liabilities:Share:%' then account
-    else array_to_string(str_split(account, ':')[1:2], ':') end as line,
+    else array_to_string(str_split(account, ':')[1:2], ':') end as shown,
     sum(coalesce(debit_base_units, 0)) - sum(coalesce(credit_base_units, 0)) as balance
-  from read_parquet('{sys.argv[1]}') where account not like 'Memo:%' group by line order by line""").fetchall()
+  from read_parquet('{sys.argv[1]}') where account not like 'Memo:%' group by shown order by shown""").fetchall()
 print(json.dumps([{'account': line, 'balance': str(int(balance))} for line, balance in rows]))`
 
 interface SumsQuestion {

@@ -1,4 +1,4 @@
-import type { PageOptions } from '../../../src/outbound/browser/renderer.ts'
+import type { Missing, PageOptions, RenderFailureKind } from '../../../src/outbound/browser/renderer.ts'
 
 /** A kind of page that is hard to capture, and the expected result of a capture. */
 export interface CorpusPage {
@@ -23,11 +23,15 @@ export interface CorpusPage {
   readonly sheets?: number
   /** Its picture depends on the moment. */
   readonly moves?: true
-  /** Made to harm: one of these descriptions fits its capture. Which one depends on the speed of the machine. */
-  readonly endings?: readonly string[]
+  /** Made to harm: its capture ends in one of these ways. */
+  readonly endings?: readonly Ending[]
   /** There is nothing to sell: text of the failure. */
   readonly fails?: string
 }
+
+export type Ending =
+  | { readonly marks: readonly Missing['reason'][]; readonly clipped?: true }
+  | { readonly kind: RenderFailureKind; readonly message: string; readonly endsPayment: boolean }
 
 export const filler = '<p>Some text that fills the page.</p>'.repeat(80)
 

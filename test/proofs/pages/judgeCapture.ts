@@ -1,5 +1,5 @@
 import { RenderFailure, type Rendered } from '../../../src/outbound/browser/renderer.ts'
-import type { CorpusPage } from './corpusPage.ts'
+import type { CorpusPage, Ending } from './corpusPage.ts'
 import { differenceFrom, type Golden, goldenOf } from './golden.ts'
 import { readDocument, withoutSpace } from './readDocument.ts'
 
@@ -16,16 +16,24 @@ export interface Capture {
 /** Undefined if the capture is what the corpus expects. */
 export async function judgeCapture(capture: Capture): Promise<string | undefined> {
   const { page, kind, outcome } = capture
-  if (page.endings !== undefined) {
-    const ending = describeCapture(outcome)
-    return page.endings.includes(ending) ? undefined : ending
-  }
+  if (page.endings !== undefined)
+    return page.endings.some((ending) => endedIn(ending, outcome)) ? undefined : describeCapture(outcome)
   if (outcome instanceof RenderFailure)
     return page.fails !== undefined && outcome.message.includes(page.fails) ? undefined : outcome.message
   if (page.fails !== undefined) return 'it was captured although there is nothing to sell'
   const marks = judgeMarks(capture, outcome)
   if (marks !== undefined) return marks
   return kind === 'picture' ? judgePicture(capture, outcome) : judgeDocument(page, outcome)
+}
+
+function endedIn(ending: Ending, outcome: Rendered | RenderFailure): boolean {
+  if ('marks' in ending) {
+    if (outcome instanceof RenderFailure || outcome.clipped !== (ending.clipped ?? false)) return false
+    return outcome.missing.map(({ reason }) => reason).join() === ending.marks.join()
+  }
+  if (!(outcome instanceof RenderFailure)) return false
+  const { kind, message, endsPayment } = ending
+  return outcome.kind === kind && outcome.message === message && outcome.endsPayment === endsPayment
 }
 
 function judgeMarks({ page, kind, asked }: Capture, rendered: Rendered): string | undefined {
@@ -57,7 +65,8 @@ async function judgeDocument({ says = [], omits = [], sheets }: CorpusPage, { by
 }
 
 export function describeCapture(rendered: Rendered | RenderFailure): string {
-  if (rendered instanceof RenderFailure) return `not captured: ${rendered.message}`
+  if (rendered instanceof RenderFailure)
+    return `not captured: ${rendered.message}${rendered.endsPayment ? ', and the payment ends' : ''}`
   const reasons = rendered.missing.map(({ reason }) => reason).join(', ')
   const marks = [
     reasons === '' ? 'complete' : `marked ${reasons}`,

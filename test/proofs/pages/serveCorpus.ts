@@ -88,6 +88,26 @@ const served: Readonly<Record<string, Serve>> = {
       `<h1>Framed</h1><script>for (let n = 0; n < 5; n++) document.write('<iframe src="/frames?' + Math.random() + '"></iframe>')</script>`,
     ),
   ),
+  '/around': (response) => response.writeHead(302, { location: `/around?${Math.random()}` }).end(),
+  '/back': text(
+    'text/html',
+    html(`<h1>Back</h1><script>history.length > 3 ? location.replace('/restless') : history.back()</script>`),
+  ),
+  '/replaced': (response) => {
+    response.writeHead(200, { 'content-type': 'multipart/x-mixed-replace; boundary=part' })
+    const replacing = setInterval(() => {
+      response.write(`--part\r\ncontent-type: image/png\r\ncontent-length: ${picture.length}\r\n\r\n`)
+      response.write(picture)
+    }, dripMs)
+    response.once('close', () => clearInterval(replacing))
+  },
+  '/headers': (response) => {
+    response.socket?.write('HTTP/1.1 200 OK\r\n')
+    const adding = setInterval(() => response.socket?.write(`x-${Math.random()}: ${'x'.repeat(1_000)}\r\n`), 1)
+    response.once('close', () => clearInterval(adding))
+  },
+  '/garbage': (response) => void response.socket?.end('\u0000\u0001 this is not HTTP\r\n\r\n'),
+  '/nothing': (response) => response.writeHead(204).end(),
   '/missing.png': (response) => response.writeHead(404).end(),
   '/sw.js': text('text/javascript', ''),
 }

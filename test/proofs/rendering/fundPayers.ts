@@ -13,6 +13,8 @@ const lamportsEach = 50_000_000
 // Four fifths of what the demo wallet has; the honest caller pays with the rest.
 const baseUnitsInAll = 80_000_000_000n
 const decimals = 6
+// A blockhash of the proof's quick chain is valid for 6 s, in which a busy machine signs fewer than a hundred transactions.
+const batchSize = 10
 
 /** New wallets with SOL and tokens of the demo wallet. */
 export async function fundPayers(environment: ProofEnvironment, count: number): Promise<readonly Payer[]> {
@@ -24,9 +26,9 @@ export async function fundPayers(environment: ProofEnvironment, count: number): 
   const accountOf = (owner: PublicKey) => getAssociatedTokenAddressSync(mint, owner)
   const wallets = Array.from({ length: count }, () => Keypair.generate())
   const baseUnitsEach = baseUnitsInAll / BigInt(Math.max(count, 1))
-  const { blockhash } = await connection.getLatestBlockhash()
-  const signatures = await Promise.all(
-    wallets.map(({ publicKey: owner }) => {
+  const fund = async (some: readonly Keypair[]): Promise<readonly string[]> => {
+    const { blockhash } = await connection.getLatestBlockhash()
+    const sent = some.map(({ publicKey: owner }) => {
       const transaction = new Transaction({ feePayer: from, recentBlockhash: blockhash }).add(
         SystemProgram.transfer({ fromPubkey: from, toPubkey: owner, lamports: lamportsEach }),
         createAssociatedTokenAccountIdempotentInstruction(from, accountOf(owner), owner, mint),
@@ -34,8 +36,12 @@ export async function fundPayers(environment: ProofEnvironment, count: number): 
       )
       transaction.sign(demoWallet)
       return connection.sendRawTransaction(transaction.serialize())
-    }),
-  )
+    })
+    return Promise.all(sent)
+  }
+  const signatures: string[] = []
+  for (let first = 0; first < count; first += batchSize)
+    signatures.push(...(await fund(wallets.slice(first, first + batchSize))))
   for (let turn = 1; !(await areConfirmed(connection, signatures)); turn++) {
     assert(turn < turnsMax, 'the wallets are funded within half a minute')
     await systemClock.sleep(pauseMs)

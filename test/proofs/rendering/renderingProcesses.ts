@@ -6,6 +6,11 @@ export function renderingProcesses(): readonly number[] {
   return found.map(Number).filter(descendsFromUs)
 }
 
+/** Rendering workers that run: one for strangers, and one for customers once there are any. */
+export function workerCount(): number {
+  return renderingProcesses().filter((pid) => commandOf(String(pid)).includes('renderWorker')).length
+}
+
 function descendsFromUs(pid: number): boolean {
   for (let current = parentOf(pid), depth = 0; current > 1 && depth < 10; current = parentOf(current), depth++)
     if (current === process.pid) return true
