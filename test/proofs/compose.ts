@@ -9,7 +9,7 @@ import { createPayer } from '../support/payer.ts'
 import type { TestWitness } from '../support/testWitness.ts'
 import { findImageProblems, type ImageReport } from './compose/image.ts'
 import { findExposures } from './compose/exposure.ts'
-import { publishAgain, publishers, readPublished, startPublishers } from './compose/publishers.ts'
+import { awaitPublished, publishAgain, publishers, readLedgerSize, startPublishers } from './compose/publishers.ts'
 import {
   assertRan,
   type Container,
@@ -74,7 +74,8 @@ async function proveStack(proof: Proof): Promise<void> {
   await start(proof)
   const wallet = await fund(proof)
   await sellThroughTls(proof)
-  await using witness = await startPublishers(stack, { api: urls.plain, rpc: urls.rpc })
+  await using witness = await startPublishers(stack, urls.plain)
+  const sizeBefore = await readLedgerSize(urls.plain)
   const payer = createPayer({ rpcUrl: urls.rpc, wallet })
   const payers = startPayers({ payer, baseUrl: () => urls.plain, count: options.payers, productOf })
   await payers.awaitAnswers(answersAround)
@@ -82,12 +83,12 @@ async function proveStack(proof: Proof): Promise<void> {
   await killProcess(proof, payers, 'postgres')
   await replaceInstances(proof, payers)
   await backUp(proof, payers)
-  await expectPublished(proof, witness)
+  const published = await expectPublished(proof, witness, sizeBefore)
   await payers.stop()
   await presentAgain(payers)
   await destroyAndRestore(proof)
   await sellThroughTls(proof)
-  await expectPublished(proof, witness)
+  await expectPublished(proof, witness, published)
   await expectOk(proof, 'doctor', ['exec', '-T', 'api-1', 'tollbook', 'doctor'])
   await compareWithLedger(proof, payers)
   wrong.push(...(await findExposures(stack)))
@@ -297,11 +298,12 @@ async function compareWithLedger({ stack, wrong }: Proof, payers: Payers): Promi
 }
 
 /** The anchor and the witness publish what the ledger has now, and their containers say that they are well. */
-async function expectPublished({ stack }: Proof, witness: TestWitness): Promise<void> {
-  await publishAgain(stack)
+async function expectPublished({ stack }: Proof, witness: TestWitness, moreThan: number): Promise<number> {
+  await publishAgain(stack, witness)
   for (const service of publishers) await awaitHealthy(stack, service)
-  const { anchoredSize, cosignedSize } = await readPublished(stack, witness, { api: urls.plain, rpc: urls.rpc })
+  const { anchoredSize, cosignedSize } = await awaitPublished(stack, witness, { rpc: urls.rpc, moreThan })
   say(`published: a memo on chain of ${anchoredSize} events, a cosignature of ${cosignedSize} events`)
+  return Math.max(anchoredSize, cosignedSize)
 }
 
 function conclude(payers: Payers, image: ImageReport, wrong: readonly string[]): void {
