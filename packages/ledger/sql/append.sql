@@ -72,14 +72,9 @@ begin
   select h.seq, h.recorded_at, h.clock_at, l.number, l.lanes, l.epoch
     into strict head_seq, stamp, head_clock, lane_number, lanes, epoch
     from ledger.head h, ledger.lane l where h.one and l.one for update of h;
-  clock := date_trunc('milliseconds', clock_timestamp());
-  if stamp > clock then
-    now_is := ledger.next_time(stamp, head_clock);
-    stamp := now_is.next_time;
-    clock := now_is.clock;
-  else
-    stamp := clock;
-  end if;
+  now_is := ledger.next_time(stamp, head_clock);
+  stamp := now_is.next_time;
+  clock := now_is.clock;
   stamp_bytes := int8send((extract(epoch from stamp) * 1000)::bigint);
 
   -- Accounts: names to numbers, once for the batch. A new account gets the limits of its class. A batch without postings, such
