@@ -52,7 +52,7 @@ async function meanwhile(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await session.query('select')
 }
 
-/** The number of queries when none is under way and no other follows. A page takes as long as the machine likes. */
+/** The number of queries when none is in progress and no other follows. A page takes as long as the machine likes. */
 async function countAtRest({ count, answered }: ReturnType<typeof counted>): Promise<number> {
   for (let before = -1; before !== count() || answered() < before; await meanwhile()) before = count()
   return count()

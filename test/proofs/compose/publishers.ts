@@ -25,7 +25,7 @@ export async function startPublishers(stack: Stack, api: string): Promise<TestWi
   const key = Keypair.generate()
   assertRan(await stack.compose('run', '--rm', '--no-deps', 'wallet', 'faucet', key.publicKey.toBase58(), '1'))
   await stack.writeSecret('anchor-keypair', JSON.stringify([...key.secretKey]))
-  // A secret of its own, as the address of a paid node is. The local chain ignores the key, and another command line names it.
+  // With a key, as the address of a paid node has: the command of `provision` shows the plain address. The local chain ignores the key.
   await stack.writeSecret('anchor-rpc-url', `${localChain}/?key=${randomBytes(16).toString('hex')}`)
   const log = assertPresent(readVerifierKey((await readText(`${api}/api/ledger/key`)).trim()), 'the service has a key')
   const witness = await startTestWitness(log, allAddresses)
