@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { openRenderWorker } from '../../../src/outbound/browser/openRenderWorker.ts'
 import type { RenderBounds } from '../../../src/outbound/browser/renderEngine.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
@@ -19,7 +19,9 @@ const web = await startWeb((request, response) => {
   if (request.url !== '/silent' && !isUnanswered) response.end('<h1>page</h1>')
 })
 const host = `127.0.0.1:${web.port}`
-process.env['TOLLBOOK_TEST_SECRET'] = 'a secret of the service'
+vi.stubEnv('TOLLBOOK_TEST_SECRET', 'a secret of the service')
+// Other files share the process, and the doctor names variables that nothing reads.
+afterFile(() => vi.unstubAllEnvs())
 const engine = await openRenderWorker({ clock: systemClock, log: silentLog, settings: { allowHosts: [host] } })
 afterFile(() => engine.close())
 const mayRender = await decided()
