@@ -115,7 +115,10 @@ describe('outside local mode', () => {
     const { endpoint, probe, clock } = open({ hasStandIn: false })
     await probe()
     const asked = askedForPrices()
-    for (let minutes = 0; minutes < 25; minutes++) await probe()
+    for (let rounds = 0; rounds < 5; rounds++) {
+      clock.forward(4 * 60_000)
+      await probe()
+    }
     expect(askedForPrices()).toBe(asked)
     clock.forward(10 * 60_000)
     await probe()
@@ -126,7 +129,7 @@ describe('outside local mode', () => {
 
 test('a stand-in serves, marked as a sample, until a provider answers, and again when it fails', async () => {
   provider.answer(down)
-  const { endpoint, probe } = open()
+  const { endpoint, probe, clock } = open()
   await probe()
   expect(endpoint.suppliedBy()).toBe('samples')
   expect(orderOf(endpoint).whyUnavailable()).toBeUndefined()
@@ -135,6 +138,7 @@ test('a stand-in serves, marked as a sample, until a provider answers, and again
   await probe()
   expect(await sourceOf(endpoint)).toBe('coingecko')
   provider.answer(down)
-  for (let rounds = 0; rounds < 35; rounds++) await probe()
+  clock.forward(30 * 60_000)
+  for (let rounds = 0; rounds < 3; rounds++) await probe()
   expect(await sourceOf(endpoint)).toBe('sample:coingecko')
 })

@@ -27,7 +27,7 @@ test('a session that is left open fails the drop and is named with its last quer
   session.on('error', () => undefined)
   await session.connect()
   await session.query('select 42')
-  const message = await leaky.drop().then(
+  const message = await leaky.drop(500).then(
     () => 'dropped without complaint',
     (error: unknown) => String(error),
   )

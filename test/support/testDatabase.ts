@@ -11,8 +11,10 @@ export interface TestDatabase {
   readonly ownerUrl: string
   /** `tollbook_api`: what the service itself uses. */
   readonly serviceUrl: string
-  /** Throws if a session is still open. Called after the file automatically; the second call does nothing. */
-  readonly drop: () => Promise<void>
+  /**
+   * Throws if a session is still open after a while. Called after the file automatically; the second call does nothing.
+   */
+  readonly drop: (goodbyeTimeoutMs?: number) => Promise<void>
 }
 
 /** Copies the template: the data files and nothing that belongs to the server, such as grants on the database itself. */
@@ -34,15 +36,20 @@ export function openedDatabase(adminUrl: string, name: string): TestDatabase {
     adminUrl: databaseUrl(adminUrl, name),
     ownerUrl: roleUrl({ adminUrl, role: 'tollbook_owner', database: name }),
     serviceUrl: roleUrl({ adminUrl, role: 'tollbook_api', database: name }),
-    drop: async () => {
+    drop: async (goodbyeTimeoutMs = 30_000) => {
       if (isDropped) return
       isDropped = true
-      await dropDatabase(adminUrl, name)
+      await dropDatabase(adminUrl, { name, goodbyeTimeoutMs })
     },
   }
 }
 
-async function dropDatabase(adminUrl: string, name: string): Promise<void> {
+interface Dropped {
+  readonly name: string
+  readonly goodbyeTimeoutMs: number
+}
+
+async function dropDatabase(adminUrl: string, { name, goodbyeTimeoutMs }: Dropped): Promise<void> {
   // A client's end() returns a moment before the server has let the session go.
   const isFree = await poll({
     probe: async () => (await openSessions(adminUrl, name)).length === 0 || undefined,
@@ -67,5 +74,3 @@ async function openSessions(adminUrl: string, name: string): Promise<readonly st
   )
   return rows.map((row) => row.session)
 }
-
-const goodbyeTimeoutMs = 30_000

@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url'
 import { findUrlProblem } from '../../outbound/urlGuard.ts'
 
 /*
@@ -15,6 +16,7 @@ export function cleanUrl(text: string): string | undefined {
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined
   // Readers cannot open an address of a private network, and must not be led to their own devices.
   if (findUrlProblem(url.href) !== undefined || !/[.:]/.test(url.hostname)) return undefined
+  if (isDisguised(url.hostname)) return undefined
   url.hash = ''
   // Parameters are removed by hand, because URLSearchParams would re-encode those that stay.
   const remaining = url.search
@@ -24,6 +26,14 @@ export function cleanUrl(text: string): string | undefined {
   // The question mark is removed with the parameters, so that it does not become part of the first one that stays.
   url.search = remaining.length === 0 ? '' : `?${remaining.join('&')}`
   return url.href.length > urlCharactersMax ? undefined : url.href
+}
+
+const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u]
+
+/** A name that mixes these scripts is made to be taken for another. Browsers show such names in ASCII. */
+function isDisguised(hostname: string): boolean {
+  const labels = domainToUnicode(hostname).split('.')
+  return labels.some((label) => scripts.filter((script) => script.test(label)).length > 1)
 }
 
 /** Key of a clean address. Scheme, `www.`, a trailing slash and the order of parameters make no difference. */

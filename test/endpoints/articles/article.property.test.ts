@@ -58,6 +58,9 @@ describe('address', () => {
     'https://user:secret@a.example/',
     '',
     `https://a.example/${'x'.repeat(3_000)}`,
+    // Cyrillic о in a Latin label.
+    'https://example.\u043erg/a',
+    'https://bl\u043eomberg.com/a',
   ])('%s is none of an article', (url) => {
     expect(cleanUrl(url)).toBeUndefined()
   })
