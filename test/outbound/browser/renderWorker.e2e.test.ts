@@ -21,7 +21,7 @@ const web = await startWeb((request, response) => {
 const host = `127.0.0.1:${web.port}`
 vi.stubEnv('TOLLBOOK_TEST_SECRET', 'a secret of the service')
 // Other files share the process, and the doctor names variables that nothing reads.
-afterFile(() => vi.unstubAllEnvs())
+afterFile(() => void vi.unstubAllEnvs())
 const engine = await openRenderWorker({ clock: systemClock, log: silentLog, settings: { allowHosts: [host] } })
 afterFile(() => engine.close())
 const mayRender = await decided()
