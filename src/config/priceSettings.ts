@@ -14,7 +14,7 @@ interface MarketSettings {
   /** Markets agree while each is within this share of their median. */
   readonly tolerancePercent: number
   readonly liquidityMinUsd: number
-  /** Age at which a price is no longer quoted, from the last agreement on. */
+  /** Age, since the markets last agreed, at which a price is no longer quoted. */
   readonly ageMaxMs: number
 }
 

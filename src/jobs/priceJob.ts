@@ -38,7 +38,7 @@ export interface Silence {
 
 /** When a price of the markets is believed, and for how long. */
 export interface PricePolicy extends MarketPolicy {
-  /** Age at which a price is no longer quoted, from the last agreement on. */
+  /** Age, since the markets last agreed, at which a price is no longer quoted. */
   readonly ageMaxMs: number
 }
 

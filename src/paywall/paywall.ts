@@ -69,7 +69,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
     if (exposed !== undefined) return refusalAnswer(refuseClosed(exposed))
     const recorded = settlementInLedger(known.payment, { rail, proof })
-    let { payment } = known
+    let { payment } = known // Newer after a step that the rail records itself.
     const onRecorded = (after: PaymentState) => void (payment = after)
     const settlement = recorded ?? request.takeLookup() ?? (await rail.settle({ proof, order, payment, onRecorded }))
     if (isRefusal(settlement)) return refusalAnswer(settlement)

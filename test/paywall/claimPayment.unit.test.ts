@@ -4,6 +4,7 @@ import { claimPayment } from '../../src/paywall/claimPayment.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import type { AppendOutcome, Known, PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
+import { unusedLedger } from './unusedLedger.ts'
 
 /* The port as a script: each append has the next outcome, each lookup the next state. */
 
@@ -14,24 +15,17 @@ const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 const unpaid: Known = { payment: unknownPayment, earlier: undefined, unsent: undefined }
 const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
 const conflict: AppendOutcome = { outcome: 'conflict' }
-const unused = () => Promise.reject(new Error('not part of a claim'))
 
 function scriptedLedger(outcomes: readonly AppendOutcome[], lookUps: readonly Known[]) {
   const changes: PaymentChange[] = []
   let looked = 0
   const ledger: PaymentLedger = {
+    ...unusedLedger,
     append(change) {
       changes.push(change)
       return Promise.resolve(outcomes[changes.length - 1] ?? conflict)
     },
     lookUp: () => Promise.resolve(lookUps[looked++] ?? unpaid),
-    markSent: () => undefined,
-    findDelivery: unused,
-    recordQuote: unused,
-    findOpenQuote: unused,
-    findRecentOpenQuote: () => undefined,
-    findQuoteByMemo: unused,
-    findPrice: unused,
   }
   const claim = () =>
     claimPayment(

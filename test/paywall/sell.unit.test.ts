@@ -6,19 +6,20 @@ import { silentLog } from '../../src/primitives/log.ts'
 import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
 import { requestOf } from './requestOf.ts'
 import { scriptedRail } from './scriptedRail.ts'
+import { unused, unusedLedger } from './unusedLedger.ts'
 
 const settlement = settlementOf(referenceNumber(1))
 const { reference, wallet } = settlement
 const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 const { endpoint } = order
 const submitted: PaymentState = { phase: 'submitted', version: 1, wallet, endpoint, transactionBase64: 'AA==' }
-const unused = () => Promise.reject(new Error('not part of a claim'))
 const clock = { nowMs: () => 1_790_000_000_000, monotonicMs: () => 0, sleep: () => Promise.resolve() }
 
 test('a claim is decided on the state that the rail has recorded, so it takes one append and no second lookup', async () => {
   const changes: PaymentChange[] = []
   let lookUps = 0
   const ledger: PaymentLedger = {
+    ...unusedLedger,
     append(change) {
       changes.push(change)
       return Promise.resolve({ outcome: 'idempotency_key_reused' })
@@ -27,13 +28,6 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
       lookUps++
       return Promise.resolve({ payment: unknownPayment, earlier: undefined, unsent: undefined })
     },
-    markSent: () => undefined,
-    findDelivery: unused,
-    recordQuote: unused,
-    findOpenQuote: unused,
-    findRecentOpenQuote: () => undefined,
-    findQuoteByMemo: unused,
-    findPrice: unused,
   }
   const rail = {
     ...scriptedRail('toll'),

@@ -1,0 +1,14 @@
+import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
+
+export const unused = () => Promise.reject(new Error('not part of a claim'))
+
+/** The operations of a ledger that a claim does not need. */
+export const unusedLedger: Omit<PaymentLedger, 'append' | 'lookUp'> = {
+  markSent: () => undefined,
+  findDelivery: unused,
+  recordQuote: unused,
+  findOpenQuote: unused,
+  findRecentOpenQuote: () => undefined,
+  findQuoteByMemo: unused,
+  findPrice: unused,
+}
