@@ -58,26 +58,26 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
   const turnsOf = new WeakMap<Socket, Turns>()
 
   const start = (turns: Turns, exchange: Exchange): void => {
-    const { request, response } = exchange
-    const { socket } = request
     turns.current = exchange
-    let outcome: TurnResult = 'served'
-    turns.bodyBytes = Number(request.headers['content-length'])
-    response.once('close', () => {
-      if (socket.destroyed) return
-      if (!request.complete) linger(request, outcome)
-      // The rest of its body is not to be parsed, so the connection has no further request.
-      if (!request.complete && request.isPaused()) return
-      const restMs = rests ? restMsAfter(outcome) : 0
-      if (restMs > 0) setTimeout(next, restMs, turns, socket).unref()
-      // Pipelined requests let the event loop turn, or a thousand of them would keep every other connection waiting.
-      else if (turns.waiting.length > 0 || turns.unparsed.length > 0) setImmediate(next, turns, socket)
-      else next(turns, socket)
-    })
-    void serve(request, response).then((served) => {
-      outcome = served
-      if (!response.writableFinished && !socket.destroyed) unread.follow(response)
-    })
+    turns.bodyBytes = Number(exchange.request.headers['content-length'])
+    void finish(turns, exchange)
+  }
+
+  const finish = async (turns: Turns, { request, response }: Exchange): Promise<void> => {
+    const { socket } = request
+    const closed = new Promise((resolve) => response.once('close', resolve))
+    const result = await serve(request, response)
+    if (!response.writableFinished && !socket.destroyed) unread.follow(response)
+    await closed
+    if (socket.destroyed) return
+    if (!request.complete) linger(request, result)
+    // The rest of its body is not to be parsed, so the connection has no further request.
+    if (!request.complete && request.isPaused()) return
+    const restMs = rests ? restMsAfter(result) : 0
+    if (restMs > 0) setTimeout(next, restMs, turns, socket).unref()
+    // Pipelined requests let the event loop turn, or a thousand of them would keep every other connection waiting.
+    else if (turns.waiting.length > 0 || turns.unparsed.length > 0) setImmediate(next, turns, socket)
+    else next(turns, socket)
   }
 
   const next = (turns: Turns, socket: Socket): void => {
@@ -115,9 +115,9 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
 }
 
 /** As long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down without any work. */
-function restMsAfter(outcome: TurnResult): number {
-  if (typeof outcome === 'object') return outcome.spentForSeconds * msPerSecond
-  return outcome === 'shed' ? shedRestMs : 0
+function restMsAfter(result: TurnResult): number {
+  if (typeof result === 'object') return result.spentForSeconds * msPerSecond
+  return result === 'shed' ? shedRestMs : 0
 }
 
 const nothing = Buffer.alloc(0)
@@ -158,9 +158,9 @@ function pieceBytesOf({ current, bodyBytes }: Turns): number {
   return Number.isNaN(bodyBytes) ? bodyPieceBytes : Math.max(pieceBytes, bodyBytes)
 }
 
-function linger(request: IncomingMessage, outcome: TurnResult): void {
+function linger(request: IncomingMessage, result: TurnResult): void {
   const { socket } = request
-  if (typeof outcome === 'string' && !request.isPaused()) request.resume()
+  if (typeof result === 'string' && !request.isPaused()) request.resume()
   setTimeout(() => {
     if (!request.complete) socket.destroy()
   }, lingerMs).unref()

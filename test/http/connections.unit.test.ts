@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { portOf } from '../../src/http/acceptors.ts'
 import { createConnections } from '../../src/http/connections.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -192,6 +192,24 @@ test('a connection of an address that is turned away is held without reading, an
   expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
   expect([parsed, parked.received(), connections.count()]).toEqual([1, '', 1])
   parked.socket.destroy()
+})
+
+test('a connection whose request was refused because of load rests before its next request', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  afterFile(() => Promise.resolve(void vi.useRealTimers()))
+  const restSeconds = (address: string) => (address === '127.0.0.2' ? 5 : 0)
+  const { port } = await openPlainServer({ restSeconds, rests: true })
+  const refused = openRawSocket(port, get('/free').repeat(2), '127.0.0.2')
+  const answers = () => refused.received().match(/HTTP\/1\.1 503 /g)?.length ?? 0
+  await once(refused.socket, 'data')
+  vi.advanceTimersByTime(4_999)
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 200 /)
+  expect(answers()).toBe(1)
+  vi.advanceTimersByTime(1)
+  await once(refused.socket, 'data')
+  expect(answers()).toBe(2)
+  refused.socket.destroy()
+  vi.useRealTimers()
 })
 
 test('a connection that its client has reset before it was accepted is not served', async () => {

@@ -65,6 +65,8 @@ export interface PlainServerOptions {
   readonly turnsAway?: (address: string) => boolean
   /** Of addresses whose requests are refused because of the load that they cause. */
   readonly restSeconds?: (address: string) => number
+  /** Whether a connection rests after such a refusal. Not by default. */
+  readonly rests?: boolean
   readonly uploadLimits?: UploadLimits
   readonly unreadLimits?: UnreadLimits
   readonly clock?: Clock
@@ -108,7 +110,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     isDraining: () => false,
   })
   const unread = createUnreadAnswers(options.unreadLimits ?? { idleMs: 20_000, bytesMax: megabyte })
-  const turns = createTurns({ serve, unread, rests: false })
+  const turns = createTurns({ serve, unread, rests: options.rests ?? false })
   const onRequest: typeof turns.onRequest = (request, response) => {
     options.onRequest?.()
     turns.onRequest(request, response)
