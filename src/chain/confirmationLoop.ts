@@ -91,12 +91,11 @@ async function run(loop: Running): Promise<void> {
   }
 }
 
+/** A slot at most: those who join during a pause are due after a slot, or at once, and others of the loop wait for longer. */
 function pauseMs({ clock, nodes, waiting }: Running): number {
   const nowMs = clock.monotonicMs()
-  const nextMs = [...waiting].map(({ firstMs, deadlineMs }) =>
-    firstMs > nowMs ? firstMs : Math.min(deadlineMs, nowMs + nodes.slotMs()),
-  )
-  return Math.max(1, Math.min(...nextMs) - nowMs)
+  const nextMs = [...waiting].map(({ firstMs, deadlineMs }) => (firstMs > nowMs ? firstMs : deadlineMs))
+  return Math.max(1, Math.min(nodes.slotMs(), ...nextMs.map((each) => each - nowMs)))
 }
 
 async function ask(loop: Running, nowMs: number): Promise<void> {
