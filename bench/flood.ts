@@ -21,6 +21,6 @@ export const flood: Bench = {
     opened.defer(() => admin.end())
     const seconds = floodRounds * roundSeconds
     progress(`flood: ${seconds} s of quotes`)
-    return measureQuoteFlood({ environment, admin, baseUrl: server.baseUrl, seconds })
+    return await measureQuoteFlood({ environment, admin, baseUrl: server.baseUrl, seconds })
   },
 }

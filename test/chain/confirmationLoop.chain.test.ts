@@ -26,15 +26,15 @@ test('a proof of a stranger that is looked for later does not delay a payment th
   const loop = createConfirmationLoop({ nodes, log: silentLog, clock })
   const watch = (text: string, isExpected: boolean) =>
     loop.watch({ signature: signatureOf(text), waitMs: 10_000, commitment: 'confirmed', isExpected })
-  const made = watch(encodeBase58(randomBytes(64)), false)
+  const invented = watch(encodeBase58(randomBytes(64)), false)
   await awaitThat('the loop waits for the proof of the stranger', alarms.isSet)
   const payer = await newCustomer(fixture)
   const paid = watch(await land(fixture, payment(fixture, payer), [payer.keypair]), true)
   await passUntil(alarms, paid)
   expect(await paid).toMatchObject({ kind: 'landed' })
   expect(clock.monotonicMs()).toBeLessThanOrEqual(nodes.slotMs())
-  await passUntil(alarms, made)
-  expect(await made).toMatchObject({ kind: 'unseen' })
+  await passUntil(alarms, invented)
+  expect(await invented).toMatchObject({ kind: 'unseen' })
 })
 
 /** Time that passes when the test rings the next alarm. */

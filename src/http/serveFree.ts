@@ -1,0 +1,82 @@
+import type { Context } from 'koa'
+import { z } from 'zod'
+import type { Clock } from '@tollbook/core/clock'
+import type { Answer } from '../paywall/answer.ts'
+import { clientAddress } from './clientAddress.ts'
+import type { FreeAction, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import { parseJson } from './parseJson.ts'
+import { readBody } from './readBody.ts'
+import type { Route } from './routes.ts'
+import { send } from './send.ts'
+import { invalidRequest, overloaded } from './transportError.ts'
+import type { Uploads } from './uploads.ts'
+import { enter, headerOf, type VisitorDeps, visitorOf, withinLimits } from './visitor.ts'
+
+export interface FreeDeps extends VisitorDeps {
+  readonly clock: Clock
+  readonly uploads: Uploads
+  readonly freeRoutes: readonly FreeRoute[]
+}
+
+export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
+  return deps.freeRoutes.map((route) => ({
+    path: route.path,
+    methods: ['GET', 'HEAD', ...(route.post === undefined ? [] : ['POST'])],
+    serve: (context: Context, segment: string) => serveFree(deps, route, { context, segment }),
+  }))
+}
+
+/** Health checks pass without a slot. Beyond a rate that no monitor needs they are requests like others. */
+async function serveFree(
+  deps: FreeDeps,
+  route: FreeRoute,
+  { context, segment }: { readonly context: Context; readonly segment: string },
+): Promise<void> {
+  const visitor = visitorOf(deps, context.req)
+  if (route.isProbe === true && deps.admission.passesProbe(visitor.address))
+    return send(context, await route.serve(freeRequest(deps, { context, segment, limits: unlimited })))
+  const limits = withinLimits(deps, context)
+  if (limits === undefined) return
+  const request = freeRequest(deps, { context, segment, limits })
+  const action = context.method === 'POST' ? await readAction(deps, context, request) : undefined
+  if (action !== undefined && 'status' in action) return send(context, action)
+  const slot = enter(deps, context)
+  if (slot === undefined) return send(context, overloaded())
+  try {
+    send(context, await (action === undefined || route.post === undefined ? route.serve(request) : route.post(action)))
+  } finally {
+    slot.leave()
+  }
+}
+
+const unlimited: FreeRequest['limits'] = { takeQuote: () => undefined, takeLookup: () => undefined }
+const actionBytesMax = 1_024
+const actionBody = z.record(z.string(), z.unknown())
+
+async function readAction(deps: FreeDeps, { req, res }: Context, request: FreeRequest): Promise<FreeAction | Answer> {
+  const { address } = visitorOf(deps, req)
+  const bytes = await readBody(deps, { request: req, response: res, address, bytesMax: actionBytesMax })
+  if ('status' in bytes) return bytes
+  const parsed = parseJson(bytes)
+  if (!parsed.ok) return invalidRequest([{ field: 'body', message: parsed.message }])
+  const body = actionBody.safeParse(parsed.value)
+  return body.success
+    ? { ...request, body: body.data }
+    : invalidRequest([{ field: 'body', message: 'must be a JSON object' }])
+}
+
+interface FreeVisit extends Pick<FreeRequest, 'segment' | 'limits'> {
+  readonly context: Context
+}
+
+function freeRequest(deps: FreeDeps, { context, segment, limits }: FreeVisit): FreeRequest {
+  return {
+    address: clientAddress(context.req, deps.trustedProxyHops),
+    segment,
+    host: context.get('host'),
+    requestId: String(context.state['requestId']),
+    query: context.querystring,
+    header: (name) => headerOf(context.req, name),
+    limits,
+  }
+}
