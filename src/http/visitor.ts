@@ -10,7 +10,7 @@ import { clientAddress, limitKey } from './clientAddress.ts'
 import type { Connections } from './connections.ts'
 import { send } from './send.ts'
 
-/** Limits, and the products and rails that tell what a request is for. */
+/** Limits of callers, and the products and rails by which the purpose of a request is recognised. */
 export interface VisitorDeps {
   readonly admission: Admission
   readonly connections: Connections
