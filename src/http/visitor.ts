@@ -39,7 +39,11 @@ export function pathOf({ url = '' }: IncomingMessage): string {
 }
 
 /** Our own proxy refuses addresses that cause load without paying, at a fraction of our cost: deploy/haproxy.cfg. It removes this header. */
-export function tellProxy({ trustedProxyHops }: VisitorDeps, response: ServerResponse, state: 'spent' | 'paid'): void {
+export function reportAddressState(
+  { trustedProxyHops }: VisitorDeps,
+  response: ServerResponse,
+  state: 'spent' | 'paid',
+): void {
   if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
 }
 

@@ -30,7 +30,7 @@ export type PaymentState =
   | { readonly phase: 'unknown'; readonly version: 0 }
   | Submitted
   | (Verified & { readonly phase: 'verified' | 'released' })
-  | Live
+  | LiveAttempt
   | (Verified & { readonly phase: 'fulfilled' | 'exhausted' | 'refund_due' | 'reversed' })
   | { readonly phase: 'unmatched'; readonly version: number; readonly wallet: Address | undefined }
 
@@ -54,7 +54,7 @@ interface Verified {
 }
 
 /** An attempt has the payment. */
-export type Live = Verified & {
+export type LiveAttempt = Verified & {
   readonly phase: 'claimed' | 'streaming'
   readonly attemptId: string
   readonly leaseMs: number
@@ -219,14 +219,14 @@ export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settl
   return { mint, exposedBaseUnits: final ? 0n : requiredBaseUnits }
 }
 
-export function failureEvent(state: Live, reason: FailureReason): RequestFailed {
+export function failureEvent(state: LiveAttempt, reason: FailureReason): RequestFailed {
   const { attempt, attemptId } = state
   assert(attempt >= 1, 'a live attempt is counted from 1')
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
 /** Undefined when the attempt was overtaken. */
-function findLive(state: PaymentState, attemptId: string): Live | undefined {
+function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
   assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
   return isLive ? state : undefined
@@ -293,14 +293,14 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
 }
 
 /** Ends an attempt without a delivery. Attempts are bounded, so that one payment cannot buy any number of handler runs. */
-export function endAttempt(live: Live, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
+export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
   if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
   const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const
   const refund = live.isFinal ? [refundEvent(live)] : []
   return { step: 'payment.exhaust', events: [end, exhausted, ...refund] }
 }
 
-function isLastAttempt({ attempt }: Live, attemptsMax: number): boolean {
+function isLastAttempt({ attempt }: LiveAttempt, attemptsMax: number): boolean {
   assert(attemptsMax >= 1, 'a payment may be used at least once')
   return attempt >= attemptsMax
 }

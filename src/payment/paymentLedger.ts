@@ -11,7 +11,7 @@ import type { ListedPrice, Quote } from '@tollbook/core/quote'
  */
 export interface PaymentLedger {
   /** A payment and an idempotency key, as the ledger knows them. */
-  lookUp(question: LookUp): Promise<Known>
+  lookUp(question: PaymentLookup): Promise<KnownPayment>
   /** All the events or none, if the payment is still in the state they were decided on. Resolves once durable. */
   append(change: PaymentChange): Promise<AppendOutcome>
   /**
@@ -37,7 +37,7 @@ export interface PaymentLedger {
   findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
 }
 
-export interface LookUp {
+export interface PaymentLookup {
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
@@ -50,7 +50,7 @@ export interface DeliveryQuestion {
   readonly attemptId: string
 }
 
-export interface Known {
+export interface KnownPayment {
   readonly payment: PaymentState
   /** Present when this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined

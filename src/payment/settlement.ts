@@ -184,7 +184,7 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
  * The same question for each wallet that is accepted while the payment wallet changes. The first wallet that was paid decides;
  * if none was, the refusal is that of the first.
  */
-export function settleByAny(
+export function settleByAnyTerms(
   question: Omit<SettlementQuestion, 'terms'>,
   accepted: readonly PaymentTerms[],
 ): ProvenAmounts | Refusal {

@@ -3,7 +3,7 @@ import {
   type Allowance,
   type Cost,
   findExcess,
-  less,
+  remainingAllowance,
   readCeiling,
   type SpendingLimit,
   SpendingLimitExceeded,
@@ -45,7 +45,7 @@ export function createBudget(limit: SpendingLimit): Budget {
     reserve(asked) {
       for (const { name, allowed, counts } of scopes) {
         const sum = sumOf([...spent].filter((earlier) => counts(earlier, asked)))
-        const excess = findExcess(asked, less(allowed, sum), name)
+        const excess = findExcess(asked, remainingAllowance(allowed, sum), name)
         if (excess !== undefined) throw new SpendingLimitExceeded(excess)
       }
       // A separate object: the same one reserved twice counts twice.

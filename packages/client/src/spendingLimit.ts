@@ -73,7 +73,7 @@ export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   return { ...(attoUsd === undefined ? {} : { attoUsd }), ...(baseUnits === undefined ? {} : { baseUnits }) }
 }
 
-export function less({ attoUsd, baseUnits }: Allowance, spent: Cost): Allowance {
+export function remainingAllowance({ attoUsd, baseUnits }: Allowance, spent: Cost): Allowance {
   return {
     ...(attoUsd === undefined ? {} : { attoUsd: attoUsd - spent.attoUsd }),
     ...(baseUnits === undefined ? {} : { baseUnits: baseUnits - spent.baseUnits }),
