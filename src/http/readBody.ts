@@ -12,6 +12,7 @@ export interface BodyDeps {
   readonly uploads: Uploads
 }
 
+/** A request whose body has not been read, with the most bytes that it may have. */
 export interface ArrivingBody {
   readonly request: IncomingMessage
   readonly response: ServerResponse

@@ -33,6 +33,7 @@ export function purposeOf({ sales, endpoints }: VisitorDeps, request: IncomingMe
   return endpoints.some((endpoint) => path.endsWith(endpoint.path)) ? 'quote' : 'read'
 }
 
+/** The path without its query, as it was sent. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const end = url.indexOf('?')
   return end === -1 ? url : url.slice(0, end)

@@ -15,6 +15,7 @@ export interface PriceJob extends Repeated {
   inForce(): PriceInForce | undefined
 }
 
+/** The price that quotes use now, with the evidence for it. */
 export interface PriceInForce {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly prices: readonly Price[]
@@ -31,6 +32,7 @@ export interface PriceSource {
   ask(): Promise<MarketReading | MissingReading>
 }
 
+/** A market that reported nothing, and the reason for the operators. */
 export interface MissingReading {
   readonly source: string
   readonly why: string

@@ -44,6 +44,9 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   })
 }
 
+/**
+ * One run: sends unconfirmed payments again, and forgets those that are final. `memory` is carried from run to run.
+ */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
   const open = await deps.lifecycle.findOpen(question, statusesMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])

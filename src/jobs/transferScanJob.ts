@@ -47,6 +47,10 @@ async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
   for (const terms of all) await scanTransfers({ ...deps, terms, ownAccounts })
 }
 
+/**
+ * One run: records tokens that arrived without a request as unmatched, once they are too old to be presented as
+ * payment.
+ */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))

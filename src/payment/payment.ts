@@ -26,6 +26,7 @@ import { owesBurn, type Settlement } from './settlement.ts'
  * migrations/kinds/payment.sql has each step as rows.
  */
 
+/** State of a payment, folded from its events. `version` is the number of events and guards the next append. */
 export type PaymentState =
   | { readonly phase: 'unknown'; readonly version: 0 }
   | Submitted
@@ -141,6 +142,7 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
   return undefined
 }
 
+/** Consumes a settlement for one attempt. */
 export interface ClaimCommand {
   readonly order: Order
   /** The verified payment; from the chain the first time, from the ledger afterwards. */
@@ -219,6 +221,7 @@ export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settl
   return { mint, exposedBaseUnits: final ? 0n : requiredBaseUnits }
 }
 
+/** The end of an attempt without a delivery. It lifts the exposure that the attempt had caused. */
 export function failureEvent(state: LiveAttempt, reason: FailureReason): RequestFailed {
   const { attempt, attemptId } = state
   assert(attempt >= 1, 'a live attempt is counted from 1')
@@ -240,6 +243,7 @@ export function decideStart(state: PaymentState, attemptId: string): PaymentDeci
   return { step: 'payment.start', events: [started] }
 }
 
+/** Digests are SHA-256 in hex: of the order, and of the answer as it will be sent. */
 export interface FulfilCommand {
   readonly attemptId: string
   readonly orderDigest: string
@@ -262,6 +266,7 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   }
 }
 
+/** Ends an attempt so that the same proof can be used again. */
 export interface ReleaseCommand {
   readonly attemptId: string
   readonly reason: FailureReason
@@ -275,6 +280,7 @@ export function decideRelease(state: PaymentState, command: ReleaseCommand): Pay
   return endAttempt(live, failureEvent(live, command.reason), command.attemptsMax)
 }
 
+/** A stream that ended early, with the bytes that were sent and their digest. */
 export interface BreakCommand {
   readonly attemptId: string
   readonly bytes: number

@@ -37,6 +37,7 @@ export interface PaymentLedger {
   findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
 }
 
+/** Keys of one lookup: all of them are read in one query. */
 export interface PaymentLookup {
   readonly reference: PaymentReference
   readonly wallet: Address
@@ -50,6 +51,7 @@ export interface DeliveryQuestion {
   readonly attemptId: string
 }
 
+/** The ledger's record of a proof and an idempotency key, in one snapshot. */
 export interface KnownPayment {
   readonly payment: PaymentState
   /** Present when this wallet used the idempotency key within its time to live. */
@@ -58,6 +60,7 @@ export interface KnownPayment {
   readonly unsent: StoredAnswer | undefined
 }
 
+/** Earlier request of this wallet with the same idempotency key. */
 export interface EarlierUse {
   readonly reference: PaymentReference
   readonly orderDigest: string
@@ -73,6 +76,7 @@ export interface StoredAnswer {
   readonly recordedAtMs: number
 }
 
+/** Quotes that a payment of this wallet may have paid, by the time and slot at which it landed. */
 export interface OpenQuoteQuestion {
   readonly wallet: Address
   readonly endpoint: string
@@ -83,6 +87,7 @@ export interface OpenQuoteQuestion {
   readonly graceMs: number
 }
 
+/** A decision with the state that it was made on. The append fails as a conflict when the state has changed since. */
 export interface PaymentChange extends PaymentDecision {
   readonly reference: PaymentReference
   /** The state that the step was decided on. */
@@ -98,6 +103,7 @@ export interface PaymentChange extends PaymentDecision {
   readonly answerJson?: string
 }
 
+/** Expected outcomes. An unknown outcome, such as a lost connection, is thrown. */
 export type AppendOutcome =
   | {
       readonly outcome: 'appended'

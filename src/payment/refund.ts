@@ -3,6 +3,7 @@ import { transferBaseUnits } from '@tollbook/core/quote'
 import type { RefundDue } from './events/finalityEvents.ts'
 import type { Settlement } from './settlement.ts'
 
+/** A payment that bought nothing. */
 export interface OwedSettlement {
   readonly settlement: Settlement
   readonly isFinal: boolean

@@ -18,6 +18,7 @@ export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | und
   return refuseField(keyField, `must be 1 to 255 visible ASCII characters, for example a UUID (got ${key.length})`)
 }
 
+/** An order with the proof that was presented for it, before the proof is verified. */
 export interface PresentedOrder {
   readonly rail: PaymentRail
   readonly proof: Proof

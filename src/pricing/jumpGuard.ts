@@ -11,6 +11,7 @@ export interface MarketMemory {
 
 export const noMemory: MarketMemory = { believed: [], unconfirmedJump: undefined }
 
+/** The verdict about one poll, and the state for the next one. */
 export interface JudgedMove {
   readonly memory: MarketMemory
   readonly isBelieved: boolean

@@ -74,6 +74,10 @@ export interface CheckpointComparison {
   readonly missingEvents: number
 }
 
+/**
+ * Compares the ledger with a checkpoint that was stored elsewhere. A shorter ledger or another root means a restored
+ * or altered database.
+ */
 export async function compareWithCheckpoint(
   database: Database,
   { size, root: expected, origin, path }: CheckpointFile,

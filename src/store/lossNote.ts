@@ -14,10 +14,12 @@ const note = z.object({ position: z.int().positive(), leafHash: z.string().regex
 /** An event that was seen, and that the database no longer has. */
 export type LostEvent = z.infer<typeof note>
 
+/** Path of the note about lost events, next to the checkpoint file. */
 export function lossNoteOf(checkpointFile: string): string {
   return `${checkpointFile}.lost`
 }
 
+/** Survives the process, so that the next start learns of the loss. */
 export async function writeLossNote(checkpointFile: string, { position, leafHash }: LostEvent): Promise<void> {
   assert(position > 0 && leafHash.length === 64, 'a lost event had a position and a leaf')
   await writeFileAtomically(

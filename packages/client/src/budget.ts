@@ -16,6 +16,7 @@ export interface Spending extends Cost {
   readonly atMs: number
 }
 
+/** Amounts that were signed, against the spending limit. */
 export interface Budget {
   /** Counts what was spent before this process. */
   count(earlier: readonly Spending[]): void
@@ -37,6 +38,7 @@ interface Scope {
   readonly counts: (earlier: Spending, asked: Spending) => boolean
 }
 
+/** In memory: `count` brings in what an earlier process spent. */
 export function createBudget(limit: SpendingLimit): Budget {
   const scopes = scopesOf(limit)
   const spent = new Set<Spending>()

@@ -11,6 +11,7 @@ import { parseJson } from './readBody.ts'
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
 
+/** A receipt, and what it is checked against. */
 export interface ReceiptQuestion {
   /** The `receipt` of an answer, from wherever it was kept. */
   readonly receipt: unknown
@@ -20,6 +21,7 @@ export interface ReceiptQuestion {
   readonly expected?: ExpectedReceipt
 }
 
+/** Members that are given have to match. */
 export interface ExpectedReceipt {
   readonly wallet?: string
   readonly endpoint?: string

@@ -27,7 +27,7 @@ interface OpenMeteoApi {
   readonly setting: UpstreamSetting | undefined
 }
 
-/** An API of Open-Meteo. A customer has one key for all of them, on hosts of their own and at a faster pace. */
+/** An API of Open-Meteo. A customer has one key for all of them, on separate hosts and at a faster pace. */
 export function openOpenMeteo({ upstreams, openUpstream }: ProviderDeps, { name, host, setting }: OpenMeteoApi) {
   const apiKey = upstreams.OPEN_METEO?.apiKey
   const upstream = openUpstream({

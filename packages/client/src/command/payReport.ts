@@ -89,6 +89,10 @@ export interface ShownFailure {
   readonly pathOf: (payment: PendingPayment) => string
 }
 
+/**
+ * Text for a terminal, or one line of JSON on standard output for a program. It names the way to resume a signed
+ * payment.
+ */
 export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, failure: ShownFailure): void {
   const { name, stdout, stderr } = deps
   const { error, exitCode, pathOf } = failure
