@@ -86,7 +86,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     purpose !== 'read' && earned.has(address) ? 'payer' : purpose
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
   const window = setInterval(() => {
-    const seen = load.read(limit * share)
+    const seen = load.read(limit * share, reads)
     limit = adapt(limit, seen)
     allowances.adapt(seen.servesPayers && (seen.utilization > busyUtilization || seen.lagMs > busyLagMs))
     if (++windows % windowsPerSecond === 0) probes.clear()
@@ -98,8 +98,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       load.arrived()
       const room = roomOf(visitor)
       if (spendsTooMuch(visitor)) return true
-      // A read ends before the next one begins, so its share also counts the reads of a window.
-      if (room === 'read' && ++reads > limit * share) return true
+      // A read ends before the next one begins, so below its upper end the limit also counts the reads of a window.
+      if (room === 'read' && ++reads > limit * share && limit < limitMax) return true
       return isFull(room) || (room !== 'payer' && load.isFlood())
     },
     enter(visitor) {
@@ -189,7 +189,7 @@ function followLoad() {
       quotes.count++
       quotes.sumMs += durationMs
     },
-    read(max: number) {
+    read(max: number, reads: number) {
       // The histogram counts the timer's own interval. It is empty when the loop stood still for the whole window.
       const lagMs = delay.count === 0 ? windowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
       const utilizationNow = performance.eventLoopUtilization()
@@ -197,7 +197,7 @@ function followLoad() {
         lagMs,
         utilization: performance.eventLoopUtilization(utilizationNow, utilizationAtStart).utilization,
         quoteMs: quotes.count === 0 ? 0 : quotes.sumMs / quotes.count,
-        used: most / max,
+        used: Math.max(most, reads) / max,
         servesPayers,
       }
       isFlood = lagMs > floodLagMs && arrivals > floodArrivals

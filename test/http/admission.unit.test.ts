@@ -47,6 +47,24 @@ test('reads have a number in each window, because none of them waits', () => {
   expect([1, 2, 3, 4].map(() => admission.refuses(read))).toEqual([false, false, false, true])
 })
 
+test('reads have no number while the limit is at its upper end', () => {
+  const admission = openAdmission(limitMax)
+  const read: Visitor = { purpose: 'read', address: '192.0.2.1' }
+  expect(Array.from({ length: limitMax }, () => admission.refuses(read))).not.toContain(true)
+})
+
+test('reads use the limit, so that it recovers when nothing but reads comes', async () => {
+  let used = 0
+  const adapt = (limit: number, load: Load) => {
+    used = Math.max(used, load.used)
+    return limit
+  }
+  const admission = createAdmission({ now: () => performance.now(), limitAtStart: 4, adapt })
+  afterFile(() => Promise.resolve(admission.close()))
+  admission.refuses({ purpose: 'read', address: '192.0.2.1' })
+  await awaitThat('the read is seen', () => used === 1 / 2)
+})
+
 test('a proof alone earns nothing', () => {
   const admission = openAdmission(2)
   admission.enter(proof)?.leave()
