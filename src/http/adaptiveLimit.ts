@@ -22,7 +22,7 @@ const increase = 32
 
 /**
  * The limit of the next window: additive increase, multiplicative decrease. It grows in calm windows even if it is not used: it starts at its
- * upper end, and a lag that a start or a rare burst has caused says nothing about what comes seconds later.
+ * upper end, and the lag of a start or of a rare burst is over seconds later.
  */
 export function nextLimit(limit: number, { lagMs, quoteMs, servesPayers }: Load): number {
   const least = servesPayers ? limitMinBesidePayers : limitMin

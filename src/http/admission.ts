@@ -102,7 +102,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       load.arrived()
       const room = roomOf(visitor)
       if (spendsTooMuch(visitor)) return true
-      // A read ends before the next one begins, so beside payers its share also counts the reads of a window.
+      // A read ends before the next one begins, so while payers are served its share also counts the reads of a window.
       if (room === 'read' && ++reads > Math.max(readsMin, limit * share) && servesPayers) return true
       return isFull(room) || (room !== 'payer' && load.isFlood())
     },

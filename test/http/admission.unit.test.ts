@@ -40,7 +40,7 @@ test('a verified payment gives its place back at once, and its address is served
   expect(admission.inFlight()).toBe(18)
 })
 
-test('beside payers reads have a number in each window, because none of them waits', async () => {
+test('while payers are served, reads have a number in each window, because none of them waits', async () => {
   const admission = openAdmission(50)
   const read: Visitor = { purpose: 'read', address: '192.0.2.1' }
   // Without a turn of the event loop no window ends.
