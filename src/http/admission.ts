@@ -75,8 +75,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Decides in memory, for this instance alone. Health checks and callers who have paid keep their own share of the
- * slots.
+ * Decides in memory, for this instance alone. Health checks and
+ * callers who have paid keep their own share of the slots.
  */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options

@@ -19,6 +19,7 @@ export interface Breaker {
 const failuresMax = 5
 export const breakerRestMs = 30_000
 
+/** Opens after failures in a row. After its rest one request is sent; its outcome closes or opens it again. */
 export function createBreaker(clock: Clock): Breaker {
   let failuresInARow = 0
   let isProbed = false

@@ -50,6 +50,7 @@ interface ChatServerState {
   limitName: RequestForm['limitName']
 }
 
+/** A server with the chat API of OpenAI. Its error bodies are read and never quoted. */
 export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions): ChatServer {
   const { label, baseUrl, models, apiKey, timeoutMs } = options
   const upstream = createUpstream(deps, {

@@ -34,6 +34,7 @@ export interface StreamReading<T, R> {
   refuse(reply: Reply): R
 }
 
+/** One request of a provider's API. */
 export interface UpstreamRequest {
   /** Appended to the base; begins with a slash. */
   readonly path: string
@@ -52,6 +53,7 @@ export interface Reply {
   readonly text: string
 }
 
+/** Limits of one provider. Absent ones have defaults. */
 export interface UpstreamLimits {
   /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
   readonly pace?: PaceLimit
@@ -101,6 +103,7 @@ interface State extends UpstreamDeps {
   readonly retries: Pace
 }
 
+/** Access to one provider with its pace, breaker and retries. Every failure is thrown as `UpstreamFailure`. */
 export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Upstream {
   const { clock } = deps
   const state: State = {

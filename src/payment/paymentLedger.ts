@@ -5,9 +5,9 @@ import type { Fulfilment } from './receipt.ts'
 import type { ListedPrice, Quote } from '@tollbook/core/quote'
 
 /**
- * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who is first. Every method throws a
- * retryable `Fault` when the outcome is unknown; the caller gets that answer, and never that the payment is invalid
- * (I8).
+ * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who
+ * is first. Every method throws a retryable `Fault` when the outcome is unknown;
+ * the caller gets that answer, and never that the payment is invalid (I8).
  */
 export interface PaymentLedger {
   /** A payment and an idempotency key, as the ledger knows them. */

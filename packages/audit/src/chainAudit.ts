@@ -11,6 +11,7 @@ import { signatureOf, solanaStream } from './streamName.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
 import type { TokenMove } from './tokenMoves.ts'
 
+/** Numbers of transactions that were compared with the chain, by outcome. */
 export interface ChainFigures {
   confirmed: number
   /** Payments and burns that the ledger has as dropped by the chain, and the chain does not have. */

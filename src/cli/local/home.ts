@@ -35,6 +35,7 @@ const privateFolder = 0o700
 const enterableFolder = 0o711
 const privateFile = 0o600
 
+/** Creates the folders. Keys are created when they are first asked for, and read from then on. */
 export async function openHome(folder: string): Promise<Home> {
   const path = resolve(folder)
   const keys = join(path, 'keys')

@@ -38,6 +38,7 @@ export interface LocalModeOptions {
   readonly onProgress?: (step: string) => void
 }
 
+/** A running local service, with everything it needs. */
 export interface LocalMode {
   readonly baseUrl: string
   readonly localJsonPath: string
