@@ -16,7 +16,6 @@ const missesMax = 3
 const windowMs = 10 * 60_000
 const buyersMax = 5_000
 
-/** Bounds lookups of unknown items for each buyer: they cost a provider's quota and are not paid for. */
 export function createMissBudget(clock: Clock): MissBudget {
   const perf = { now: () => clock.monotonicMs() }
   const countedMs = new LRUCache<string, number[]>({ perf, ttlResolution: 0, ...cacheBound(buyersMax), ttl: windowMs })

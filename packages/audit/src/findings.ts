@@ -78,7 +78,7 @@ export interface FindingsState {
   readonly firsts: Readonly<Partial<Record<Aspect, Finding>>>
 }
 
-/** Stores a bounded number of findings for each check. Counts, and the first finding of each aspect, are exact. */
+/** Stores a bounded number of findings for each aspect. Counts, and the first finding of each aspect, are exact. */
 export class Findings {
   readonly #stored: Finding[]
   readonly #storedOf = new Map<Aspect, number>()
