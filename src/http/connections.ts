@@ -58,6 +58,8 @@ export function createConnections(
     if (open >= connectionsMax) {
       const [longestIdle] = idle
       if (longestIdle === undefined) return refuse(socket)
+      // It closes after this turn of the event loop, in which further connections arrive.
+      idle.delete(longestIdle)
       longestIdle.destroy()
     }
     open++

@@ -5,7 +5,7 @@ import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { listenWithAcceptors, portOf } from './acceptors.ts'
-import { answerClientError, headerBytesMax, rawAnswer } from './clientError.ts'
+import { answerClientError, endUnread, headerBytesMax } from './clientError.ts'
 import { errorAnswer } from './transportError.ts'
 
 const limits = {
@@ -97,7 +97,7 @@ function onClientError({ whenAnswered }: Guard, error: NodeJS.ErrnoException, so
 function answerConnect(_request: IncomingMessage, socket: Duplex): void {
   const headers = { allow: 'GET, HEAD, POST' }
   socket.on('error', () => socket.destroy())
-  socket.end(rawAnswer(errorAnswer('METHOD_NOT_ALLOWED', 'this server is not a proxy (got CONNECT)', { headers })))
+  endUnread(socket, errorAnswer('METHOD_NOT_ALLOWED', 'this server is not a proxy (got CONNECT)', { headers }))
 }
 
 function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {

@@ -45,3 +45,10 @@ export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
     },
   }
 }
+
+/** Stops all of them at once. One that fails to stop keeps no other from it. */
+export async function stopAll(jobs: readonly Repeated[]): Promise<void> {
+  const ended = await Promise.allSettled(jobs.map((job) => job.stop()))
+  const failures = ended.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []))
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} jobs did not stop`)
+}
