@@ -4,7 +4,7 @@ import { Fault } from '@tollbook/core/fault'
 import type { SignedTransaction, Simulation } from '../payment/proof.ts'
 import type { ChainNode } from './chainNode.ts'
 import { callNode, refusalIsFault, type RotationDeps } from './rpcClient.ts'
-import { readSimulation, simulationJson, type Rehearsed } from './simulation.ts'
+import { readSimulation, simulationJson, type RehearsalOutcome } from './simulation.ts'
 
 export interface Rehearsal extends Pick<SignedTransaction, 'bytes'> {
   /** Present when a signer has yet to sign. */
@@ -53,7 +53,7 @@ async function rehearseOn(deps: RotationDeps, node: ChainNode, transaction: Rehe
   return inState(deps, rehearsed, slot)
 }
 
-function inState({ nodes }: RotationDeps, rehearsed: Rehearsed, slot: number): Simulation {
+function inState({ nodes }: RotationDeps, rehearsed: RehearsalOutcome, slot: number): Simulation {
   switch (rehearsed.outcome) {
     case 'would_succeed':
       return { ...rehearsed, bound: nodes.boundAt(slot) }

@@ -22,7 +22,7 @@ export const simulationJson = z.object({
 type SimulationJson = z.infer<typeof simulationJson>['value']
 
 /** Outcome in the state of one node. */
-export type Rehearsed =
+export type RehearsalOutcome =
   | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects }
   | { readonly outcome: 'would_fail'; readonly text: string; readonly insufficientFunds: boolean }
   | { readonly outcome: 'blockhash_unknown' }
@@ -31,7 +31,7 @@ export type Rehearsed =
 /**
  * Result of `simulateTransaction`: an expected failure as an outcome, or the effects that the transaction would have.
  */
-export function readSimulation(value: SimulationJson, message: VersionedMessage): Rehearsed {
+export function readSimulation(value: SimulationJson, message: VersionedMessage): RehearsalOutcome {
   // Too old for this node, or too new.
   if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_unknown' }
   if (value.err === 'AlreadyProcessed') return { outcome: 'already_landed' }

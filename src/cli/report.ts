@@ -197,7 +197,7 @@ async function print(deps: ReportCommandDeps, { reports, report, question, forma
   if (format === 'csv') {
     const { read, ...position } = await reports.csv(report, question)
     for await (const chunk of read) await output.write(String(chunk))
-    tellLag(deps, position)
+    reportLag(deps, position)
     return
   }
   const { read, ...position } = await reports.table(report, question)
@@ -206,10 +206,10 @@ async function print(deps: ReportCommandDeps, { reports, report, question, forma
       ? jsonLines(report, read, { ...reports.token, ...position })
       : textTable(read, reports.token.decimals),
   )
-  tellLag(deps, position)
+  reportLag(deps, position)
 }
 
-function tellLag({ stderr }: ReportCommandDeps, { position, headPosition }: ReportPosition): void {
+function reportLag({ stderr }: ReportCommandDeps, { position, headPosition }: ReportPosition): void {
   if (position >= headPosition) return
   const why = 'this database or login may only read, and no service with the finance reports has rolled up the rest'
   stderr.write(`as of position ${position} of ${headPosition}: ${why}\n`)

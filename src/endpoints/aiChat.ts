@@ -109,13 +109,13 @@ function openAiChat(deps: ChatDeps): ProductHandler<ChatOrder> {
   }
 }
 
-interface Said {
+interface Conversation {
   readonly system?: string
   readonly message?: string
   readonly messages?: readonly ChatMessage[]
 }
 
-function messagesOf({ system, message: said, messages = [] }: Said): readonly ChatMessage[] {
+function messagesOf({ system, message: said, messages = [] }: Conversation): readonly ChatMessage[] {
   return [
     ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
     ...messages,

@@ -13,7 +13,7 @@ import {
 } from './askInTurn.ts'
 import type { Provider, Witness } from './providers/provider.ts'
 import {
-  type Agreed,
+  type AgreedReading,
   type AgreementRule,
   type Judgement,
   judgeReadings,
@@ -76,8 +76,8 @@ export async function askForAgreement<Query, Data>(
   // A value that is known confirms the figures that witnesses do not report.
   let size = witnesses.length > 0 && lastKnown !== undefined ? 1 : 2
   for (let asked = 0; waiting.length > 0; asked++) {
-    const wave = waiting.splice(0, size).map((provider) => hearProvider(round, provider))
-    const confirming = asked === 0 ? witnesses.map((witness) => hearWitness(round, witness)) : []
+    const wave = waiting.splice(0, size).map((provider) => readProvider(round, provider))
+    const confirming = asked === 0 ? witnesses.map((witness) => readWitness(round, witness)) : []
     const heard = await Promise.all([...wave, ...confirming])
     round.heard.push(...heard.filter((one) => one !== undefined))
     const readings = round.heard.map(({ reading }) => reading)
@@ -125,7 +125,7 @@ function availableFirst<Query, Data>(providers: readonly Provider<Query, Data>[]
   return providers.toSorted((one, other) => canAsk(other) - canAsk(one))
 }
 
-function isAgreed(judged: Judgement): judged is Agreed {
+function isAgreed(judged: Judgement): judged is AgreedReading {
   return 'sold' in judged
 }
 
@@ -153,7 +153,7 @@ function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): P
 }
 
 /** The evidence in `meta.agreement`. */
-function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: Agreed): Json {
+function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: AgreedReading): Json {
   const { main, tolerances } = policy
   const tolerance = tolerances[main]
   const shown = ({ source, figures, asOfMs }: Reading) => ({
@@ -181,7 +181,7 @@ function shownFields(fields: readonly string[]): readonly string[] {
   return fields.length <= fieldsShownMax ? fields : [...new Set(fields.map(familyOf))]
 }
 
-async function hearProvider<Query, Data>(
+async function readProvider<Query, Data>(
   { asking, query, endMs, failures, silent }: Round<Query, Data>,
   provider: Provider<Query, Data>,
 ): Promise<Heard<Data> | undefined> {
@@ -204,7 +204,7 @@ async function hearProvider<Query, Data>(
   }
 }
 
-async function hearWitness<Query, Data>(
+async function readWitness<Query, Data>(
   { query, silent }: Round<Query, Data>,
   { name, ask }: Witness<Query>,
 ): Promise<Heard<Data> | undefined> {

@@ -22,7 +22,7 @@ export interface NewsSource {
   readonly spacingMs: number
   whyUnavailable(): string | undefined
   /** Throws only `UpstreamFailure`. */
-  poll(known: FeedValidators, signal: AbortSignal): Promise<Polled>
+  poll(known: FeedValidators, signal: AbortSignal): Promise<PollResult>
 }
 
 /** Validators of the source's last answer, for conditional requests. */
@@ -31,7 +31,7 @@ export interface FeedValidators {
   readonly lastModified: string | undefined
 }
 
-export interface Polled extends FeedValidators {
+export interface PollResult extends FeedValidators {
   readonly articles: readonly Article[]
 }
 

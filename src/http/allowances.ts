@@ -37,7 +37,7 @@ const passesPerSecond = 10
 const addressesMax = 10_000
 const msPerSecond = 1_000
 
-interface Spent {
+interface SpentAllowance {
   units: number
   atMs: number
   /** Since when the address has been refused without a pause. */
@@ -46,12 +46,12 @@ interface Spent {
 
 /** Leaky buckets of one size that follows the load, one for each address. */
 export function createAllowances(now: () => number): Allowances {
-  const byAddress = new LRUCache<string, Spent>({ max: addressesMax })
+  const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
   let perSecond = unitsPerSecondMax
   let ofWindow = 0
   let wasBusy = false
-  const passes: Spent = { units: 0, atMs: now() }
-  const leak = (spent: Spent, rate: number): Spent => {
+  const passes: SpentAllowance = { units: 0, atMs: now() }
+  const leak = (spent: SpentAllowance, rate: number): SpentAllowance => {
     const atMs = now()
     spent.units = Math.max(0, spent.units - ((atMs - spent.atMs) / msPerSecond) * rate)
     spent.atMs = atMs
@@ -75,7 +75,7 @@ export function createAllowances(now: () => number): Allowances {
         perSecond = Math.max(unitsPerSecondMin, perSecond * decrease)
       }
       if (perSecond >= unitsPerSecondMax) return
-      const spent: Spent = byAddress.get(address) ?? { units: 0, atMs: now() }
+      const spent: SpentAllowance = byAddress.get(address) ?? { units: 0, atMs: now() }
       spent.units = Math.min(leak(spent, perSecond).units + units, perSecond * (burstSeconds + debtSecondsMax))
       byAddress.set(address, spent)
     },

@@ -136,7 +136,7 @@ function remember({ log }: PriceJobDeps, state: State, trouble: string | undefin
   state.trouble = trouble
 }
 
-interface Agreed {
+interface AgreedPrice {
   readonly agreedAtMs: number
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly readings: readonly MarketReading[]
@@ -150,7 +150,7 @@ const attemptsMax = 5
 async function confirm(
   { tolerancePercent }: PricePolicy,
   deps: PriceJobDeps,
-  { state, agreed }: { readonly state: State; readonly agreed: Agreed },
+  { state, agreed }: { readonly state: State; readonly agreed: AgreedPrice },
 ): Promise<void> {
   const prices = deps.pricesAt(agreed.tokenPriceAttoUsd)
   if (prices === undefined) {
@@ -198,7 +198,7 @@ function priceOfList({ sourceName, pricesAt, split }: PriceJobDeps, list: PriceL
   return isDeepStrictEqual(pricesAt(price), list.prices) ? price : undefined
 }
 
-function putInForce(deps: PriceJobDeps, state: State, { silent: _silent, ...price }: Agreed & PriceInForce): void {
+function putInForce(deps: PriceJobDeps, state: State, { silent: _silent, ...price }: AgreedPrice & PriceInForce): void {
   state.inForce = { ...price, confirmedAtMs: deps.clock.monotonicMs() }
   remember(deps, state, undefined)
 }

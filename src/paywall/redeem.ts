@@ -11,7 +11,7 @@ import type { Fulfilment } from '../payment/receipt.ts'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Failure, HandlerFailure, Value } from '../product/product.ts'
 import { type Claim, idempotencyOf } from './claimPayment.ts'
-import type { Attempted } from './runHandler.ts'
+import type { AttemptOutcome } from './runHandler.ts'
 
 export interface RedeemDeps {
   readonly clock: Clock
@@ -72,7 +72,7 @@ function isTooLong({ idempotencyKey }: Claim, answerJson: string): boolean {
 export async function release(
   deps: RedeemDeps,
   claim: Claim,
-  outcome: Failure | Extract<Attempted, { readonly kind: 'broken' }>,
+  outcome: Failure | Extract<AttemptOutcome, { readonly kind: 'broken' }>,
 ): Promise<Refusal> {
   const reason = outcome.kind === 'failed' ? failureReason(outcome.code) : 'internal_error'
   const { payment, attemptId } = claim

@@ -16,7 +16,7 @@ export interface RunningStream extends Stream {
 }
 
 /** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
-export type Attempted = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
+export type AttemptOutcome = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
 /** The claim that a run fulfils. */
 export interface ClaimedRun extends Pick<Job, 'requestId'> {
@@ -25,7 +25,7 @@ export interface ClaimedRun extends Pick<Job, 'requestId'> {
 }
 
 /** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */
-export async function runHandler(deps: HandlerDeps, ordered: Ordered, run: ClaimedRun): Promise<Attempted> {
+export async function runHandler(deps: HandlerDeps, ordered: Ordered, run: ClaimedRun): Promise<AttemptOutcome> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
   const ended = new AbortController()

@@ -1,10 +1,10 @@
 import { type PricedProduct, priceEntries } from './priceList.ts'
-import { type Divided, split } from './split.ts'
+import { type DividedPrice, split } from './split.ts'
 import type { SplitShare } from './splitSetting.ts'
 import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd } from './tokenPrice.ts'
 
 /** The price of one endpoint at a token price, and its shares. */
-export interface PricedEndpoint extends Divided {
+export interface PricedEndpoint extends DividedPrice {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd

@@ -4,30 +4,30 @@ import type { Share } from '@tollbook/core/quote'
 import type { SplitShare } from './splitSetting.ts'
 
 /** An amount divided by a split: the burn, and the shares in the order of the split. */
-export interface Divided {
+export interface DividedPrice {
   readonly burnBaseUnits: bigint
   readonly shares: readonly Share[]
 }
 
-const whole = 1_000n
+const wholePerMille = 1_000n
 const burnAccount = 'burn'
 
 /**
  * Divides what is required without losing or making a base unit: the burn is rounded up, because its percentage is
  * promised; the shares are rounded down; the first account that is not the burn takes the rest (I18).
  */
-export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
+export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]): DividedPrice {
   assert(requiredBaseUnits > 0n, 'a request costs at least one base unit')
   assert(
-    policy.reduce((sum, { perMille }) => sum + perMille, 0) === Number(whole),
+    policy.reduce((sum, { perMille }) => sum + perMille, 0) === Number(wholePerMille),
     'the shares of a split add up to the whole payment',
   )
   const burn = policy.find(({ account }) => account === burnAccount)
-  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burn?.perMille ?? 0), whole)
+  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burn?.perMille ?? 0), wholePerMille)
   const accounts = policy.filter(({ account }) => account !== burnAccount)
   const rounded = accounts.map(({ account, perMille }) => ({
     account,
-    baseUnits: divideRoundingDown(requiredBaseUnits * BigInt(perMille), whole),
+    baseUnits: divideRoundingDown(requiredBaseUnits * BigInt(perMille), wholePerMille),
   }))
   const [first, ...others] = rounded
   const { account } = assertPresent(first, 'a split has an account besides the burn')

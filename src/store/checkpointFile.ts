@@ -21,7 +21,7 @@ import { writeFileAtomically } from './writeFileAtomically.ts'
  * The file never moves back: a smaller checkpoint, or another root for the same size, means that the database has lost
  * events, and the file is what shows it.
  */
-export async function keepCheckpoint(path: string, note: string): Promise<void> {
+export async function storeCheckpointFile(path: string, note: string): Promise<void> {
   const given = assertPresent(readCheckpoint(note), 'a checkpoint is a signed note')
   const stored = await readCheckpointFile(path)
   if (stored !== undefined && given.size < stored.size)

@@ -9,7 +9,7 @@ import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { type Ledger, openLedger } from '../../src/store/openLedger.ts'
-import { keepCheckpoint, requireStoredCheckpoint } from '../../src/store/checkpointFile.ts'
+import { storeCheckpointFile, requireStoredCheckpoint } from '../../src/store/checkpointFile.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { signOnce } from '../../src/store/signOnce.ts'
@@ -30,7 +30,7 @@ async function sealAndKeep(ledger: Ledger): Promise<void> {
     ...ledger,
     sign: (tree) => signCheckpoint({ origin: 'tollbook/test', ...tree }, signer),
   })
-  await keepCheckpoint(file, assertPresent(checkpoint, 'there are events').note)
+  await storeCheckpointFile(file, assertPresent(checkpoint, 'there are events').note)
 }
 
 /** A copy of the database in its current state, under another name: a backup. It must have no connections meanwhile. */
@@ -95,11 +95,11 @@ async function openInstanceForAWhile(databaseUrl: string) {
 test('a checkpoint is written whole: to a temporary file and renamed over the one before', async () => {
   const folder = await makeScratchDirectory()
   const path = join(folder, 'checkpoint')
-  await keepCheckpoint(path, noteOf(1))
-  await keepCheckpoint(path, noteOf(2))
+  await storeCheckpointFile(path, noteOf(1))
+  await storeCheckpointFile(path, noteOf(2))
   expect(await readFile(path, 'utf8')).toBe(noteOf(2))
   expect(await readdir(folder)).toEqual(['checkpoint'])
-  await expect(keepCheckpoint(join(folder, 'no', 'checkpoint'), noteOf(1))).rejects.toThrow(/CHECKPOINT_FILE/)
+  await expect(storeCheckpointFile(join(folder, 'no', 'checkpoint'), noteOf(1))).rejects.toThrow(/CHECKPOINT_FILE/)
 })
 
 const noteOf = (size: number, root = 'a') =>
@@ -107,12 +107,12 @@ const noteOf = (size: number, root = 'a') =>
 
 test('the file keeps the greatest checkpoint: neither a smaller one nor another root of its size replaces it', async () => {
   const path = join(await makeScratchDirectory(), 'checkpoint')
-  await keepCheckpoint(path, noteOf(99))
-  await expect(keepCheckpoint(path, noteOf(67))).rejects.toThrow(/67 events was to replace that of 99 events/)
-  await expect(keepCheckpoint(path, noteOf(99, 'b'))).rejects.toThrow(/two checkpoints of 99 events/)
+  await storeCheckpointFile(path, noteOf(99))
+  await expect(storeCheckpointFile(path, noteOf(67))).rejects.toThrow(/67 events was to replace that of 99 events/)
+  await expect(storeCheckpointFile(path, noteOf(99, 'b'))).rejects.toThrow(/two checkpoints of 99 events/)
   expect(await readFile(path, 'utf8')).toBe(noteOf(99))
-  await keepCheckpoint(path, noteOf(99))
-  await keepCheckpoint(path, noteOf(100))
+  await storeCheckpointFile(path, noteOf(99))
+  await storeCheckpointFile(path, noteOf(100))
   expect(await readFile(path, 'utf8')).toBe(noteOf(100))
 })
 

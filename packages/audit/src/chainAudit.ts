@@ -36,7 +36,7 @@ interface OpenQuestion {
   readonly slot: number
 }
 
-interface Noted {
+interface NotedEvent {
   readonly event: AuditedEvent
   readonly position: number
 }
@@ -64,7 +64,7 @@ export class ChainAudit {
   readonly #wallets: RecordedWallets
   readonly #accounts: WalletAccounts
   readonly #unrecorded: UnrecordedDeps
-  #waiting: Noted[] = []
+  #waiting: NotedEvent[] = []
 
   constructor(node: ChainNode, replay: Replay, { paymentWallet, recordedWithinMs, figures }: ChainAuditOptions) {
     this.#node = node
@@ -109,7 +109,7 @@ export class ChainAudit {
     }
   }
 
-  async #verify({ event, position }: Noted): Promise<void> {
+  async #verify({ event, position }: NotedEvent): Promise<void> {
     if (event.kind === 'PaymentVerified') return this.#verifyPayment(event.settlement, position)
     if (event.kind === 'PaymentReversed') {
       const signature = signatureOf(event.stream)
@@ -133,10 +133,10 @@ export class ChainAudit {
   /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
   #verifyReceivers({ landed, account }: FoundChange, { signature, mint, payments }: PayoutEvent, position: number) {
     const sent = sentTo(movesOf(landed, mint), account)
-    const booked = new Map<string, bigint>()
-    for (const { wallet, paidBaseUnits } of payments) booked.set(wallet, (booked.get(wallet) ?? 0n) + paidBaseUnits)
-    for (const wallet of new Set([...sent.keys(), ...booked.keys()])) {
-      const [found, paid] = [sent.get(wallet) ?? 0n, booked.get(wallet) ?? 0n]
+    const recorded = new Map<string, bigint>()
+    for (const { wallet, paidBaseUnits } of payments) recorded.set(wallet, (recorded.get(wallet) ?? 0n) + paidBaseUnits)
+    for (const wallet of new Set([...sent.keys(), ...recorded.keys()])) {
+      const [found, paid] = [sent.get(wallet) ?? 0n, recorded.get(wallet) ?? 0n]
       if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are recorded`)
     }
   }
@@ -192,9 +192,9 @@ export class ChainAudit {
    * A transfer that no caller presented, a payout or a burn: the change of one of the token accounts is all that is recorded.
    * Undefined unless the transaction succeeded with a change that can be examined further.
    */
-  async #verifyChange(booked: ChangeBooked): Promise<FoundChange | undefined> {
-    const { signature, mint, slot, changeBaseUnits, position, accounts } = booked
-    const landed = await this.#findLanded(booked)
+  async #verifyChange(recorded: RecordedChange): Promise<FoundChange | undefined> {
+    const { signature, mint, slot, changeBaseUnits, position, accounts } = recorded
+    const landed = await this.#findLanded(recorded)
     if (landed === undefined) return undefined
     if (hasFailed(landed)) {
       this.#leaveOpen({ signature, position, said: 'failed', slot })
@@ -214,7 +214,7 @@ export class ChainAudit {
   }
 
   /** Undefined when the node does not have it. A node that has pruned it, or has not reached its slot, does not contradict. */
-  async #findLanded({ signature, slot, position }: Booked): Promise<ChainTransaction | undefined> {
+  async #findLanded({ signature, slot, position }: RecordedTransaction): Promise<ChainTransaction | undefined> {
     const known = await this.#node.transaction(signature)
     if (known !== undefined) return known
     if (slot < (await this.#node.firstSlot())) {
@@ -264,13 +264,13 @@ export class ChainAudit {
   }
 }
 
-interface Booked {
+interface RecordedTransaction {
   readonly signature: string
   readonly slot: number
   readonly position: number
 }
 
-interface ChangeBooked extends Booked {
+interface RecordedChange extends RecordedTransaction {
   readonly mint: string
   /** Of a payment token account's balance. */
   readonly changeBaseUnits: bigint

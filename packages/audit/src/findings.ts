@@ -92,7 +92,7 @@ export class Findings {
     for (const aspect of aspects) this.#storedOf.set(aspect, this.of(aspect).length)
   }
 
-  add(code: FindingCode, { position, subject, message }: Place): void {
+  add(code: FindingCode, { position, subject, message }: FindingPlace): void {
     const finding: Finding = { aspect: findingAspects[code], code, position, subject, message }
     const { aspect } = finding
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
@@ -125,7 +125,7 @@ export class Findings {
 }
 
 /** Location of a finding. The position is undefined for a row that belongs to no event. */
-export interface Place {
+export interface FindingPlace {
   readonly position: number | undefined
   readonly subject: string
   readonly message: string

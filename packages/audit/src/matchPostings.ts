@@ -7,13 +7,13 @@ import type { AccountTotals, EnteredPosting } from './journal.ts'
  * the name and mint behind the number, so a number that was given another name is found at the first event that uses it.
  */
 
-interface Place {
+interface PostingPlace {
   readonly position: number
   readonly findings: Findings
 }
 
 /** Compares the stored postings of one event with those that follow from its body. */
-export function matchPostings(stored: StoredPostings, derived: readonly EnteredPosting[], place: Place): void {
+export function matchPostings(stored: StoredPostings, derived: readonly EnteredPosting[], place: PostingPlace): void {
   const { debits, credits, amounts } = stored
   const count = Math.max(debits.length, credits.length, amounts.length)
   if (count === 0 && derived.length === 0) return
@@ -44,7 +44,7 @@ interface StoredPosting {
   readonly amountBaseUnits: bigint | undefined
 }
 
-function blame({ position, findings }: Place, line: number, { found, right }: Pair): void {
+function blame({ position, findings }: PostingPlace, line: number, { found, right }: Pair): void {
   const code = right === undefined ? 'posting_unexpected' : found === undefined ? 'posting_missing' : 'posting_differs'
   const said =
     found === undefined ? 'nothing' : `${nameOf(found.debit)} > ${nameOf(found.credit)} ${found.amountBaseUnits ?? '?'}`

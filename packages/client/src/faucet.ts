@@ -71,9 +71,9 @@ export async function fundWallet(options: FaucetOptions, request: FaucetRequest)
   const mintAuthority = readSecretKey(options.mintAuthority)
   const faucet = { rpc, chain, clock, mintAuthority }
   const { address: authority } = mintAuthority
-  if ((await lamportsOf(faucet, authority)) < feeReserveLamports) await giveSol(faucet, authority, lamportsPerSol)
-  const airdrop = gift.lamports === 0n ? [] : [await giveSol(faucet, gift.address, gift.lamports)]
-  const { tokenAccount, signature } = await giveTokens(faucet, gift)
+  if ((await lamportsOf(faucet, authority)) < feeReserveLamports) await sendSol(faucet, authority, lamportsPerSol)
+  const airdrop = gift.lamports === 0n ? [] : [await sendSol(faucet, gift.address, gift.lamports)]
+  const { tokenAccount, signature } = await sendTokens(faucet, gift)
   return {
     address: gift.address,
     tokenAccount,
@@ -117,14 +117,14 @@ async function lamportsOf({ rpc }: Faucet, address: Address): Promise<number> {
   return value
 }
 
-async function giveSol(faucet: Faucet, address: Address, lamports: bigint): Promise<Signature> {
+async function sendSol(faucet: Faucet, address: Address, lamports: bigint): Promise<Signature> {
   const text = await faucet.rpc.call('requestAirdrop', [address, Number(lamports)], z.string())
   const signature = assertPresent(readSignature(text), 'an airdrop has a signature')
   await waitUntilConfirmed(faucet, signature)
   return signature
 }
 
-async function giveTokens(faucet: Faucet, { address, mint, facts, baseUnits }: Gift) {
+async function sendTokens(faucet: Faucet, { address, mint, facts, baseUnits }: Gift) {
   const { chain, mintAuthority } = faucet
   const { address: authority } = mintAuthority
   const token = { mint, ...facts }

@@ -61,7 +61,7 @@ async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order)
   const offeredAtMs = payer.clock.monotonicMs()
   const quote = checkQuote({ offer, url: new URL(request.content.url), pins: payer.pins })
   if ('problem' in quote) throw new QuoteRefused(quote, offer.body)
-  const plan = await makePlan(payer, quote)
+  const plan = await planFor(payer, quote)
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
   await payer.onEvent({ kind: 'quoted', plan })
 
@@ -112,7 +112,7 @@ function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: 
   )
 }
 
-async function makePlan(payer: Payer, quote: PayableQuote): Promise<PaymentPlan | QuoteProblem> {
+async function planFor(payer: Payer, quote: PayableQuote): Promise<PaymentPlan | QuoteProblem> {
   const plan = planPayment(quote, await payer.chain.readToken(quote))
   return 'problem' in plan ? plan : (payer.rent.admit(plan) ?? plan)
 }

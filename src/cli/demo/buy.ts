@@ -5,7 +5,7 @@ import { createPayingFetch } from '@tollbook/client/payingFetch'
 import type { PendingPayment } from '@tollbook/client/pendingPayment'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { type DemoDeps, rpcUrlOf, type Spent, walletOf } from './demoDeps.ts'
+import { type DemoDeps, rpcUrlOf, type DemoSpending, walletOf } from './demoDeps.ts'
 
 /** One request of the demo. With a body it is a POST. */
 export interface DemoOrder {
@@ -26,12 +26,12 @@ export type DemoSale = z.infer<typeof saleJson> & {
 }
 
 /** Outcome of one purchase of the demo. */
-export type Bought =
-  | { readonly kind: 'bought'; readonly sale: DemoSale; readonly payment: PendingPayment; readonly spent: Spent }
+export type PurchaseOutcome =
+  | { readonly kind: 'bought'; readonly sale: DemoSale; readonly payment: PendingPayment; readonly spent: DemoSpending }
   /** Refused before a quote, so it cost nothing. */
   | { readonly kind: 'not on sale'; readonly why: string }
   /** Paid and not delivered: the payment stays valid for this endpoint. */
-  | { readonly kind: 'not delivered'; readonly why: string; readonly spent: Spent }
+  | { readonly kind: 'not delivered'; readonly why: string; readonly spent: DemoSpending }
 
 const spendingLimit = { perRequest: { usd: '0.10' } }
 // A second try covers a short outage. The demo does not wait for a longer one.
@@ -42,9 +42,9 @@ export async function buy(
   deps: DemoDeps,
   { target, body }: DemoOrder,
   onSigned: (payment: PendingPayment) => void = () => undefined,
-): Promise<Bought> {
+): Promise<PurchaseOutcome> {
   const wallet = await readKeypairFile(walletOf(deps).keypairPath)
-  let spent: Spent | undefined
+  let spent: DemoSpending | undefined
   let signed: PendingPayment | undefined
   const payingFetch = createPayingFetch({
     wallet,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { askFree } from '@tollbook/client/freeRoute'
 import { readTokenFigures, type TokenFigures } from '@tollbook/client/tokenFigures'
 import { trialBalance } from '../../reports/trialBalance.ts'
-import { type DemoDeps, expectThat, rpcUrlOf, type Spent, tokens } from './demoDeps.ts'
+import { type DemoDeps, expectThat, rpcUrlOf, type DemoSpending, tokens } from './demoDeps.ts'
 
 /** DemoFigures of ledger, statistics and chain at one moment. */
 export interface DemoFigures {
@@ -33,7 +33,7 @@ export interface Comparison {
   readonly before: DemoFigures
   readonly after: DemoFigures
   /** All payments in between. */
-  readonly spent: readonly Spent[]
+  readonly spent: readonly DemoSpending[]
 }
 
 /** Compares ledger, statistics and chain to the base unit. */

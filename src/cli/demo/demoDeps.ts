@@ -11,7 +11,7 @@ export interface DemoDeps {
 }
 
 /** The cost of one answer, delivered or not. */
-export interface Spent {
+export interface DemoSpending {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
 }

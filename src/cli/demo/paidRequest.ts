@@ -6,7 +6,7 @@ import { qrcode } from '../../endpoints/qrcode.ts'
 import { Fault } from '@tollbook/core/fault'
 import { buy, type DemoSale } from './buy.ts'
 import { decodeQr } from './decodeQr.ts'
-import { type DemoDeps, expectThat, type Spent, tokens, walletOf } from './demoDeps.ts'
+import { type DemoDeps, expectThat, type DemoSpending, tokens, walletOf } from './demoDeps.ts'
 
 const { path } = qrcode
 const text = 'Paid for with a burn and a transfer on Solana.'
@@ -35,12 +35,12 @@ export async function askPrice(deps: DemoDeps): Promise<AskedPrice> {
 }
 
 /** One paid request from the payment to the receipt, with every step checked. */
-export async function showPaidRequest(deps: DemoDeps): Promise<Spent> {
+export async function showPaidRequest(deps: DemoDeps): Promise<DemoSpending> {
   const bought = await buy(deps, { target: path, body: { data: text } }, ({ signature }) =>
     deps.say(`2. Pay: one transaction of ${walletOf(deps).address}, bound to the quote by its memo\n   ${signature}`),
   )
   if (bought.kind !== 'bought') throw new Fault(`no QR code: ${bought.kind}, ${bought.why}`, { retryable: false })
-  tellDelivery(deps, bought.sale)
+  showDelivery(deps, bought.sale)
   await tryAgain(deps, bought.payment)
   await checkReceipt(deps, bought.sale)
   return bought.spent
@@ -48,7 +48,7 @@ export async function showPaidRequest(deps: DemoDeps): Promise<Spent> {
 
 const qrJson = z.object({ qrCode: z.string(), originalData: z.string(), size: z.string() })
 
-function tellDelivery(deps: DemoDeps, { data, receipt }: DemoSale): void {
+function showDelivery(deps: DemoDeps, { data, receipt }: DemoSale): void {
   const { qrCode, size } = qrJson.parse(data)
   const decoded = decodeQr(qrCode)
   expectThat(decoded === text, `the QR code reads ${JSON.stringify(text)}, not ${JSON.stringify(decoded)}`)

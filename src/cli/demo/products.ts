@@ -3,9 +3,9 @@ import { products } from '../../endpoints/catalog.ts'
 import { type ProductFacts, requestOf } from '../../endpoints/productFacts.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import { type Bought, buy, type DemoOrder, type DemoSale } from './buy.ts'
+import { type PurchaseOutcome, buy, type DemoOrder, type DemoSale } from './buy.ts'
 import { demoBuyer } from './demoBuyer.ts'
-import { type DemoDeps, expectThat, type Spent } from './demoDeps.ts'
+import { type DemoDeps, expectThat, type DemoSpending } from './demoDeps.ts'
 
 const publicPage = 'https://example.com/'
 
@@ -16,9 +16,9 @@ function orderOf({ local }: DemoDeps, product: ProductFacts): DemoOrder {
 }
 
 /** Buys every product. With samples only, each purchase must succeed; a provider may fail. */
-export async function showProducts(deps: DemoDeps): Promise<readonly Spent[]> {
+export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpending[]> {
   deps.say('6. The other products, each paid for and checked:')
-  const spent: Spent[] = []
+  const spent: DemoSpending[] = []
   let missing = 0
   // Answers without our envelope are for client libraries of other protocols.
   for (const product of products.filter(({ stream }) => stream === undefined)) {
@@ -43,7 +43,7 @@ const patienceTries = 15
 const patienceMs = 1_000
 
 /** Waits only with samples: with them every product will be on sale. */
-async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<Bought> {
+async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<PurchaseOutcome> {
   const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
   for (let tried = 1; ; tried++) {
     const bought = await buy(deps, order)

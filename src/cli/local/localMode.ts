@@ -23,7 +23,7 @@ import {
   apiRole,
   burnRole,
   databaseName,
-  makeDatabase,
+  createServiceDatabase,
   ownerRole,
 } from '@tollbook/sandbox/postgres/provisionDatabase'
 import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
@@ -148,7 +148,7 @@ async function openLocalDatabase(
     home.secret('postgres-api'),
     home.secret('postgres-burn'),
   ])
-  await makeDatabase(postgres.adminUrl, { ownerPassword, apiPassword, burnPassword })
+  await createServiceDatabase(postgres.adminUrl, { ownerPassword, apiPassword, burnPassword })
   const urlFor = (user: string, password: string) => postgres.urlFor({ user, password, database: databaseName })
   await migrate({ databaseUrl: urlFor(ownerRole, ownerPassword) })
   await admitLogins(postgres.adminUrl)

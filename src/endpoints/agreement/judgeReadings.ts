@@ -33,14 +33,14 @@ export interface Evidence {
 }
 
 export type Judgement =
-  | Agreed
+  | AgreedReading
   /** `differ`: the sources contradict each other. `doubted`: one source alone is not enough. */
   | { readonly kind: 'differ' | 'doubted' }
   /** No source has a complete answer. */
   | { readonly kind: 'none' }
 
 /** The reading that is sold, and how the others compare with it. */
-export interface Agreed {
+export interface AgreedReading {
   /** `agreed`: two sources or more. `last_known`: one source, near the last known value. `single`: one source. */
   readonly kind: 'agreed' | 'last_known' | 'single'
   readonly sold: Reading
@@ -87,7 +87,10 @@ interface Candidate {
 }
 
 /** Undefined when the reading may not be sold on this evidence. */
-function agreedOn({ sold, readings, rule }: Candidate, { lastKnown, needsSecond }: Evidence): Agreed | undefined {
+function agreedOn(
+  { sold, readings, rule }: Candidate,
+  { lastKnown, needsSecond }: Evidence,
+): AgreedReading | undefined {
   const fields = Object.keys(sold.figures)
   assert(
     fields.some((field) => familyOf(field) === rule.main),

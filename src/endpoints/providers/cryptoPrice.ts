@@ -162,14 +162,14 @@ function refuseContradiction(sold: Sold): void {
     throw refuse('the change in dollars contradicts the change in per cent')
 }
 
-export interface Ranked {
+export interface RankedCoin {
   readonly rank: number | null | undefined
   readonly volume: number | null | undefined
 }
 
 /** Orders coins by rank of market capitalisation, unranked ones last, then by volume. */
-export function byRank(a: Ranked, b: Ranked): number {
-  const rankOf = ({ rank }: Ranked) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
+export function byRank(a: RankedCoin, b: RankedCoin): number {
+  const rankOf = ({ rank }: RankedCoin) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
   return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)
 }
 

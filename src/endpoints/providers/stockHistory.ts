@@ -27,7 +27,7 @@ const ageMaxMs = 5 * dayMs
 // The last close is that of the price, or of the day before it.
 const percentMax = 12
 
-interface Place {
+interface ExchangeTime {
   readonly nowMs: number
   /** Of the exchange, so that days of several providers correspond. */
   readonly timeZone: string
@@ -37,7 +37,7 @@ interface Place {
 export function stockHistoryObservation(
   history: PriceHistory,
   { price, currency, range }: StockHistoryQuery,
-  { nowMs, timeZone }: Place,
+  { nowMs, timeZone }: ExchangeTime,
 ): Observation<PriceHistory> {
   if (currency !== undefined && history.currency !== currency)
     throw new UpstreamFailure('incomplete', 'the history is in another currency than the price')

@@ -39,7 +39,7 @@ export interface ForecastStep extends Air {
 }
 
 /** Weather in the units of the answer, before it is checked. */
-export interface Measured {
+export interface MeasuredWeather {
   readonly celsius: number
   readonly humidityPercent: number
   readonly description: string
@@ -57,7 +57,7 @@ export function isOfAir(celsius: number): boolean {
 }
 
 /** Throws `UpstreamFailure` for values that air cannot have. A humidity up to 110 % counts as 100 %. */
-export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: Measured): WeatherReport {
+export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: MeasuredWeather): WeatherReport {
   if (!isOfAir(celsius) || humidityPercent < 0 || humidityPercent > 110)
     throw new UpstreamFailure('incomplete', 'a temperature or humidity that no air has')
   return {

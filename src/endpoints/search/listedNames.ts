@@ -1,11 +1,11 @@
 /** An item of a list with a short symbol and a name. */
-export interface Listed {
+export interface ListedName {
   readonly symbol: string
   readonly name: string
 }
 
 /** Items whose symbol or a word of whose name begins with the query; symbols first, in the order of the list. */
-export function findListed<T extends Listed>(items: readonly T[], query: string): readonly T[] {
+export function findListed<T extends ListedName>(items: readonly T[], query: string): readonly T[] {
   const wanted = plain(query)
   const ranked = items.flatMap((item): [rank: number, item: T][] => {
     const symbol = plain(item.symbol)

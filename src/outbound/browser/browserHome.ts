@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const prefix = 'tollbook-browser-'
 
 /** A folder for one browser: profile, temporary files, what its wrapper is written to. Named by us, who remove it. */
-export function makeBrowserHome(): Promise<string> {
+export function createBrowserHome(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }
 

@@ -49,7 +49,7 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   const answers = child.stdio[answersDescriptor]
   // A process that ends breaks its pipes at any time; `ended` reports that.
   for (const emitter of [child, child.stderr, commands, answers]) emitter?.on('error', () => undefined)
-  const lastWords = keepLastWords(child.stderr)
+  const lastWords = collectLastOutput(child.stderr)
   const exited = once(child, 'exit')
   // A failure to start ends here, and in `spawned`.
   exited.catch(() => undefined)
@@ -73,7 +73,7 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
 }
 
 /** The end of what a process writes to its standard error. */
-export function keepLastWords(stderr: Readable | null): () => string {
+export function collectLastOutput(stderr: Readable | null): () => string {
   let words = ''
   stderr?.setEncoding('utf8').on('data', (text: string) => {
     words = (words + text).slice(-lastWordsLengthMax)

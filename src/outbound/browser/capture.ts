@@ -1,6 +1,6 @@
 import type { Page, PDFOptions, ScreenshotClip } from 'puppeteer'
 import { type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
-import type { Captured } from './renderTask.ts'
+import type { CapturedPage } from './renderTask.ts'
 
 // Beyond 16,384 pixels the graphics library of the browser repeats or drops what it draws.
 const pictureHeightMax = 16_384
@@ -19,7 +19,7 @@ export function heightMaxOf({ width, deviceScale = 1 }: Pick<ScreenshotOrder, 'w
 }
 
 /** As wide as the viewport; as high as it, or as the page up to the limit; or one element. */
-export async function captureScreenshot(page: Page, order: ScreenshotOrder): Promise<Captured> {
+export async function captureScreenshot(page: Page, order: ScreenshotOrder): Promise<CapturedPage> {
   const { format = 'png', quality = qualityDefault, fullPage, element } = order
   const area = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
   const options = { type: format, ...(format === 'png' ? {} : { quality }) }
@@ -74,7 +74,7 @@ export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, 
 export const documentHeightMax = 40_000
 
 /** A tagged PDF of the page as it is now. */
-export async function capturePdf(page: Page, order: PdfOrder): Promise<Captured> {
+export async function capturePdf(page: Page, order: PdfOrder): Promise<CapturedPage> {
   const { format, margin, preferCSSPageSize = false, landscape = false, scale = 1, printBackground = true } = order
   const { pageRanges = '', outline = false, headerTemplate, footerTemplate } = order
   const options: PDFOptions = {

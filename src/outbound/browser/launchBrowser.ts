@@ -4,7 +4,7 @@ import puppeteer, { type Browser } from 'puppeteer'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { boundsArguments } from './browserArguments.ts'
-import { makeBrowserHome, removeBrowserHome } from './browserHome.ts'
+import { createBrowserHome, removeBrowserHome } from './browserHome.ts'
 import { type BrowserProcess, startBrowserProcess } from './browserProcess.ts'
 import type { Chromium } from './chromium.ts'
 import { createPipeTransport } from './pipeTransport.ts'
@@ -63,7 +63,7 @@ const pipeArguments = ['--remote-debugging-pipe']
  * not start.
  */
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
-  const home = await makeBrowserHome()
+  const home = await createBrowserHome()
   try {
     const started = await startBrowserProcess({
       ...(await commandFor(recipe, home, options.guardArguments)),

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
-import { keepLastWords } from './browserProcess.ts'
+import { collectLastOutput } from './browserProcess.ts'
 import { checkChromiumPath, findChromiums } from './chromium.ts'
 import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
@@ -107,7 +107,7 @@ function start(worker: WorkerState): void {
     ...(worker.dropsRoot ? unprivileged : {}),
   })
   worker.child = child
-  const lastWords = keepLastWords(child.stderr)
+  const lastWords = collectLastOutput(child.stderr)
   child.on('message', (message) => hear(worker, message))
   child.once('error', (error) => ended(worker, child, describeError(error)))
   child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))

@@ -10,7 +10,7 @@ export interface RenderTask {
   readonly scroll: Scroll | undefined
   /** A document is laid out for paper, and printing waits for requests that nothing else bounds. */
   readonly isPrinted: boolean
-  readonly capture: (page: Page) => Promise<Captured>
+  readonly capture: (page: Page) => Promise<CapturedPage>
 }
 
 export interface Viewport {
@@ -21,7 +21,7 @@ export interface Viewport {
 }
 
 /** `clipped`: the page is longer than the picture. */
-export interface Captured {
+export interface CapturedPage {
   readonly bytes: Uint8Array
   readonly clipped: boolean
 }

@@ -107,7 +107,7 @@ export interface Rendered {
   /** Address after redirects, or its beginning: a script can make it a megabyte long. */
   readonly finalUrl: string | undefined
   /** Empty: everything had loaded. Otherwise what was missing when the page was captured. */
-  readonly missing: readonly Missing[]
+  readonly missing: readonly MissingContent[]
   /** Distinct characters of the page that no font of this server can show. */
   readonly missingGlyphs: number
   /** The page is longer than a picture may be. */
@@ -117,7 +117,7 @@ export interface Rendered {
 }
 
 /** Content that was missing when the page was captured. */
-export interface Missing {
+export interface MissingContent {
   readonly reason:
     /** Requests had no whole answer when loading was ended. */
     | 'resources_pending'

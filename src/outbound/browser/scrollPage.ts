@@ -1,5 +1,5 @@
 import type { PageWorld } from './pageWorld.ts'
-import type { Missing } from './renderer.ts'
+import type { MissingContent } from './renderer.ts'
 
 /** Limits of scrolling, in CSS pixels. */
 export interface Scroll {
@@ -10,13 +10,13 @@ export interface Scroll {
 }
 
 export interface SettlingScroll extends Scroll {
-  readonly settle: () => Promise<readonly Missing[]>
+  readonly settle: () => Promise<readonly MissingContent[]>
 }
 
-export interface Scrolled {
+export interface ScrollOutcome {
   /** After the last step; undefined if the page had nothing to scroll. */
-  readonly missing: readonly Missing[] | undefined
-  readonly unseen: readonly Missing[]
+  readonly missing: readonly MissingContent[] | undefined
+  readonly unseen: readonly MissingContent[]
 }
 
 const scrollRoundsMax = 3
@@ -25,11 +25,11 @@ const scrollPauseMs = 20
 const scrollTimeoutMs = 2_000
 
 /** Brings everything into view once, so that what loads when it is seen is loaded, and goes back to the top. */
-export async function scrollThrough(world: PageWorld, scroll: SettlingScroll): Promise<Scrolled> {
+export async function scrollThrough(world: PageWorld, scroll: SettlingScroll): Promise<ScrollOutcome> {
   const area = (await world.run(hasScrollArea)) === true ? [scrollArea] : []
   if ((await world.run(isTall)) !== true) return { missing: undefined, unseen: area }
   const { heightMax, isCutThere, settle } = scroll
-  let missing: readonly Missing[] = []
+  let missing: readonly MissingContent[] = []
   let [scrolled, height] = [0, 0]
   for (let round = 1; round <= scrollRoundsMax; round++) {
     scrolled = numberOf(await world.run(scrollFrom, scrolled, heightMax, scrollPauseMs, scrollTimeoutMs))
@@ -96,15 +96,15 @@ const hasScrollArea = `() => {
   return false
 }`
 
-const scrollArea: Missing = {
+const scrollArea: MissingContent = {
   reason: 'scroll_area',
   detail: 'the main part of the page scrolls by itself, and only its visible part was captured',
 }
-const unloadedContent: Missing = {
+const unloadedContent: MissingContent = {
   reason: 'unloaded_content',
   detail: 'the page removed content again that it had shown while it was scrolled',
 }
-const lazyContent = (scrolled: number): Missing => ({
+const lazyContent = (scrolled: number): MissingContent => ({
   reason: 'lazy_content',
   detail: `the page was scrolled to ${scrolled} pixels and has more below, which may not have been loaded`,
 })

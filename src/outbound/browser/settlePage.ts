@@ -2,7 +2,7 @@ import { type Page, TimeoutError } from 'puppeteer'
 import { describePending, type PageRequests } from './pageRequests.ts'
 import type { PageTimers } from './pageTimers.ts'
 import type { PageWorld } from './pageWorld.ts'
-import { type Missing, type PageWaits, RenderFailure } from './renderer.ts'
+import { type MissingContent, type PageWaits, RenderFailure } from './renderer.ts'
 import { type Scroll, scrollThrough } from './scrollPage.ts'
 
 /** An open page whose loading is waited for. */
@@ -23,7 +23,7 @@ const againTimeoutMs = 1_000
 const waitForTimeoutMs = 8_000
 
 /** Waits as long as the order asks, and returns what the page still lacked. */
-export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly Missing[]> {
+export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly MissingContent[]> {
   const { page, world, scroll } = target
   const { until = 'quiet', waitFor, delay = 0 } = waits
   const settle = (timeoutMs = againTimeoutMs) =>
@@ -37,7 +37,7 @@ export async function settlePage(target: SettledPage, waits: PageWaits): Promise
   return [...(scrolled?.missing ?? missing), unmet, ...(scrolled?.unseen ?? [])].filter((lack) => lack !== undefined)
 }
 
-async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<readonly Missing[]> {
+async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<readonly MissingContent[]> {
   const late = AbortSignal.timeout(timeoutMs)
   const { requests, timers, world } = target
   let [isIdle, isStill] = [false, false]
@@ -54,8 +54,8 @@ async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<reado
   ]
 }
 
-const stillLoading = (detail: string): Missing => ({ reason: 'still_loading', detail })
-const stillChanging: Missing = {
+const stillLoading = (detail: string): MissingContent => ({ reason: 'still_loading', detail })
+const stillChanging: MissingContent = {
   reason: 'still_changing',
   detail: 'the document was still growing or shrinking when the time to wait for it was up',
 }
@@ -92,7 +92,7 @@ async function awaitStill({ world }: SettledPage, timeoutMs: number): Promise<bo
   return (await world.run(waitUntilStill, quietIdleMs, timeoutMs)) === true
 }
 
-async function awaitElement(page: Page, selector: string): Promise<Missing | undefined> {
+async function awaitElement(page: Page, selector: string): Promise<MissingContent | undefined> {
   try {
     const found = await page.waitForSelector(selector, { visible: true, timeout: waitForTimeoutMs })
     await found?.dispose()

@@ -8,14 +8,14 @@ import { watchTimers } from './pageTimers.ts'
 import { forbiddenMessage, type NavigationWatch, watchNavigation } from './navigationWatch.ts'
 import { openPageWorld, type PageWorld } from './pageWorld.ts'
 import { preparePage } from './preparePage.ts'
-import { type Missing, RenderFailure } from './renderer.ts'
+import { type MissingContent, RenderFailure } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { settlePage } from './settlePage.ts'
 
 /** A page that is there to be captured. */
 export interface Visit {
   readonly httpStatus: number | undefined
-  readonly missing: readonly Missing[]
+  readonly missing: readonly MissingContent[]
   readonly missingGlyphs: number
   /** Throws when the page has turned into something that must not be sold. */
   check(): void
@@ -73,13 +73,13 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
 }
 
 interface Loading {
-  missing(): readonly Missing[]
+  missing(): readonly MissingContent[]
   forget(): void
 }
 
 /** Ends the requests of a page that does not get what it needs, and remembers which they were. */
 function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: VisitDeps): Loading {
-  let missing: readonly Missing[] = []
+  let missing: readonly MissingContent[] = []
   const late = AbortSignal.any([AbortSignal.timeout(loadTimeoutMs), hurry])
   const finish = (): void => {
     const pending = requests.pending()

@@ -2,7 +2,7 @@ import type { SealSettings } from '../../config/sealSettings.ts'
 import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
 import { createLedgerRoutes } from '../../http/ledgerRoutes.ts'
 import { startSealJob } from '../../jobs/sealJob.ts'
-import { keepCheckpoint } from '../../store/checkpointFile.ts'
+import { storeCheckpointFile } from '../../store/checkpointFile.ts'
 import { writeLossNote } from '../../store/lossNote.ts'
 import { signOnce } from '../../store/signOnce.ts'
 import type { SealPort } from './ledgerPorts.ts'
@@ -31,7 +31,7 @@ export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<
     log,
     sealNext: () => ledger.sealNext(sign),
     noteLoss: createLossNote(ledger, checkpointFile),
-    keep: checkpointFile === undefined ? undefined : (note) => keepCheckpoint(checkpointFile, note),
+    keep: checkpointFile === undefined ? undefined : (note) => storeCheckpointFile(checkpointFile, note),
     onSeal: metrics.onSeal,
   })
   return {

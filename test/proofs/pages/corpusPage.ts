@@ -1,4 +1,4 @@
-import type { Missing, PageOptions, RenderFailureKind } from '../../../src/outbound/browser/renderer.ts'
+import type { MissingContent, PageOptions, RenderFailureKind } from '../../../src/outbound/browser/renderer.ts'
 
 /** A kind of page that is hard to capture, and the expected result of a capture. */
 export interface CorpusPage {
@@ -30,7 +30,7 @@ export interface CorpusPage {
 }
 
 export type Ending =
-  | { readonly marks: readonly Missing['reason'][]; readonly clipped?: true }
+  | { readonly marks: readonly MissingContent['reason'][]; readonly clipped?: true }
   | { readonly kind: RenderFailureKind; readonly message: string; readonly endsPayment: boolean }
 
 export const filler = '<p>Some text that fills the page.</p>'.repeat(80)

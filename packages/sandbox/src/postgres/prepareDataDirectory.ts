@@ -18,7 +18,7 @@ export interface PrepareOptions {
 export async function prepareDataDirectory(state: DataDirectoryState, options: PrepareOptions): Promise<void> {
   const { owner } = options.footing.account
   if (state === 'absent') await initialise(options)
-  else if (owner !== undefined) await giveTo(owner, options.dataDirectory)
+  else if (owner !== undefined) await changeOwner(owner, options.dataDirectory)
 }
 
 /** initdb works in a directory of another name: whatever kills it, there is never half a cluster under the real name. */
@@ -59,7 +59,7 @@ const initdbArguments = [
 const initdbTimeoutMs = 120_000
 
 /** Root's account changes when the directories above are opened to others, or closed. */
-async function giveTo(owner: Owner, dataDirectory: string): Promise<void> {
+async function changeOwner(owner: Owner, dataDirectory: string): Promise<void> {
   const { uid } = await stat(dataDirectory)
   if (uid === owner.uid) return
   const inside = await readdir(dataDirectory, { recursive: true })

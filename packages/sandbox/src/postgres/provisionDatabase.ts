@@ -15,11 +15,11 @@ export const burnRole = 'tollbook_burn'
  * The roles and the database that an operator would make by hand (docs/operations.md): an owner that migrates, a login for
  * the API that sells and drops old quotes, and a login for the job that burns.
  */
-export async function makeDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
+export async function createServiceDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
   await withClient(adminUrl, async (client) => {
-    await makeRole(client, { role: ownerRole, password: logins.ownerPassword, options: 'login createrole' })
-    await makeRole(client, { role: apiRole, password: logins.apiPassword, options: 'login' })
-    await makeRole(client, { role: burnRole, password: logins.burnPassword, options: 'login' })
+    await createRole(client, { role: ownerRole, password: logins.ownerPassword, options: 'login createrole' })
+    await createRole(client, { role: apiRole, password: logins.apiPassword, options: 'login' })
+    await createRole(client, { role: burnRole, password: logins.burnPassword, options: 'login' })
     const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName])
     if (rowCount === 0) await client.query(`create database ${databaseName} owner ${ownerRole}`)
   })
@@ -39,7 +39,7 @@ interface Role {
   readonly options: string
 }
 
-async function makeRole(client: pg.Client, { role, password, options }: Role): Promise<void> {
+async function createRole(client: pg.Client, { role, password, options }: Role): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
   const verb = rowCount === 0 ? 'create' : 'alter'
   // DDL takes no parameters; the password is one of ours, base64url, and still quoted.
