@@ -91,7 +91,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   let reads = 0
   let servesPayers = false
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
-  // Nobody is worse off for having paid: the places of payers can all be taken while those of strangers are free.
+  // The places of payers can all be taken while those of strangers are free.
   const roomOf = ({ purpose, address }: Visitor): Room =>
     purpose !== 'read' && earned.has(address) && !isFull('payer') ? 'payer' : purpose
   const window = setInterval(() => {

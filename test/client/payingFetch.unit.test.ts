@@ -151,7 +151,8 @@ test('a Retry-After is waited for, and without one the pauses double', async () 
 
 test('a proof that is being served uses up time and no tries, because the lease of a dead process lasts a minute', async () => {
   const { payingFetch, service, clock, wallet, url } = await openScene()
-  const served = { ...refusal(409, 'PAYMENT_IN_PROGRESS'), headers: { 'retry-after': '5' } }
+  const body = { error: 'no', code: 'PAYMENT_IN_PROGRESS' }
+  const served = { status: 409, body, headers: { 'retry-after': '5' } }
   service.script = ['reset', ...Array.from({ length: 13 }, () => served)]
   expect((await payingFetch(url(crypto))).status).toBe(200)
   expect([clock.pausesMs.length, wallet.signed]).toEqual([14, 1])

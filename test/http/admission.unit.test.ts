@@ -40,7 +40,7 @@ test('a verified payment gives its place back at once, and its address is served
   expect(admission.inFlight()).toBe(18)
 })
 
-test('a payer who finds the places of payers taken is served beside strangers', () => {
+test('a payer who finds the places of payers taken gets one of a stranger', () => {
   const admission = openAdmission(2)
   const [one, two, late] = ['192.0.2.2', '192.0.2.3', '192.0.2.4'].map((address) => ({ ...proof, address }))
   for (const payer of [one, two, late]) for (let n = 0; n < 20; n++) leaveProven(admission.enter(payer ?? proof))
