@@ -8,13 +8,14 @@ import type { RotationDeps } from './rpcClient.ts'
 import { type NodeStatuses, readStatuses, type StatusQuery } from './signatureStatuses.ts'
 
 /**
- * One loop for all payments that this process waits for: their statuses in batches, at the pace of slots. A question
- * about one payment carries all the others with it.
+ * Follows all payments that this process waits for: their statuses in batches, at the pace of slots. A question about one payment
+ * carries the others with it.
  */
 export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
 }
 
+/** A signature that a request waits for, and for how long. */
 export interface Watched {
   readonly signature: Signature
   readonly waitMs: number
@@ -50,22 +51,26 @@ interface Running extends LoopDeps {
   rounds: number
 }
 
-// In every such round all nodes are asked; in the others, the preferred one only.
+// In every such round the other nodes are asked as well as the preferred one.
 const fullRoundEvery = 4
 // A transaction that was sent a moment ago is seen by then. One that was never sent costs one query and no more.
 const unseenWaitMs = 1_000
 
+/** Runs only while a request waits. `watch` rejects with a retryable `Fault` when no node answers. */
 export function createConfirmationLoop(deps: LoopDeps): ConfirmationLoop {
-  const loop: Running = { ...deps, waiting: new Set(), isRunning: false, rounds: 0 }
-  return {
-    watch: (watched) =>
-      new Promise((settle, fail) => {
-        loop.waiting.add({ ...watched, ...timesOf(loop, watched), settle, fail })
-        if (loop.isRunning) return
-        loop.isRunning = true
-        void run(loop)
-      }),
-  }
+  const open = (): Running => ({ ...deps, waiting: new Set(), isRunning: false, rounds: 0 })
+  // Apart: anyone can present an invented proof, and its last question waits for every node.
+  const [sent, presented] = [open(), open()]
+  return { watch: (watched) => join(watched.isExpected ? sent : presented, watched) }
+}
+
+function join(loop: Running, watched: Watched): Promise<Sighting> {
+  return new Promise((settle, fail) => {
+    loop.waiting.add({ ...watched, ...timesOf(loop, watched), settle, fail })
+    if (loop.isRunning) return
+    loop.isRunning = true
+    void run(loop)
+  })
 }
 
 function timesOf({ clock, nodes }: LoopDeps, { waitMs, isExpected }: Watched) {
@@ -107,14 +112,33 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
     const batch = all.slice(from, from + statusesMax)
     const isLast = batch.some((waiter) => isOverdue(waiter, nowMs))
     const rotation = nodes.inRotation()
-    const asked = isLast || loop.rounds % fullRoundEvery === 0 ? rotation : rotation.slice(0, 1)
     // History for all except the transactions that were sent a moment ago.
     const searchHistory = batch.some((waiter) => !waiter.isExpected || isOverdue(waiter, nowMs))
-    const signatures = batch.map(({ signature }) => signature)
-    const answers = await askAll(loop, asked, { signatures, searchHistory })
-    for (const [index, waiter] of batch.entries())
-      conclude(loop, waiter, { sighting: judge(waiter, answers, index), isOver: isOverdue(waiter, nowMs) })
+    const round = { batch, query: { signatures: batch.map(({ signature }) => signature), searchHistory } }
+    if (isLast) await askNodes(loop, rotation, { ...round, endsAtMs: nowMs })
+    else {
+      // Not waited for: the slowest node would delay every payment.
+      if (loop.rounds % fullRoundEvery === 0) void askNodes(loop, rotation.slice(1), round)
+      await askNodes(loop, rotation.slice(0, 1), round)
+    }
   }
+}
+
+interface Asked {
+  readonly batch: readonly Waiter[]
+  readonly query: StatusQuery
+  /** Whoever is overdue at this time is told what the nodes say, whatever it is. */
+  readonly endsAtMs?: number
+}
+
+async function askNodes(
+  loop: Running,
+  nodes: readonly ChainNode[],
+  { batch, query, endsAtMs = Number.NEGATIVE_INFINITY }: Asked,
+): Promise<void> {
+  const answers = await askAll(loop, nodes, query)
+  for (const [index, waiter] of batch.entries())
+    conclude(loop, waiter, { sighting: judge(waiter, answers, index), isOver: isOverdue(waiter, endsAtMs) })
 }
 
 async function askAll(

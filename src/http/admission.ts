@@ -6,6 +6,7 @@ import { type Allowances, createAllowances } from './allowances.ts'
 /** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
 
+/** A request as admission sees it, before anything of it is verified. */
 export interface Visitor {
   readonly purpose: Purpose
   /** The client address as limits count it. */
@@ -73,6 +74,10 @@ export interface AdmissionOptions {
   readonly adapt?: typeof nextLimit
 }
 
+/**
+ * Decides in memory, for this instance alone. Health checks and callers who have paid keep their own share of the
+ * slots.
+ */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
   const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }

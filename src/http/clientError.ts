@@ -38,7 +38,21 @@ export function answerClientError({ code = '' }: NodeJS.ErrnoException, socket: 
     return
   }
   const [error, message] = clientErrorOf(code)
-  socket.end(rawAnswer(errorAnswer(error, message)))
+  endUnread(socket, errorAnswer(error, message))
+}
+
+// The client still sends what it has begun. It is dropped during this time, so that the client can read its answer.
+const lingerMs = 2_000
+
+/**
+ * Sends the last answer of a connection from which nothing more is parsed. A client that goes on sending would otherwise fill our
+ * memory, and one that never ends its side would keep the connection open, also beyond a shutdown.
+ */
+export function endUnread(socket: Duplex, answer: Answer): void {
+  socket.removeAllListeners('data')
+  socket.end(rawAnswer(answer))
+  socket.resume()
+  setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
 function clientErrorOf(code: string): readonly [TransportError, string] {
@@ -49,7 +63,7 @@ function clientErrorOf(code: string): readonly [TransportError, string] {
 }
 
 /** An answer on a connection that Node's HTTP server does not write to. */
-export function rawAnswer({ status, headers, body }: Answer): string {
+function rawAnswer({ status, headers, body }: Answer): string {
   const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n')

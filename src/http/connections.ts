@@ -12,6 +12,7 @@ export interface Connections {
   readonly count: () => number
 }
 
+/** Maximum numbers of open connections, in all and for one client address. */
 export interface ConnectionLimits {
   /** At this number the connection that has been idle longest is closed for a new one. */
   readonly connectionsMax: number
@@ -57,6 +58,8 @@ export function createConnections(
     if (open >= connectionsMax) {
       const [longestIdle] = idle
       if (longestIdle === undefined) return refuse(socket)
+      // It closes after this turn of the event loop, in which further connections arrive.
+      idle.delete(longestIdle)
       longestIdle.destroy()
     }
     open++

@@ -5,7 +5,7 @@ import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { listenWithAcceptors, portOf } from './acceptors.ts'
-import { answerClientError, headerBytesMax, rawAnswer } from './clientError.ts'
+import { answerClientError, endUnread, headerBytesMax } from './clientError.ts'
 import { errorAnswer } from './transportError.ts'
 
 const limits = {
@@ -49,6 +49,9 @@ const unguarded: Guard = {
   whenAnswered: (_, then) => then(),
 }
 
+/**
+ * Node's HTTP server with our limits on headers, time and requests per connection. Rejects when the port is taken.
+ */
 export async function listen(serve: RequestListener, { host, port, ...options }: ListenOptions): Promise<Listener> {
   const guard: Guard = { ...unguarded, ...options }
   const server = createServer(limits, (request, response) => void serve(request, response))
@@ -94,7 +97,7 @@ function onClientError({ whenAnswered }: Guard, error: NodeJS.ErrnoException, so
 function answerConnect(_request: IncomingMessage, socket: Duplex): void {
   const headers = { allow: 'GET, HEAD, POST' }
   socket.on('error', () => socket.destroy())
-  socket.end(rawAnswer(errorAnswer('METHOD_NOT_ALLOWED', 'this server is not a proxy (got CONNECT)', { headers })))
+  endUnread(socket, errorAnswer('METHOD_NOT_ALLOWED', 'this server is not a proxy (got CONNECT)', { headers }))
 }
 
 function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {

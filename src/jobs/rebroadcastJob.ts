@@ -48,6 +48,9 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   })
 }
 
+/**
+ * One run: sends unconfirmed payments again, and forgets those that are final. `memory` is carried from run to run.
+ */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
   const open = await deps.lifecycle.findOpen(question, openMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])

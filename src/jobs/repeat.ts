@@ -7,6 +7,7 @@ export interface RepeatDeps {
   readonly log: Log
 }
 
+/** `everyMs` is the pause between two runs; runs never overlap. */
 export interface Task {
   readonly name: string
   readonly everyMs: number

@@ -54,6 +54,10 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
+/**
+ * One run: records tokens that arrived without a request as unmatched, once they are too old to be presented as
+ * payment.
+ */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))

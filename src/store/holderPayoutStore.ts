@@ -79,6 +79,7 @@ export interface PayoutAttempt {
   readonly bytes: Uint8Array
 }
 
+/** The last signed transaction of each part, in the order of the parts. */
 export async function readAttempts(database: Database, planId: string): Promise<readonly PayoutAttempt[]> {
   const rows = await readOrFault('the transactions of a plan', () =>
     database.selectFrom('work.payout_attempts').selectAll().where('plan_id', '=', planId).orderBy('part').execute(),

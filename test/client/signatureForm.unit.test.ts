@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { PaymentNotSent, PaymentRefused, PaymentUnresolved } from '@tollbook/client/paymentError'
 import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
-import { lastValidBlockHeight, type NodeAnswer, statusAnswer } from './support/scriptedNode.ts'
+import { finalTip, lastValidBlockHeight, type NodeAnswer, statusAnswer } from './support/scriptedNode.ts'
 
 const crypto = '/api/data/crypto?symbol=BTC'
 
@@ -14,7 +14,7 @@ function inTurn(...answers: NodeAnswer[]): () => NodeAnswer {
 
 const broken = 'broken'
 const [notFound, processed, confirmed, failed] = (['not_found', 'processed', 'confirmed', 'failed'] as const).map(
-  statusAnswer,
+  (status) => statusAnswer(status),
 )
 const always = (answer: NodeAnswer | undefined) => inTurn(answer ?? broken)
 
@@ -52,6 +52,9 @@ test('a transaction that the node does not take has paid nothing and is not pres
 const lostSendings: Record<string, NodeAnswer> = {
   'whose answer is lost': broken,
   'that meets a node in trouble': { error: { code: -32005, message: 'node is behind' } },
+  'that a proxy has sent twice': {
+    error: { code: -32002, message: 'it has already been processed', data: { err: 'AlreadyProcessed' } },
+  },
 }
 
 for (const [name, answer] of Object.entries(lostSendings)) {
@@ -79,19 +82,29 @@ test('a payment that failed on chain is refused with its signature and never pre
 test('a payment is given up only when the final height is past its last block and it is still not there', async () => {
   const { payingFetch, service, url } = await openSignatureScene()
   service.node.answers['getSignatureStatuses'] = always(notFound)
-  service.node.answers['getBlockHeight'] = inTurn({ result: lastValidBlockHeight }, broken, {
-    result: lastValidBlockHeight + 1,
-  })
+  service.node.answers['getEpochInfo'] = inTurn(
+    finalTip(lastValidBlockHeight),
+    broken,
+    finalTip(lastValidBlockHeight + 1),
+  )
   const error = await rejectionOf(payingFetch(url(crypto)))
   if (!(error instanceof PaymentRefused)) throw error
   expect(error.reason).toBe('blockhash_expired')
-  expect(service.node.calls.filter((method) => method === 'getBlockHeight')).toHaveLength(3)
+  expect(service.node.calls.filter((method) => method === 'getEpochInfo')).toHaveLength(3)
 })
 
 test('a payment that lands in its last block is found, although the height is past it', async () => {
   const { payingFetch, service, url } = await openSignatureScene()
-  service.node.answers['getBlockHeight'] = always({ result: lastValidBlockHeight + 1 })
+  service.node.answers['getEpochInfo'] = always(finalTip(lastValidBlockHeight + 1))
   const waits = Array.from({ length: 8 }, () => notFound ?? broken)
+  service.node.answers['getSignatureStatuses'] = inTurn(...waits, confirmed ?? broken)
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+})
+
+test('a payment is not given up for a node that is behind the final height, because it may have landed since', async () => {
+  const { payingFetch, service, url } = await openSignatureScene()
+  service.node.answers['getEpochInfo'] = always(finalTip(lastValidBlockHeight + 1))
+  const waits = Array.from({ length: 12 }, () => statusAnswer('not_found', 1))
   service.node.answers['getSignatureStatuses'] = inTurn(...waits, confirmed ?? broken)
   expect((await payingFetch(url(crypto))).status).toBe(200)
 })

@@ -226,3 +226,34 @@ test('a connection that its client has reset before it was accepted is not serve
   const connections = createConnections({ connectionsMax: 1, connectionsPerAddressMax: 1 }, judge)
   expect([connections.take(socket), connections.count()]).toEqual([false, 0])
 })
+
+test('when several connections arrive in one turn of the event loop, each closes another idle one', async () => {
+  const accepted: Socket[] = []
+  const server = createServer((socket) => accepted.push(socket)).listen(0, '127.0.0.1')
+  afterFile(() => Promise.resolve(void server.close()))
+  await once(server, 'listening')
+  const clients = Array.from({ length: 6 }, () => connect(portOf(server), '127.0.0.1').on('error', () => undefined))
+  await awaitThat('all are accepted', () => accepted.length === clients.length)
+  const judge = { turnsAway: () => false, restSeconds: () => 0 }
+  const connections = createConnections({ connectionsMax: 3, connectionsPerAddressMax: Infinity }, judge)
+  expect(accepted.map((socket) => connections.take(socket))).toEqual(Array.from({ length: 6 }, () => true))
+  expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, true, true, false, false, false])
+  await awaitThat('three are open', () => connections.count() === 3)
+  for (const client of clients) client.destroy()
+})
+
+test.each([
+  ['junk', 'junk\r\n\r\n'],
+  ['CONNECT', ['CONNECT a:1 HTTP/1.1', 'Host: a', '', ''].join('\r\n')],
+])('a connection that began with %s is closed soon, although its client sends on and does not end it', async (_, head) => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const { port, connections } = await openPlainServer()
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
+  afterFile(() => void socket.destroy())
+  socket.write(head)
+  await once(socket, 'data')
+  socket.write(Buffer.alloc(100_000))
+  vi.advanceTimersByTime(2_000)
+  vi.useRealTimers()
+  await awaitThat('it is closed', () => connections.count() === 0)
+})

@@ -5,11 +5,12 @@ import type { PayerChain } from './payerChain.ts'
 import { NodeRefusal } from './solanaRpc.ts'
 
 export interface LandDeps {
-  readonly chain: Pick<PayerChain, 'send' | 'findStatus' | 'finalizedBlockHeight'>
+  readonly chain: Pick<PayerChain, 'send' | 'findStatus' | 'finalizedTip'>
   readonly clock: Clock
   readonly signal: AbortSignal
 }
 
+/** A signed transaction to send until it lands or can no longer land. */
 export interface LandOrder {
   readonly signature: Signature
   readonly transaction: Uint8Array
@@ -73,11 +74,11 @@ async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promi
   }
 }
 
-/** Asked in this order: first that no block can take it any more, then that none has. */
+/** Asked in this order: first that no block can take it any more, then that none up to there has. */
 async function hasExpired({ chain }: LandDeps, order: LandOrder): Promise<boolean> {
-  const height = await unlessFault(chain.finalizedBlockHeight())
-  if (height === undefined || height <= order.lastValidBlockHeight) return false
-  return (await unlessFault(chain.findStatus(order.signature))) === 'not_found'
+  const tip = await unlessFault(chain.finalizedTip())
+  if (tip === undefined || tip.height <= order.lastValidBlockHeight) return false
+  return (await unlessFault(chain.findStatus(order.signature, tip.slot))) === 'not_found'
 }
 
 /** A missing answer of a node means nothing; the next lookup may succeed. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Address } from '@tollbook/core/address'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
+import { Fault } from '@tollbook/core/fault'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
@@ -13,16 +14,19 @@ export interface PayerChain {
   readToken(question: TokenQuestion): Promise<TokenFacts>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
-  findStatus(signature: Signature): Promise<LandingStatus>
-  /** Of the newest block that no fork can take back. */
-  finalizedBlockHeight(): Promise<number>
+  /** In the state of this slot or a later one; a node that is behind it has not answered. */
+  findStatus(signature: Signature, sinceSlot?: number): Promise<LandingStatus>
+  /** The newest block that no fork can take back. */
+  finalizedTip(): Promise<{ readonly slot: number; readonly height: number }>
 }
 
+/** The mint and the account that a quote names. */
 export interface TokenQuestion {
   readonly mint: Address
   readonly paymentTokenAccount: Address
 }
 
+/** Facts about a quote that the payer reads itself, instead of trusting the service. */
 export interface TokenFacts {
   /** CAIP-2, `solana:` and the first 32 characters of the genesis hash. */
   readonly network: string
@@ -45,6 +49,7 @@ interface PayerChainOptions {
   readonly fetch?: Fetch
 }
 
+/** Methods throw a retryable `Fault` when the node does not answer. Lasting facts about a mint are read once. */
 export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
@@ -57,8 +62,8 @@ export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerCha
     },
     latestBlockhash: () => latestBlockhash(rpc),
     send: (transaction, { preflight }) => send(rpc, transaction, preflight),
-    findStatus: (signature) => findStatus(rpc, signature),
-    finalizedBlockHeight: () => rpc.call('getBlockHeight', [{ commitment: 'finalized' }], z.int()),
+    findStatus: (signature, sinceSlot = 0) => findStatus(rpc, signature, sinceSlot),
+    finalizedTip: () => finalizedTip(rpc),
   }
 }
 
@@ -136,14 +141,25 @@ async function send(rpc: SolanaRpc, transaction: Uint8Array, preflight: boolean)
   await rpc.call('sendTransaction', [encodeBase64(transaction), options], z.string())
 }
 
+const tipJson = z.object({ absoluteSlot: z.int(), blockHeight: z.int() })
+
+async function finalizedTip(rpc: SolanaRpc) {
+  const { absoluteSlot, blockHeight } = await rpc.call('getEpochInfo', [{ commitment: 'finalized' }], tipJson)
+  return { slot: absoluteSlot, height: blockHeight }
+}
+
 const statusJson = z.object({
+  context: z.object({ slot: z.int() }),
   value: z.tuple([z.object({ err: z.unknown(), confirmationStatus: z.string().nullish() }).nullable()]),
 })
 
-async function findStatus(rpc: SolanaRpc, signature: Signature): Promise<LandingStatus> {
+async function findStatus(rpc: SolanaRpc, signature: Signature, sinceSlot: number): Promise<LandingStatus> {
   const options = { searchTransactionHistory: true }
-  const { value } = await rpc.call('getSignatureStatuses', [[signature], options], statusJson)
+  const { context, value } = await rpc.call('getSignatureStatuses', [[signature], options], statusJson)
   const [status] = value
+  // Behind one address there are often several nodes.
+  if (context.slot < sinceSlot)
+    throw new Fault(`the Solana node answered from slot ${context.slot}, before ${sinceSlot}`, { retryable: true })
   if (status === null) return 'not_found'
   // Below `confirmed` a fork can still undo it, and a failure too.
   if (status.confirmationStatus !== 'confirmed' && status.confirmationStatus !== 'finalized') return 'processed'

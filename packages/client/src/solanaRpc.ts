@@ -13,23 +13,31 @@ export interface SolanaRpc {
 export class NodeRefusal extends Fault {
   override readonly name = 'NodeRefusal'
 
-  constructor({ code, message }: { readonly code: number; readonly message: string }) {
-    super(`the Solana node refused: ${message} (${code})`, { retryable: !finalCodes.has(code) })
+  constructor({ code, message, data }: z.infer<typeof errorJson>) {
+    const hasLanded = data?.err === 'AlreadyProcessed'
+    super(`the Solana node refused: ${message} (${code})`, { retryable: hasLanded || !finalCodes.has(code) })
   }
 }
 
-// Preflight failed, a signature is wrong, the parameters are: the same call would be refused again, and did nothing.
+// Preflight failed, a signature is wrong, the parameters are: the same call would be refused again, and did nothing. A preflight
+// also fails when a proxy has repeated the call, whose first try has landed.
 const finalCodes = new Set([-32002, -32003, -32602])
 
-const answerJson = z.union([
-  z.object({ error: z.object({ code: z.int(), message: z.string() }) }),
-  z.object({ result: z.unknown() }),
-])
+const errorJson = z.object({
+  code: z.int(),
+  message: z.string(),
+  data: z.object({ err: z.unknown() }).optional().catch(undefined),
+})
+const answerJson = z.union([z.object({ error: errorJson }), z.object({ result: z.unknown() })])
 
 // A node answers from memory; a slower one will not answer. The largest answer we request is two accounts.
 const nodeTimeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 
+/**
+ * Errors name the host only: the rest of the URL may be a key. Throws `NodeRefusal` for an error of the node,
+ * otherwise a retryable `Fault`.
+ */
 export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly fetch: Fetch }): SolanaRpc {
   const { host } = new URL(url)
   return {

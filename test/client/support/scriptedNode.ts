@@ -4,7 +4,10 @@ import { sha256 } from '@tollbook/core/digest'
 import { genesisHash, mintData, paymentWallet, tokenAccountData } from './testToken.ts'
 
 /** Answer to a JSON-RPC call; an error is a refusal of the node, `broken` a 500 without a body. */
-export type NodeAnswer = { readonly result: unknown } | { readonly error: { code: number; message: string } } | 'broken'
+export type NodeAnswer =
+  | { readonly result: unknown }
+  | { readonly error: { code: number; message: string; data?: unknown } }
+  | 'broken'
 
 /** A Solana node with one token on it. A test replaces the answers that it is about. */
 export interface ScriptedNode {
@@ -27,7 +30,7 @@ export function createScriptedNode(): ScriptedNode {
       result: { value: [accountJson(mintData()), accountJson(tokenAccountData(paymentWallet))] },
     }),
     getLatestBlockhash: () => ({ result: { value: { blockhash, lastValidBlockHeight } } }),
-    getBlockHeight: () => ({ result: 1_000 }),
+    getEpochInfo: () => finalTip(1_000),
     sendTransaction: () => ({ result: 'sent' }),
     getSignatureStatuses: () => statusAnswer('confirmed'),
   }
@@ -44,11 +47,26 @@ export function createScriptedNode(): ScriptedNode {
   }
 }
 
-export function statusAnswer(status: 'confirmed' | 'processed' | 'failed' | 'not_found'): NodeAnswer {
-  if (status === 'not_found') return { result: { value: [null] } }
+const tipSlot = 5_000
+
+/** The newest final block. */
+export function finalTip(blockHeight: number): NodeAnswer {
+  return { result: { absoluteSlot: tipSlot, blockHeight } }
+}
+
+/** In the state of a slot; by default that of the newest final block. */
+export function statusAnswer(
+  status: 'confirmed' | 'processed' | 'failed' | 'not_found',
+  slot: number = tipSlot,
+): NodeAnswer {
+  const context = { slot }
+  if (status === 'not_found') return { result: { context, value: [null] } }
   const confirmationStatus = status === 'processed' ? 'processed' : 'confirmed'
   return {
-    result: { value: [{ err: status === 'failed' ? { InstructionError: [1, 'Custom'] } : null, confirmationStatus }] },
+    result: {
+      context,
+      value: [{ err: status === 'failed' ? { InstructionError: [1, 'Custom'] } : null, confirmationStatus }],
+    },
   }
 }
 
