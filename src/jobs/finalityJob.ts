@@ -29,7 +29,7 @@ const pagesMax = 40
 const absenceApartMs = 10_000
 // Absences are judged one by one, with six questions to each node. More at once is an outage and not a fork.
 const absencesMax = 64
-// A payment that no node can judge must not keep the others waiting; with so many in one page the nodes are out of order.
+// A payment that no node can judge must not keep the others waiting; after this many in one page the nodes are out of order.
 const failuresMax = 4
 const lateMs = 5 * 60 * 1000
 const alarmMs = 60 * 60 * 1000
