@@ -11,7 +11,7 @@ import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
 import type { Log } from './primitives/log.ts'
-import { close } from './start/closePart.ts'
+import { closePart } from './start/closePart.ts'
 import { openFinance } from './start/finance/openFinance.ts'
 import { openHttp } from './start/http/openHttp.ts'
 import { createHealth } from './start/jobs/health.ts'
@@ -73,14 +73,14 @@ export async function createService(
   const chain = await openChain({ ...config.chain, ...base, postJson })
   const { terms } = chain
   const stored = { database: config.ledger, seal: config.seal, onRecord: valuesOnRecord(config) }
-  const ledger = opened.adopt(await openLedger(stored, { ...base, terms }), close)
+  const ledger = opened.adopt(await openLedger(stored, { ...base, terms }), closePart)
 
   const selling = { ...base, terms, ledger, sold, split, lookups, serviceUrl }
-  const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), close)
+  const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
 
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
-  const jobs = opened.adopt(await startJobs(config.lifecycle, { ...base, ledger, upkeep, chain }), close)
+  const jobs = opened.adopt(await startJobs(config.lifecycle, { ...base, ledger, upkeep, chain }), closePart)
   const checks = [...ledger.checks, ...jobs.checks, ...products.checks]
   const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
 
@@ -91,7 +91,7 @@ export async function createService(
 
   const { finance: access, refunds, reportsDatabaseUrl } = config
   const reporting = { access, refunds, reportsDatabaseUrl, sale }
-  const finance = opened.adopt(openFinance(reporting, { ...base, ledger, chain }), close)
+  const finance = opened.adopt(openFinance(reporting, { ...base, ledger, chain }), closePart)
 
   const endpoints = seams.endpoints?.(products.endpoints) ?? products.endpoints
   const routes = [...products.routes, ...ledger.routes, ...finance.routes]
@@ -110,7 +110,7 @@ export async function createService(
     address,
     lookups,
   }
-  const http = opened.adopt(await openHttp({ server, limits }, { ...serving, finance: finance.serving }), close)
+  const http = opened.adopt(await openHttp({ server, limits }, { ...serving, finance: finance.serving }), closePart)
 
   const { port, financePort, healthPort } = http
   const parts = opened.move()

@@ -5,6 +5,7 @@ import { compare, divideAmongHolders } from './holderShares.ts'
 import { type HolderRules, type HolderSnapshot, holdersOf } from './holderSnapshot.ts'
 import { identifiedPlan, type PayoutPlan } from './payoutPlan.ts'
 
+/** One debt, divided among the wallets of a snapshot. */
 export interface HolderQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holders'>, HolderRules {
   /** The debt that is divided. */
   readonly account: string

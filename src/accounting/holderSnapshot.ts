@@ -16,6 +16,7 @@ export interface HolderSnapshot {
   readonly accounts: readonly SnapshotAccount[]
 }
 
+/** A token account of the mint in the slot of the snapshot. A wallet may have several. */
 export interface SnapshotAccount {
   readonly address: Address
   readonly owner: Address
@@ -37,6 +38,9 @@ export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
   return `${canonicalJson({ format, accounts: accounts.length, ...head })}\n${lines.join('')}`
 }
 
+/**
+ * SHA-256 in hex of the text exactly as it was read. The plan quotes it, so that every holder can check the shares later.
+ */
 export function snapshotDigest(text: string): string {
   return sha256Hex(text)
 }
@@ -83,6 +87,7 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Rules for the wallets of a snapshot. They are part of the plan and of its digest. */
 export interface HolderRules {
   /** Wallets that are not paid, and whose tokens do not count. */
   readonly excluded: readonly Address[]

@@ -35,6 +35,7 @@ export interface HolderTerms {
   readonly openAccountsMax: number
 }
 
+/** A debt of one ledger account, paid to one wallet. */
 export interface PlannedPayment {
   readonly account: string
   readonly wallet: Address
@@ -106,12 +107,17 @@ export function payoutMemo(plan: Pick<PayoutPlan, 'id'>, part: number): string {
   return `${memoPrefix}${plan.id}:${part}`
 }
 
+/** Recognises our own payouts on chain, of whichever plan. */
 export function isPayoutMemo(memo: string): boolean {
   return memo.includes(memoPrefix)
 }
 
 const format = 'tollbook-payout-1'
 
+/**
+ * The content of a plan file. Amounts are decimal strings of base units, because JSON numbers lose digits beyond
+ * 2^53.
+ */
 export function payoutPlanJson(plan: PayoutPlan): Json {
   return { format, id: plan.id, ...contentJson(plan) }
 }

@@ -100,7 +100,7 @@ function inMegabytes(bytes: number): number {
 }
 
 /** For root, who must not run Postgres. */
-export async function giveTo(owner: { uid: number; gid: number }, folder: string): Promise<void> {
+export async function changeOwner(owner: { uid: number; gid: number }, folder: string): Promise<void> {
   const inside = await readdir(folder, { recursive: true })
   for (const name of [...inside, '.']) await lchown(join(folder, name), owner.uid, owner.gid)
 }

@@ -6,7 +6,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { isRestored } from '../store/restoredCluster.ts'
 import { type BackupFolder, majorVersionOf } from './backupFolder.ts'
-import { giveTo, layOutBackup, restoreCommand } from './layOutBackup.ts'
+import { changeOwner, layOutBackup, restoreCommand } from './layOutBackup.ts'
 import { requireTools, toolPath } from './postgresTools.ts'
 
 export interface ScratchOptions {
@@ -44,7 +44,7 @@ export async function startScratchCluster(options: ScratchOptions): Promise<Scra
   await writeFile(join(place, 'postgresql.conf'), '')
   // The folder of the socket is closed to other users.
   await writeFile(join(place, 'pg_hba.conf'), 'local all all trust\n')
-  if (account !== undefined) await giveTo(account, place)
+  if (account !== undefined) await changeOwner(account, place)
   const server = opened.use(startServer({ program: toolPath(tools, 'postgres'), place, account }))
   const urlOf = (login: string, database: string): string =>
     `postgres://${encodeURIComponent(login)}@/${encodeURIComponent(database)}?host=${encodeURIComponent(place)}`

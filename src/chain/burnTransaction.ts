@@ -26,6 +26,9 @@ export interface BurnKey {
   signBurn(order: BurnOrder): SignedTransaction
 }
 
+/**
+ * The only use of the key: it signs nothing but burns. The finished bytes are parsed again before they are signed.
+ */
 export function createBurnKey(key: Ed25519Signer, terms: PaymentTerms): BurnKey {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')
   return {

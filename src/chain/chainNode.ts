@@ -40,6 +40,7 @@ export interface NodeHeight {
 
 const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
+/** One RPC node. Every call updates what is known about it, so health checks add few requests. */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   const { nowMs } = deps
   let slot = 0

@@ -15,6 +15,10 @@ export interface ChainTime {
   ageMs(): number
 }
 
+/**
+ * Block time carried on by the monotonic clock. A wrong system clock therefore does not change what counts as
+ * expired.
+ */
 export function createChainTime(clock: Clock): ChainTime {
   const openedAtMs = clock.monotonicMs()
   let tip: { readonly blockTimeMs: number; readonly seenAtMs: number; readonly skewMs: number } | undefined

@@ -15,6 +15,7 @@ export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
 }
 
+/** A signature that a request waits for, and for how long. */
 export interface Watched {
   readonly signature: Signature
   readonly waitMs: number
@@ -55,6 +56,7 @@ const fullRoundEvery = 4
 // A transaction that was sent a moment ago is seen by then. One that was never sent costs one query and no more.
 const unseenWaitMs = 1_000
 
+/** Runs only while a request waits. `watch` rejects with a retryable `Fault` when no node answers. */
 export function createConfirmationLoop(deps: LoopDeps): ConfirmationLoop {
   const loop: Running = { ...deps, waiting: new Set(), isRunning: false, rounds: 0 }
   return {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 /** Sends a JSON body and gives the parsed answer; throws when there is none. */
 export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
 
+/** JSON-RPC over HTTP, to one node or to the nodes in rotation. */
 export interface RpcClient {
   /** `result` may throw: the caller treats an invalid answer as a missing answer. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
@@ -15,6 +16,7 @@ export interface NodeClientDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
+/** Outcome of one call, for metrics and for the standing of the node. */
 export interface NodeCall {
   readonly method: string
   readonly ok: boolean

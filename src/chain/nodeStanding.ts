@@ -1,5 +1,6 @@
 import type { ChainNode } from './chainNode.ts'
 
+/** Limits beyond which a node leaves the rotation. */
 export interface NodeLimits {
   /** A node whose slot has not moved for this long stands still. */
   readonly stillMs: number
@@ -29,6 +30,7 @@ interface Judging {
   readonly isForeign: (node: ChainNode) => boolean
 }
 
+/** Standing of each node, in the given order. Lag counts from the best node that answers and is on our network. */
 export function judgeNodes(nodes: readonly ChainNode[], judging: Judging): NodeStanding[] {
   const { nowMs, isForeign } = judging
   const ours = nodes.filter((node) => !isForeign(node) && node.failingSinceMs() === undefined)

@@ -24,6 +24,7 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly clock?: Clock
 }
 
+/** All access to Solana, over the nodes of `SOLANA_RPC_URLS`. */
 export interface Chain {
   readonly reader: ChainReader
   readonly finality: FinalityReader

@@ -5,6 +5,7 @@ import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
+/** Content of a payment that a wallet will sign: burn, transfer and memo. */
 export interface PaymentOrder {
   readonly terms: PaymentTerms
   readonly payer: Address

@@ -10,6 +10,7 @@ import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
+/** Content of one payout transaction. The whole of it fails or lands. */
 export interface PayoutOrder {
   readonly terms: PaymentTerms
   readonly memo: string
@@ -56,6 +57,10 @@ export function buildPayout({ terms, memo, payments, blockhash, feePayer }: Payo
   return new VersionedTransaction(message.compileToV0Message()).serialize()
 }
 
+/**
+ * Signs with every key that the message names. The signature of the fee payer, the first one, identifies the
+ * transaction.
+ */
 export function signPayout(
   unsigned: Uint8Array,
   signers: readonly { readonly secretKey: Uint8Array }[],

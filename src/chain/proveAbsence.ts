@@ -5,6 +5,7 @@ import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
 
+/** A signature, and the last block in which its transaction can land. */
 export interface AbsenceQuestion {
   readonly signature: Signature
   readonly bound: LandingBound

@@ -27,6 +27,7 @@ export interface HolderSource {
   readonly postJson: PostJson
 }
 
+/** All token accounts of the mint in one finalized slot, also empty and frozen ones. */
 export interface HeldTokens {
   readonly network: string
   readonly mint: Address

@@ -19,6 +19,7 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { RpcClient } from './nodeClient.ts'
 
+/** The mint and the wallet whose accounts are read for the payment terms. */
 export interface TermsQuestion {
   readonly mint: Address
   readonly paymentWallet: Address

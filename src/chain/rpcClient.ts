@@ -35,6 +35,7 @@ export function createRpcClient(deps: RotationDeps): RpcClient {
   }
 }
 
+/** One RPC call with the schema of its result. A result that does not parse counts as no answer. */
 export interface Question<T> {
   readonly method: string
   readonly params: readonly unknown[]

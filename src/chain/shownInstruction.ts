@@ -16,6 +16,10 @@ const bareInstruction = z.object({ programId: z.string(), accounts: z.array(z.st
 export const shownInstructionJson = z.union([bareInstruction, parsedInstruction])
 type ShownInstruction = z.infer<typeof shownInstructionJson>
 
+/**
+ * Effects of an instruction that a node has decoded (`jsonParsed`). Programs that the node does not know come as raw
+ * bytes.
+ */
 export function readShown(instruction: ShownInstruction): Call {
   const program = addressOf(instruction.programId)
   if (!('parsed' in instruction)) return readCall(program, instruction.accounts.map(addressOf), instruction.data)

@@ -10,6 +10,7 @@ export interface NodeStatuses {
   readonly statuses: readonly (NodeStatus | undefined)[]
 }
 
+/** Statement of one node about one signature. A failed transaction has a status, too. */
 export interface NodeStatus {
   readonly slot: number
   readonly commitment: 'processed' | 'confirmed' | 'finalized'
@@ -23,12 +24,17 @@ const statusJson = z.object({
 })
 const statusesJson = z.object({ context: z.object({ slot: z.int() }), value: z.array(statusJson.nullable()) })
 
+/** The RPC takes at most 256 signatures a call (`statusesMax`). */
 export interface StatusQuery {
   readonly signatures: readonly Signature[]
   /** Without it a node answers from memory, which goes back two minutes; with it, it searches its disk. */
   readonly searchHistory: boolean
 }
 
+/**
+ * One status for each signature, in their order; undefined where the node has none. Throws when the node does not
+ * answer.
+ */
 export async function readStatuses(
   deps: RotationDeps,
   node: ChainNode,

@@ -28,6 +28,9 @@ export type Rehearsed =
   | { readonly outcome: 'blockhash_unknown' }
   | { readonly outcome: 'already_landed' }
 
+/**
+ * Result of `simulateTransaction`: an expected failure as an outcome, or the effects that the transaction would have.
+ */
 export function readSimulation(value: SimulationJson, message: VersionedMessage): Rehearsed {
   // Too old for this node, or too new.
   if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_unknown' }

@@ -37,6 +37,7 @@ interface Search extends LookupDeps {
   readonly memory: Memory
 }
 
+/** Concurrent lookups of one signature share their queries, and a found record is remembered for a short time. */
 export function createLookup(deps: LookupDeps): FindTransaction {
   const perf = { now: () => deps.clock.monotonicMs() }
   const search: Search = {
@@ -130,11 +131,13 @@ function readShared(search: Search, query: Query): Promise<TransactionRecord | u
   return shared
 }
 
+/** Undefined when the node that answers first does not have it. Throws a retryable fault when no node answers. */
 export function readAny(search: RotationDeps, query: Pick<Query, 'signature' | 'commitment'>) {
   const { method, params, result } = question(query)
   return refusalIsFault(createRpcClient(search).call(method, params, result))
 }
 
+/** Reads from this node only, to compare what nodes say. */
 export async function readFrom(
   search: RotationDeps,
   node: ChainNode,

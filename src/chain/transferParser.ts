@@ -23,6 +23,7 @@ export interface RawEffects {
   readonly postTokenBalances: readonly TokenBalanceJson[] | undefined
 }
 
+/** Token movements, memos and balances of a transaction, with its inner instructions. */
 export interface ParsedEffects {
   readonly movements: readonly TokenMovement[]
   readonly balances: readonly TokenBalance[] | undefined
@@ -56,6 +57,7 @@ export function callsOf(accountKeys: readonly string[], instructions: readonly I
 // of memo 63 times over, and decoding that would hold the event loop for 100 ms and more.
 const memoCharactersMax = 1_700
 
+/** Effects of one instruction. Programs other than the token and memo programs have none that count here. */
 export function readCall(program: Address, accounts: readonly Address[], data: string): Call {
   if (memoPrograms.has(program)) {
     const memo = data.length > memoCharactersMax ? undefined : Buffer.from(decodeInstructionData(data)).toString('utf8')
@@ -65,6 +67,7 @@ export function readCall(program: Address, accounts: readonly Address[], data: s
   return { program, effects, memo: undefined }
 }
 
+/** Parses an address of a node's answer. Throws a retryable fault, because another node may answer properly. */
 export function addressOf(text: string): Address {
   const address = readAddress(text)
   if (address === undefined) throw new Fault('the node named an account that is not an address', { retryable: true })

@@ -5,7 +5,7 @@ import { readKeypair } from '@tollbook/client/keypairFile'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { readConfig } from '../config.ts'
-import { writeWhole } from '../store/writeWhole.ts'
+import { writeFileAtomically } from '../store/writeFileAtomically.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { unavailableExitCode } from './exitCode.ts'
 import { runOnSchedule } from './onSchedule.ts'
@@ -64,7 +64,7 @@ async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSi
     const { origin, size, root } = checkpoint
     const words = `checkpoint ${size} of ${origin} is in transaction ${signature}`
     const json = `${JSON.stringify({ origin, size, root: encodeBase64(root), signature, memo })}\n`
-    if (options.output !== undefined) await writeWhole(options.output, json, '--output')
+    if (options.output !== undefined) await writeFileAtomically(options.output, json, '--output')
     deps.stdout.write(deps.stdout.isTTY === true ? `${words}\n` : json)
     return 0
   } catch (error) {

@@ -8,7 +8,7 @@ import { readConfig } from '../config.ts'
 import { createLog, type Log } from '../primitives/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { exitCodeOf, refusedExitCode, unavailableExitCode } from './exitCode.ts'
-import { neededFor, readSigningKey } from './signingKey.ts'
+import { requireVariable, readSigningKey } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
 const help = `
@@ -43,7 +43,7 @@ export function burnCommand(deps: CommandDeps): Command {
 
 async function open(log: Log): Promise<Burner> {
   const { burn, chain } = readConfig()
-  const needed = (name: string, value: string | undefined) => neededFor('burn', name, value)
+  const needed = (name: string, value: string | undefined) => requireVariable('burn', name, value)
   const databaseUrl = needed('BURN_DATABASE_URL', burn.databaseUrl)
   const key = await readSigningKey('BURN_KEYPAIR', needed('BURN_KEYPAIR', burn.keypairFile))
   if (chain === undefined)

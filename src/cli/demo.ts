@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { createLog } from '../primitives/log.ts'
 import { openDatabase } from '../store/database.ts'
-import { tellDemo } from './demo/story.ts'
+import { showDemo } from './demo/story.ts'
 import { openLocalService } from './openLocalService.ts'
 import { sampleUpstreamsOption } from './serve.ts'
 import { untilStopped } from './untilStopped.ts'
@@ -44,7 +44,7 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   const databaseUrl = assertPresent(service.local.databaseUrl, 'local mode publishes the address of its database')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })
   opened.defer(() => database.destroy())
-  await tellDemo({ local: service.local, database, say })
+  await showDemo({ local: service.local, database, say })
   if (once) return
 
   say(

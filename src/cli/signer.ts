@@ -5,7 +5,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../config.ts'
 import { createLog } from '../primitives/log.ts'
 import { openSigner } from '../signer/openSigner.ts'
-import { neededFor, readSigningKey } from './signingKey.ts'
+import { requireVariable, readSigningKey } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
 const help = `
@@ -44,5 +44,5 @@ export function signerCommand(): Command {
 }
 
 function needed(name: string, value: string | undefined): string {
-  return neededFor('signer', name, value)
+  return requireVariable('signer', name, value)
 }

@@ -27,7 +27,7 @@ function parseKeypair(file: string, text: string): readonly number[] {
 }
 
 /** A setting that this command cannot do without. */
-export function neededFor(command: string, name: string, value: string | undefined): string {
+export function requireVariable(command: string, name: string, value: string | undefined): string {
   if (value !== undefined) return value
   throw new Fault(`${name} is missing: tollbook ${command} --help has the list`, { retryable: false })
 }

@@ -6,7 +6,7 @@ import { type NoteVerifier, readCheckpoint } from '@tollbook/core/checkpoint'
 import { isoTime } from '@tollbook/core/clock'
 import { openCosignature, readWitnessKey } from '@tollbook/core/cosignature'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { writeWhole } from '../store/writeWhole.ts'
+import { writeFileAtomically } from '../store/writeFileAtomically.ts'
 import { exitCodeOf } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { runOnSchedule } from './onSchedule.ts'
@@ -61,7 +61,7 @@ async function cosign(deps: CommandDeps, options: WitnessOptions): Promise<numbe
     const proveConsistency = (sizes: { readonly from: number; readonly to: number }) => fetchConsistency(baseUrl, sizes)
     const seenSize = await readSeenSize(options.output, witness, checkpoint.size)
     const cosigned = await cosignCheckpoint({ url, witness, proveConsistency }, note, seenSize)
-    await writeWhole(options.output, cosigned.note, '--output')
+    await writeFileAtomically(options.output, cosigned.note, '--output')
     const { origin, size } = checkpoint
     const cosignedAt = isoTime(cosigned.timeSeconds * 1000)
     deps.stdout.write(`${JSON.stringify({ origin, size, witness: witness.name, cosignedAt, file: options.output })}\n`)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { postgresUrl, whole } from './variables.ts'
+import { postgresUrl, wholeNumber } from './variables.ts'
 
 /** For `tollbook backup` and `tollbook restore` only; the service reads none of it. */
 export interface BackupSettings {
@@ -18,7 +18,7 @@ const path = z.string().min(1, 'must be a path')
 export const backupVariables = {
   BACKUP_DATABASE_URL: postgresUrl,
   BACKUP_DIR: path.default('backups'),
-  BACKUPS_RETAINED: whole(1, 1_000, 7),
+  BACKUPS_RETAINED: wholeNumber(1, 1_000, 7),
   BACKUP_TOOLS_DIR: path.optional(),
 }
 

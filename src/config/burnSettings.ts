@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { daySeconds, postgresUrl, whole } from './variables.ts'
+import { daySeconds, postgresUrl, wholeNumber } from './variables.ts'
 
 /** For `tollbook burn` only; the service reads none of it. */
 export interface BurnSettings {
@@ -13,7 +13,7 @@ export interface BurnSettings {
 export const burnVariables = {
   BURN_DATABASE_URL: postgresUrl,
   BURN_KEYPAIR: z.string().min(1, 'must be a path').optional(),
-  BURN_EVERY_SECONDS: whole(1, daySeconds, 3_600),
+  BURN_EVERY_SECONDS: wholeNumber(1, daySeconds, 3_600),
 }
 
 export function burnSettingsOf(env: z.infer<z.ZodObject<typeof burnVariables>>): BurnSettings {

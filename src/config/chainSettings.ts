@@ -5,7 +5,7 @@ import {
   missingBeside,
   type MissingVariable,
   solanaAddress,
-  whole,
+  wholeNumber,
 } from './variables.ts'
 
 /** The chain on which callers pay. */
@@ -29,9 +29,9 @@ interface NodeLimits {
 export const chainVariables = {
   SOLANA_RPC_URLS: httpUrls,
   SOLANA_COMMITMENT: z.enum(['confirmed', 'finalized'], 'must be confirmed or finalized').default('confirmed'),
-  SOLANA_NODE_STILL_SECONDS: whole(1, 3_600, 20),
-  SOLANA_NODE_LAG_SLOTS: whole(1, 100_000, 50),
-  SOLANA_CLOCK_SKEW_SECONDS: whole(1, 3_600, 60),
+  SOLANA_NODE_STILL_SECONDS: wholeNumber(1, 3_600, 20),
+  SOLANA_NODE_LAG_SLOTS: wholeNumber(1, 100_000, 50),
+  SOLANA_CLOCK_SKEW_SECONDS: wholeNumber(1, 3_600, 60),
   TOKEN_MINT: solanaAddress,
   PAYMENT_WALLET: solanaAddress,
 }

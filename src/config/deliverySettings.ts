@@ -7,7 +7,7 @@ import {
   type MissingVariable,
   onOff,
   secret,
-  whole,
+  wholeNumber,
 } from './variables.ts'
 
 /** Polling, browser and storage of the products. */
@@ -55,12 +55,12 @@ const list = z
 export const deliveryVariables = {
   NEWS_POLLING: onOff('1'),
   CHROMIUM_PATH: z.string().optional(),
-  RENDER_CONCURRENCY: whole(0, 16, 2),
-  RENDER_SECONDS_PER_PAYMENT: whole(5, 600, 30),
+  RENDER_CONCURRENCY: wholeNumber(0, 16, 2),
+  RENDER_SECONDS_PER_PAYMENT: wholeNumber(5, 600, 30),
   EGRESS_ALLOW_HOSTS: list,
   ARTIFACT_DIR: z.string().optional(),
-  ARTIFACT_TTL_SECONDS: whole(60, 30 * daySeconds, daySeconds),
-  ARTIFACT_TOTAL_MEGABYTES: whole(100, 100_000_000, 10_000),
+  ARTIFACT_TTL_SECONDS: wholeNumber(60, 30 * daySeconds, daySeconds),
+  ARTIFACT_TOTAL_MEGABYTES: wholeNumber(100, 100_000_000, 10_000),
   ARTIFACT_S3_BUCKET: z.string().optional(),
   ARTIFACT_S3_REGION: z.string().default('us-east-1'),
   ARTIFACT_S3_ENDPOINT: httpUrl,

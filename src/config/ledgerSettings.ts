@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { onOff, postgresUrl, whole } from './variables.ts'
+import { onOff, postgresUrl, wholeNumber } from './variables.ts'
 
 /** The database of the ledger. */
 export interface LedgerSettings {
@@ -21,7 +21,7 @@ export const ledgerVariables = {
   DATABASE_URL: postgresUrl,
   REQUIRE_SYNCHRONOUS_STANDBY: onOff('0'),
   RETENTION_DATABASE_URL: postgresUrl,
-  QUOTE_RETENTION_DAYS: whole(quoteRetentionDays, 365, quoteRetentionDays),
+  QUOTE_RETENTION_DAYS: wholeNumber(quoteRetentionDays, 365, quoteRetentionDays),
 }
 
 /** The settings of a database that local mode has started. */

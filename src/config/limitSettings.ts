@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { whole } from './variables.ts'
+import { wholeNumber } from './variables.ts'
 
 /** Limits of one client that does not pay. 0: no limit. */
 export interface LimitSettings {
@@ -17,10 +17,10 @@ export interface LimitSettings {
 // Generous: a program that pays for what it asks for never reaches them. 3,000 open quotes are 0.9 million a day, which is
 // about 0.35 GB of storage a day for each address. A plain payment is matched with all quotes of its wallet for a day.
 export const limitVariables = {
-  RATE_LIMIT_PER_MINUTE: whole(0, 1_000_000, 6_000),
-  QUOTES_PER_ADDRESS_MAX: whole(0, 10_000_000, 3_000),
-  QUOTES_PER_WALLET_MAX: whole(0, 10_000_000, 300),
-  UNKNOWN_PROOFS_PER_MINUTE: whole(0, 1_000_000, 300),
+  RATE_LIMIT_PER_MINUTE: wholeNumber(0, 1_000_000, 6_000),
+  QUOTES_PER_ADDRESS_MAX: wholeNumber(0, 10_000_000, 3_000),
+  QUOTES_PER_WALLET_MAX: wholeNumber(0, 10_000_000, 300),
+  UNKNOWN_PROOFS_PER_MINUTE: wholeNumber(0, 1_000_000, 300),
 }
 
 type LimitEnvironment = z.infer<z.ZodObject<typeof limitVariables>> & { readonly QUOTE_TTL_SECONDS: number }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ChainSettings } from './chainSettings.ts'
-import { whole } from './variables.ts'
+import { wholeNumber } from './variables.ts'
 
 /** Parts that local mode starts when no database or no chain is configured. */
 export interface LocalSettings {
@@ -13,7 +13,7 @@ export interface LocalSettings {
   readonly commitment: ChainSettings['commitment']
 }
 
-const portNumber = whole(0, 65_535, 0)
+const portNumber = wholeNumber(0, 65_535, 0)
 
 export const localVariables = {
   TOLLBOOK_HOME: z.string().min(1, 'must be a folder').default('.tollbook'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseTokenPrice } from '../pricing/tokenPrice.ts'
-import { whole } from './variables.ts'
+import { wholeNumber } from './variables.ts'
 
 /** The token price, by which prices in US dollars become prices in tokens. */
 export interface PriceSettings {
@@ -31,9 +31,9 @@ const tokenPrice = z
 export const priceVariables = {
   TOKEN_PRICE_SOURCE: z.enum(['fixed', 'market'], 'must be fixed or market').default('fixed'),
   TOKEN_PRICE_USD: tokenPrice,
-  TOKEN_PRICE_TOLERANCE_PERCENT: whole(1, 50, 2),
-  TOKEN_PRICE_LIQUIDITY_MIN_USD: whole(0, 1_000_000_000, 10_000),
-  TOKEN_PRICE_AGE_MAX_SECONDS: whole(15, 3_600, 300),
+  TOKEN_PRICE_TOLERANCE_PERCENT: wholeNumber(1, 50, 2),
+  TOKEN_PRICE_LIQUIDITY_MIN_USD: wholeNumber(0, 1_000_000_000, 10_000),
+  TOKEN_PRICE_AGE_MAX_SECONDS: wholeNumber(15, 3_600, 300),
 }
 
 export function priceSettingsOf(env: z.infer<z.ZodObject<typeof priceVariables>>): PriceSettings {

@@ -16,7 +16,7 @@ import {
   onOff,
   parsedBy,
   secret,
-  whole,
+  wholeNumber,
 } from './variables.ts'
 
 /** The providers of data, prices, headlines and chat. */
@@ -118,7 +118,7 @@ export const providerVariables = {
   AI_FALLBACK_BASE_URL: httpUrl,
   AI_FALLBACK_MODEL: modelNames.optional(),
   AI_FALLBACK_API_KEY: secret,
-  AI_OUTPUT_TOKENS_MAX: whole(1, outputTokensMost, 1_024),
+  AI_OUTPUT_TOKENS_MAX: wholeNumber(1, outputTokensMost, 1_024),
   AI_MODEL_PRICES_USD: parsedBy(parseModelPrices, new Map()),
   AI_OPENS_REASONING: onOff('0'),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseDecimal } from '@tollbook/core/money'
-import { daySeconds, type GivenVariables, whole } from './variables.ts'
+import { daySeconds, type GivenVariables, wholeNumber } from './variables.ts'
 
 /** Time limits of a sale, from the quote to the answer. */
 export interface SaleSettings {
@@ -37,14 +37,14 @@ const microUsd = z
   .optional()
 
 export const saleVariables = {
-  QUOTE_TTL_SECONDS: whole(10, daySeconds / 2, 300),
-  QUOTE_GRACE_SECONDS: whole(0, 3_600, 60),
-  PROOF_MAX_AGE_SECONDS: whole(10, daySeconds / 2, 600),
-  PROOF_LOOKUP_WAIT_MS: whole(0, 20_000, 2_000),
-  CLAIM_LEASE_SECONDS: whole(1, 600, 60),
-  EXPOSURE_MAX_TOKENS: whole(0, 9_999_999_999, 0),
-  PAYMENT_ATTEMPTS_MAX: whole(1, 100, 10),
-  HANDLER_TIMEOUT_MS: whole(100, 300_000, 30_000),
+  QUOTE_TTL_SECONDS: wholeNumber(10, daySeconds / 2, 300),
+  QUOTE_GRACE_SECONDS: wholeNumber(0, 3_600, 60),
+  PROOF_MAX_AGE_SECONDS: wholeNumber(10, daySeconds / 2, 600),
+  PROOF_LOOKUP_WAIT_MS: wholeNumber(0, 20_000, 2_000),
+  CLAIM_LEASE_SECONDS: wholeNumber(1, 600, 60),
+  EXPOSURE_MAX_TOKENS: wholeNumber(0, 9_999_999_999, 0),
+  PAYMENT_ATTEMPTS_MAX: wholeNumber(1, 100, 10),
+  HANDLER_TIMEOUT_MS: wholeNumber(100, 300_000, 30_000),
   SOLANA_QUORUM_ABOVE_USD: microUsd,
 }
 

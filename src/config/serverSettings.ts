@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpUrl, optionalPort, whole } from './variables.ts'
+import { httpUrl, optionalPort, wholeNumber } from './variables.ts'
 
 /** The HTTP listener. */
 export interface ServerSettings {
@@ -28,12 +28,12 @@ const subnets = z
 
 export const serverVariables = {
   HOST: z.string().optional(),
-  PORT: whole(0, 65_535, 3_402),
+  PORT: wholeNumber(0, 65_535, 3_402),
   PUBLIC_URL: httpUrl,
-  TRUSTED_PROXY_HOPS: whole(0, 10, 0),
+  TRUSTED_PROXY_HOPS: wholeNumber(0, 10, 0),
   METRICS_SUBNETS: subnets,
-  CONNECTIONS_MAX: whole(100, 100_000, 5_000),
-  CONNECTIONS_PER_ADDRESS_MAX: whole(1, 100_000, 256),
+  CONNECTIONS_MAX: wholeNumber(100, 100_000, 5_000),
+  CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(1, 100_000, 256),
   HEALTH_HOST: z.string().default('127.0.0.1'),
   HEALTH_PORT: optionalPort,
 }

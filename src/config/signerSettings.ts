@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { chainVariables } from './chainSettings.ts'
-import { whole } from './variables.ts'
+import { wholeNumber } from './variables.ts'
 
 /** Payments by x402: the service reaches the signer, and the signer keeps its budgets. */
 export interface X402Settings {
@@ -35,9 +35,9 @@ export const signerVariables = {
     .optional(),
   FEE_PAYER_KEYPAIR: file,
   SIGNER_JOURNAL: file,
-  SIGNER_LAMPORTS_PER_DAY: whole(1, lamportsMax, 100_000_000),
-  SIGNER_LAMPORTS_PER_WALLET_AND_DAY: whole(1, lamportsMax, 5_000_000),
-  SIGNER_LAMPORTS_PER_PAYMENT: whole(1, lamportsMax, 20_000),
+  SIGNER_LAMPORTS_PER_DAY: wholeNumber(1, lamportsMax, 100_000_000),
+  SIGNER_LAMPORTS_PER_WALLET_AND_DAY: wholeNumber(1, lamportsMax, 5_000_000),
+  SIGNER_LAMPORTS_PER_PAYMENT: wholeNumber(1, lamportsMax, 20_000),
 }
 
 type SignerEnvironment = z.infer<z.ZodObject<typeof signerVariables & typeof chainVariables>>

@@ -11,7 +11,7 @@ export type MissingVariable = readonly [name: string, why: string]
 export const daySeconds = 24 * 60 * 60
 
 /** An integer within its limits. */
-export function whole(min: number, max: number, standard: number) {
+export function wholeNumber(min: number, max: number, standard: number) {
   const expected = `must be a whole number from ${min} to ${max}`
   return z
     .string()

@@ -6,7 +6,7 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
 import type { ChainReader } from '../payment/chainReader.ts'
 import { type PaymentReference, signatureOf } from '../payment/paymentReference.ts'
-import { type PaymentTerms, settleByAny } from '../payment/settlement.ts'
+import { type PaymentTerms, settleByAnyTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import type { PaymentFacts, QuoteFact, RecordedPayment } from '../reports/paymentFacts.ts'
 import { walletOfQuote } from '../reports/paymentFacts.ts'
@@ -180,7 +180,7 @@ function meets({
   terms,
   price,
 }: Landed & { readonly terms: readonly PaymentTerms[]; readonly price: ListedPrice }): boolean {
-  return terms[0]?.mint === price.mint && !isRefusal(settleByAny({ record, wallet, price }, terms))
+  return terms[0]?.mint === price.mint && !isRefusal(settleByAnyTerms({ record, wallet, price }, terms))
 }
 
 function cheapestOf(prices: readonly ListedPrice[]): ListedPrice | undefined {

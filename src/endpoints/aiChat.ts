@@ -27,7 +27,7 @@ import {
   supplyOf,
   textsOf,
   variantOf,
-  whyNoChat,
+  whyChatUnavailable,
 } from './chat/chatTurn.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
@@ -103,7 +103,7 @@ function openAiChat(deps: ChatDeps): ProductHandler<ChatOrder> {
     ...supplyOf(chat),
     parameters: parametersWith(rulesOf(deps)),
     variant: ({ model }) => variantOf(chat, model),
-    whyUnavailable: (order) => whyNoChat(chat, order?.model),
+    whyUnavailable: (order) => whyChatUnavailable(chat, order?.model),
     covers: ({ model, maxTokens }) => coverageOf(chat, model, maxTokens),
     deliver: (order, job) => (order.stream === true ? deliverStream : deliverWhole)(chat, requestOf(chat, order), job),
   }

@@ -9,7 +9,7 @@ import {
   providerMsMax,
   ProvidersFailed,
   type ProvidersInTurn,
-  type Remembered,
+  type ProviderAnswer,
 } from './askInTurn.ts'
 import type { Provider, Witness } from './providers/provider.ts'
 import {
@@ -43,7 +43,7 @@ export class ProvidersDiffer extends ProvidersFailed {
 interface Heard<Data> {
   readonly reading: Reading
   /** Undefined for a witness. */
-  readonly answer: Remembered<Data> | undefined
+  readonly answer: ProviderAnswer<Data> | undefined
 }
 
 interface Round<Query, Data> {
@@ -64,7 +64,7 @@ export async function askForAgreement<Query, Data>(
   asking: ProvidersInTurn<Query, Data>,
   policy: AgreementPolicy<Query>,
   query: Query,
-): Promise<Remembered<Data>> {
+): Promise<ProviderAnswer<Data>> {
   const { clock, options } = asking
   const endMs = clock.monotonicMs() + chainMsMax
   const round: Round<Query, Data> = { asking, policy, query, endMs, heard: [], failures: [], silent: [] }
@@ -133,7 +133,7 @@ function isSettled(judged: Judgement): boolean {
   return isAgreed(judged) && judged.kind === 'agreed' && judged.isConfirmed
 }
 
-function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): Remembered<Data> {
+function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): ProviderAnswer<Data> {
   const { asking, heard, failures, policy, query } = round
   if (judged.kind === 'none') throw noAnswerOf(failures)
   if (!isAgreed(judged)) throw new ProvidersDiffer(failures, judged.kind === 'doubted')

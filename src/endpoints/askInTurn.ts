@@ -1,5 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import { isVerdict, UpstreamFailure } from '../outbound/upstreamFailure.ts'
+import { isMissingItem, UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Liveness } from './liveness.ts'
 import type { Observation, Provider } from './providers/provider.ts'
 
@@ -11,7 +11,7 @@ export interface ProviderChainOptions<Query, Data> {
   readonly aheadMaxMs?: number
 }
 
-export interface Remembered<Data> {
+export interface ProviderAnswer<Data> {
   readonly observation: Observation<Data>
   readonly provider: string
   /** Monotonic time, so that a change of the system clock does not change the age. */
@@ -44,7 +44,7 @@ export class ProvidersFailed extends Error {
 
 /** The reason why no provider has an answer: the item is unknown to them, or one of them failed. */
 export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
-  const isKnownMissing = failures.every(isVerdict) && failures.some(({ kind }) => kind === 'not_found')
+  const isKnownMissing = failures.every(isMissingItem) && failures.some(({ kind }) => kind === 'not_found')
   return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
 }
 
@@ -57,7 +57,7 @@ export interface ProvidersInTurn<Query, Data> {
 export async function askInTurn<Query, Data>(
   { clock, options, liveness }: ProvidersInTurn<Query, Data>,
   query: Query,
-): Promise<Remembered<Data>> {
+): Promise<ProviderAnswer<Data>> {
   const failures: UpstreamFailure[] = []
   const endMs = clock.monotonicMs() + chainMsMax
   for (const provider of options.providers) {
@@ -86,7 +86,7 @@ export interface AskedProvider<Query, Data> {
 export async function askOne<Query, Data>(
   { clock, options, provider, leftMs }: AskedProvider<Query, Data>,
   query: Query,
-): Promise<Remembered<Data>> {
+): Promise<ProviderAnswer<Data>> {
   const why = provider.whyUnavailable()
   if (why !== undefined) throw new UpstreamFailure('resting', why)
   if (leftMs <= 0) throw new UpstreamFailure('timeout', `no time is left for ${provider.name}`)

@@ -29,7 +29,7 @@ import {
   supplyOf,
   textsOf,
   variantOf,
-  whyNoChat,
+  whyChatUnavailable,
 } from './chat/chatTurn.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
@@ -146,7 +146,7 @@ function openChatCompletions(deps: ChatDeps): ProductHandler<Order> {
     ...supplyOf(chat),
     parameters: parametersWith(rulesOf(deps)),
     variant: ({ model }) => variantOf(chat, model),
-    whyUnavailable: (order) => whyNoChat(chat, order?.model),
+    whyUnavailable: (order) => whyChatUnavailable(chat, order?.model),
     covers: (order) => coverageOf(chat, order.model, tokensMaxOf(order)),
     deliver: (order, job) => (order.stream === true ? deliverChunks : deliverCompletion)(chat, order, job),
   }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from '../outbound/upstreamFailure.ts'
 import type { Article } from './articles/article.ts'
-import { foldQuestion, splitQuestion } from './articles/foldWords.ts'
+import { foldSearchQuery, readSearchWords } from './articles/foldWords.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
 import type { NewsProvider } from './providers/newsProvider.ts'
 
@@ -147,7 +147,7 @@ function whyNoData({ summary, missing, clock }: NewsSearchState, question: Artic
     return `there is no article in the category ${category} at the moment`
   if (
     query !== undefined &&
-    (wordsOf(splitQuestion(foldQuestion(query)).wanted) === '' || missing.has(missingKey(question)))
+    (wordsOf(readSearchWords(foldSearchQuery(query)).wanted) === '' || missing.has(missingKey(question)))
   )
     return 'no article about that is known; try other words'
   return undefined
@@ -157,7 +157,7 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const { store, clock, summary, searched, missing } = state
   const { category, query, page } = question
   const isFirstPage = page?.after === undefined
-  const folded = query === undefined ? undefined : splitQuestion(foldQuestion(query))
+  const folded = query === undefined ? undefined : readSearchWords(foldSearchQuery(query))
   const words = folded === undefined ? undefined : wordsOf(folded.wanted)
   const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
   const stored = await store.find(asked)

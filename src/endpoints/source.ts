@@ -9,7 +9,7 @@ import {
   ProvidersFailed,
   ItemUnknown,
   providerMsMax,
-  type Remembered,
+  type ProviderAnswer,
 } from './askInTurn.ts'
 import { type AgreementPolicy, askForAgreement, ProvidersDiffer, whyUnconfirmable } from './askForAgreement.ts'
 import { cacheBound } from './cacheBound.ts'
@@ -84,7 +84,7 @@ export function createSource<Query, Data>(
   const misses = createMissBudget(clock)
   const shares = createProviderShares(deps, options.providers)
   const liveness = openLiveness(deps, options)
-  const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
+  const ageMsOf = ({ fetchedAtMs }: ProviderAnswer<Data>) => clock.monotonicMs() - fetchedAtMs
   const cache = createCache({ clock, options, liveness, shares })
   const lookupOf = (query: Query, buyer: string | undefined): Lookup => {
     return { buyer, isListed: proven.has(keyOf(query)) || options.isListed?.(query) === true }
@@ -139,8 +139,8 @@ interface CacheDeps<Query, Data> extends SourceProviders<Query, Data> {
 
 function createCache<Query, Data>({ clock, options, liveness, shares }: CacheDeps<Query, Data>) {
   const { agreement, freshMs, staleMs } = options
-  const ageMsOf = ({ fetchedAtMs }: Remembered<Data>) => clock.monotonicMs() - fetchedAtMs
-  return new LRUCache<string, Remembered<Data>, { readonly query: Query; readonly lookup: Lookup }>({
+  const ageMsOf = ({ fetchedAtMs }: ProviderAnswer<Data>) => clock.monotonicMs() - fetchedAtMs
+  return new LRUCache<string, ProviderAnswer<Data>, { readonly query: Query; readonly lookup: Lookup }>({
     perf: { now: () => clock.monotonicMs() },
     ttlResolution: 0,
     max: rememberedMax,
@@ -217,7 +217,7 @@ function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Quer
 
 function metaOf<Data>(
   { sampleUpstreams, credits }: Pick<SourceDeps, 'sampleUpstreams'> & { readonly credits: readonly Credit[] },
-  { observation, provider, fetchedAtMs, usedProviders = [provider] }: Remembered<Data>,
+  { observation, provider, fetchedAtMs, usedProviders = [provider] }: ProviderAnswer<Data>,
   { askedAtMs, ageMs }: { readonly askedAtMs: number; readonly ageMs: number },
 ): Meta {
   const detail: Readonly<Record<string, Json>> = observation.detail ?? {}

@@ -4,8 +4,6 @@ export interface Load {
   readonly lagMs: number
   /** Mean time to answer a request for a price; 0 when there was none. */
   readonly quoteMs: number
-  /** Most requests that were in progress at one time, as a share of the limit. */
-  readonly used: number
   /** Whether requests of callers who have paid were in progress. */
   readonly servesPayers: boolean
 }
@@ -21,15 +19,13 @@ const lagMaxMs = 30
 const quoteMaxMs = 500
 const decrease = 0.7
 const increase = 32
-const usedMin = 0.5
 
 /**
- * The limit of the next window: additive increase, multiplicative decrease. An unused limit does not grow, because nothing shows
- * that the service can keep it.
+ * The limit of the next window: additive increase, multiplicative decrease. It grows in calm windows even if it is not used: it starts at its
+ * upper end, and the lag of a start or of a rare burst is over seconds later.
  */
-export function nextLimit(limit: number, { lagMs, quoteMs, used, servesPayers }: Load): number {
+export function nextLimit(limit: number, { lagMs, quoteMs, servesPayers }: Load): number {
   const least = servesPayers ? limitMinBesidePayers : limitMin
   if (lagMs > lagMaxMs || quoteMs > quoteMaxMs) return Math.max(least, Math.floor(limit * decrease))
-  if (used < usedMin) return Math.max(least, limit)
   return Math.max(least, Math.min(limitMax, limit + increase))
 }

@@ -7,6 +7,10 @@ import type { ServiceAddress } from './serviceAddress.ts'
 // Callers reach an instance by few names. A stranger who invents others makes it render again.
 const addressesMax = 4
 
+/**
+ * A text that names the service's own address, such as the OpenAPI document. It is rendered once per address and
+ * version.
+ */
 export interface AddressedText {
   readonly address: Pick<ServiceAddress, 'urlFor'>
   /** A text is rendered again when its version changes. */

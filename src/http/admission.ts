@@ -6,6 +6,7 @@ import { type Allowances, createAllowances } from './allowances.ts'
 /** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
 
+/** A request as admission sees it, before anything of it is verified. */
 export interface Visitor {
   readonly purpose: Purpose
   /** The client address as limits count it. */
@@ -53,6 +54,8 @@ const payerForMs = 60_000
 // Many requests at this lag: even a refusal of the router comes late, so strangers are refused before it.
 const floodLagMs = 100
 const floodArrivals = 100
+// In a window: the files of a page. About 4 % of a processor.
+const readsMin = 20
 const probesPerSecondMax = 10
 // A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an idle one.
 const busyUtilization = 0.7
@@ -71,6 +74,10 @@ export interface AdmissionOptions {
   readonly adapt?: typeof nextLimit
 }
 
+/**
+ * Decides in memory, for this instance alone. Health checks and callers who have paid keep their own share of the
+ * slots.
+ */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
   const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
@@ -82,13 +89,15 @@ export function createAdmission(options: AdmissionOptions): Admission {
   let limit = limitAtStart
   let windows = 0
   let reads = 0
+  let servesPayers = false
   const roomOf = ({ purpose, address }: Visitor): Room =>
     purpose !== 'read' && earned.has(address) ? 'payer' : purpose
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
   const window = setInterval(() => {
-    const seen = load.read(limit * share)
+    const seen = load.read()
+    servesPayers = seen.servesPayers
     limit = adapt(limit, seen)
-    allowances.adapt(seen.servesPayers && (seen.utilization > busyUtilization || seen.lagMs > busyLagMs))
+    allowances.adapt(servesPayers && (seen.utilization > busyUtilization || seen.lagMs > busyLagMs))
     if (++windows % windowsPerSecond === 0) probes.clear()
     reads = 0
   }, windowMs)
@@ -98,8 +107,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       load.arrived()
       const room = roomOf(visitor)
       if (spendsTooMuch(visitor)) return true
-      // A read ends before the next one begins, so its share also counts the reads of a window.
-      if (room === 'read' && ++reads > limit * share) return true
+      // A read ends before the next one begins, so while payers are served its share also counts the reads of a window.
+      if (room === 'read' && ++reads > Math.max(readsMin, limit * share) && servesPayers) return true
       return isFull(room) || (room !== 'payer' && load.isFlood())
     },
     enter(visitor) {
@@ -107,12 +116,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (isFull(room)) return undefined
       if (room === 'payer') earned.use(visitor.address)
       const startedAtMs = now()
-      load.see(room, ++inRoom[room])
+      inRoom[room]++
+      load.see(room)
       return {
         prove() {
           inRoom[room]--
           room = 'proven'
-          load.see(room, ++inRoom[room])
+          inRoom[room]++
+          load.see(room)
           allowances.forgive(visitor.address)
           earned.add(visitor.address)
         },
@@ -174,22 +185,20 @@ function followLoad() {
   delay.enable()
   let arrivals = 0
   let isFlood = false
-  let most = 0
   let servesPayers = false
   let quotes = { count: 0, sumMs: 0 }
   let utilizationAtStart = performance.eventLoopUtilization()
   return {
     isFlood: () => isFlood,
     arrived: () => void arrivals++,
-    see(room: Room, inProgress: number) {
+    see(room: Room) {
       if (room === 'payer' || room === 'proven') servesPayers = true
-      else most = Math.max(most, inProgress)
     },
     quoted(durationMs: number) {
       quotes.count++
       quotes.sumMs += durationMs
     },
-    read(max: number) {
+    read() {
       // The histogram counts the timer's own interval. It is empty when the loop stood still for the whole window.
       const lagMs = delay.count === 0 ? windowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
       const utilizationNow = performance.eventLoopUtilization()
@@ -197,14 +206,12 @@ function followLoad() {
         lagMs,
         utilization: performance.eventLoopUtilization(utilizationNow, utilizationAtStart).utilization,
         quoteMs: quotes.count === 0 ? 0 : quotes.sumMs / quotes.count,
-        used: most / max,
         servesPayers,
       }
       isFlood = lagMs > floodLagMs && arrivals > floodArrivals
       utilizationAtStart = utilizationNow
       delay.reset()
       arrivals = 0
-      most = 0
       servesPayers = false
       quotes = { count: 0, sumMs: 0 }
       return seen

@@ -14,7 +14,7 @@ import { type FreeDeps, freeRoutesOf } from './serveFree.ts'
 import { type PaidDeps, paidRoutes } from './servePaid.ts'
 import { errorAnswer, overloaded } from './transportError.ts'
 import type { Handler } from './turns.ts'
-import { pathOf, tellProxy, type VisitorDeps, visitorOf } from './visitor.ts'
+import { pathOf, reportAddressState, type VisitorDeps, visitorOf } from './visitor.ts'
 
 export interface AppDeps extends PaidDeps, Omit<FreeDeps, keyof VisitorDeps> {
   readonly metrics: Metrics
@@ -36,7 +36,7 @@ export function createApp(deps: AppDeps): Handler {
     const visitor = visitorOf(deps, request)
     if (!isProbe && deps.admission.refuses(visitor)) {
       const restSeconds = deps.admission.restSeconds(visitor.address)
-      if (restSeconds > 0) tellProxy(deps, response, 'spent')
+      if (restSeconds > 0) reportAddressState(deps, response, 'spent')
       shed(deps, response, spentAnswers.get(restSeconds) ?? overloadedAnswer)
       return restSeconds > 0 ? { spentForSeconds: restSeconds } : 'shed'
     }

@@ -19,6 +19,7 @@ export interface CallerLimitDeps {
   readonly onLimited: (limit: string) => void
 }
 
+/** Limits of one client address or wallet, counted over all instances. */
 export interface CallerLimits {
   /** Counts a request of a client address; it may go on unless it is refused. */
   enter(address: string): Pass
@@ -44,6 +45,7 @@ const minuteMs = 60_000
 // Quotes that a wallet still gets at each client address, after strangers have used up its limit.
 const quotesBesideMax = 10
 
+/** A limit whose maximum is 0 is off. */
 export function createCallerLimits(settings: CallerLimitSettings, deps: CallerLimitDeps): CallerLimits {
   const { quoteTtlMs } = settings
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)

@@ -58,6 +58,7 @@ function readGroups(text: string): readonly number[] {
   })
 }
 
+/** Subnets in CIDR notation, IPv4 and IPv6. A text that is not an address is in none of them. */
 export function addressList(subnets: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const subnet of subnets) {

@@ -12,6 +12,7 @@ export interface Connections {
   readonly count: () => number
 }
 
+/** Maximum numbers of open connections, in all and for one client address. */
 export interface ConnectionLimits {
   /** At this number the connection that has been idle longest is closed for a new one. */
   readonly connectionsMax: number

@@ -7,6 +7,7 @@ export interface CorsDeps {
   readonly paths: readonly string[]
 }
 
+/** `header` returns an empty text for a header that was not sent. */
 export interface CorsQuestion {
   readonly path: string
   readonly method: string

@@ -2,6 +2,7 @@ import { sha256Hex } from '@tollbook/core/digest'
 import { readPageFiles } from './pages.ts'
 import type { StaticFile } from './staticFile.ts'
 
+/** The documentation as the service serves it at `/docs`. */
 export interface DocsFiles {
   /** By name, below `/docs/`. */
   readonly files: ReadonlyMap<string, StaticFile>

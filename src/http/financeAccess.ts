@@ -18,6 +18,7 @@ export interface FinanceAccessOptions {
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: JSONWebKeySet }
 }
 
+/** Decides whether a request may read or change finance data. Every decision is logged. */
 export interface FinanceAccess {
   judge(request: AccessRequest): Promise<AccessHolder | AccessRefusal>
 }

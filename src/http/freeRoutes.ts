@@ -29,6 +29,7 @@ export interface FreeAction extends FreeRequest {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** A request that costs nothing, with its values as they were sent. Each route parses its own. */
 export interface FreeRequest {
   /** Address of the caller, behind trusted proxies. */
   readonly address: string
@@ -50,6 +51,7 @@ export interface FreeAnswer extends Omit<Answer, 'body'> {
   readonly body: string | Buffer | Readable | PublicBody | FileBody
 }
 
+/** A check of `/api/health`. It reads a known state and never waits. */
 export interface HealthCheck {
   readonly name: string
   /** Undefined when the check passes; otherwise the problem, in words for operators and callers. */
@@ -81,6 +83,7 @@ export interface FreeRouteDeps {
   readonly mayReadMetrics: (address: string) => boolean
 }
 
+/** Routes that every instance serves. Burn statistics and keys are shared by all requests of a short time. */
 export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   const { clock } = deps
   const renderStats = createPublicDocument()
@@ -166,6 +169,7 @@ async function metrics(deps: FreeRouteDeps, address: string): Promise<Answer> {
   return deps.mayReadMetrics(address) ? collectMetrics(deps) : pathNotFound()
 }
 
+/** Metrics in the Prometheus text format. Never cached: a stored copy would look like a service that stands still. */
 export async function collectMetrics({ metrics: { registry } }: Pick<FreeRouteDeps, 'metrics'>): Promise<Answer> {
   return {
     status: 200,

@@ -12,6 +12,9 @@ const windowMs = 60_000
 // Each provider is one client of its own limit.
 const everyone = 'all'
 
+/**
+ * Counts lookups per provider for all callers together, because a provider limits the service and not its callers.
+ */
 export function createLookupCounts(nowMs: () => number): LookupCounts {
   const limits: RateLimit[] = []
   return {

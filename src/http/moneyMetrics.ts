@@ -20,6 +20,9 @@ interface MetricMoney {
   readonly readAtMs: number
 }
 
+/**
+ * Gauges of money, in base units of the token except where the name says `usd`. Doubles: exact up to 2^53 base units.
+ */
 export function moneyMetrics(registers: Registry[]): MoneyMetrics {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })

@@ -50,15 +50,21 @@ export interface FinanceServing {
   readonly listener: ListenAddress | undefined
 }
 
+/** The listeners of an instance. */
 export interface OpenServer {
   readonly port: number
   /** Undefined without a separate listener for health. */
   readonly healthPort: number | undefined
   /** Undefined when the reports are not served. */
   readonly financePort: number | undefined
+  /** Takes no new connections, and closes those that are left after `timeoutMs`. */
   drain(options: { readonly timeoutMs: number }): Promise<void>
 }
 
+/**
+ * Opens the public listener, and those for finance and health where they are configured. Rejects when a port is
+ * taken.
+ */
 export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
   const { clock, finance, callers } = deps
   const { admission, mayReadMetrics } = callers

@@ -1,3 +1,4 @@
+/** `message` says what is wrong and where, for the caller. */
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string }

@@ -1,3 +1,4 @@
+/** A fixed window: the count starts again when it ends. */
 export interface RateLimitRule {
   /** In headers, metrics and the shared counts. */
   readonly name: string

@@ -12,7 +12,8 @@ export interface BodyDeps {
   readonly uploads: Uploads
 }
 
-export interface Arriving {
+/** A request whose body has not been read, with the most bytes that it may have. */
+export interface ArrivingBody {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** The client address as limits count it. */
@@ -24,7 +25,7 @@ export interface Arriving {
  * Reads the bytes of a JSON body. The media type comes first, then the declared length, then the content, so that cheap
  * refusals come before any reading. A client that expects `100 Continue` gets it only now.
  */
-export async function readBody(deps: BodyDeps, arriving: Arriving): Promise<Buffer | Answer> {
+export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<Buffer | Answer> {
   const { request, response, bytesMax } = arriving
   const type = request.headers['content-type'] ?? ''
   if (!jsonType.test(type))
@@ -59,7 +60,7 @@ function timeFor(request: IncomingMessage): number {
   return Math.min(timeMaxMs, firstBytesMs + declaredBytes(request) / bytesPerMsMin)
 }
 
-async function receive({ clock, uploads }: BodyDeps, arriving: Arriving): Promise<Buffer | Answer> {
+async function receive({ clock, uploads }: BodyDeps, arriving: ArrivingBody): Promise<Buffer | Answer> {
   const { request, response, address } = arriving
   const outcome = Promise.withResolvers<Buffer | Answer>()
   const upload = uploads.begin(address, () => outcome.resolve(overloaded()))
@@ -94,7 +95,7 @@ function crumbled(): Answer {
 
 /** Collects chunks until the body is whole or has to be refused. Returns a function that ends the collecting. */
 function collect(
-  { request, bytesMax }: Arriving,
+  { request, bytesMax }: ArrivingBody,
   upload: Upload,
   settle: (outcome: Buffer | Answer) => void,
 ): () => void {

@@ -41,6 +41,7 @@ const problemsMax = 20
 
 type Issue = Extract<ReturnType<Endpoint['read']>, { ok: false }>['issues'][number]
 
+/** The problems of one finding of zod, each with its field: an unknown parameter is named instead of its object. */
 export function problemsOf(issue: Issue, whole: 'query' | 'body'): readonly FieldProblem[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {

@@ -4,6 +4,7 @@ import type { Context } from 'koa'
 import { errorAnswer, pathNotFound } from './transportError.ts'
 import { send } from './send.ts'
 
+/** Segments that vary are handed to `serve` as they were sent, percent-encoded. */
 export interface Route {
   /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string

@@ -31,6 +31,7 @@ const memoryBytesMax = 16 * 1024 * 1024
 // A small body costs more than its bytes.
 const overheadBytes = 1_024
 
+/** Bounded by bytes. Concurrent reads of one name share one query. */
 export function createSealMemory({ clock, tree }: SealMemoryDeps): SealMemory {
   const bodies = new LRUCache<string, PublicBody, () => Promise<PublicBody | undefined>>({
     maxSize: memoryBytesMax,

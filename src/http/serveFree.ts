@@ -18,6 +18,7 @@ export interface FreeDeps extends VisitorDeps {
   readonly freeRoutes: readonly FreeRoute[]
 }
 
+/** HEAD is answered like GET, without the body. */
 export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
   return deps.freeRoutes.map((route) => ({
     path: route.path,

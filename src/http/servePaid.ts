@@ -17,7 +17,7 @@ import type { Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
 import { overloaded } from './transportError.ts'
 import type { Uploads } from './uploads.ts'
-import { enter, headerOf, purposeOf, tellProxy, type VisitorDeps, visitorOf, withinLimits } from './visitor.ts'
+import { enter, headerOf, purposeOf, reportAddressState, type VisitorDeps, visitorOf, withinLimits } from './visitor.ts'
 
 export interface PaidDeps extends VisitorDeps {
   readonly clock: Clock
@@ -82,7 +82,7 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, p
     onProven(payer) {
       pass.onProven(payer)
       slot?.prove()
-      tellProxy(deps, context.res, 'paid')
+      reportAddressState(deps, context.res, 'paid')
     },
   }
   try {

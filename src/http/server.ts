@@ -49,6 +49,9 @@ const unguarded: Guard = {
   whenAnswered: (_, then) => then(),
 }
 
+/**
+ * Node's HTTP server with our limits on headers, time and requests per connection. Rejects when the port is taken.
+ */
 export async function listen(serve: RequestListener, { host, port, ...options }: ListenOptions): Promise<Listener> {
   const guard: Guard = { ...unguarded, ...options }
   const server = createServer(limits, (request, response) => void serve(request, response))

@@ -19,6 +19,7 @@ export interface ListeningAddress extends ServiceAddress {
   listensOn(port: number): void
 }
 
+/** `PUBLIC_URL` where it is set; otherwise the address that the service listens on. */
 export function createServiceAddress(): ListeningAddress {
   let publicUrl: string | undefined
   let host = ''

@@ -11,6 +11,7 @@ export interface StaticFile {
   readonly prepared: () => Promise<PublicBody>
 }
 
+/** A file in memory. Compressed on its first request; images are sent as they are. */
 export function createStaticFile(contentType: string, content: string | Buffer): StaticFile {
   const bytes = Buffer.from(content)
   const codings = contentType.startsWith('image/') ? [] : contentCodings
@@ -18,6 +19,7 @@ export function createStaticFile(contentType: string, content: string | Buffer):
   return { contentType, bytes, prepared: () => (body ??= preparePublicBody(bytes, { codings })) }
 }
 
+/** 404 for a name that is not among the files. Names are looked up, never joined to a path. */
 export async function serveStaticFile(
   files: ReadonlyMap<string, StaticFile>,
   name: string,

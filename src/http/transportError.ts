@@ -24,6 +24,7 @@ export interface ErrorMore {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** An error before any product is involved: status by its code, and a JSON body with the same code. */
 export function errorAnswer(code: TransportError, error: string, more: ErrorMore = {}): Answer {
   const { details, requestId, headers } = more
   const body = {

@@ -14,6 +14,7 @@ export interface UnreadLimits {
   readonly bytesMax: number
 }
 
+/** Follows the bytes that clients have not read, so that slow readers cannot fill the memory. */
 export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits): UnreadAnswers {
   const unread = new Map<Socket, number>()
   let total = 0

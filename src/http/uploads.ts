@@ -19,46 +19,47 @@ export interface UploadLimits {
   readonly bytesPerAddressMax: number
 }
 
-interface Held {
+interface OpenUpload {
   readonly address: string
   readonly giveUp: () => void
   bytes: number
 }
 
+/** Counts bytes that have arrived, not declared lengths: a client can declare any length at no cost. */
 export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits): Uploads {
   const byAddress = new Map<string, number>()
   // In order of arrival: an honest upload takes a moment, so the oldest one is the slowest.
-  const arriving = new Set<Held>()
+  const arriving = new Set<OpenUpload>()
   let total = 0
-  const add = (held: Held, bytes: number) => {
-    held.bytes += bytes
+  const add = (upload: OpenUpload, bytes: number) => {
+    upload.bytes += bytes
     total += bytes
-    const ofAddress = (byAddress.get(held.address) ?? 0) + bytes
-    if (ofAddress === 0) byAddress.delete(held.address)
-    else byAddress.set(held.address, ofAddress)
+    const ofAddress = (byAddress.get(upload.address) ?? 0) + bytes
+    if (ofAddress === 0) byAddress.delete(upload.address)
+    else byAddress.set(upload.address, ofAddress)
     return ofAddress
   }
-  const end = (held: Held) => {
-    arriving.delete(held)
-    add(held, -held.bytes)
+  const end = (upload: OpenUpload) => {
+    arriving.delete(upload)
+    add(upload, -upload.bytes)
   }
   return {
     heldBytes: () => total,
     begin(address, giveUp) {
-      const held: Held = { address, giveUp, bytes: 0 }
-      arriving.add(held)
+      const upload: OpenUpload = { address, giveUp, bytes: 0 }
+      arriving.add(upload)
       return {
         hold(bytes) {
-          if (add(held, bytes) > bytesPerAddressMax) return false
+          if (add(upload, bytes) > bytesPerAddressMax) return false
           for (const oldest of arriving) {
-            if (total <= bytesMax || oldest === held) break
+            if (total <= bytesMax || oldest === upload) break
             end(oldest)
             oldest.giveUp()
           }
           return total <= bytesMax
         },
-        arrived: () => void arriving.delete(held),
-        end: () => end(held),
+        arrived: () => void arriving.delete(upload),
+        end: () => end(upload),
       }
     },
   }

@@ -10,6 +10,10 @@ export interface UsedProofs {
 // Six minutes of 100 statements a second; about 12 MB.
 const proofsMax = 36_000
 
+/**
+ * False for a proof that was used and has not expired, and when the memory is full: no entry is dropped before it
+ * expires.
+ */
 export function createUsedProofs(max = proofsMax): UsedProofs {
   assert(max > 0, 'a proof can be remembered')
   const used = new Map<string, number>()

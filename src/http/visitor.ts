@@ -33,13 +33,18 @@ export function purposeOf({ sales, endpoints }: VisitorDeps, request: IncomingMe
   return endpoints.some((endpoint) => path.endsWith(endpoint.path)) ? 'quote' : 'read'
 }
 
+/** The path without its query, as it was sent. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const end = url.indexOf('?')
   return end === -1 ? url : url.slice(0, end)
 }
 
 /** Our own proxy refuses addresses that cause load without paying, at a fraction of our cost: deploy/haproxy.cfg. It removes this header. */
-export function tellProxy({ trustedProxyHops }: VisitorDeps, response: ServerResponse, state: 'spent' | 'paid'): void {
+export function reportAddressState(
+  { trustedProxyHops }: VisitorDeps,
+  response: ServerResponse,
+  state: 'spent' | 'paid',
+): void {
   if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
 }
 

@@ -40,6 +40,7 @@ export interface FinalityMemory {
   lastReversalMs: number | undefined
 }
 
+/** State of an instance that has not run the job yet. */
 export function noFinalityMemory(): FinalityMemory {
   return { absentSinceMs: new Map(), oldestAwaitingMs: undefined, lastReversalMs: undefined }
 }

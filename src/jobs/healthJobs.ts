@@ -19,6 +19,7 @@ export interface ServiceCheck {
   readonly facts?: () => Json
 }
 
+/** The checks behind `/api/health`, repeated in the background. */
 export interface HealthJobs {
   readonly checks: readonly ServiceCheck[]
   /** Why no quotes are made, although who has paid is served. */

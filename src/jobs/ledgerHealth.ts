@@ -13,6 +13,7 @@ export interface LedgerHealthDeps extends RepeatDeps {
 // database that is back is noticed at once.
 const everyMs = 5_000
 
+/** Resolves after the first check, so that no payment is taken before it. */
 export async function startLedgerHealth(deps: LedgerHealthDeps): Promise<LedgerHealth> {
   let problem = await deps.findDurabilityProblem()
   const task = repeat(deps, {

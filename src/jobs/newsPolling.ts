@@ -13,6 +13,7 @@ export interface PolledSource<Article> {
   poll(known: KnownVersion, signal: AbortSignal): Promise<KnownVersion & { readonly articles: readonly Article[] }>
 }
 
+/** Validators of the last answer (RFC 9110), for a conditional request. */
 export interface KnownVersion {
   readonly etag: string | undefined
   readonly lastModified: string | undefined

@@ -16,6 +16,7 @@ export function startOpenWorkJob(deps: OpenWorkDeps): Repeated {
   return repeat(deps, { name: 'open work', everyMs, run: () => followOpenWork(deps) })
 }
 
+/** Catches up with the ledger in bounded steps. The rest after `stepsMax` steps waits for the next run. */
 export async function followOpenWork({ lifecycle, onLag }: OpenWorkDeps): Promise<void> {
   for (let step = 1; step <= stepsMax; step++) {
     const events = await lifecycle.followOpenWork()

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { PriceListPublished, SplitPart } from '../payment/events/settingEvents.ts'
 import type { Price } from '@tollbook/core/quote'
 import { type MarketPolicy, agree, type MarketReading } from '../pricing/agreement.ts'
-import { forgetHeld, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
+import { forgetUnconfirmedJump, judgeMove, type MarketMemory, noMemory } from '../pricing/jumpGuard.ts'
 import { isWorthPublishing } from '../pricing/republish.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { formatDecimal } from '@tollbook/core/money'
@@ -15,6 +15,7 @@ export interface PriceJob extends Repeated {
   inForce(): PriceInForce | undefined
 }
 
+/** The price that quotes use now, with the evidence for it. */
 export interface PriceInForce {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly prices: readonly Price[]
@@ -28,10 +29,11 @@ export interface PriceInForce {
 
 /** A market that never throws: one that does not answer has reported nothing. */
 export interface PriceSource {
-  ask(): Promise<MarketReading | Silence>
+  ask(): Promise<MarketReading | MissingReading>
 }
 
-export interface Silence {
+/** A market that reported nothing, and the reason for the operators. */
+export interface MissingReading {
   readonly source: string
   readonly why: string
 }
@@ -103,7 +105,7 @@ async function poll(policy: PricePolicy, deps: PriceJobDeps, state: State): Prom
   const silent = heard.filter((said) => 'why' in said)
   const agreement = agree(readings, policy)
   if (agreement.kind === 'none') {
-    state.memory = forgetHeld(state.memory)
+    state.memory = forgetUnconfirmedJump(state.memory)
     remember(deps, state, `${agreement.why} (${[...readings.map(describe), ...silent.map(describe)].join(', ')})`)
     return
   }
@@ -123,7 +125,7 @@ async function poll(policy: PricePolicy, deps: PriceJobDeps, state: State): Prom
   }
 }
 
-function describe(said: MarketReading | Silence): string {
+function describe(said: MarketReading | MissingReading): string {
   if ('why' in said) return `${said.source}: ${said.why}`
   const { source, tokenPriceAttoUsd, liquidityUsd } = said
   const price = formatDecimal(tokenPriceAttoUsd, tokenPriceDecimals)
@@ -139,7 +141,7 @@ interface Agreed {
   readonly agreedAtMs: number
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly readings: readonly MarketReading[]
-  readonly silent: readonly Silence[]
+  readonly silent: readonly MissingReading[]
 }
 
 // Another instance that publishes at the same moment is believed or answered; both take one more look.

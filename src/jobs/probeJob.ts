@@ -1,7 +1,7 @@
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 /** Providers of one answer, which are probed when it is due. */
-export interface Probed {
+export interface ProbeTarget {
   isDue(): boolean
   probe(): Promise<void>
 }
@@ -14,7 +14,7 @@ export interface ProbeJob extends Repeated {
 const everyMs = 1_000
 
 /** Probes providers in the background, so that no caller is quoted a product that none of them delivers. */
-export function startProbeJob(deps: RepeatDeps, probed: readonly Probed[]): ProbeJob {
+export function startProbeJob(deps: RepeatDeps, probed: readonly ProbeTarget[]): ProbeJob {
   const stopping = Promise.withResolvers<void>()
   // A probe in progress ends by its own time-out; a stop does not wait for it.
   const run = async () => {

@@ -19,8 +19,10 @@ const everyMs = 2_000
 const landingMs = 60_000
 // A chain that stands still makes a blockhash live longer than that; no caller waits for longer than this.
 const giveUpAfterMs = 10 * 60 * 1000
-// One call each; an outage may leave more, which come in the next rounds.
+// One call each. Those that were sent least recently come first, so that none waits behind strangers' that never land.
 const sentMax = 64
+// Ten minutes of seven sent payments a second. Most have landed and are only listed until they are claimed.
+const openMax = 4_096
 
 const question = { kind: 'submitted', forMsMax: giveUpAfterMs } as const
 
@@ -31,6 +33,8 @@ interface Followed {
   readonly bound: LandingBound
   readonly sinceMs: number
   isSettled: boolean
+  /** Number of times that this job has sent it. */
+  sends: number
 }
 
 /** Sends what this service has sent again until it is on chain or provably never will be, whether or not a caller waits. */
@@ -44,19 +48,34 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   })
 }
 
+/**
+ * One run: sends unconfirmed payments again, and forgets those that are final. `memory` is carried from run to run.
+ */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
-  const open = await deps.lifecycle.findOpen(question, statusesMax)
+  const open = await deps.lifecycle.findOpen(question, openMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])
   follow(deps, memory, signatures)
   const waiting = signatures.filter((signature) => memory.get(signature)?.isSettled === false)
-  if (waiting.length === 0) return
-  const { statuses } = await deps.chain.findStatuses({ signatures: waiting, searchHistory: false })
   const unseen: Signature[] = []
-  for (const [index, signature] of waiting.entries()) {
-    if (statuses[index] === undefined) unseen.push(signature)
-    else if (statuses[index].isFinalized) settle(memory, signature)
-  }
-  await sendAgain(deps, memory, unseen.slice(0, sentMax))
+  for (let from = 0; from < waiting.length; from += statusesMax)
+    unseen.push(...(await findUnseen(deps, memory, waiting.slice(from, from + statusesMax))))
+  if (unseen.length === 0) return
+  const sends = (signature: Signature) => memory.get(signature)?.sends ?? 0
+  const leastSentFirst = unseen.toSorted((one, other) => sends(one) - sends(other))
+  await sendAgain(deps, memory, leastSentFirst.slice(0, sentMax))
+}
+
+/** Those without a status. Those that are final need nothing more. */
+async function findUnseen(
+  { chain }: RebroadcastDeps,
+  memory: RebroadcastMemory,
+  signatures: readonly Signature[],
+): Promise<readonly Signature[]> {
+  const { statuses } = await chain.findStatuses({ signatures, searchHistory: false })
+  return signatures.filter((signature, index) => {
+    if (statuses[index]?.isFinalized === true) settle(memory, signature)
+    return statuses[index] === undefined
+  })
 }
 
 function follow({ chain, clock }: RebroadcastDeps, memory: RebroadcastMemory, open: readonly Signature[]): void {
@@ -64,7 +83,7 @@ function follow({ chain, clock }: RebroadcastDeps, memory: RebroadcastMemory, op
   for (const signature of memory.keys()) if (!current.has(signature)) memory.delete(signature)
   for (const signature of current)
     if (!memory.has(signature))
-      memory.set(signature, { bound: chain.landingBound(), sinceMs: clock.monotonicMs(), isSettled: false })
+      memory.set(signature, { bound: chain.landingBound(), sinceMs: clock.monotonicMs(), isSettled: false, sends: 0 })
 }
 
 function settle(memory: RebroadcastMemory, signature: Signature): void {
@@ -79,7 +98,9 @@ async function sendAgain(
   const states = await lifecycle.loadPayments(signatures.map(solanaReference))
   for (const signature of signatures) {
     const state = states.get(solanaReference(signature))
-    const { bound, sinceMs } = assertPresent(memory.get(signature), 'an open transaction is followed')
+    const followed = assertPresent(memory.get(signature), 'an open transaction is followed')
+    const { bound, sinceMs } = followed
+    followed.sends += 1
     if (state?.phase !== 'submitted') continue
     try {
       const isLate = clock.monotonicMs() - sinceMs > landingMs

@@ -24,6 +24,7 @@ export interface StepDeps {
   readonly onStep: (step: LifecycleStep) => void
 }
 
+/** A step that a job decided on for one payment. */
 export interface LifecycleRecord {
   readonly kind: LifecycleStep
   readonly reference: PaymentReference

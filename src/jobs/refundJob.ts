@@ -24,6 +24,7 @@ export function startRefundJob(limits: RefundLimits, deps: StepDeps): Repeated {
   })
 }
 
+/** One run: ends attempts whose lease has expired, then records the refunds that have become due. */
 export async function recordRefunds(limits: RefundLimits, deps: StepDeps): Promise<void> {
   await expireClaims(limits, deps)
   const open = await deps.lifecycle.findOpen({ kind: 'undelivered', forMs: limits.refundAfterMs }, batchMax)

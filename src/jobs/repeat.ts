@@ -7,6 +7,7 @@ export interface RepeatDeps {
   readonly log: Log
 }
 
+/** `everyMs` is the pause between two runs; runs never overlap. */
 export interface Task {
   readonly name: string
   readonly everyMs: number
@@ -43,4 +44,11 @@ export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
       return running
     },
   }
+}
+
+/** Stops all of them at once. One that fails to stop keeps no other from it. */
+export async function stopAll(jobs: readonly Repeated[]): Promise<void> {
+  const ended = await Promise.allSettled(jobs.map((job) => job.stop()))
+  const failures = ended.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []))
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} jobs did not stop`)
 }

@@ -18,6 +18,9 @@ export interface TermsHealthDeps extends RepeatDeps {
 // turned on at once.
 const everyMs = 10 * 60 * 1000
 
+/**
+ * Reads the mint again at intervals. A change closes paid routes until the service is restarted with the new terms.
+ */
 export function startTermsHealth(deps: TermsHealthDeps): TermsHealth {
   let problem: string | undefined
   const task = repeat(deps, {

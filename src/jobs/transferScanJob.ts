@@ -1,4 +1,4 @@
-import { Fault } from '@tollbook/core/fault'
+import { describeError, Fault } from '@tollbook/core/fault'
 import type { Address } from '@tollbook/core/address'
 import { decideUnmatched, type ReceivedTransfer } from '../payment/finality.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
@@ -22,8 +22,12 @@ export interface TransferScanDeps extends StepDeps {
 }
 
 const everyMs = 60_000
-// 200,000 transactions since the last search. More indicates an account with a history, which a person has to check.
-const pagesMax = 200
+// Of a longer backlog the oldest transactions come first, and the others in the next rounds: 200,000 take some 50 MB.
+const backlogMax = 200_000
+// Ten million transactions since the last search. More indicates an account with a history, which a person has to check.
+const pagesMax = 10_000
+// A node that has lost a transaction must not keep the others from the ledger; one that fails at this many is out of order.
+const unreadableMax = 8
 // The place is kept so often that a search that is cut off does little twice.
 const stepMax = 100
 
@@ -41,12 +45,19 @@ export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
   })
 }
 
-async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
+export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
   const all = deps.allTerms()
   const ownAccounts = all.map(({ paymentTokenAccount }) => paymentTokenAccount)
-  for (const terms of all) await scanTransfers({ ...deps, terms, ownAccounts })
+  const failures: unknown[] = []
+  for (const terms of all)
+    await scanTransfers({ ...deps, terms, ownAccounts }).catch((error: unknown) => void failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }
 
+/**
+ * One run: records tokens that arrived without a request as unmatched, once they are too old to be presented as
+ * payment.
+ */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
@@ -56,6 +67,7 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)
   const ripe = unripe === -1 ? oldestFirst : oldestFirst.slice(0, unripe)
   let isHeld = false
+  let unreadable = 0
   for (let from = 0; from < ripe.length; from += stepMax) {
     const step = ripe.slice(from, from + stepMax)
     const references = step.map(({ signature }) => solanaReference(signature))
@@ -66,9 +78,19 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
       const reference = solanaReference(listed.signature)
       if (listed.hasFailed || accounted.has(reference)) continue
       // Presented in time and not decided yet: it still buys. It is searched again until the presentation expires.
-      if (presented.has(reference)) isHeld = true
+      if (presented.has(reference)) {
+        isHeld = true
+        continue
+      }
+      const record = await readListed(deps, listed)
+      if (record === undefined) {
+        isHeld = true
+        unreadable += 1
+        if (unreadable >= unreadableMax) throw new Fault(notReadable, { retryable: true })
+        continue
+      }
       // A payment that another writer has moved meanwhile is searched again next time, and everything after it.
-      else if (!(await account(deps, listed))) return
+      if (!(await account(deps, listed, record))) return
     }
     const last = step.at(-1)
     if (!isHeld && last !== undefined) await lifecycle.moveScanPlace(terms.paymentTokenAccount, last)
@@ -88,15 +110,35 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
       until: place?.signature,
     })
     found.push(...listed)
+    if (found.length > backlogMax) found.splice(0, found.length - backlogMax)
     if (listed.length < listedMax) return found
   }
   throw new Fault(`more than ${pagesMax * listedMax} transactions since the last search`, { retryable: false })
 }
 
+const notReadable = 'the node lists transactions that it does not have'
+
+/** Undefined when no node can show it: it is searched again. */
+async function readListed(
+  { chain, log }: TransferScanDeps,
+  { signature }: ListedSignature,
+): Promise<TransactionRecord | undefined> {
+  try {
+    const record = await chain.findFinalized(signature)
+    if (record === undefined) log.warn({ event: 'transfer_unreadable', signature, error: notReadable })
+    return record
+  } catch (error) {
+    log.warn({ event: 'transfer_unreadable', signature, error: describeError(error) })
+    return undefined
+  }
+}
+
 /** False when it has to be looked at again. */
-async function account(deps: TransferScanDeps, { signature, slot }: ListedSignature): Promise<boolean> {
-  const record = await deps.chain.findFinalized(signature)
-  if (record === undefined) throw new Fault('the node lists a transaction that it does not have', { retryable: true })
+async function account(
+  deps: TransferScanDeps,
+  { signature, slot }: ListedSignature,
+  record: TransactionRecord,
+): Promise<boolean> {
   const { mint, paymentTokenAccount } = deps.terms
   const { ownAccounts = [paymentTokenAccount] } = deps
   // Tokens that move from one payment wallet to another neither arrive nor leave.

@@ -5,7 +5,7 @@ import { type Breaker, breakerRestMs, createBreaker } from './breaker.ts'
 import { createPace, type Pace, type PaceLimit } from './pace.ts'
 import { readBytes, TooLong } from './readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
-import { isVerdict, speaksAgainst, UpstreamFailure } from './upstreamFailure.ts'
+import { isMissingItem, countsForBreaker, UpstreamFailure } from './upstreamFailure.ts'
 
 /**
  * One provider. All protection of the provider from us, and of us from the provider, is in here and not in an adapter.
@@ -221,8 +221,9 @@ function learn(
   const { kind, retryAfterMs = 0 } = failure
   if (kind === 'rate_limited' || retryAfterMs > 0)
     breaker.rest(Math.min(Math.max(retryAfterMs, pauseMinMs), pauseMaxMs))
-  if (!isVerdict(failure)) log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
-  if (!speaksAgainst(failure)) breaker.succeeded()
+  if (!isMissingItem(failure))
+    log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
+  if (!countsForBreaker(failure)) breaker.succeeded()
   else if (breaker.failed(item)) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
 }
 

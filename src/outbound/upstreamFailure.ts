@@ -41,7 +41,7 @@ export class UpstreamFailure extends Fault {
 }
 
 /** Not a failure of the provider: it works, and does not have the item. */
-export function isVerdict({ kind }: UpstreamFailure): boolean {
+export function isMissingItem({ kind }: UpstreamFailure): boolean {
   return kind === 'not_found' || kind === 'not_covered'
 }
 
@@ -49,6 +49,6 @@ export function isVerdict({ kind }: UpstreamFailure): boolean {
  * Failures that count for its breaker. One answer with a gap does not: otherwise a few requests for exotic items would
  * close it for all callers.
  */
-export function speaksAgainst(failure: UpstreamFailure): boolean {
-  return !isVerdict(failure) && failure.kind !== 'incomplete'
+export function countsForBreaker(failure: UpstreamFailure): boolean {
+  return !isMissingItem(failure) && failure.kind !== 'incomplete'
 }

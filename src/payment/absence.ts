@@ -29,6 +29,7 @@ export interface AbsenceReading {
   readonly isFound: boolean
 }
 
+/** Readings that together may prove that a transaction never landed and never can. */
 export interface AbsenceClaim {
   readonly signature: Signature
   readonly bound: LandingBound

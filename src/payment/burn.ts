@@ -8,12 +8,14 @@ import type { Address } from '@tollbook/core/address'
  * is the burn transaction's own signature, and its round is a key of the ledger, so one round is burned once.
  */
 
+/** State of one round, folded from its stream. A failed round is followed by a new one for the same debts. */
 export type BurnState =
   | { readonly phase: 'unknown'; readonly version: 0 }
   | { readonly phase: 'submitted' | 'confirmed' | 'failed'; readonly version: number; readonly burn: SubmitBurn }
 
 export const unknownBurn: BurnState = { phase: 'unknown', version: 0 }
 
+/** Burns that one transaction carries out, for all endpoints of one mint. */
 export interface BurnRound {
   readonly round: number
   readonly mint: Address
@@ -22,11 +24,13 @@ export interface BurnRound {
   readonly parts: readonly EndpointBurn[]
 }
 
+/** A signed round, recorded before it is sent. After `lastValidHeight` the transaction can no longer land. */
 export interface SubmitBurn extends BurnRound {
   readonly lastValidHeight?: number
   readonly transactionBase64: string
 }
 
+/** A step of the burn lifecycle with its one event. */
 export interface BurnDecision {
   readonly step: 'burn.submit' | 'burn.confirm' | 'burn.fail'
   readonly events: readonly [BurnEvent]
@@ -82,6 +86,7 @@ export function decideBurnFail(
   return { step: 'burn.fail', events: [failed] }
 }
 
+/** The state after an event. Asserts an order that the ledger has already accepted. */
 export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
   const version = state.version + 1
   switch (event.kind) {

@@ -11,6 +11,7 @@ export interface BurnLedger {
   record(burn: RecordedBurn): Promise<RecordOutcome>
 }
 
+/** Standing of the rounds of a mint. */
 export interface BurnRounds {
   /** Number of the newest round; 0 before the first. */
   readonly lastRound: number
@@ -24,6 +25,7 @@ export interface OpenBurn extends SubmitBurn {
   readonly signature: Signature
 }
 
+/** A burn event under the stream of its transaction. */
 export interface RecordedBurn {
   readonly signature: Signature
   readonly event: BurnEvent

@@ -54,6 +54,7 @@ export interface FindOptions {
 /** The three answers about a transaction. Only `Found` and `ProvenAbsent` are verdicts. */
 export type Finding = Found | ProvenAbsent | Unknown
 
+/** A transaction that landed. `record` may show that it failed. */
 export interface Found {
   readonly kind: 'found'
   readonly record: TransactionRecord
@@ -63,6 +64,7 @@ export interface Found {
   readonly nodes: number
 }
 
+/** Neither found nor proven absent: the caller may retry with the same proof. */
 export interface Unknown {
   readonly kind: 'unknown'
   /** For the caller and the log. */
@@ -73,6 +75,7 @@ export interface Unknown {
   readonly slot: number
 }
 
+/** The tokens of one wallet in its associated token account. */
 export interface BalanceQuestion {
   readonly wallet: Address
   /** In a state of this slot or a later one. */

@@ -14,6 +14,7 @@ export interface ConfiguredSetting extends SettingValue {
   readonly variable: string
 }
 
+/** Configuration whose values the ledger puts on record. */
 export interface SettingSources {
   readonly receiptKey: PublicReceiptKey
   readonly terms: PaymentTerms
@@ -51,6 +52,7 @@ export interface SettingDifference {
   readonly since: string
 }
 
+/** Describes a configured value that is not the one on record, with the event that recorded it. */
 export function differenceFrom(configured: ConfiguredSetting, inForce: SettingPeriod): SettingDifference {
   const { name, number, position, validFrom, value } = inForce
   assert(configured.name === name, 'a value is compared with its own setting')

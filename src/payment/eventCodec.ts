@@ -10,6 +10,7 @@ import type { AnyEvent, EventDefinition } from './events/eventDefinition.ts'
  * again. Base units are decimal strings. Reading upcasts old schema versions; writing knows only the newest.
  */
 
+/** Fields that every kind of event has. */
 export interface EventHeader {
   /** Name of the stream, for example `solana:<signature>` or `prices#17`. */
   readonly stream: string
@@ -25,6 +26,7 @@ export interface DecodedEvent<Event extends AnyEvent> extends EventHeader {
   readonly event: Event
 }
 
+/** Events of one family as canonical bytes, and back. */
 export interface EventCodec<Event extends AnyEvent> {
   readonly kinds: readonly Event['kind'][]
   encode(event: Event, header: EventHeader): string
@@ -34,6 +36,7 @@ export interface EventCodec<Event extends AnyEvent> {
   postingsOf(event: Event): readonly Posting[]
 }
 
+/** Encodes to canonical JSON (RFC 8785), because the hash of these bytes is the leaf of the ledger. */
 export function createEventCodec<Event extends AnyEvent>(
   definitions: readonly EventDefinition<Event>[],
 ): EventCodec<Event> {

@@ -24,6 +24,10 @@ function findResting(state: PaymentState): Resting | undefined {
   return isResting ? state : undefined
 }
 
+/**
+ * Undefined while an attempt runs, and when the payment is final already. Finality of an exhausted payment makes the
+ * refund due.
+ */
 export function decideFinality(state: PaymentState, verdict: FinalVerdict): PaymentDecision | undefined {
   assert((verdict.kind === 'finalized' ? verdict.slot : verdict.finalizedSlot) >= 0, 'a verdict is of a slot')
   const resting = findResting(state)
@@ -68,6 +72,7 @@ function reversal(
   return { step: 'payment.reverse', events: isOwed ? [reversed] : [reversed, burn] }
 }
 
+/** An attempt whose lease has ended is released, or exhausted when it was the last one. */
 export interface ExpiryCommand {
   readonly nowMs: number
   readonly attemptsMax: number
@@ -91,6 +96,7 @@ export function decideRefund(state: PaymentState): PaymentDecision | undefined {
   return { step: 'payment.refund', events: [refundEvent(state)] }
 }
 
+/** Tokens that arrived without a request. The wallet is unknown where several wallets sent. */
 export interface ReceivedTransfer {
   readonly wallet: Address | undefined
   readonly mint: Address

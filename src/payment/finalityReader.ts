@@ -20,6 +20,7 @@ export interface FinalityReader {
 export const statusesMax = 256
 export const listedMax = 1_000
 
+/** A transaction that no node shows any more. */
 export interface ReversalQuestion {
   readonly signature: Signature
   /** In which it was seen before it was served. */
@@ -35,12 +36,14 @@ export interface Reversal {
   readonly nodes: number
 }
 
+/** At most `statusesMax` signatures. */
 export interface StatusQuestion {
   readonly signatures: readonly Signature[]
   /** Without it a node answers from memory, which goes back two minutes; with it, it searches its disk. */
   readonly searchHistory: boolean
 }
 
+/** In the order of the signatures; undefined where no node has a status. */
 export interface StatusAnswer {
   readonly statuses: readonly (SignatureStatus | undefined)[]
 }
@@ -51,6 +54,7 @@ export interface SignatureStatus {
   readonly hasFailed: boolean
 }
 
+/** A page of transactions of an account, the newest first, older than `before` and newer than `until`. */
 export interface ListQuestion {
   readonly account: Address
   readonly commitment: 'confirmed' | 'finalized'

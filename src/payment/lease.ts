@@ -19,11 +19,13 @@ export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: numb
   return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
 }
 
+/** A refusal while the attempt of another request may still be running, with the seconds to wait. */
 export function checkLease(lease: AttemptLease, nowMs: number): Refusal | undefined {
   if (mayTakeOver(lease, nowMs)) return undefined
   return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
 }
 
+/** Answers 409. The proof stays valid. */
 export function refuseInProgress(retryAfterSeconds: number): Refusal {
   assert(retryAfterSeconds >= 1, 'a caller is asked to wait')
   return refuse(

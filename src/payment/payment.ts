@@ -26,11 +26,12 @@ import { owesBurn, type Settlement } from './settlement.ts'
  * migrations/kinds/payment.sql has each step as rows.
  */
 
+/** State of a payment, folded from its events. `version` is the number of events and guards the next append. */
 export type PaymentState =
   | { readonly phase: 'unknown'; readonly version: 0 }
   | Submitted
   | (Verified & { readonly phase: 'verified' | 'released' })
-  | Live
+  | LiveAttempt
   | (Verified & { readonly phase: 'fulfilled' | 'exhausted' | 'refund_due' | 'reversed' })
   | { readonly phase: 'unmatched'; readonly version: number; readonly wallet: Address | undefined }
 
@@ -54,7 +55,7 @@ interface Verified {
 }
 
 /** An attempt has the payment. */
-export type Live = Verified & {
+export type LiveAttempt = Verified & {
   readonly phase: 'claimed' | 'streaming'
   readonly attemptId: string
   readonly leaseMs: number
@@ -141,6 +142,7 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
   return undefined
 }
 
+/** Consumes a settlement for one attempt. */
 export interface ClaimCommand {
   readonly order: Order
   /** The verified payment; from the chain the first time, from the ledger afterwards. */
@@ -219,14 +221,15 @@ export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settl
   return { mint, exposedBaseUnits: final ? 0n : requiredBaseUnits }
 }
 
-export function failureEvent(state: Live, reason: FailureReason): RequestFailed {
+/** The end of an attempt without a delivery. It lifts the exposure that the attempt had caused. */
+export function failureEvent(state: LiveAttempt, reason: FailureReason): RequestFailed {
   const { attempt, attemptId } = state
   assert(attempt >= 1, 'a live attempt is counted from 1')
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
 /** Undefined when the attempt was overtaken. */
-function findLive(state: PaymentState, attemptId: string): Live | undefined {
+function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
   assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
   return isLive ? state : undefined
@@ -240,6 +243,7 @@ export function decideStart(state: PaymentState, attemptId: string): PaymentDeci
   return { step: 'payment.start', events: [started] }
 }
 
+/** Digests are SHA-256 in hex: of the order, and of the answer as it will be sent. */
 export interface FulfilCommand {
   readonly attemptId: string
   readonly orderDigest: string
@@ -262,6 +266,7 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   }
 }
 
+/** Ends an attempt so that the same proof can be used again. */
 export interface ReleaseCommand {
   readonly attemptId: string
   readonly reason: FailureReason
@@ -275,6 +280,7 @@ export function decideRelease(state: PaymentState, command: ReleaseCommand): Pay
   return endAttempt(live, failureEvent(live, command.reason), command.attemptsMax)
 }
 
+/** A stream that ended early, with the bytes that were sent and their digest. */
 export interface BreakCommand {
   readonly attemptId: string
   readonly bytes: number
@@ -293,14 +299,14 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
 }
 
 /** Ends an attempt without a delivery. Attempts are bounded, so that one payment cannot buy any number of handler runs. */
-export function endAttempt(live: Live, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
+export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
   if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
   const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const
   const refund = live.isFinal ? [refundEvent(live)] : []
   return { step: 'payment.exhaust', events: [end, exhausted, ...refund] }
 }
 
-function isLastAttempt({ attempt }: Live, attemptsMax: number): boolean {
+function isLastAttempt({ attempt }: LiveAttempt, attemptsMax: number): boolean {
   assert(attemptsMax >= 1, 'a payment may be used at least once')
   return attempt >= attemptsMax
 }

@@ -11,7 +11,7 @@ import type { ListedPrice, Quote } from '@tollbook/core/quote'
  */
 export interface PaymentLedger {
   /** A payment and an idempotency key, as the ledger knows them. */
-  lookUp(question: LookUp): Promise<Known>
+  lookUp(question: PaymentLookup): Promise<KnownPayment>
   /** All the events or none, if the payment is still in the state they were decided on. Resolves once durable. */
   append(change: PaymentChange): Promise<AppendOutcome>
   /**
@@ -37,7 +37,8 @@ export interface PaymentLedger {
   findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
 }
 
-export interface LookUp {
+/** Keys of one lookup: all of them are read in one query. */
+export interface PaymentLookup {
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
@@ -50,7 +51,8 @@ export interface DeliveryQuestion {
   readonly attemptId: string
 }
 
-export interface Known {
+/** The ledger's record of a proof and an idempotency key, in one snapshot. */
+export interface KnownPayment {
   readonly payment: PaymentState
   /** Present when this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
@@ -58,6 +60,7 @@ export interface Known {
   readonly unsent: StoredAnswer | undefined
 }
 
+/** Earlier request of this wallet with the same idempotency key. */
 export interface EarlierUse {
   readonly reference: PaymentReference
   readonly orderDigest: string
@@ -73,6 +76,7 @@ export interface StoredAnswer {
   readonly recordedAtMs: number
 }
 
+/** Quotes that a payment of this wallet may have paid, by the time and slot at which it landed. */
 export interface OpenQuoteQuestion {
   readonly wallet: Address
   readonly endpoint: string
@@ -83,6 +87,7 @@ export interface OpenQuoteQuestion {
   readonly graceMs: number
 }
 
+/** A decision with the state that it was made on. The append fails as a conflict when the state has changed since. */
 export interface PaymentChange extends PaymentDecision {
   readonly reference: PaymentReference
   /** The state that the step was decided on. */
@@ -98,6 +103,7 @@ export interface PaymentChange extends PaymentDecision {
   readonly answerJson?: string
 }
 
+/** Expected outcomes. An unknown outcome, such as a lost connection, is thrown. */
 export type AppendOutcome =
   | {
       readonly outcome: 'appended'

@@ -43,6 +43,7 @@ export interface OpenPayment {
   readonly position: number
 }
 
+/** Newest transaction up to which the transfers of a token account were searched. */
 export interface ScanPlace {
   readonly signature: Signature
   readonly slot: number

@@ -14,6 +14,7 @@ export interface Presentations {
   findPresented(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
 }
 
+/** First time that a wallet presented a proof: age limits count from here, not from the retry. */
 export interface Presentation {
   readonly reference: PaymentReference
   readonly wallet: Address

@@ -28,6 +28,7 @@ export type Simulation =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'already_landed' }
 
+/** Effects that a transaction would have now. A simulation is not evidence of payment. */
 export interface SimulatedEffects {
   readonly movements: readonly TokenMovement[]
   readonly memos: readonly string[]

@@ -39,6 +39,7 @@ export interface Receipt {
 /** The receipt with a compact EdDSA JWS over it. */
 export type SignedReceipt = Receipt & { readonly jws: string }
 
+/** A delivery on record: all that a receipt states. */
 export interface Fulfilment {
   readonly settlement: Settlement
   readonly endpoint: string
@@ -53,6 +54,7 @@ export interface ReceiptTerms {
   readonly reissuedAtMs?: number
 }
 
+/** The receipt of a delivery. Its id follows from the leaf, so a repeated request returns the same id. */
 export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: ReceiptTerms = {}): Receipt {
   const { settlement, endpoint, position, leafHash, recordedAtMs } = fulfilment
   const { price, evidence, priceList } = settlement

@@ -8,6 +8,7 @@ import type { Address } from '@tollbook/core/address'
 
 /* Decisions of people about the refund of one payment, as steps of migrations/kinds/refund.sql. Pure. */
 
+/** State of the refund stream of one payment; `''` before the first decision. */
 export interface RefundState {
   readonly version: number
   readonly phase: '' | 'approved' | 'granted'
@@ -15,6 +16,7 @@ export interface RefundState {
 
 export const noRefund: RefundState = { version: 0, phase: '' }
 
+/** The state after an event. A granted refund stays granted. */
 export function evolveRefund({ version, phase }: RefundState, event: RefundEvent): RefundState {
   assert(event.kind !== 'RefundGranted' || phase !== 'granted', 'a refund is granted once')
   const isGranted = event.kind === 'RefundGranted' || phase === 'granted'
@@ -42,6 +44,7 @@ interface Question {
   readonly value: RefundValue | undefined
 }
 
+/** Approves debts that the ledger has already recorded. */
 export interface ApprovalQuestion extends Question {
   readonly wallet: Address
   readonly mint: Address
@@ -64,6 +67,7 @@ export function decideApproval(question: ApprovalQuestion): RefundDecision | str
   return { step: 'refund.approve', event }
 }
 
+/** Grants a refund for a payment that was delivered. */
 export interface GrantQuestion extends Omit<Question, 'value'> {
   readonly state: PaymentState
   readonly before: RefundState

@@ -9,6 +9,7 @@ import type { SettingDecision } from './settings.ts'
 export const changeableSettings = ['receipt-key', 'payment-wallet', 'split'] as const
 export type ChangeableSetting = (typeof changeableSettings)[number]
 
+/** A change that an operator requests, and the time from which it is valid. */
 export interface SettingChangeQuestion {
   readonly name: ChangeableSetting
   readonly value: Json
@@ -20,6 +21,7 @@ export interface SettingChangeQuestion {
   readonly nowMs: number
 }
 
+/** `recorded`: nothing has to change. `refused`: `why` is a sentence for the operator. */
 export type SettingChangeVerdict =
   | { readonly verdict: 'change'; readonly decision: SettingDecision<SettingChanged>; readonly previousUntilMs: number }
   /** The newest value is this one. */

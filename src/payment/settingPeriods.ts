@@ -98,6 +98,7 @@ export function periodInForce(periods: readonly SettingPeriod[], atMs: number): 
   return periods.findLast(({ fromMs }) => fromMs <= atMs)
 }
 
+/** The end is exclusive: two periods of one setting never share a millisecond. */
 export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'untilMs'>, atMs: number): boolean {
   return fromMs <= atMs && atMs < untilMs
 }
@@ -110,6 +111,7 @@ export type SettingStanding =
   | { readonly standing: 'not_yet'; readonly fromMs: number }
   | { readonly standing: 'differs'; readonly inForce: SettingPeriod }
 
+/** Standing of a configured value at a moment: accepted (also during an overlap), not yet valid, or different. */
 export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs: number): SettingStanding {
   const inForce = periodInForce(periods, atMs)
   if (inForce === undefined) return { standing: 'unrecorded' }

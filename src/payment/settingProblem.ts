@@ -3,6 +3,7 @@ import { isoTime } from '@tollbook/core/clock'
 import type { ConfiguredSetting } from './configuredSettings.ts'
 import type { SettingStanding } from './settingPeriods.ts'
 
+/** When an instance with an outgoing value has to stop selling. */
 export interface ClosingTime {
   readonly nowMs: number
   /** An instance with an outgoing value stops selling this long before the value ends. */

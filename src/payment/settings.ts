@@ -13,6 +13,10 @@ import type { PriceListPublished, SettingChanged } from './events/settingEvents.
 const settingSpace = 3
 export const priceListName = 'prices'
 
+/**
+ * Name of the stream, for example `prices#17`. Each version is a stream with one event, so two writers cannot both
+ * record it.
+ */
 export function settingStream(name: string, number: number): string {
   assert(Number.isSafeInteger(number) && number > 0, 'versions of a setting count from 1')
   return `${name}#${number}`
@@ -23,6 +27,7 @@ export function settingStreamId(name: string, number: number): Uint8Array {
   return Uint8Array.of(settingSpace, ...new TextEncoder().encode(settingStream(name, number)))
 }
 
+/** A version of a setting to append, under its number. */
 export interface SettingDecision<Event> {
   readonly step: 'price_list.publish' | 'setting.record' | 'setting.change'
   readonly name: string

@@ -77,6 +77,7 @@ export interface ProvenAmounts {
   readonly receivedBaseUnits: bigint
 }
 
+/** A landed transaction, the price that it should pay, and the wallet that claims it. */
 export interface SettlementQuestion {
   readonly record: TransactionRecord
   readonly wallet: Address
@@ -129,6 +130,9 @@ export interface Due {
   readonly transferBaseUnits: bigint
 }
 
+/**
+ * The burn and the transfer that a payment must contain. If the burn may be owed, the service receives the whole price.
+ */
 export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnMayBeOwed'>): Due {
   assert(price.burnBaseUnits <= price.requiredBaseUnits, 'the burn is a part of the price')
   return burnMayBeOwed === true
@@ -184,7 +188,7 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
  * The same question for each wallet that is accepted while the payment wallet changes. The first wallet that was paid decides;
  * if none was, the refusal is that of the first.
  */
-export function settleByAny(
+export function settleByAnyTerms(
   question: Omit<SettlementQuestion, 'terms'>,
   accepted: readonly PaymentTerms[],
 ): ProvenAmounts | Refusal {

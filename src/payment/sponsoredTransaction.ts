@@ -41,6 +41,7 @@ export const sponsorProblems = {
 
 export type SponsorProblem = keyof typeof sponsorProblems
 
+/** Accounts that a transaction may touch so that the fee payer signs it. */
 export interface SponsorPolicy {
   readonly feePayer: Address
   readonly mint: Address

@@ -2,6 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 
+/** Recorded before the transaction is sent, so that a crash cannot lose track of it. */
 export interface SubmitCommand {
   readonly wallet: Address
   readonly endpoint: string

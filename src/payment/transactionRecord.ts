@@ -20,6 +20,7 @@ export interface TransactionRecord {
   readonly bytes: Uint8Array | undefined
 }
 
+/** Error of a transaction that landed without effect, in words for the caller. */
 export interface TransactionFailure {
   readonly text: string
   /** The token program refused because the account held too little. */

@@ -1,4 +1,5 @@
 import type { Chain } from '../chain/openChain.ts'
+import type { Signature } from '@tollbook/core/signature'
 import { statusesMax } from '../payment/finalityReader.ts'
 import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 
@@ -16,8 +17,8 @@ export type AttemptStanding =
 export async function judgeAttempts(
   chain: Chain,
   attempts: readonly PayoutAttempt[],
-): Promise<ReadonlyMap<number, AttemptStanding>> {
-  const standings = new Map<number, AttemptStanding>()
+): Promise<ReadonlyMap<Signature, AttemptStanding>> {
+  const standings = new Map<Signature, AttemptStanding>()
   if (attempts.length > 0) await chain.nodes.poll()
   for (let from = 0; from < attempts.length; from += statusesMax) {
     const asked = attempts.slice(from, from + statusesMax)
@@ -25,7 +26,7 @@ export async function judgeAttempts(
     const { statuses } = await chain.finality.findStatuses({ signatures, searchHistory: true })
     for (const [index, attempt] of asked.entries()) {
       const status = statuses[index]
-      standings.set(attempt.part, await judge(chain, attempt, status))
+      standings.set(attempt.signature, await judge(chain, attempt, status))
     }
   }
   return standings

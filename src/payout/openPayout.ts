@@ -2,10 +2,9 @@ import { openChain, type Chain } from '../chain/openChain.ts'
 import { openPayoutWallets, type PayoutWallets } from './payoutWallets.ts'
 import { buildPayout, signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { matchPayout } from './matchPayout.ts'
-import { type Destinations, isPayoutMemo, payoutMemo, type PayoutPlan, planPayout } from '../accounting/payoutPlan.ts'
+import { type Destinations, payoutMemo, type PayoutPlan, planPayout } from '../accounting/payoutPlan.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Address } from '@tollbook/core/address'
-import { type ListedSignature, listedMax } from '../payment/finalityReader.ts'
 import type { Signature } from '@tollbook/core/signature'
 import { assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
@@ -16,6 +15,8 @@ import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutSt
 import { readFreeDebts } from './freeDebts.ts'
 import type { HolderPaymentDeps } from './payHolders.ts'
 import { type HolderPayouts, openHolderPayouts } from './holderPayouts.ts'
+import { findSentUnrecorded, recordSigned, type SignedPart } from './sentParts.ts'
+import { findUnrecorded } from './unrecordedPayouts.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
 
 export interface PayoutOptions {
@@ -35,8 +36,10 @@ export interface Payout {
   readonly terms: Chain['terms']
   /** Undefined when nothing is owed that could be paid. */
   plan(request: PayoutRequest): Promise<PayoutPlan | undefined>
-  /** The parts that are neither in the ledger nor on chain. Refuses if the debts have changed. */
+  /** The parts that are neither in the ledger nor on chain. Refuses if the debts have changed, or a part could still land. */
   openParts(plan: PayoutPlan): Promise<readonly number[]>
+  /** Puts a signed transaction on record. It is not sent before. */
+  recordSigned(plan: PayoutPlan, signed: SignedPart): Promise<void>
   /** Not signed. The payment wallet has to, and the fee payer. */
   build(plan: PayoutPlan, part: number, feePayer: Address): Promise<UnsignedPayout>
   readonly sign: typeof signPayout
@@ -90,7 +93,8 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
     return {
       terms: chain.terms,
       plan: (request) => plan(opened, request),
-      openParts: (created) => openParts(opened, created),
+      openParts: (created) => partsToSend(opened, created),
+      recordSigned: (created, signed) => recordSigned(opened, created, signed),
       build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
       sign: signPayout,
       record: (created, signature) => record(opened, created, signature),
@@ -132,65 +136,24 @@ async function plan(opened: Opened, request: PayoutRequest): Promise<PayoutPlan 
 }
 
 async function requireRecorded(opened: Opened): Promise<void> {
-  const unrecorded = await findUnrecorded(opened, 0)
-  if (unrecorded.length > 0) throw new Fault(unrecordedMessage(unrecorded), { retryable: false })
+  const unrecorded = [...(await findUnrecorded(opened, undefined)), ...(await findSentUnrecorded(opened))]
+  if (unrecorded.length > 0) throw unrecordedFault(unrecorded)
 }
 
-function unrecordedMessage(unrecorded: readonly ListedSignature[]): string {
-  const signatures = unrecorded.map(({ signature }) => signature).join(', ')
-  return `payouts are on chain that are not in the ledger, so the debts are not correct; record them first: ${signatures}`
-}
-
-// 10,000 transactions of the payment wallet. Older payouts were recorded, or the operator has noticed them long ago.
-const pagesMax = 10
-
-/** Payouts of any payment wallet on record that have landed since the slot and are not in the ledger. */
-async function findUnrecorded(opened: Opened, sinceSlot: number): Promise<readonly ListedSignature[]> {
-  const found: ListedSignature[] = []
-  for (const account of await opened.wallets.tokenAccounts())
-    found.push(...(await findUnrecordedOf(opened, account, sinceSlot)))
-  return found
-}
-
-async function findUnrecordedOf(
-  opened: Opened,
-  account: Address,
-  sinceSlot: number,
-): Promise<readonly ListedSignature[]> {
-  const { chain, database } = opened
-  const found: ListedSignature[] = []
-  let before: Signature | undefined
-  for (let page = 0; page < pagesMax; page++) {
-    const listed = await chain.finality.listSignatures({ account, commitment: 'confirmed', before, until: undefined })
-    const candidates = listed.filter(
-      ({ memo, hasFailed, slot }) => memo !== undefined && isPayoutMemo(memo) && !hasFailed && slot >= sinceSlot,
-    )
-    const recorded = await findRecorded(
-      database,
-      candidates.map(({ signature }) => signature),
-    )
-    for (const payout of candidates) {
-      if (!recorded.has(payout.signature) && (await hasPaidOut(opened, account, payout))) found.push(payout)
-    }
-    const last = listed.at(-1)
-    if (listed.length < listedMax || last === undefined || last.slot < sinceSlot) break
-    before = last.signature
-  }
-  return found
-}
-
-/**
- * Every sender can write our memo into a transaction that names our account; only our wallet can move tokens out of it.
- */
-async function hasPaidOut({ chain }: Opened, account: Address, { signature }: ListedSignature): Promise<boolean> {
-  const finding = await chain.reader.find(signature)
-  if (finding.kind !== 'found')
-    throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
-  const { mint } = chain.terms
-  return finding.record.balances.some(
-    ({ tokenAccount, mint: moved, beforeBaseUnits, afterBaseUnits }) =>
-      tokenAccount === account && moved === mint && afterBaseUnits < beforeBaseUnits,
+function unrecordedFault(unrecorded: readonly { readonly signature: Signature }[]): Fault {
+  const signatures = new Set(unrecorded.map(({ signature }) => signature))
+  return new Fault(
+    `payouts are on chain that are not in the ledger, so the debts are not correct; record them first: ${[...signatures].join(', ')}`,
+    { retryable: false },
   )
+}
+
+async function partsToSend(opened: Opened, created: PayoutPlan): Promise<readonly number[]> {
+  const parts = await openParts(opened, created)
+  const sent = await findSentUnrecorded(opened)
+  const foreign = sent.filter(({ planId }) => planId !== created.id)
+  if (foreign.length > 0) throw unrecordedFault(foreign)
+  return parts.filter((part) => !sent.some((attempt) => attempt.part === part))
 }
 
 async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly number[]> {
@@ -200,7 +163,7 @@ async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly 
     throw new Fault('the plan is for another mint, payment wallet or network', { retryable: false })
   const unrecorded = await findUnrecorded(opened, created.slot)
   const foreign = unrecorded.filter(({ memo }) => memo?.includes(created.id) !== true)
-  if (foreign.length > 0) throw new Fault(unrecordedMessage(foreign), { retryable: false })
+  if (foreign.length > 0) throw unrecordedFault(foreign)
   const recorded = await findRecordedParts(database, created)
   const unpaid = created.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
   await checkDebts(opened, created, unpaid)

@@ -119,8 +119,9 @@ async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, { ope
   let waiting = 0
   let changes = 0
   const free: number[] = open.filter((part) => !known.has(part))
-  for (const [part, standing] of standings) {
-    const attempt = assertPresent(known.get(part), 'a standing is of an attempt')
+  for (const attempt of attempts) {
+    const { part, signature } = attempt
+    const standing = assertPresent(standings.get(signature), 'each attempt is judged')
     const next = await follow(deps, { plan, attempt, standing })
     if (next === 'waiting') waiting += 1
     else changes += 1
@@ -199,7 +200,9 @@ export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan)
   await requirePayable(plan)
   const recorded = await findRecordedParts(database, plan)
   const attempts = (await readAttempts(database, plan.id)).filter(({ part }) => !recorded.has(part))
-  for (const [part, { kind }] of await judgeAttempts(chain, attempts)) {
+  const standings = await judgeAttempts(chain, attempts)
+  for (const { part, signature } of attempts) {
+    const { kind } = assertPresent(standings.get(signature), 'each attempt is judged')
     if (kind === 'final') throw refused(`part ${part} is on chain; run \`payout holders pay\` first, which records it`)
     if (kind !== 'absent' && kind !== 'failed')
       throw new Fault(`part ${part} could still land; run the command again in two minutes`, { retryable: true })

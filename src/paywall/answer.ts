@@ -56,6 +56,7 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   TARGET_FORBIDDEN: 403,
 }
 
+/** The answer of a refusal: status by its code, and `Retry-After` where waiting helps. */
 export function refusalAnswer(refusal: Refusal): Answer {
   const { code, retryAfterSeconds } = refusal
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
@@ -83,6 +84,7 @@ export function jsonAnswer(status: number, body: string, headers: Readonly<Recor
   }
 }
 
+/** Distinguishes an answer from a refusal or a parsed value; only answers have a status. */
 export function isAnswer(value: object): value is Answer {
   return 'status' in value
 }

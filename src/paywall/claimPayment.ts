@@ -25,6 +25,7 @@ export interface Claim {
   readonly idempotencyKey: string | undefined
 }
 
+/** A verified payment and the order that it should buy. */
 export interface ClaimQuestion {
   readonly order: Order
   readonly settlement: Settlement
@@ -85,10 +86,12 @@ export function idempotencyOf({
   return key === undefined ? {} : { idempotency: { wallet: order.wallet, key, orderDigest: order.digest } }
 }
 
+/** 409: the append lost the race to another request with the same proof. */
 export function refuseOvertaken(): Refusal {
   return refuse('PAYMENT_IN_PROGRESS', 'another request with this proof was faster; repeat with the same proof', 1)
 }
 
+/** 409: the key is stored for 24 hours, for a different order or a different payment. */
 export function refuseReusedKey(): Refusal {
   return refuse(
     'IDEMPOTENCY_KEY_REUSED',

@@ -9,11 +9,13 @@ export interface FindReceiptDeps {
   readonly signReceipt: SignReceipt
 }
 
+/** `inclusionProof` is the address at which the proof of inclusion is served. */
 export interface FoundReceipt {
   readonly receipt: SignedReceipt
   readonly inclusionProof: string
 }
 
+/** Both values come from the `Receipt-Location` header of a stream. */
 export interface ReceiptQuestion {
   /** As the caller sent it. */
   readonly reference: string

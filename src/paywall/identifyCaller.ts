@@ -2,6 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { PaymentRail, RailRequest } from './rail.ts'
 
+/** The caller, as far as headers name it. Nothing is verified yet. */
 export interface IdentifiedCaller {
   readonly payer: Address | undefined
   /** The rail whose proof the request carries. Undefined when it carries none: the caller asks for an offer. */

@@ -21,6 +21,7 @@ export interface OfferDeps {
 /** Why a product without a price is not offered. */
 export const unpriced = 'the token has no current price; checks.price of /api/health says why'
 
+/** A request without a proof, with the price that it would pay now. */
 export interface OfferQuestion {
   readonly request: OrderRequest
   readonly product: Product

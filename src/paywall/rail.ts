@@ -109,11 +109,13 @@ export interface Proof {
   readonly reference: PaymentReference
 }
 
+/** A proof with the wallet that its rail names as payer. It is not verified yet. */
 export interface Presented<P extends Proof = Proof> {
   readonly payer: Address
   readonly proof: P
 }
 
+/** A proof to verify for an order, and what the ledger knows about it. */
 export interface SettleQuestion<P extends Proof = Proof> {
   readonly proof: P
   readonly order: Order

@@ -33,6 +33,7 @@ export function answerJsonOf({ data, meta }: Value): string {
   return canonicalJson({ data, meta })
 }
 
+/** A delivery whose whole answer is stored for the payer's retry. */
 export function deliveryOf(answerJson: string): Delivery {
   return { answerDigest: sha256Hex(answerJson), storedAnswer: answerJson }
 }

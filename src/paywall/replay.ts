@@ -1,5 +1,5 @@
 import type { Order, PaymentState } from '../payment/payment.ts'
-import type { Known } from '../payment/paymentLedger.ts'
+import type { KnownPayment } from '../payment/paymentLedger.ts'
 import { isRefusal, type Refusal, refuseField } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
 import { refuseReusedKey } from './claimPayment.ts'
@@ -18,7 +18,8 @@ export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | und
   return refuseField(keyField, `must be 1 to 255 visible ASCII characters, for example a UUID (got ${key.length})`)
 }
 
-export interface Held {
+/** An order with the proof that was presented for it, before the proof is verified. */
+export interface PresentedOrder {
   readonly rail: PaymentRail
   readonly proof: Proof
   readonly order: Order
@@ -29,14 +30,14 @@ export interface Held {
  * without one while the answer is not known to have been sent. Undefined when nothing is stored. No key opens anything by
  * itself: the caller must hold the proof.
  */
-export function findReplay(known: Known, held: Held): Sale | Refusal | undefined {
+export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
   const { earlier, unsent, payment } = known
-  const { proof, order } = held
+  const { proof, order } = presented
   if (earlier === undefined && unsent === undefined) return undefined
   const isReused =
     earlier !== undefined && (earlier.orderDigest !== order.digest || earlier.reference !== proof.reference)
   if (isReused) return refuseReusedKey()
-  const settlement = settlementInLedger(payment, held)
+  const settlement = settlementInLedger(payment, presented)
   if (isRefusal(settlement)) return settlement
   const answer = earlier?.answer ?? unsent
   // The order's digest does not name its wallet, and the payment reference is public.
@@ -52,7 +53,7 @@ export function findReplay(known: Known, held: Held): Sale | Refusal | undefined
 /** A payment that the ledger has verified is not verified again, but the caller must hold its proof. */
 export function settlementInLedger(
   payment: PaymentState,
-  { rail, proof }: Pick<Held, 'rail' | 'proof'>,
+  { rail, proof }: Pick<PresentedOrder, 'rail' | 'proof'>,
 ): Settlement | Refusal | undefined {
   if (payment.phase === 'unknown' || payment.phase === 'submitted' || payment.phase === 'unmatched') return undefined
   return rail.checkHolder(proof, payment.settlement) ?? payment.settlement

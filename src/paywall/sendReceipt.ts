@@ -25,6 +25,7 @@ export interface SignerDeps {
 
 const receiptType = 'tollbook-receipt'
 
+/** Signs receipts as compact JWS (RFC 7515) with EdDSA. A reissued receipt says so and keeps its id. */
 export function createReceiptSigner(privateKey: ReceiptKey, deps: SignerDeps): SignReceipt {
   const signer = ed25519Signer(privateKey)
   const header = { alg: 'EdDSA', kid: receiptKeyId(privateKey), typ: receiptType } as const
@@ -53,6 +54,7 @@ function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilme
   return { reissuedAtMs }
 }
 
+/** A delivered answer that has not been sent yet. */
 export interface Sale {
   /** Canonical JSON of `{data, meta}`, exactly the text whose digest is in the ledger. A streamed answer: `storedStream`. */
   readonly answerJson: string
@@ -87,6 +89,7 @@ export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer
   return { ...jsonAnswer(200, body, headers), dispatch }
 }
 
+/** Facts for the HTTP layer to send an answer, and to record that it was sent. */
 export function dispatchOf({ ledger }: Pick<ReceiptDeps, 'ledger'>, sale: Omit<Sale, 'answerJson'>): Dispatch {
   const { settlement, position } = sale.fulfilment
   const { wallet, reference } = settlement

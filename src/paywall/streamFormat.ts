@@ -10,6 +10,7 @@ type Described = Pick<Stream, 'contentType' | 'meta'>
 
 const receiptTrailer = 'tollbook-receipt'
 
+/** Headers of a paid stream. `Receipt-Location` lets a client fetch the receipt when it missed the trailer. */
 export function streamHeaders(stream: Described, claim: Claim): Readonly<Record<string, string>> {
   const { settlement, attemptId } = claim
   return {
@@ -18,6 +19,7 @@ export function streamHeaders(stream: Described, claim: Claim): Readonly<Record<
   }
 }
 
+/** Headers of a stream, paid or repeated. A receipt comes as a trailer, or as the last event of an event stream. */
 export function contentHeaders({ contentType, meta }: Described): Readonly<Record<string, string>> {
   return {
     'content-type': contentType,
@@ -46,6 +48,7 @@ export function* streamEnd({ contentType, meta }: Described, receipt: SignedRece
   yield Buffer.from(`\n\nevent: receipt\ndata: ${data}\n\n`, 'utf8')
 }
 
+/** Empty for event streams, whose receipt is an event: browsers cannot read trailers. */
 export function receiptTrailers({ contentType }: Described, receipt: SignedReceipt): Readonly<Record<string, string>> {
   return isEventStream(contentType) ? {} : { [receiptTrailer]: receipt.jws }
 }
@@ -64,6 +67,7 @@ export function storedStream({ contentType, meta }: Described, bytes: Buffer): s
   return canonicalJson({ meta, stream: { base64: bytes.toString('base64'), contentType } })
 }
 
+/** A stream that was short enough to store, for a retry of its payer. */
 export interface StoredStream extends Described {
   readonly meta: Meta
   readonly bytes: Buffer

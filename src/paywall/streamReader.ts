@@ -16,6 +16,7 @@ export interface StreamReader {
   abort(): void
 }
 
+/** Limits of one stream. A stream longer than `storedBytesMax` is delivered, but cannot be repeated. */
 export interface StreamBounds {
   readonly bytesMax: number
   /** Time that the provider may take in all. The time in which the caller does not read is not counted. */
@@ -23,6 +24,7 @@ export interface StreamBounds {
   readonly storedBytesMax: number
 }
 
+/** Reads one chunk at a time, so a slow caller slows its provider down. Hashes every byte as it passes. */
 export function createStreamReader(clock: Clock, stream: RunningStream, bounds: StreamBounds): StreamReader {
   const { bytesMax, timeMaxMs, storedBytesMax } = bounds
   const iterator = stream.chunks[Symbol.asyncIterator]()

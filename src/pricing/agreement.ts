@@ -9,6 +9,7 @@ export interface MarketReading {
   readonly liquidityUsd: bigint | undefined
 }
 
+/** Markets that count, and how closely they must agree. */
 export interface MarketPolicy {
   /** Markets that agree are at most this share away from the median. */
   readonly tolerancePercent: number
@@ -16,6 +17,7 @@ export interface MarketPolicy {
   readonly liquidityMinUsd: number
 }
 
+/** `why` is for operators; callers learn only that there is no price. */
 export type Agreement =
   | { readonly kind: 'agreed'; readonly tokenPriceAttoUsd: TokenPriceAttoUsd }
   | { readonly kind: 'none'; readonly why: string }

@@ -12,6 +12,7 @@ export interface PricedEndpoint extends Divided {
   readonly requiredBaseUnits: bigint
 }
 
+/** Facts that turn a price in US dollars into tokens and shares. */
 export interface TokenValue {
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
   readonly decimals: number

@@ -5,12 +5,13 @@ import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 export interface MarketMemory {
   /** Prices that were believed within the last minute, and the last one of all. */
   readonly believed: readonly { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number }[]
-  /** A jump that the poll before this one saw. */
-  readonly held: TokenPriceAttoUsd | undefined
+  /** A jump that the previous poll saw and no poll has confirmed. */
+  readonly unconfirmedJump: TokenPriceAttoUsd | undefined
 }
 
-export const noMemory: MarketMemory = { believed: [], held: undefined }
+export const noMemory: MarketMemory = { believed: [], unconfirmedJump: undefined }
 
+/** The verdict about one poll, and the state for the next one. */
 export interface JudgedMove {
   readonly memory: MarketMemory
   readonly isBelieved: boolean
@@ -24,7 +25,7 @@ const minuteMs = 60_000
  * length of one block is back by then. Compared with all of the last minute, or small steps could walk past the limit.
  */
 export function judgeMove(
-  { believed, held }: MarketMemory,
+  { believed, unconfirmedJump }: MarketMemory,
   { tokenPriceAttoUsd, atMs }: { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number },
 ): JudgedMove {
   const now = { tokenPriceAttoUsd, atMs }
@@ -36,15 +37,15 @@ export function judgeMove(
   })
   if (!isJump) {
     const lastMinute = believed.filter((before) => atMs - before.atMs < minuteMs)
-    return { memory: { believed: [...lastMinute, now], held: undefined }, isBelieved: true }
+    return { memory: { believed: [...lastMinute, now], unconfirmedJump: undefined }, isBelieved: true }
   }
-  // Confirmed: prices from before the jump are dropped, or the price would be held at every poll.
-  if (held !== undefined && isWithin(tokenPriceAttoUsd, held, jumpPercent))
-    return { memory: { believed: [now], held: undefined }, isBelieved: true }
-  return { memory: { believed, held: tokenPriceAttoUsd }, isBelieved: false }
+  // Confirmed: prices from before the jump are dropped, or the price would be rejected at every poll.
+  if (unconfirmedJump !== undefined && isWithin(tokenPriceAttoUsd, unconfirmedJump, jumpPercent))
+    return { memory: { believed: [now], unconfirmedJump: undefined }, isBelieved: true }
+  return { memory: { believed, unconfirmedJump: tokenPriceAttoUsd }, isBelieved: false }
 }
 
 /** After a poll without an agreement: the next one is not the second in a row. */
-export function forgetHeld({ believed }: MarketMemory): MarketMemory {
-  return { believed, held: undefined }
+export function forgetUnconfirmedJump({ believed }: MarketMemory): MarketMemory {
+  return { believed, unconfirmedJump: undefined }
 }

@@ -36,6 +36,7 @@ export function priceEntries(products: readonly PricedProduct[]): readonly Price
 /** Decimals of a price in the list: 1 US dollar is 1,000,000. */
 export const usdDecimals = 6
 
+/** US dollars for display. Payments are computed from `priceMicroUsd` only. */
 export function displayUsd({ priceMicroUsd }: Pick<PricedProduct, 'priceMicroUsd'>): number {
   return displayNumber(priceMicroUsd, usdDecimals)
 }

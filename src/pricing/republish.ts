@@ -1,6 +1,7 @@
 import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
+/** The price on record against the price of the markets. */
 export interface RepublishQuestion {
   /** Of the newest list on record. */
   readonly listedAttoUsd: TokenPriceAttoUsd

@@ -29,6 +29,7 @@ export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
 /** Token amounts on chain are 64-bit: a price above this could not be paid. */
 export const baseUnitsMax = 2n ** 64n - 1n
 
+/** `decimals` are those of the mint. */
 export interface RequiredInput {
   readonly priceMicroUsd: bigint
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd

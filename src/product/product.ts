@@ -22,6 +22,7 @@ export interface Ordered {
   readonly deliver: (job: Job) => Promise<Outcome>
 }
 
+/** One attempt to deliver an order. */
 export interface Job {
   /** Aborted at the deadline of the attempt. A stream's provider must stop when it is aborted. */
   readonly signal: AbortSignal
@@ -53,6 +54,7 @@ export interface Stream {
   readonly meta: Meta
 }
 
+/** The attempt bought nothing. `message` is sent to the caller. */
 export interface Failure {
   readonly kind: 'failed'
   readonly code: HandlerFailure

@@ -1,2 +1,2 @@
 /** Closes a part, for `AsyncDisposableStack.adopt`. */
-export const close = (part: { close(): Promise<void> }): Promise<void> => part.close()
+export const closePart = (part: { close(): Promise<void> }): Promise<void> => part.close()

@@ -10,7 +10,7 @@ import type { Database } from './database.ts'
 import { lossNoteOf, readLossNote, removeLossNote } from './lossNote.ts'
 import { rootAt } from './sealer.ts'
 import { headPosition } from './sealStore.ts'
-import { writeWhole } from './writeWhole.ts'
+import { writeFileAtomically } from './writeFileAtomically.ts'
 
 /*
  * The newest checkpoint, stored outside the database: it distinguishes a restored backup from the ledger. A backup does
@@ -31,7 +31,7 @@ export async function keepCheckpoint(path: string, note: string): Promise<void> 
     )
   if (stored !== undefined && given.size === stored.size && !equal(given.root, stored.root))
     throw new LedgerDamage(`two checkpoints of ${given.size} events have different roots; one is kept in ${path}`)
-  await writeWhole(path, note, 'CHECKPOINT_FILE')
+  await writeFileAtomically(path, note, 'CHECKPOINT_FILE')
 }
 
 /** A checkpoint outside the database, as it was when it was read. */
@@ -74,6 +74,10 @@ export interface CheckpointComparison {
   readonly missingEvents: number
 }
 
+/**
+ * Compares the ledger with a checkpoint that was stored elsewhere. A shorter ledger or another root means a restored
+ * or altered database.
+ */
 export async function compareWithCheckpoint(
   database: Database,
   { size, root: expected, origin, path }: CheckpointFile,

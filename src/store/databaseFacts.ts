@@ -9,6 +9,7 @@ export interface Login {
   readonly database: Database
 }
 
+/** Opens no connection yet; the first query does. */
 export function openLogin(options: Omit<DatabaseOptions, 'applicationName'>): Login {
   const pool = openPool({ ...options, applicationName: 'tollbook doctor' })
   return { pool, database: databaseOn(pool) }
@@ -42,6 +43,7 @@ export const walSlot = 'tollbook_wal'
 // The tables of ledger that only its functions write. The others are declarations, which a migration replaces.
 const guarded = ['events', 'settings', 'head', 'streams', 'accounts', 'tallies', 'keys', 'notes', 'quotes']
 
+/** One query. Throws a retryable `Fault` when the database does not answer. */
 export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {
   const { rows } = await readOrFault('facts about the database', () =>
     sql<DatabaseFacts>`

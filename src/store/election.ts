@@ -11,6 +11,7 @@ export interface Lease {
   readonly epoch: number
 }
 
+/** Runs work on one instance at a time, under a lease with an epoch. */
 export interface Election {
   /** Runs the work unless another instance holds its lease. Undefined when it does. */
   run<T>(name: string, work: (lease: Lease) => Promise<T>): Promise<T | undefined>

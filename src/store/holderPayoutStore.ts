@@ -79,16 +79,54 @@ export interface PayoutAttempt {
   readonly bytes: Uint8Array
 }
 
+/** The last signed transaction of each part, in the order of the parts. */
 export async function readAttempts(database: Database, planId: string): Promise<readonly PayoutAttempt[]> {
   const rows = await readOrFault('the transactions of a plan', () =>
     database.selectFrom('work.payout_attempts').selectAll().where('plan_id', '=', planId).orderBy('part').execute(),
   )
-  return rows.map(({ part, signature, last_valid_height: lastValidHeight, transaction }) => ({
+  return rows.map(attemptOf)
+}
+
+interface AttemptRow {
+  readonly part: number
+  readonly signature: string
+  readonly last_valid_height: number
+  readonly transaction: Buffer
+}
+
+function attemptOf({ part, signature, last_valid_height: lastValidHeight, transaction: bytes }: AttemptRow) {
+  return {
     part,
     signature: assertPresent(readSignature(signature), 'an attempt has a signature'),
     lastValidHeight,
-    bytes: transaction,
-  }))
+    bytes,
+  }
+}
+
+export interface UnrecordedAttempt extends PayoutAttempt {
+  readonly planId: string
+}
+
+/**
+ * The last transactions of parts that the ledger does not have, of all plans that are not for holders: those reserve
+ * what they pay, and do not end while a transaction could land.
+ */
+export async function readUnrecordedAttempts(database: Database): Promise<readonly UnrecordedAttempt[]> {
+  const { rows } = await readOrFault('the transactions that were sent', () =>
+    sql<AttemptRow & { readonly plan_id: string }>`
+      with said as materialized (
+        select e.kind, b.said ->> 'planId' as plan_id, (b.said ->> 'part')::integer as part
+        from ledger.events e
+        cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
+        where e.kind in ('DistributionPaid', 'HolderPayoutPlanned')
+      )
+      select a.plan_id, a.part, a.signature, a.last_valid_height, a.transaction
+      from work.payout_attempts a
+      where not exists (select from said s where s.kind = 'DistributionPaid' and s.plan_id = a.plan_id and s.part = a.part)
+        and not exists (select from said s where s.kind = 'HolderPayoutPlanned' and s.plan_id = a.plan_id)
+      order by a.plan_id, a.part`.execute(database),
+  )
+  return rows.map((row) => ({ ...attemptOf(row), planId: row.plan_id }))
 }
 
 /**

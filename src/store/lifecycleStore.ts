@@ -17,6 +17,7 @@ export interface LifecycleDeps {
   readonly election: Election
 }
 
+/** Work of the jobs on payments. Under a lease, writes are rejected once another instance holds it. */
 export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): PaymentLifecycle {
   const { database, election } = deps
   return {

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { z } from 'zod'
 import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { writeWhole } from './writeWhole.ts'
+import { writeFileAtomically } from './writeFileAtomically.ts'
 
 /*
  * A ledger that went backwards keeps an instance closed. This file, next to CHECKPOINT_FILE, keeps it closed over a restart
@@ -14,13 +14,19 @@ const note = z.object({ position: z.int().positive(), leafHash: z.string().regex
 /** An event that was seen, and that the database no longer has. */
 export type LostEvent = z.infer<typeof note>
 
+/** Path of the note about lost events, next to the checkpoint file. */
 export function lossNoteOf(checkpointFile: string): string {
   return `${checkpointFile}.lost`
 }
 
+/** Survives the process, so that the next start learns of the loss. */
 export async function writeLossNote(checkpointFile: string, { position, leafHash }: LostEvent): Promise<void> {
   assert(position > 0 && leafHash.length === 64, 'a lost event had a position and a leaf')
-  await writeWhole(lossNoteOf(checkpointFile), `${JSON.stringify({ position, leafHash })}\n`, 'CHECKPOINT_FILE')
+  await writeFileAtomically(
+    lossNoteOf(checkpointFile),
+    `${JSON.stringify({ position, leafHash })}\n`,
+    'CHECKPOINT_FILE',
+  )
 }
 
 /** Undefined when no loss was noted. */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Database, readOrFault } from './database.ts'
 
+/** Articles of the last week, grouped into stories. Not part of the ledger: all of it can be polled again. */
 export interface NewsStore {
   /** Number of new stories among them. */
   keep(batch: NewsBatch): Promise<number>
@@ -14,6 +15,7 @@ export interface NewsStore {
   forgetOld(): Promise<void>
 }
 
+/** Articles of one answer of a provider. */
 export interface NewsBatch {
   readonly provider: string
   /** The provider's own category. */
@@ -25,6 +27,7 @@ export interface NewsBatch {
   readonly articles: readonly NewArticle[]
 }
 
+/** An article as a provider reported it, with the keys by which duplicates are found. */
 export interface NewArticle {
   /** The same for all addresses of one article. */
   readonly urlKey: string
@@ -62,6 +65,7 @@ export interface StoredMember {
   readonly provider: string
 }
 
+/** Filters are combined; undefined ones do not filter. */
 export interface NewsQuestion {
   readonly category?: string | undefined
   /** In the syntax of a web search, its words spelled as those of `titleKey`. */
@@ -85,6 +89,7 @@ export interface NewsPage {
   readonly after?: { readonly publishedAtMs: number; readonly urlHash: string } | undefined
 }
 
+/** Facts that decide whether news can be sold now. */
 export interface NewsSummary {
   /** Those that have an article. */
   readonly categories: ReadonlySet<string>
@@ -93,6 +98,7 @@ export interface NewsSummary {
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
+/** A poll that is repeated. Polls of one lane share a provider's limit. */
 export interface PollPlan {
   readonly name: string
   readonly lane: string
@@ -101,6 +107,7 @@ export interface PollPlan {
   readonly spacingMs: number
 }
 
+/** A poll that this instance has reserved, with the validators of the last answer. */
 export interface TakenPoll {
   readonly name: string
   readonly etag: string | undefined

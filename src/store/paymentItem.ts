@@ -85,6 +85,7 @@ export function idempotencyKeyBytes(wallet: Address, key: string): Buffer {
   return Buffer.from(`${wallet} ${key}`, 'utf8')
 }
 
+/** UTF-8 text of bytes, without copying them first. */
 export function textOf(body: Uint8Array): string {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
 }

@@ -8,8 +8,8 @@ import type {
   AppendOutcome,
   DeliveryQuestion,
   EarlierUse,
-  Known,
-  LookUp,
+  KnownPayment,
+  PaymentLookup,
   PaymentChange,
   PaymentLedger,
   StoredAnswer,
@@ -55,7 +55,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   }
 }
 
-async function lookUp(deps: PaymentStoreDeps, question: LookUp): Promise<Known> {
+async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<KnownPayment> {
   // In this order, not concurrently: a payment that is seen fulfilled then always comes with its stored answer, and a caller
   // who repeats a request at that moment does not get that the payment has been used.
   const recorded = await deps.kernel.read(streamIdOf(question.reference))
@@ -120,7 +120,7 @@ interface KeyRow {
 }
 
 /** The use that this wallet made of this idempotency key in the last 24 hours. */
-async function loadEarlierUse(deps: PaymentStoreDeps, question: LookUp): Promise<EarlierUse | undefined> {
+async function loadEarlierUse(deps: PaymentStoreDeps, question: PaymentLookup): Promise<EarlierUse | undefined> {
   const { wallet, idempotencyKey } = question
   if (idempotencyKey === undefined) return undefined
   const values = [idempotencySpace, idempotencyKeyBytes(wallet, idempotencyKey)]
@@ -167,7 +167,7 @@ const selectUnsent = 'select note from ledger.notes where id = $1 and sent_at is
 
 async function loadUnsent(
   { pool, sentAnswers }: PaymentStoreDeps,
-  { reference, orderDigest }: LookUp,
+  { reference, orderDigest }: PaymentLookup,
   recorded: readonly RecordedEvent[],
 ): Promise<StoredAnswer | undefined> {
   const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)

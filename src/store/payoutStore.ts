@@ -10,6 +10,7 @@ import { solanaReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
 
+/** Debts of the ledger, as of its position. */
 export interface Debts {
   readonly position: number
   readonly debts: readonly Debt[]
@@ -48,6 +49,7 @@ export async function readDebts(database: Database, mint: string): Promise<Debts
   return { position: assertPresent(rows[0], 'the ledger has a head').seq, debts }
 }
 
+/** The part of a plan that a transaction has paid. */
 export interface RecordedPayout {
   readonly planId: string
   readonly part: number
@@ -95,6 +97,7 @@ export async function findRecordedParts(
   return new Set(paid.filter(({ planId }) => planId === plan.id).map(({ part }) => part))
 }
 
+/** `more_than_owed`: the debt was paid or reversed meanwhile, and nothing was recorded. */
 export type PayoutOutcome =
   | { readonly outcome: 'recorded'; readonly position: number; readonly leafHash: string }
   | { readonly outcome: 'more_than_owed' }

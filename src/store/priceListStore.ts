@@ -33,6 +33,7 @@ export interface PriceListDeps {
 // A list has some 3 kB. Lists never change, and payments ask for the newest ones.
 const listsMax = 100
 
+/** Published lists never change, so they are held in memory once read. */
 export function createPriceListStore(deps: PriceListDeps): PriceListStore {
   const { database } = deps
   const lists = new Map<number, PriceListPublished>()

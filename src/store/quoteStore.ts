@@ -63,6 +63,7 @@ export interface QuoteSearchDeps {
   readonly priceLists: Pick<PriceListStore, 'listNumber'>
 }
 
+/** Undefined when no quote was open. Throws a retryable `Fault` when the database does not answer. */
 export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, landedAtMs, landedSlot, graceMs } = question
   const { rows } = await readOrFault('open quotes', () =>
@@ -75,6 +76,7 @@ export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQu
 
 type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
 
+/** A memo belongs to one quote. `issuedAfterMs` bounds the days that are searched. */
 export async function findQuoteByMemo(deps: QuoteSearchDeps, question: MemoQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, issuedAfterMs } = question
   const { rows } = await readOrFault('the quote of a memo', () =>

@@ -9,12 +9,14 @@ export interface RateCount {
   readonly window: number
 }
 
+/** Requests of one client since the last report of this instance. */
 export interface RateCountReport extends RateCount {
   /** Negative for a client who has paid for more requests than it made since the last report. */
   readonly more: number
   readonly endsAtMs: number
 }
 
+/** Requests of one client at all instances together. */
 export interface RateCountTotal extends RateCount {
   readonly total: number
 }

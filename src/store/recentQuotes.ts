@@ -18,6 +18,7 @@ type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
 // 12 MB. More than are paid for between a quote and its expiry.
 const quotesMax = 20_000
 
+/** Bounded: the oldest quotes are forgotten, and then read from the database. */
 export function createRecentQuotes(): RecentQuotes {
   const byMemo = new Map<string, Quote>()
   const newest = new Map<string, Quote>()

@@ -30,11 +30,13 @@ export interface RefundStore {
   recordBooking(booking: RefundBooking): Promise<RecordedDecision | undefined>
 }
 
+/** Position of the decision's event in the ledger. */
 export interface RecordedDecision {
   readonly position: number
   readonly leafHash: string
 }
 
+/** A refund that also moves a delivered payment: both streams are appended in one database transaction. */
 export interface RefundBooking {
   readonly reference: PaymentReference
   readonly before: PaymentState

@@ -23,6 +23,9 @@ export async function isRestored(url: string): Promise<boolean> {
 
 const invalidLogin = '28000'
 
+/**
+ * Logins of a restored cluster, whose names are those of the original: the service's, and the owner's of the tables.
+ */
 export async function readRestoredLogins(url: string): Promise<RestoredLogins> {
   const rows = await ask<RestoredLogins>(
     url,

@@ -24,11 +24,13 @@ export interface StoredCheckpoint extends TreeHead {
   readonly sealedAtMs: number
 }
 
+/** Undefined before the first seal. */
 export async function newestCheckpoint(database: Reader): Promise<StoredCheckpoint | undefined> {
   const newest = database.selectFrom('ledger.checkpoints').selectAll().orderBy('size', 'desc').limit(1)
   return checkpointOf(await newest.executeTakeFirst())
 }
 
+/** Undefined when no checkpoint has this size. */
 export async function checkpointAt(database: Reader, size: number): Promise<StoredCheckpoint | undefined> {
   assert(Number.isSafeInteger(size), 'a checkpoint is found by its size')
   return checkpointOf(
@@ -148,6 +150,7 @@ async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<r
   return rows.map((row) => row.leaf_hash)
 }
 
+/** A signed tree head with the tiles that became full below it. */
 export interface SealedTiles {
   readonly lease: Lease
   readonly checkpoint: TreeHead & { readonly note: string }

@@ -24,6 +24,7 @@ export interface SealerDeps {
   readonly sign: (tree: TreeHead) => string
 }
 
+/** Outcome of one step of sealing. */
 export interface SealOutcome {
   /** Number of events that this step has sealed; 0 if all were sealed, or if another instance is sealing. */
   readonly sealedEvents: number

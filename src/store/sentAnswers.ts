@@ -28,6 +28,7 @@ const batchMax = 1_000
 // 100,000 references are about 20 MB. Beyond it marks are dropped, and their answers may be sent once more.
 const waitingMax = 100_000
 
+/** Records in batches in the background. `close` waits for those that are left. */
 export function createSentAnswers(deps: SentAnswersDeps): SentAnswers {
   const waiting = new Set<PaymentReference>()
   const closing = new AbortController()

@@ -24,6 +24,7 @@ export interface SettingChanges {
 
 const connectionsMax = 1
 
+/** Access for operators. Throws a `Fault` when the login does not work or the schema does not fit this program. */
 export async function openSettingChanges({ databaseUrl, log }: SettingChangesOptions): Promise<SettingChanges> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook operator', connectionsMax, log })
   try {

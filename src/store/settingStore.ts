@@ -44,6 +44,7 @@ export interface SettingDeps {
   readonly nowMs: () => number
 }
 
+/** Values of the ledger with their periods. `record` appends the first value of a setting that has none. */
 export function createSettingStore(deps: SettingDeps): SettingStore {
   const { database } = deps
   return {
@@ -57,11 +58,13 @@ export function createSettingStore(deps: SettingDeps): SettingStore {
 
 const codec = createEventCodec<SettingEvent>(settingEvents)
 
+/** The canonical bytes of the event. It takes effect at its `validFrom`, not when it is recorded. */
 export function encodeSetting({ name, number, events: [event] }: SettingDecision<SettingChanged>): string {
   const effectiveAtMs = Date.parse(event.validFrom)
   return codec.encode(event, { stream: settingStream(name, number), version: 1, effectiveAtMs })
 }
 
+/** A body that does not parse is a bug or a tampered row: it throws. */
 export function decodeSetting(body: Uint8Array) {
   return codec.decode(textOf(body))
 }
@@ -88,6 +91,7 @@ async function findSetting(database: Database, name: string, atMs: number): Prom
   return rows[0] === undefined ? undefined : settingOf(rows[0].body)
 }
 
+/** All versions of each name, the oldest first. A name without versions has an empty list. */
 export async function readVersions(database: Database, names: readonly string[]): Promise<SettingVersions> {
   const rows = await readOrFault('the settings of the ledger', () =>
     database

@@ -5,6 +5,7 @@ import { readSignature } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
 import type { Lease } from './election.ts'
 
+/** Undefined before the first search of this token account. */
 export async function readScanPlace(database: Database, tokenAccount: string): Promise<ScanPlace | undefined> {
   const row = await readOrFault('how far transfers were searched', () =>
     database
@@ -24,6 +25,7 @@ export interface ScanMove {
   readonly lease: Lease | undefined
 }
 
+/** Throws when another instance has taken the lease, so that a place never moves back. */
 export async function moveScanPlace(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
   const { signature, slot } = place
   assert(slot >= 0, 'a place is in a slot')

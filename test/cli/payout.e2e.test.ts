@@ -25,20 +25,55 @@ beforeAll(async () => {
 })
 afterAll(() => vi.unstubAllEnvs())
 
-async function run(...words: readonly string[]) {
+function run(...words: readonly string[]) {
+  return runUntil(undefined, ...words)
+}
+
+/** Interrupted as soon as the command has written this text. */
+async function runUntil(text: string | undefined, ...words: readonly string[]) {
   const [said, complained]: [string[], string[]] = [[], []]
+  const interrupted = new AbortController()
+  const { clock } = environment
   let code = 0
   const command = payoutCommand({
     stdout: { write: (text) => said.push(text) },
-    stderr: { write: (text) => complained.push(text) },
+    stderr: {
+      write(written) {
+        complained.push(written)
+        if (text !== undefined && written.includes(text)) interrupted.abort()
+      },
+    },
     home: () => folder,
     setExitCode: (exitCode) => void (code = exitCode),
-    interrupted: new AbortController().signal,
-    clock: environment.clock,
+    interrupted: interrupted.signal,
+    clock: {
+      ...clock,
+      sleep(durationMs, signal) {
+        signal?.throwIfAborted()
+        return clock.sleep(durationMs)
+      },
+    },
   })
   await command.parseAsync([...words], { from: 'user' })
   return { code, lines: said.join('').trim().split('\n'), complaint: complained.join('') }
 }
+
+test('after an interruption no part is sent again while its last transaction could still land', async () => {
+  const { fixture } = environment
+  const [file, wallet] = [join(folder, 'interrupted.json'), join(folder, 'wallet.json')]
+  expect(await run('plan', '--output', file)).toMatchObject({ code: 0 })
+  fixture.chain.failRequests({ method: 'sendTransaction', times: 1, outcome: 'disconnect' })
+  const first = await runUntil('part 1: ', 'send', file, '--keypair', wallet)
+  expect(first.code).toBe(130)
+  const [, signature = ''] = /part 1: (\w+)/.exec(first.complaint) ?? []
+  for (const again of [['send', file, '--keypair', wallet], ['send', file, '--unsigned'], ['plan']]) {
+    const refused = await run(...again)
+    expect(refused, again[0]).toMatchObject({ code: 7, lines: [''] })
+    expect(refused.complaint).toContain(`${signature} could still land`)
+  }
+  fixture.chain.advanceSlots(1_000)
+  expect(await run('plan')).toMatchObject({ code: 0 })
+})
 
 test('a plan is made, sent and recorded, and what has no destination yet stays owed', async () => {
   const file = join(folder, 'plan.json')

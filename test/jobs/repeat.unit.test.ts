@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/primitives/log.ts'
-import { repeat } from '../../src/jobs/repeat.ts'
+import { repeat, stopAll } from '../../src/jobs/repeat.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 test('an instance that was not elected asks again within 5 s, and after its own turn at its own pace', async () => {
@@ -22,4 +22,19 @@ test('an instance that was not elected asks again within 5 s, and after its own 
   for (let step = 0; step < 4; step++) await clock.step()
   await task.stop()
   expect(askedAfterMs).toEqual([60_000, 65_000, 70_000, 130_000])
+})
+
+test('a job that fails to stop keeps no other from stopping', async () => {
+  const stopped: string[] = []
+  const jobs = [
+    { stop: () => Promise.reject(new Error('the first one failed')) },
+    {
+      async stop() {
+        await Promise.resolve()
+        stopped.push('second')
+      },
+    },
+  ]
+  await expect(stopAll(jobs)).rejects.toThrow('1 jobs did not stop')
+  expect(stopped).toEqual(['second'])
 })

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
-import { scanTransfers, type TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
+import { scanTransfers, scanWallets, type TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
 import { unknownPayment } from '../../src/payment/payment.ts'
 import type { AppendOutcome } from '../../src/payment/paymentLedger.ts'
+import { listedMax } from '../../src/payment/finalityReader.ts'
 import type { ScanPlace } from '../../src/payment/paymentLifecycle.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { mint, otherWallet as paymentTokenAccount, wallet } from '../payment/paymentStory.ts'
@@ -89,4 +90,55 @@ test.each([0, 1, 2])('a fault at transfer %i leaves the place where it was', asy
   const failing = depsOf(scan, n, () => Promise.reject(new Fault('the outcome is unknown', { retryable: true })))
   await expect(scanTransfers(failing)).rejects.toThrow(Fault)
   expect(scan.place).toBeUndefined()
+})
+
+test.each([0, 1, 2])('transfer %i that no node can show stays open, and the others are recorded', async (n) => {
+  const scan: Scan = { recorded: [], place: undefined }
+  const { chain, ...deps } = depsOf(scan, n, () => Promise.resolve(appended))
+  const findFinalized = (signature: Signature) =>
+    Promise.resolve(signature === signatures[n] ? undefined : recordOf(signature))
+  await scanTransfers({ ...deps, chain: { ...chain, findFinalized } })
+  expect(scan.recorded).toHaveLength(2)
+  expect(scan.place).toBeUndefined()
+  await scanTransfers({ ...deps, chain })
+  expect(new Set(scan.recorded)).toHaveProperty('size', 3)
+  expect(scan.place?.signature).toBe(signatures[2])
+})
+
+test('a backlog of any length is searched in rounds, the oldest transactions first', async () => {
+  const scan: Scan = { recorded: [], place: undefined }
+  const { chain, ...deps } = depsOf(scan, 0, () => Promise.resolve(appended))
+  // A signature stands for a whole page of failed transactions.
+  const pages = Array.from({ length: 201 }, (_, index) => signatureNumber(index + 1))
+  const backlog: TransferScanDeps = {
+    ...deps,
+    chain: {
+      ...chain,
+      listSignatures({ before, until }) {
+        const page = (before === undefined ? pages.length : pages.indexOf(before)) - 1
+        const [signature] = pages.slice(page, page + 1)
+        if (page < 0 || signature === undefined || signature === until) return Promise.resolve([])
+        const listed = { ...listedOf(signature, 0), hasFailed: true }
+        return Promise.resolve(Array.from({ length: listedMax }, () => listed))
+      },
+    },
+  }
+  await scanTransfers(backlog)
+  expect(scan.place?.signature).toBe(pages.at(-2))
+  await scanTransfers(backlog)
+  expect(scan.place?.signature).toBe(pages.at(-1))
+})
+
+test('a payment wallet that cannot be searched does not keep the others from it', async () => {
+  const scan: Scan = { recorded: [], place: undefined }
+  const { chain, terms, ...deps } = depsOf(scan, 0, () => Promise.resolve(appended))
+  const listSignatures: typeof chain.listSignatures = (question) =>
+    question.account === wallet
+      ? Promise.reject(new Fault('no node has it', { retryable: true }))
+      : chain.listSignatures(question)
+  const allTerms = () => [{ mint, paymentTokenAccount: wallet }, terms]
+  await expect(scanWallets({ ...deps, chain: { ...chain, listSignatures }, allTerms })).rejects.toThrow(
+    'no node has it',
+  )
+  expect(scan.recorded).toHaveLength(3)
 })

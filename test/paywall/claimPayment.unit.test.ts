@@ -2,7 +2,7 @@ import { isRefusal } from '@tollbook/core/refusal'
 import { expect, test } from 'vitest'
 import { claimPayment } from '../../src/paywall/claimPayment.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
-import type { AppendOutcome, Known, PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
+import type { AppendOutcome, KnownPayment, PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
 import { unusedLedger } from './unusedLedger.ts'
 
@@ -12,11 +12,11 @@ const settlement = settlementOf(referenceNumber(1))
 const nowMs = 1_790_000_000_000
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() }
 const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
-const unpaid: Known = { payment: unknownPayment, earlier: undefined, unsent: undefined }
+const unpaid: KnownPayment = { payment: unknownPayment, earlier: undefined, unsent: undefined }
 const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
 const conflict: AppendOutcome = { outcome: 'conflict' }
 
-function scriptedLedger(outcomes: readonly AppendOutcome[], lookUps: readonly Known[]) {
+function scriptedLedger(outcomes: readonly AppendOutcome[], lookUps: readonly KnownPayment[]) {
   const changes: PaymentChange[] = []
   let looked = 0
   const ledger: PaymentLedger = {

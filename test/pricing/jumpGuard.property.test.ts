@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { forgetHeld, judgeMove, type MarketMemory, noMemory } from '../../src/pricing/jumpGuard.ts'
+import { forgetUnconfirmedJump, judgeMove, type MarketMemory, noMemory } from '../../src/pricing/jumpGuard.ts'
 import { isWorthPublishing } from '../../src/pricing/republish.ts'
 
 const pollMs = 15_000
@@ -10,7 +10,7 @@ function follow(polls: readonly (bigint | undefined)[]): readonly boolean[] {
   let memory: MarketMemory = noMemory
   return polls.map((tokenPriceAttoUsd, index) => {
     if (tokenPriceAttoUsd === undefined) {
-      memory = forgetHeld(memory)
+      memory = forgetUnconfirmedJump(memory)
       return false
     }
     const judged = judgeMove(memory, { tokenPriceAttoUsd, atMs: index * pollMs })

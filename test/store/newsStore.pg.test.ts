@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { foldQuestion, foldWords, splitQuestion } from '../../src/endpoints/articles/foldWords.ts'
+import { foldSearchQuery, foldWords, readSearchWords } from '../../src/endpoints/articles/foldWords.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { createNewsStore, type NewArticle, type PollPlan } from '../../src/store/newsStore.ts'
@@ -49,7 +49,7 @@ const titles = async (
 ) => (await store.find({ limit: 50, ...question })).map(({ title }) => title)
 
 function splitWords(query: string) {
-  const { wanted, excluded } = splitQuestion(foldQuestion(query))
+  const { wanted, excluded } = readSearchWords(foldSearchQuery(query))
   return { query: wanted, ...(excluded === undefined ? {} : { excluded }) }
 }
 

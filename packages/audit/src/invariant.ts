@@ -8,6 +8,6 @@ export function invariant(condition: boolean, expectation: string): asserts cond
 }
 
 /** Closes a switch: a new member of the union does not compile until it has its own case. */
-export function neverHappens(value: never): never {
+export function assertNever(value: never): never {
   throw new AuditBug(`expected that every case is handled, got ${JSON.stringify(value)}`)
 }

@@ -1,7 +1,7 @@
 import { CopyRow } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { OtherStream } from './otherStreams.ts'
-import { type AuditedPayment, none, stateOf } from './paymentTable.ts'
+import { type AuditedPayment, noValue, stateOf } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 import { streamOfId } from './streamName.ts'
 
@@ -60,7 +60,7 @@ function readRow(reader: CopyRow): StreamRow {
     kind: reader.latin1(),
     state: reader.latin1(),
     version: reader.int32(),
-    leaseUntilMs: reader.timeMs() ?? none,
+    leaseUntilMs: reader.timeMs() ?? noValue,
     ranges: reader.int64Ranges(),
   }
 }
@@ -94,9 +94,9 @@ function derive(replay: Replay, stream: string, seen: Set<OtherStream>): Derived
   if (other === undefined) return undefined
   seen.add(other)
   const { kind, state, version, positions } = other
-  const [firstPosition = none, lastPosition = none] = [positions[0], positions.at(-1)]
+  const [firstPosition = noValue, lastPosition = noValue] = [positions[0], positions.at(-1)]
   const isOwn = (position: number): boolean => positions.includes(position)
-  return { kind, state, version, firstPosition, lastPosition, leaseUntilMs: none, isOwn }
+  return { kind, state, version, firstPosition, lastPosition, leaseUntilMs: noValue, isOwn }
 }
 
 function ofPayment(payment: AuditedPayment, isOwn: (position: number) => boolean): DerivedStream {

@@ -34,24 +34,24 @@ function kindAfter(event: PaymentEvent, payment: AuditedPayment): PaymentEvent['
 }
 
 /** Kinds that never begin an append. */
-export const neverFirst: ReadonlySet<string> = new Set<PaymentEvent['kind']>([
+export const neverFirstKinds: ReadonlySet<string> = new Set<PaymentEvent['kind']>([
   'TokensBurned',
   'BurnOwed',
   'DistributionAllocated',
   'BurnReversed',
 ])
 
-export interface Wrong {
+export interface EventProblem {
   readonly code: FindingCode
   readonly message: string
 }
 
 /** Error of an event that follows the one it belongs to, or undefined. */
-export function judgeFollower(
+export function findGroupProblem(
   { first }: ExpectedEvent,
   event: PaymentEvent,
   { payment, deps }: { readonly payment: AuditedPayment; readonly deps: LifecycleDeps },
-): Wrong | undefined {
+): EventProblem | undefined {
   if (event.kind === 'TokensBurned' && first.kind === 'PaymentVerified') {
     const right = first.settlement.burnedBaseUnits
     return burnDiffers(event, { foundBaseUnits: event.burnedBaseUnits, rightBaseUnits: right, payment, deps })
@@ -75,7 +75,7 @@ function distributionDiffers(
   { mint, parts }: PaymentEventOf<'DistributionAllocated'>,
   payment: AuditedPayment,
   { names, digest }: LifecycleDeps,
-): Wrong | undefined {
+): EventProblem | undefined {
   const code = 'distribution_differs'
   if (names.numberOf(mint) !== payment.mint) return { code, message: 'another mint was paid' }
   const text = describeShares(parts)
@@ -93,7 +93,7 @@ interface Burn {
 function burnDiffers(
   event: PaymentEvent & { readonly mint: string; readonly endpoint: string },
   { foundBaseUnits: found, rightBaseUnits: right, payment, deps }: Burn,
-): Wrong | undefined {
+): EventProblem | undefined {
   const code = 'burn_differs'
   if (found !== right) return { code, message: `${event.kind} of ${found}, and the payment's burn is ${right}` }
   if (deps.names.numberOf(event.mint) !== payment.mint) return { code, message: 'another mint was paid' }

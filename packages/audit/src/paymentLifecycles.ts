@@ -1,8 +1,8 @@
 import type { FindingCode } from './findings.ts'
 import type { PaymentEvent } from './paymentEvents.ts'
-import { type ExpectedEvent, expectedAfter, judgeFollower, neverFirst } from './paymentGroups.ts'
+import { type ExpectedEvent, expectedAfter, findGroupProblem, neverFirstKinds } from './paymentGroups.ts'
 import { applyEvent, type Blame, type LifecycleDeps, type Recorded } from './paymentRules.ts'
-import { type AuditedPayment, none } from './paymentTable.ts'
+import { type AuditedPayment, noValue } from './paymentTable.ts'
 import { isSolanaStream } from './streamName.ts'
 
 /**
@@ -15,7 +15,7 @@ export class PaymentLifecycles {
   #expected: ExpectedEvent | undefined
   /** The payment in hand: most events follow one of the same payment. */
   #stream = ''
-  #index = none
+  #index = noValue
   #payment: AuditedPayment | undefined
 
   constructor(deps: LifecycleDeps) {
@@ -91,12 +91,12 @@ export class PaymentLifecycles {
       } else if (recorded.recordedAtMs !== expected.recorded.recordedAtMs) {
         blame('append_incomplete', `it was recorded at another time than ${expected.first.kind}`)
       }
-      const wrong = judgeFollower(expected, event, { payment, deps: this.#deps })
+      const wrong = findGroupProblem(expected, event, { payment, deps: this.#deps })
       if (wrong !== undefined) blame(wrong.code, wrong.message)
       return
     }
     if (expected !== undefined) this.#miss(expected)
-    if (neverFirst.has(event.kind)) {
+    if (neverFirstKinds.has(event.kind)) {
       blame('lifecycle_impossible', `${event.kind} does not follow the event that it belongs to`)
     }
   }
@@ -120,21 +120,21 @@ function newPayment(key: readonly [number, number], firstPosition: number): Audi
     phase: 0,
     version: 0,
     attempt: 0,
-    walletDigest: none,
-    quoteDigest: none,
-    attemptDigest: none,
-    orderDigest: none,
-    priceDigest: none,
-    sharesDigest: none,
+    walletDigest: noValue,
+    quoteDigest: noValue,
+    attemptDigest: noValue,
+    orderDigest: noValue,
+    priceDigest: noValue,
+    sharesDigest: noValue,
     requiredBaseUnits: 0n,
     burnBaseUnits: 0n,
     burnedBaseUnits: 0n,
     overpaidBaseUnits: 0n,
     exposedBaseUnits: 0n,
-    blockTimeMs: none,
-    slot: none,
+    blockTimeMs: noValue,
+    slot: noValue,
     leaseMs: 0,
-    leaseUntilMs: none,
+    leaseUntilMs: noValue,
     lastPosition: firstPosition,
     endpoint: 0,
     mint: 0,

@@ -1,8 +1,8 @@
 import type { FindingCode, Findings } from './findings.ts'
-import { neverHappens } from './invariant.ts'
+import { assertNever } from './invariant.ts'
 import type { NumberedNames } from './numberedNames.ts'
 import type { Attempt, AuditedSettlement, Exposure, PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
-import { type AuditedPayment, none, type PaymentTable, type Phase, phaseNumber, phases } from './paymentTable.ts'
+import { type AuditedPayment, noValue, type PaymentTable, type Phase, phaseNumber, phases } from './paymentTable.ts'
 import { dueOf, owesBurn } from './postings.ts'
 import type { PublishedPrices } from './publishedPrices.ts'
 import type { SaltedDigest } from './saltedDigest.ts'
@@ -68,7 +68,7 @@ export function applyEvent(step: Step): void {
       // Judged together with the event that they belong to (paymentGroups.ts).
       return undefined
     default:
-      return neverHappens(event)
+      return assertNever(event)
   }
 }
 
@@ -92,7 +92,7 @@ function verify(step: Step, event: PaymentEventOf<'PaymentVerified'>): void {
   const { price } = settlement
   payment.phase = phaseNumber('verified')
   payment.walletDigest = deps.digest.ofRecent(settlement.wallet)
-  payment.quoteDigest = settlement.quoteId === undefined ? none : deps.digest.of(settlement.quoteId)
+  payment.quoteDigest = settlement.quoteId === undefined ? noValue : deps.digest.of(settlement.quoteId)
   payment.priceDigest = deps.digest.ofRecent(price.text)
   payment.sharesDigest = deps.digest.ofRecent(price.sharesText)
   payment.requiredBaseUnits = price.requiredBaseUnits
@@ -177,7 +177,7 @@ function fulfil(step: Step, event: PaymentEventOf<'RequestFulfilled'>): void {
     step.blame('attempt_wrong', 'the order that was fulfilled is not the one that was claimed')
   }
   step.payment.phase = phaseNumber('fulfilled')
-  step.payment.leaseUntilMs = none
+  step.payment.leaseUntilMs = noValue
 }
 
 const failureReasons = new Set([
@@ -205,7 +205,7 @@ function release(step: Step, event: PaymentEventOf<'RequestFailed' | 'AnswerBrok
   expectAttempt(step, event)
   endExposure(step, event)
   step.payment.phase = phaseNumber('released')
-  step.payment.leaseUntilMs = none
+  step.payment.leaseUntilMs = noValue
 }
 
 /** The attempt that has just failed was the last. */

@@ -33,7 +33,7 @@ export function stateOf({ phase, awaitsFinality }: AuditedPayment): string {
 const phasesWithFinality: ReadonlySet<Phase> = new Set<Phase>(['claimed', 'streaming', 'released', 'fulfilled'])
 
 /** Stands for a time or digest that a payment does not have. */
-export const none = -1
+export const noValue = -1
 
 /** A payment while its events are applied. Names are salted digests. */
 export interface AuditedPayment {
@@ -182,11 +182,11 @@ export class PaymentTable {
     const mask = slots.length - 1
     const quoteOf = (index: number): number => {
       const { numbers, base } = this.#locate(index)
-      return numbers[base + 3] ?? none
+      return numbers[base + 3] ?? noValue
     }
     for (let index = 0; index < this.#count; index++) {
       const quote = quoteOf(index)
-      if (quote === none) continue
+      if (quote === noValue) continue
       let slot = (quote >>> 0) & mask
       while (slots[slot] !== 0) slot = (slot + 1) & mask
       slots[slot] = index + 1

@@ -1,4 +1,4 @@
-import { neverHappens } from './invariant.ts'
+import { assertNever } from './invariant.ts'
 import type { AuditedEvent } from './auditedEvent.ts'
 import type { AuditedSettlement, PaymentEvent, PaymentEventOf, Reversal } from './paymentEvents.ts'
 import type { BurnEventOf, PayoutEvent } from './payoutEvents.ts'
@@ -69,7 +69,7 @@ function ofPayment(event: PaymentEvent): readonly DerivedPosting[] {
     case 'RequestFulfilled':
       return nothing
     default:
-      return neverHappens(event)
+      return assertNever(event)
   }
 }
 

@@ -21,6 +21,7 @@ export interface AnchorDeps {
   readonly clock?: Clock
 }
 
+/** A checkpoint written into a Solana transaction. `memo` is its exact text. */
 export interface Anchor {
   readonly signature: Signature
   readonly memo: string

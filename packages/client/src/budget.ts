@@ -3,7 +3,7 @@ import {
   type Allowance,
   type Cost,
   findExcess,
-  less,
+  remainingAllowance,
   readCeiling,
   type SpendingLimit,
   SpendingLimitExceeded,
@@ -16,6 +16,7 @@ export interface Spending extends Cost {
   readonly atMs: number
 }
 
+/** Amounts that were signed, against the spending limit. */
 export interface Budget {
   /** Counts what was spent before this process. */
   count(earlier: readonly Spending[]): void
@@ -37,6 +38,7 @@ interface Scope {
   readonly counts: (earlier: Spending, asked: Spending) => boolean
 }
 
+/** In memory: `count` brings in what an earlier process spent. */
 export function createBudget(limit: SpendingLimit): Budget {
   const scopes = scopesOf(limit)
   const spent = new Set<Spending>()
@@ -45,7 +47,7 @@ export function createBudget(limit: SpendingLimit): Budget {
     reserve(asked) {
       for (const { name, allowed, counts } of scopes) {
         const sum = sumOf([...spent].filter((earlier) => counts(earlier, asked)))
-        const excess = findExcess(asked, less(allowed, sum), name)
+        const excess = findExcess(asked, remainingAllowance(allowed, sum), name)
         if (excess !== undefined) throw new SpendingLimitExceeded(excess)
       }
       // A separate object: the same one reserved twice counts twice.

@@ -10,6 +10,7 @@ import { associatedTokenAccount } from './solana/programAddress.ts'
 import { burnChecked, createTokenAccount, memoInstruction, transferChecked } from './solana/tokenInstruction.ts'
 import { buildTransaction, feePayerSignature } from './solana/transaction.ts'
 
+/** Signed and not sent. */
 export interface SignedPayment {
   readonly signature: Signature
   readonly transaction: Uint8Array

@@ -1,12 +1,12 @@
 import { divideRoundingUp, parseDecimal } from '@tollbook/core/money'
 
-export const whole = 1_000n
+export const wholePerMille = 1_000n
 /** Burn of each payment by section 5.2 of the specification. */
 export const specifiedBurnPercent = 30
 
 /** The burned part of an amount, rounded up because its percentage is promised. */
 export function burnShareOf(requiredBaseUnits: bigint, perMille: bigint): bigint {
-  return divideRoundingUp(requiredBaseUnits * perMille, whole)
+  return divideRoundingUp(requiredBaseUnits * perMille, wholePerMille)
 }
 
 /**
@@ -21,9 +21,9 @@ export function announcedBurnPerMille({
   readonly burnInfo: { readonly percentage: number }
 }): bigint | undefined {
   const shares = Object.values(distribution).map(perMilleOf)
-  const sum = shares.reduce<bigint>((total, share) => total + (share ?? whole + 1n), 0n)
+  const sum = shares.reduce<bigint>((total, share) => total + (share ?? wholePerMille + 1n), 0n)
   const burn = perMilleOf(distribution['burn'] ?? '')
-  return sum === whole && burn === perMilleOf(`${burnInfo.percentage}%`) ? burn : undefined
+  return sum === wholePerMille && burn === perMilleOf(`${burnInfo.percentage}%`) ? burn : undefined
 }
 
 /** `"30%"` in parts of a thousand. Undefined for anything but a percentage with at most one digit after the point. */

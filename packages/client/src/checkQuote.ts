@@ -42,6 +42,7 @@ export interface PayableQuote {
   readonly lifetimeMs: number
 }
 
+/** An offer, the address that made it, and what the payer expects of it. */
 export interface QuoteQuestion {
   readonly offer: Offer
   readonly url: URL
@@ -102,6 +103,7 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
 // A JSON number as the decimal it was written as. toString would write 1e-7, and toFixed the digits of the binary fraction.
 const plain = new Intl.NumberFormat('en-US', { useGrouping: false, maximumFractionDigits: attoUsdScale })
 
+/** JSON states dollars as a number. Digits after the 18th are rounded; undefined for a number that is not finite. */
 export function attoUsdOf(usd: number): bigint | undefined {
   return Number.isFinite(usd) ? parseDecimal(plain.format(usd), attoUsdScale) : undefined
 }

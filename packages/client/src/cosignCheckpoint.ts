@@ -14,6 +14,7 @@ export interface WitnessDeps {
   readonly fetch?: Fetch
 }
 
+/** `timeSeconds` is Unix time by the clock of the witness; the signature covers it. */
 export interface Cosigned {
   /** The checkpoint with the signatures of the log and the witness. */
   readonly note: string

@@ -8,6 +8,7 @@ import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved } from 
 import type { PendingPayment } from './pendingPayment.ts'
 import { plainHeaders, presentPayment } from './presentPayment.ts'
 
+/** A signed payment on its way to its answer. */
 export interface Delivery {
   readonly payment: PendingPayment
   /** False for one that was signed a moment ago and has gone nowhere. */

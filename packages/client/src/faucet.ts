@@ -29,6 +29,7 @@ export interface FaucetRequest {
   readonly sol: string
 }
 
+/** Result of the faucet. Amounts are plain decimals of whole tokens and whole SOL. */
 export interface Funding {
   readonly address: string
   readonly tokenAccount: string

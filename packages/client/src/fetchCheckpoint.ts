@@ -18,6 +18,7 @@ export interface CheckpointQuestion {
 const timeoutMs = 10_000
 const answerBytesMax = 100_000
 
+/** `note` is the signed text as it was served, for storing it. */
 export interface SignedCheckpoint {
   readonly checkpoint: Checkpoint
   readonly note: string
@@ -44,6 +45,7 @@ export async function fetchSignedCheckpoint({
 
 const consistencyJson = z.object({ data: z.object({ path: z.array(z.base64()).max(64) }) })
 
+/** Two sizes of the log, `from` the smaller one. */
 export interface ConsistencyQuestion {
   readonly from: number
   readonly to: number

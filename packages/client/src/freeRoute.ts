@@ -1,6 +1,7 @@
 import { parseJson, readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 
+/** `body` is parsed JSON, from a service that is not trusted: parse it before use. */
 export interface FreeAnswer {
   readonly status: number
   readonly body: unknown

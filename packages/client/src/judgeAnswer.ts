@@ -25,6 +25,7 @@ export type AnswerVerdict =
   /** No word on the payment; asking again would not help. */
   | { readonly kind: 'unclear'; readonly why: string }
 
+/** The proof that the request carried, as far as the verdict depends on it. */
 export interface PresentedProof {
   readonly signature: string
   /** We have seen it confirmed on chain ourselves, which is the case in signature form. */
@@ -32,6 +33,10 @@ export interface PresentedProof {
   readonly protocol?: SponsoredProtocol
 }
 
+/**
+ * Decides whether the payment bought its answer, may be presented again, or is unspent. Never decides for "unspent"
+ * in doubt.
+ */
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer
   if (status >= 200 && status <= 299)
@@ -93,6 +98,7 @@ function judgeSettled({ headers }: WholeAnswer, protocol: SponsoredProtocol): An
     : { kind: 'unclear', why: 'the answer does not say that the payment was settled' }
 }
 
+/** The last answer for an error: its code and reason where it is one of ours, and its body in any case. */
 export function readLastAnswer({ status, bytes }: WholeAnswer): LastAnswer {
   const json = parseJson(bytes)
   const { data } = errorBody.safeParse(json)

@@ -10,6 +10,7 @@ export interface LandDeps {
   readonly signal: AbortSignal
 }
 
+/** A signed transaction to send until it lands or can no longer land. */
 export interface LandOrder {
   readonly signature: Signature
   readonly transaction: Uint8Array

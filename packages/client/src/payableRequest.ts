@@ -11,6 +11,10 @@ export interface PayableRequest {
   readonly signal: AbortSignal
 }
 
+/**
+ * Reads the body once, so that the paid request can repeat it. Throws `TypeError` for an address that is neither
+ * https nor this machine.
+ */
 export async function readRequest(input: string | URL, init: RequestInit | undefined): Promise<PayableRequest> {
   const url = requireSecureUrl(input)
   const request = new Request(url, init)
@@ -53,6 +57,7 @@ function bodyOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(assertPresent(readBase64(base64), 'a stored body is base64'))
 }
 
+/** The request with its payer, proof and idempotency key: the same bytes at every retry. */
 export function paidRequestInit({ request, wallet, idempotencyKey, proof, protocol }: PendingPayment): RequestInit {
   const init = quoteRequestInit(request, wallet, idempotencyKey)
   const headers = new Headers(init.headers)

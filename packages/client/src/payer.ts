@@ -52,6 +52,7 @@ export interface Payer {
   readonly clock: Clock
 }
 
+/** Throws `TypeError` for options that contradict each other, before anything is signed. */
 export function createPayer(options: PayingFetchOptions): Payer {
   const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = globalThis.fetch, clock = systemClock } = options
   if (readAddress(wallet.address) === undefined) throw new TypeError(`${wallet.address} is not a wallet address`)

@@ -18,11 +18,13 @@ export interface PayerChain {
   finalizedBlockHeight(): Promise<number>
 }
 
+/** The mint and the account that a quote names. */
 export interface TokenQuestion {
   readonly mint: Address
   readonly paymentTokenAccount: Address
 }
 
+/** Facts about a quote that the payer reads itself, instead of trusting the service. */
 export interface TokenFacts {
   /** CAIP-2, `solana:` and the first 32 characters of the genesis hash. */
   readonly network: string
@@ -45,6 +47,7 @@ interface PayerChainOptions {
   readonly fetch?: Fetch
 }
 
+/** Methods throw a retryable `Fault` when the node does not answer. Lasting facts about a mint are read once. */
 export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()

@@ -24,7 +24,7 @@ export function openPaymentFolder(folder: string): PaymentFolder {
     async keep(payment) {
       await makeFolder(folder, privateFolder)
       await appendLine(journal, spendingOf(payment))
-      await writeWhole(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
+      await writeFileAtomically(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
     },
     async close(payment, outcome) {
       if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
@@ -42,7 +42,7 @@ const privateFolder = 0o700
 const privateFile = 0o600
 
 /** Complete under its name, or not there. */
-async function writeWhole(path: string, text: string): Promise<void> {
+async function writeFileAtomically(path: string, text: string): Promise<void> {
   await writeFile(`${path}.tmp`, text, { mode: privateFile, flush: true })
   await rename(`${path}.tmp`, path)
 }

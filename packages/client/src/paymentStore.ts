@@ -33,6 +33,7 @@ export interface OpenPayments {
   leave(payment: PendingPayment): void
 }
 
+/** A payment is open from its signature to its answer. Each is handed to one call at a time, which resumes it. */
 export function createOpenPayments(store: PaymentStore | undefined): OpenPayments {
   const busy = new Set<string>()
   // Closed while the store is being read, which may still show them.

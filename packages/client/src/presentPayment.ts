@@ -9,6 +9,7 @@ import { readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 import { withinTime } from './timeLimit.ts'
 
+/** Limits of one purchase, all attempts together. */
 export interface RetryLimits {
   readonly attemptsMax: number
   readonly attemptTimeoutMs: number
@@ -133,6 +134,7 @@ function rebuildResponse({ status, headers, bytes }: WholeAnswer): Response {
   return new Response(bytes, { status, headers: plainHeaders(headers) })
 }
 
+/** Without headers of the transfer, which describe the bytes before `fetch` decoded them. */
 export function plainHeaders(headers: Headers): Headers {
   const plain = new Headers(headers)
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) plain.delete(name)

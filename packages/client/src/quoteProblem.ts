@@ -17,6 +17,7 @@ export type QuoteProblemKind =
   | 'token_account_missing'
   | 'transfer_fee_wrong'
 
+/** Reason why a quote is not paid. */
 export interface QuoteProblem {
   readonly problem: QuoteProblemKind
   readonly message: string

@@ -16,6 +16,7 @@ export interface Offer {
 const offer = z.object({ code: z.literal('PAYMENT_REQUIRED') })
 const offerBytesMax = 64 * 1024
 
+/** Choices of the payer among the offers of a 402. */
 export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint'> {
   readonly clock: Clock
 }

@@ -12,6 +12,7 @@ export interface RentGuard {
   delivered(plan: PaymentPlan): void
 }
 
+/** Pays the rent of one missing token account at most: a service could otherwise name a new account in each quote. */
 export function createRentGuard(): RentGuard {
   let account: string | undefined
   let exists = false

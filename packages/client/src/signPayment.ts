@@ -10,6 +10,7 @@ import { withinTime } from './timeLimit.ts'
 /** A payment as it is presented. */
 export interface PresentablePayment extends SignedPayment, Pick<PendingPayment, 'form' | 'proof' | 'protocol'> {}
 
+/** A checked quote, about to be reserved in the budget and signed. */
 export interface Purchase {
   readonly cost: Cost
   readonly mint: string

@@ -30,6 +30,10 @@ const answerJson = z.union([
 const nodeTimeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 
+/**
+ * Errors name the host only: the rest of the URL may be a key. Throws `NodeRefusal` for an error of the node,
+ * otherwise a retryable `Fault`.
+ */
 export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly fetch: Fetch }): SolanaRpc {
   const { host } = new URL(url)
   return {

@@ -49,6 +49,7 @@ export class SpendingLimitExceeded extends Error {
   }
 }
 
+/** Amounts as decimal texts of their unit. */
 export interface Excess {
   readonly scope: SpendingScope
   readonly unit: 'USD' | 'base units'
@@ -62,6 +63,7 @@ export interface Allowance {
   readonly baseUnits?: bigint
 }
 
+/** Throws `TypeError` for a ceiling that is not a plain decimal, or that names no unit. */
 export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   const attoUsd = usd === undefined ? undefined : parseDecimal(usd, attoUsdScale)
   if (usd !== undefined && attoUsd === undefined) {
@@ -73,13 +75,15 @@ export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   return { ...(attoUsd === undefined ? {} : { attoUsd }), ...(baseUnits === undefined ? {} : { baseUnits }) }
 }
 
-export function less({ attoUsd, baseUnits }: Allowance, spent: Cost): Allowance {
+/** Negative when more was spent than is allowed, after the limit was lowered. */
+export function remainingAllowance({ attoUsd, baseUnits }: Allowance, spent: Cost): Allowance {
   return {
     ...(attoUsd === undefined ? {} : { attoUsd: attoUsd - spent.attoUsd }),
     ...(baseUnits === undefined ? {} : { baseUnits: baseUnits - spent.baseUnits }),
   }
 }
 
+/** The first unit in which the cost exceeds the allowance; undefined when it fits in both. */
 export function findExcess(cost: Cost, allowed: Allowance, scope: SpendingScope): Excess | undefined {
   if (allowed.attoUsd !== undefined && cost.attoUsd > allowed.attoUsd) {
     const [asked, left] = [cost.attoUsd, allowed.attoUsd].map((amount) => formatDecimal(amount, attoUsdScale))

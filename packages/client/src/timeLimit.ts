@@ -1,6 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 
+/** Ends a step by time or by the caller, whichever comes first. */
 export interface TimeLimit {
   readonly clock: Clock
   readonly timeoutMs: number

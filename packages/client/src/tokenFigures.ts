@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createSolanaRpc, type Fetch } from './solanaRpc.ts'
 
+/** Base units, at the commitment that the node was asked for. */
 export interface TokenFigures {
   /** All tokens that exist; each burn lowers it. */
   readonly supplyBaseUnits: bigint

@@ -14,6 +14,7 @@ import { parseJson } from './readBody.ts'
 import { openWithKeys } from './verifyInclusion.ts'
 import { isInPeriod, plainData, readKeys, verifySignature } from './verifyReceipt.ts'
 
+/** A closing statement, and what it is checked against. */
 export interface ClosingQuestion {
   /** A signed closing statement, from wherever it was kept. */
   readonly closing: unknown
@@ -25,6 +26,7 @@ export interface ClosingQuestion {
   readonly expectedOrigin?: string
 }
 
+/** The first check that failed. */
 export type ClosingProblem =
   | 'malformed'
   | 'keys_malformed'

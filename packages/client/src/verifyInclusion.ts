@@ -14,6 +14,7 @@ import {
   verifyReceipt,
 } from './verifyReceipt.ts'
 
+/** A receipt with its inclusion proof. */
 export interface InclusionQuestion extends ReceiptQuestion {
   /** The answer of `/api/ledger/inclusion/<receipt.ledger.position>`, or its `data`, from wherever it was kept. */
   readonly proof: unknown

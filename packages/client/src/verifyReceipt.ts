@@ -6,11 +6,12 @@ import { displayNumber, divideRoundingDown, parseBaseUnits } from '@tollbook/cor
 import { readAddress } from '@tollbook/core/address'
 import { readSignature } from '@tollbook/core/signature'
 import { receiptBody } from '@tollbook/core/wire'
-import { burnShareOf, perMilleOf, specifiedBurnPercent, whole } from './burnShare.ts'
+import { burnShareOf, perMilleOf, specifiedBurnPercent, wholePerMille } from './burnShare.ts'
 import { parseJson } from './readBody.ts'
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
 
+/** A receipt, and what it is checked against. */
 export interface ReceiptQuestion {
   /** The `receipt` of an answer, from wherever it was kept. */
   readonly receipt: unknown
@@ -20,6 +21,7 @@ export interface ReceiptQuestion {
   readonly expected?: ExpectedReceipt
 }
 
+/** Members that are given have to match. */
 export interface ExpectedReceipt {
   readonly wallet?: string
   readonly endpoint?: string
@@ -212,10 +214,10 @@ function isSplitBy(
   const required = parseBaseUnits(requiredBaseUnits)
   const shares = Object.entries(split).filter(([account]) => account !== 'burn')
   const perMilles = Object.values(split).map(perMilleOf)
-  const sum = perMilles.reduce<bigint>((total, perMille) => total + (perMille ?? whole + 1n), 0n)
-  if (sum !== whole || shares.length !== Object.keys(distribution).length) return false
+  const sum = perMilles.reduce<bigint>((total, perMille) => total + (perMille ?? wholePerMille + 1n), 0n)
+  if (sum !== wholePerMille || shares.length !== Object.keys(distribution).length) return false
   const differing = shares.filter(([account, percent]) => {
-    const share = divideRoundingDown(required * (perMilleOf(percent) ?? 0n), whole)
+    const share = divideRoundingDown(required * (perMilleOf(percent) ?? 0n), wholePerMille)
     return distribution[account] !== share.toString()
   })
   return differing.length <= 1

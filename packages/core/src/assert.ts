@@ -3,6 +3,9 @@ export class Bug extends Error {
   override readonly name = 'Bug'
 }
 
+/**
+ * For states that only a mistake in our code can cause. Throws `Bug`; never use it for input or a failure outside.
+ */
 export function assert(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new Bug(`expected that ${expectation}`)
 }

@@ -6,6 +6,7 @@ export function readBase64(text: string, byteLength?: number): Uint8Array | unde
   return byteLength !== undefined && bytes?.length !== byteLength ? undefined : bytes
 }
 
+/** RFC 4648 section 4, with padding. */
 export function encodeBase64(bytes: Uint8Array): string {
   return platform.toBase64(bytes)
 }

@@ -1,6 +1,7 @@
 import { base64urlnopad, hex } from '@scure/base'
 import { platform } from '#platform'
 
+/** A new array; the parts are copied. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
@@ -31,6 +32,7 @@ export function utf8Text(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
 
+/** Lower case, two digits a byte. */
 export function toHex(bytes: Uint8Array): string {
   return platform.toHex(bytes)
 }

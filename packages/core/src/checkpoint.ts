@@ -65,6 +65,9 @@ export function verifierKeyText(verifier: NoteVerifier): string {
   return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
 }
 
+/**
+ * Parses `<name>+<key id>+<base64 key>` of C2SP signed-note. Undefined unless it is an Ed25519 key with its own id.
+ */
 export function readVerifierKey(text: string): NoteVerifier | undefined {
   const [, name = '', id, key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? []
   const typed = readBase64(key, publicKeyBytes + 1)
@@ -75,12 +78,14 @@ export function readVerifierKey(text: string): NoteVerifier | undefined {
 
 const publicKeyBytes = 32
 
+/** One line of a signed note. `keyId` has 4 bytes. */
 export interface NoteSignature {
   readonly name: string
   readonly keyId: Uint8Array
   readonly signature: Uint8Array
 }
 
+/** A signed note (C2SP signed-note), parsed and not verified. */
 export interface Note {
   /** With its last newline. */
   readonly text: string

@@ -160,6 +160,7 @@ export function findCarryProblem(statement: ClosingStatement, previous: ClosingS
   return fresh === undefined ? undefined : `${fresh.account} opens at ${fresh.openingBaseUnits} and was not closed`
 }
 
+/** The month after `YYYY-MM`. */
 export function nextMonth(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number)
   return number === 12 ? `${year + 1}-01` : `${year}-${String(number + 1).padStart(2, '0')}`

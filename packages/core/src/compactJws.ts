@@ -1,6 +1,7 @@
 import { toBase64Url, utf8Bytes } from './bytes.ts'
 import type { Ed25519Signer } from './ed25519.ts'
 
+/** Protected header (RFC 7515, RFC 8037). `kid` names the key among those that the service publishes. */
 export interface JwsHeader {
   readonly alg: 'EdDSA'
   readonly kid: string

@@ -17,6 +17,7 @@ export interface Ed25519Signer {
   sign(message: Uint8Array): Uint8Array
 }
 
+/** The private key stays in the closure. Asserts the length of the public key. */
 export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
   const publicKey = base64urlnopad.decode(x)
   assert(publicKey.length === publicKeyBytes, 'an Ed25519 key has 32 bytes')
@@ -38,6 +39,7 @@ export interface SignedMessage {
   readonly signature: Uint8Array
 }
 
+/** False for a signature or key of the wrong length; never throws. */
 export function verifyEd25519({ publicKey, message, signature }: SignedMessage): boolean {
   if (publicKey.length !== publicKeyBytes || signature.length !== signatureBytes) return false
   return platform.verifyEd25519({ publicKey, message, signature })

@@ -2,6 +2,7 @@ import { assert } from './assert.ts'
 import { concatBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
+/** Content of a leaf of the tree: the event, its position and its time. */
 export interface LeafInput {
   readonly position: number
   readonly recordedAtMs: number

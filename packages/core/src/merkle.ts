@@ -32,6 +32,7 @@ export interface Frontier {
 
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
+/** The frontier with one leaf more, in O(log n). `leaf` is a leaf hash, not an entry. */
 export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
   const remaining = [...peaks]
   let hash = leaf
@@ -44,6 +45,7 @@ function lastOf(peaks: Uint8Array[]): Uint8Array {
   return assertPresent(peaks.pop(), 'an odd size has a peak to merge with')
 }
 
+/** Root of the tree by RFC 6962; the hash of the empty text for an empty tree. */
 export function rootOf({ peaks }: Pick<Frontier, 'peaks'>): Uint8Array {
   return peaks.length === 0 ? emptyRoot : peaks.reduceRight((right, left) => nodeHash(left, right))
 }
@@ -112,6 +114,7 @@ function isSize(size: number): boolean {
   return Number.isSafeInteger(size) && size > 0
 }
 
+/** `index` counts from 0, and `path` goes from the leaf to the root. */
 export interface InclusionClaim {
   readonly index: number
   readonly size: number
@@ -153,6 +156,7 @@ export interface TreeHead {
   readonly root: Uint8Array
 }
 
+/** `path` as in RFC 9162 section 2.1.4. */
 export interface ConsistencyClaim {
   readonly earlier: TreeHead
   readonly later: TreeHead

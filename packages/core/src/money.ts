@@ -48,11 +48,13 @@ export function displayNumber(amount: bigint, scale: number): number {
   return Number(formatDecimal(amount, scale))
 }
 
+/** Towards positive infinity: what is promised or charged. */
 export function divideRoundingUp(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds up has a positive divisor and no debt')
   return (total + parts - 1n) / parts
 }
 
+/** Towards zero: what is paid out of a sum that must suffice. */
 export function divideRoundingDown(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds down has a positive divisor and no debt')
   return total / parts

@@ -63,6 +63,7 @@ export const invalidPaymentReasons = {
 
 export type InvalidPaymentReason = keyof typeof invalidPaymentReasons
 
+/** An expected rejection, returned to the caller. Failures outside the program are thrown as `Fault` instead. */
 export interface Refusal {
   readonly kind: 'refusal'
   readonly code: RefusalCode
@@ -78,10 +79,12 @@ export interface FieldProblem {
   readonly message: string
 }
 
+/** `retryAfterSeconds` becomes the Retry-After header: give it only where waiting helps. */
 export function refuse(code: RefusalCode, message: string, retryAfterSeconds?: number): Refusal {
   return { kind: 'refusal', code, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
 }
 
+/** A 400 that names the field, for one wrong value. */
 export function refuseField(field: string, message: string): Refusal {
   return { kind: 'refusal', code: 'INVALID_REQUEST', message: `${field}: ${message}`, details: [{ field, message }] }
 }

@@ -12,6 +12,7 @@ export type Signature = string & { readonly [signatureBrand]: true }
 const byteLength = 64
 const charactersMax = 88
 
+/** Parses base58. Undefined for a text that is not 64 bytes. */
 export function readSignature(text: string): Signature | undefined {
   if (text.length > charactersMax) return undefined
   const bytes = decodeBase58(text, byteLength)
@@ -24,6 +25,7 @@ export function signatureOfBytes(bytes: Uint8Array): Signature | undefined {
   return brand(encodeBase58(bytes))
 }
 
+/** The 64 bytes. */
 export function signatureBytes(signature: Signature): Uint8Array {
   return assertPresent(decodeBase58(signature, byteLength), 'a signature holds 64 bytes')
 }

@@ -10,6 +10,7 @@ import { hashBytes, type LeafRange, type Frontier, addLeaf, emptyFrontier, rootO
 export const tileWidth = 256
 const tileHeight = 8
 
+/** Coordinates of a tile (C2SP tlog-tiles): level 0 holds leaf hashes, each level above it the roots of 256 below. */
 export interface TileId {
   readonly level: number
   readonly index: number
@@ -37,12 +38,14 @@ export function edgeSlices(size: number): readonly LeafRange[] {
   return slices
 }
 
+/** The tree after new leaves, and the tiles to store. */
 export interface Growth {
   readonly edge: TreeEdge
   /** The tiles that have become full, each after the tiles below it. */
   readonly tiles: readonly FullTile[]
 }
 
+/** Appends leaf hashes. The edge is not changed; its copy is returned. */
 export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
   const levels = edge.levels.map((hashes) => [...hashes])
   const tiles: FullTile[] = []
@@ -121,6 +124,7 @@ export function tileKey({ level, index }: TileId): string {
 /** By `tileKey`: the hashes of a tile one after the other, full or as far as it is filled. */
 export type TileReader = ReadonlyMap<string, Uint8Array>
 
+/** Hash of a subtree, from full tiles. A tile that the reader does not have is a bug. */
 export function hashOfRange(range: LeafRange, tiles: TileReader): Uint8Array {
   return rootOf({ peaks: nodesOf(range).map((node) => hashOfNode(node, tiles)) })
 }
@@ -132,6 +136,7 @@ function hashOfNode(node: TreeNode, tiles: TileReader): Uint8Array {
   return rootOfHashes(splitHashes(hashes.subarray(from * hashBytes, to * hashBytes)))
 }
 
+/** Views of 32 bytes each, not copies. */
 export function splitHashes(hashes: Uint8Array): readonly Uint8Array[] {
   assert(hashes.length % hashBytes === 0, 'hashes have 32 bytes each')
   return Array.from({ length: hashes.length / hashBytes }, (_, k) =>
@@ -159,6 +164,7 @@ export function readTilePath(text: string): TilePath | undefined {
   return indexPath(index) === indexText ? { level, index, width } : undefined
 }
 
+/** The path below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
 export function tilePathOf({ level, index, width }: TilePath): string {
   return `${level}/${indexPath(index)}${width === tileWidth ? '' : `.p/${width}`}`
 }

@@ -9,6 +9,7 @@ export interface TransferFee {
 
 const allBasisPoints = 10_000n
 
+/** Fee that Token-2022 withholds from a transfer of this amount: rounded up, and at most its maximum. */
 export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
   const share = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
   return share < fee.maximumBaseUnits ? share : fee.maximumBaseUnits

@@ -29,6 +29,10 @@ export interface Gathering {
   pause(): Promise<void>
 }
 
+/**
+ * `submit` rejects with a retryable `Fault` when too many items wait, and with the error of its batch when all of it
+ * fails.
+ */
 export interface BatchQueue<Item, Outcome> {
   submit(item: Item): Promise<Outcome>
   /** Resolves when nothing is waiting or in progress. */

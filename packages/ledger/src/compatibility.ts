@@ -11,6 +11,7 @@ export function namesAhead(program: readonly NumberedMigration[], applied: Itera
   return [...applied].filter((name) => !program.some((file) => file.name === name))
 }
 
+/** Migrations of a newer program in this database. */
 export interface Ahead {
   readonly ahead: readonly string[]
   /** Number of the last migration of the oldest program that the database takes; undefined in an old database. */
@@ -36,6 +37,7 @@ const undefinedTable = '42P01'
 
 type AskNumber = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
 
+/** Undefined in a database from before the table of compatibility. */
 export async function readOldestProgram(ask: AskNumber): Promise<number | undefined> {
   try {
     const { rows } = await ask('select oldest_program as number from migration.compatibility')

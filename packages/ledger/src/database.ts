@@ -31,6 +31,7 @@ const idleTimeoutMs = 5 * 60_000
 // standby; an answer of 503 is then better than a queue.
 const lockTimeoutMs = 5_000
 
+/** A pool with time limits on connecting, locks, statements and answers. Opens no connection yet. */
 export function openDatabase(options: DatabaseOptions): pg.Pool {
   const { statementTimeoutMs = standardStatementTimeoutMs, onConnect } = options
   const { connectTimeoutMs = standardConnectTimeoutMs } = options
@@ -82,6 +83,7 @@ function safeInteger(text: string): number {
  */
 export type WriteFailure = 'refused' | 'undone' | 'unknown'
 
+/** `undone`: nothing was written, repeat it. `refused`: its content is wrong. `unknown`: it may have been written. */
 export function judgeWriteFailure(error: unknown): WriteFailure {
   const code = sqlState(error)
   if (code === undefined || unknownOutcome.test(code)) return 'unknown'
@@ -93,6 +95,7 @@ const unknownOutcome = /^(?:08|57P|40003|XX)/
 // 21, 22, 23, 44: cardinality, data, integrity, check option. 54: too large. P0: raised by a function.
 const aboutTheContent = /^(?:21|22|23|44|54|P0)/
 
+/** The five characters of SQLSTATE; undefined for an error that did not come from Postgres. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

@@ -10,6 +10,7 @@ export interface Declaration {
   readonly classes: readonly AccountClass[]
 }
 
+/** A stream kind, as a row of `ledger.kinds`. */
 export interface Kind {
   readonly kind: string
   readonly space: number
@@ -18,6 +19,7 @@ export interface Kind {
   readonly isSetting: boolean
 }
 
+/** A permitted transition, as a row of `ledger.steps`. */
 export interface Step {
   readonly step: string
   readonly kind: string
@@ -32,6 +34,7 @@ export interface Step {
   readonly numberMax: number | undefined
 }
 
+/** Limits of the accounts whose names begin with a prefix, as a row of `ledger.classes`. */
 export interface AccountClass {
   readonly class: string
   readonly prefix: string
@@ -48,6 +51,7 @@ export async function readDeclaration(folder: string): Promise<Declaration> {
   return parseDeclaration(await Promise.all(files.map((file) => readFile(`${folder}/${file}`, 'utf8'))))
 }
 
+/** Reads the rows of declaring SQL files without a database. Other statements of the files are ignored. */
 export function parseDeclaration(texts: readonly string[]): Declaration {
   const rows = (table: string) => texts.flatMap((text) => rowsOf(text, `ledger.${table}`))
   return {

@@ -11,6 +11,7 @@ import type { LedgerLog } from './log.ts'
  * event that it has seen, and sends it along with every append, so that the comparison costs no round trip.
  */
 
+/** Watches that the database never returns to an earlier state of the ledger (decision 0020). */
 export interface LedgerHistory {
   /** Undefined while the database continues the ledger that this process has seen. */
   problem(): string | undefined
@@ -26,6 +27,7 @@ export interface LedgerHistory {
   requireOpen(): void
 }
 
+/** History that an append expects of the database: another one rejects it. */
 export interface KnownHistory {
   /** Undefined for an empty ledger. */
   readonly newest: SeenEvent | undefined
@@ -53,6 +55,7 @@ export interface HistoryDeps {
 /** Raised by `ledger.require_history`. */
 const otherHistory = 'TB001'
 
+/** The append was rejected because the database does not have the events that this process has seen. */
 export function isOtherHistory(error: unknown): boolean {
   return sqlState(error) === otherHistory
 }
@@ -71,6 +74,7 @@ interface State extends HistoryDeps {
   lost: LostHistory | undefined
 }
 
+/** Throws a retryable `Fault` for all use after a loss was found. Only a restart after the repair ends that. */
 export function createHistory(deps: HistoryDeps): LedgerHistory {
   assert(deps.promotionWaitMs >= 0, 'a wait is not negative')
   const state: State = {

@@ -25,6 +25,7 @@ export interface Identity {
 // A server that has vanished must not hide a promotion for as long as other queries may take.
 const queryTimeoutMs = 3_000
 
+/** Reads in one snapshot who the database is, where its ledger ends and which loss it has on record. */
 export async function identify(runner: QueryRunner, knownPosition: number | undefined): Promise<Identity> {
   const { rows } = await runner.query<IdentityRow>({
     text: `select system_identifier, timeline, head_seq, encode(head_leaf, 'hex') as head_leaf,
@@ -70,6 +71,7 @@ export interface Loss extends SeenEvent {
   readonly reporter: string
 }
 
+/** Puts the loss on record for all instances. Reporting it twice is harmless. */
 export async function reportLoss(runner: QueryRunner, { position, leafHash, reporter }: Loss): Promise<void> {
   assert(position > 0 && leafHash.length === leafHexLength, 'a loss is of an event with its leaf')
   await runner.query("select ledger.report_lost_history($1, decode($2, 'hex'), $3)", [position, leafHash, reporter])

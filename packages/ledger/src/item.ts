@@ -17,6 +17,7 @@ export interface Item {
   readonly note?: Uint8Array
 }
 
+/** One event of an item, with the postings that it causes. */
 export interface ItemEvent {
   readonly kind: string
   readonly schemaVersion: number
@@ -35,11 +36,13 @@ export interface Posting {
   readonly amountBaseUnits: bigint
 }
 
+/** Another stream that must still be at this version. It is checked and not changed. */
 export interface Guard {
   readonly stream: Uint8Array
   readonly version: number
 }
 
+/** A key that this item takes, such as an idempotency key. */
 export interface ItemKey {
   readonly space: number
   readonly key: Uint8Array
@@ -56,6 +59,7 @@ export interface Leaf {
   readonly leafHash: string
 }
 
+/** Durable when it is returned. */
 export interface Appended {
   readonly outcome: 'appended'
   readonly recordedAtMs: number
@@ -86,6 +90,7 @@ export const plainRefusals = [
   'key_used',
 ] as const
 
+/** A refusal without further facts. */
 export function refused(reason: PlainRefusal): AppendResult {
   return { outcome: 'refused', refusal: { reason } }
 }

@@ -11,6 +11,7 @@ export interface MemoryLedgerOptions {
   readonly clock: Clock
 }
 
+/** The kernel's rules without a database, with reads for tests. */
 export interface MemoryLedger extends LedgerKernel {
   /** Balance of an account; 0n when it has never been posted to. */
   balance(mint: string, account: string): bigint

@@ -20,6 +20,7 @@ export interface MigrateOptions {
   readonly sources: SchemaSources
 }
 
+/** `digest` is the SHA-256 of the text in hex; a file of code is applied again when it changes. */
 export interface SchemaFile {
   /** `0002_ledger`, or `functions/seal`. */
   readonly name: string
@@ -27,6 +28,7 @@ export interface SchemaFile {
   readonly text: string
 }
 
+/** `numbered` is applied once and in order; `code` may be replaced at each migration. */
 export interface Schema {
   readonly numbered: readonly SchemaFile[]
   readonly code: readonly SchemaFile[]
@@ -38,6 +40,7 @@ const codeFile = /^[a-z0-9_]+\.sql$/
 // A locked table makes the migration fail instead of queueing every query behind it.
 const lockTimeoutMs = 10_000
 
+/** Files in the order of their names. Asserts that names of code are unique over all folders. */
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
   const tables = (await readFolder(numbered, numberedFile)).map((file) => ({
     ...file,

@@ -12,6 +12,7 @@ export interface LedgerKernel {
   drained(): Promise<void>
 }
 
+/** An event as it was stored, with its place in the ledger and in its stream. */
 export interface RecordedEvent {
   readonly position: number
   readonly version: number

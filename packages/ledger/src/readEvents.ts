@@ -19,6 +19,10 @@ interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'k
   readonly body: Buffer
 }
 
+/**
+ * Events of one stream by version; empty when there is no such stream. Throws a retryable `Fault` when the database
+ * does not answer.
+ */
 export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promise<readonly RecordedEvent[]> {
   const { rows } = await readOrFault('a stream', () =>
     queryPrepared(runner, 'ledger_read', (statement) =>

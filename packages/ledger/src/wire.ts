@@ -28,6 +28,7 @@ function open(type: ElementType, count: number, elementBytes: number): { array: 
   return { array, start }
 }
 
+/** Binary form of `int2[]`. */
 export function int2Array(values: readonly number[]): Buffer {
   const { array, start } = open(oid.int2, values.length, values.length * (lengthBytes + 2))
   let at = start
@@ -38,6 +39,7 @@ export function int2Array(values: readonly number[]): Buffer {
   return array
 }
 
+/** Binary form of `int4[]`. Undefined becomes null. */
 export function int4Array(values: readonly (number | undefined)[]): Buffer {
   const present = values.reduce((count: number, value) => (value === undefined ? count : count + 1), 0)
   const { array, start } = open(oid.int4, values.length, values.length * lengthBytes + present * 4)
@@ -54,6 +56,7 @@ export function int4Array(values: readonly (number | undefined)[]): Buffer {
 
 const lowWord = 2 ** 32
 
+/** Binary form of `int8[]`. A number beyond 2^53 is a bug, because it is not exact. */
 export function int8Array(values: readonly number[]): Buffer {
   const { array, start } = open(oid.int8, values.length, values.length * (lengthBytes + 8))
   let at = start
@@ -67,6 +70,7 @@ export function int8Array(values: readonly number[]): Buffer {
   return array
 }
 
+/** Binary form of `bytea[]`. Undefined becomes null; the bytes are copied. */
 export function byteaArray(values: readonly (Uint8Array | undefined)[]): Buffer {
   const bytes = values.reduce((sum, value) => sum + lengthBytes + (value?.length ?? 0), 0)
   const { array, start } = open(oid.bytea, values.length, bytes)

@@ -35,7 +35,7 @@ export async function askPrice(deps: DemoDeps): Promise<AskedPrice> {
 }
 
 /** One paid request from the payment to the receipt, with every step checked. */
-export async function tellPaidRequest(deps: DemoDeps): Promise<Spent> {
+export async function showPaidRequest(deps: DemoDeps): Promise<Spent> {
   const bought = await buy(deps, { target: path, body: { data: text } }, ({ signature }) =>
     deps.say(`2. Pay: one transaction of ${walletOf(deps).address}, bound to the quote by its memo\n   ${signature}`),
   )

@@ -16,7 +16,7 @@ function orderOf({ local }: DemoDeps, product: ProductFacts): DemoOrder {
 }
 
 /** Buys every product. With samples only, each purchase must succeed; a provider may fail. */
-export async function tellProducts(deps: DemoDeps): Promise<readonly Spent[]> {
+export async function showProducts(deps: DemoDeps): Promise<readonly Spent[]> {
   deps.say('6. The other products, each paid for and checked:')
   const spent: Spent[] = []
   let missing = 0

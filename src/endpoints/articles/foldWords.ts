@@ -10,7 +10,7 @@ export function foldWords(text: string): string {
 }
 
 /** Words of a question. "Phrases", `or` and a leading minus keep their meaning; `covid-19` is two words, as in titles. */
-export function foldQuestion(query: string): string {
+export function foldSearchQuery(query: string): string {
   return foldMarks(query)
     .replace(/[“”„«»]/g, '"')
     .replace(/[^\p{L}\p{N}"-]+/gu, ' ')
@@ -19,7 +19,7 @@ export function foldQuestion(query: string): string {
     .trim()
 }
 
-export interface SplitQuestion {
+export interface SearchWords {
   readonly wanted: string
   /** Words and phrases after a minus, joined by `or`; undefined when there are none. */
   readonly excluded: string | undefined
@@ -28,7 +28,7 @@ export interface SplitQuestion {
 const excludedWord = /(?<!\S)-("[^"]*"?|\S+)/g
 
 /** A folded question without the words that it excludes: providers are asked for the others only. */
-export function splitQuestion(folded: string): SplitQuestion {
+export function readSearchWords(folded: string): SearchWords {
   const excluded = [...folded.matchAll(excludedWord)].map(([, word = '']) => word)
   return {
     wanted: folded.replace(excludedWord, ' ').replace(/ +/g, ' ').trim(),

@@ -72,7 +72,7 @@ function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined)
   })
 }
 
-export function whyNoChat(chat: Chat, model?: string): string | undefined {
+export function whyChatUnavailable(chat: Chat, model?: string): string | undefined {
   const { chatServers, liveness } = chat
   if (chatServers.length === 0) return 'AI chat is not set up on this server'
   if (!liveness.someAnswer()) return 'no language model answers at the moment'

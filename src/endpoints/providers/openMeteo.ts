@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
-import { baseUrlOf } from '../../outbound/upstreamName.ts'
+import { baseUrlOf, type UpstreamSetting } from '../../outbound/upstreamName.ts'
 import { type Observation, paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 import {
   type Air,
@@ -16,21 +16,32 @@ import {
   windOf,
 } from './weatherReport.ts'
 
-const publicBase = 'https://api.open-meteo.com/v1'
-const customerBase = 'https://customer-api.open-meteo.com/v1'
 // 600 a minute, 5,000 an hour and 10,000 a day are free. The daily limit is the narrowest: 7 a minute.
-export const publicPace = { requests: 7, perSeconds: 60 }
-export const customerPace = { requests: 600, perSeconds: 60 }
+const publicPace = { requests: 7, perSeconds: 60 }
+const customerPace = { requests: 600, perSeconds: 60 }
 
-export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
-  const setting = upstreams.OPEN_METEO
-  const apiKey = setting?.apiKey
+interface OpenMeteoApi {
+  readonly name: string
+  /** The first part of the host name: `api` or `geocoding-api`. */
+  readonly host: string
+  readonly setting: UpstreamSetting | undefined
+}
+
+/** An API of Open-Meteo. A customer has one key for all of them, on separate hosts and at a faster pace. */
+export function openOpenMeteo({ upstreams, openUpstream }: ProviderDeps, { name, host, setting }: OpenMeteoApi) {
+  const apiKey = upstreams.OPEN_METEO?.apiKey
   const upstream = openUpstream({
-    name: 'open-meteo',
-    base: baseUrlOf(setting, apiKey === undefined ? publicBase : customerBase),
+    name,
+    base: baseUrlOf(setting, `https://${apiKey === undefined ? '' : 'customer-'}${host}.open-meteo.com/v1`),
     pace: paceOf(setting, apiKey === undefined ? publicPace : customerPace),
     pauseMs: limitPauseMs,
   })
+  return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
+}
+
+export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
+  const setting = deps.upstreams.OPEN_METEO
+  const { upstream, keyField } = openOpenMeteo(deps, { name: 'open-meteo', host: 'api', setting })
   return {
     name: 'open-meteo',
     pace: upstream.pace,
@@ -45,7 +56,7 @@ export function createOpenMeteo({ upstreams, openUpstream }: ProviderDeps): Prov
         // The default is local time without an offset.
         timeformat: 'unixtime',
         timezone: 'UTC',
-        ...(apiKey === undefined ? {} : { apikey: apiKey }),
+        ...keyField,
       }
       return upstream.ask({ path: '/forecast', query }, (reply) => readReport(reply, asked))
     },
@@ -62,7 +73,7 @@ const cellDegreesMax = 0.5
 const minute = 60 * 1000
 
 /** Rate limits have no Retry-After; the text names the span. */
-export function limitPauseMs({ text }: Reply): number {
+function limitPauseMs({ text }: Reply): number {
   if (/daily/i.test(text)) return 24 * 60 * minute
   return /hourly/i.test(text) ? 60 * minute : minute
 }

@@ -1,31 +1,20 @@
 import { z } from 'zod'
 import type { Reply } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
-import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { alternativesMax, type FoundPlace, type PlaceRecord, type PlaceQuery } from '../places/findPlace.ts'
 import { foldName } from '../places/foldName.ts'
 import { openGazetteer } from '../places/gazetteer.ts'
 import { findAreas, countryNameOf } from '../places/qualifier.ts'
-import { customerPace, limitPauseMs, publicPace } from './openMeteo.ts'
-import { paceOf, type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
+import { openOpenMeteo } from './openMeteo.ts'
+import { type Provider, type ProviderDeps, readJson, refuseStatus } from './provider.ts'
 
-const publicBase = 'https://geocoding-api.open-meteo.com/v1'
-const customerBase = 'https://customer-geocoding-api.open-meteo.com/v1'
 // Candidates include places whose name only begins with the requested one.
 const resultsMax = 10
 
 /** Places of any size, for names outside the local list. */
 export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuery, FoundPlace> {
-  const { clock, upstreams, openUpstream } = deps
-  const setting = upstreams.OPEN_METEO_GEOCODING
-  // A customer has one key for all hosts.
-  const apiKey = upstreams.OPEN_METEO?.apiKey
-  const upstream = openUpstream({
-    name: 'open-meteo-geocoding',
-    base: baseUrlOf(setting, apiKey === undefined ? publicBase : customerBase),
-    pace: paceOf(setting, apiKey === undefined ? publicPace : customerPace),
-    pauseMs: limitPauseMs,
-  })
+  const setting = deps.upstreams.OPEN_METEO_GEOCODING
+  const { upstream, keyField } = openOpenMeteo(deps, { name: 'open-meteo-geocoding', host: 'geocoding-api', setting })
   return {
     name: 'open-meteo-geocoding',
     pace: upstream.pace,
@@ -37,10 +26,10 @@ export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuer
         count: String(resultsMax),
         language: 'en',
         format: 'json',
-        ...(apiKey === undefined ? {} : { apikey: apiKey }),
+        ...keyField,
       }
       const data = await upstream.ask({ path: '/search', query }, (reply) => read(reply, asked))
-      return { data, asOfMs: clock.nowMs() }
+      return { data, asOfMs: deps.clock.nowMs() }
     },
   }
 }

@@ -71,34 +71,50 @@ export function createYahoo(deps: ProviderDeps, upstream: Upstream = openYahoo(d
     name: 'yahoo',
     pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
-    ask(query) {
-      const symbol = yahooSpelling(query.ticker)
-      return upstream.ask(
+    ask: (query) =>
+      askYahooChart(upstream, query.ticker, {
         // One day only: `chartPreviousClose` is the close before the range.
-        { path: `/v8/finance/chart/${encodeURIComponent(symbol)}`, query: { interval: '1d', range: '1d' } },
-        (reply) => read({ reply, query, symbol, nowMs: deps.clock.nowMs() }),
-      )
-    },
+        fields: { interval: '1d', range: '1d' },
+        shape: result,
+        read: (chart) => read(chart, query, deps.clock.nowMs()),
+      }),
   }
 }
 
-export function yahooSpelling(ticker: Ticker): string {
+interface ChartRequest<Shape extends z.ZodType, T> {
+  readonly fields: Readonly<Record<string, string>>
+  readonly shape: Shape
+  readonly read: (chart: z.infer<Shape>) => T
+}
+
+/** Asks for the chart of a ticker, and rejects the chart of another symbol. */
+export function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbol: string } }>, T>(
+  upstream: Upstream,
+  ticker: Ticker,
+  { fields, shape, read: readChart }: ChartRequest<Shape, T>,
+): Promise<T> {
+  const symbol = yahooSpelling(ticker)
+  return upstream.ask({ path: `/v8/finance/chart/${encodeURIComponent(symbol)}`, query: fields }, (reply) => {
+    const chart = readYahooChart(reply, shape)
+    if (!isSameSymbol(chart.meta.symbol, symbol))
+      throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+    return readChart(chart)
+  })
+}
+
+/** Yahoo writes share classes with a hyphen (BRK-B) and exchanges as a suffix (SAP.DE). */
+function yahooSpelling(ticker: Ticker): string {
   const { root, exchangeSuffix } = ticker
   return exchangeSuffix === undefined ? withClass(ticker, '-') : `${root}.${exchangeSuffix}`
 }
 
-interface Reading {
-  readonly reply: Reply
-  readonly query: StockQuery
-  readonly symbol: string
-  readonly nowMs: number
-}
-
 const stockTypes = new Set(['EQUITY', 'ETF', 'MUTUALFUND'])
 
-function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice> {
-  const { meta: found, indicators } = readYahooChart(reply, result)
-  if (!isSameSymbol(found.symbol, symbol)) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+function read(
+  { meta: found, indicators }: z.infer<typeof result>,
+  query: StockQuery,
+  nowMs: number,
+): Observation<StockPrice> {
   // Yahoo also lists currencies, futures and coins, and returns an empty shell for delisted symbols.
   const { instrumentType } = found
   if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
@@ -124,7 +140,7 @@ function read({ reply, query, symbol, nowMs }: Reading): Observation<StockPrice>
 }
 
 /** The chart of a reply; its errors come in the body. */
-export function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
+function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
   refuseAccess(reply)
   if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
   const parsed = answerOf(one).safeParse(parseJson(reply))

@@ -7,8 +7,7 @@ import type { PriceHistory } from '../history/priceHistory.ts'
 import type { Observation } from './provider.ts'
 import { stockHistoryObservation, type StockHistoryProvider, type StockHistoryQuery } from './stockHistory.ts'
 import { wholeUnitOf } from './stockPrice.ts'
-import { isSameSymbol } from './ticker.ts'
-import { readYahooChart, yahooSpelling } from './yahoo.ts'
+import { askYahooChart } from './yahoo.ts'
 
 const dayMs = 24 * 60 * 60_000
 
@@ -35,16 +34,12 @@ export function createYahooHistory(upstream: Upstream, clock: Clock): StockHisto
     name: 'yahoo',
     pace: upstream.pace,
     whyUnavailable: () => upstream.whyResting(),
-    ask(query) {
-      const symbol = yahooSpelling(query.ticker)
-      const fields = { interval: '1d', range: query.range, events: 'split' }
-      return upstream.ask({ path: `/v8/finance/chart/${encodeURIComponent(symbol)}`, query: fields }, (reply) => {
-        const found = readYahooChart(reply, chart)
-        if (!isSameSymbol(found.meta.symbol, symbol))
-          throw new UpstreamFailure('bad_payload', 'another symbol was answered')
-        return read(found, query, clock.nowMs())
-      })
-    },
+    ask: (query) =>
+      askYahooChart(upstream, query.ticker, {
+        fields: { interval: '1d', range: query.range, events: 'split' },
+        shape: chart,
+        read: (found) => read(found, query, clock.nowMs()),
+      }),
   }
 }
 

@@ -72,6 +72,7 @@ export interface Unexposed {
   readonly exposedBaseUnits: bigint
 }
 
+/** Reverses the exposure of a payment. The pair of accounts is a memorandum: it never holds tokens. */
 export function unexposed({ mint, exposedBaseUnits }: Unexposed): readonly Posting[] {
   assert(exposedBaseUnits >= 0n, 'no less than nothing is exposed')
   return [{ debit: accounts.exposedContra, credit: accounts.exposed, mint, amountBaseUnits: exposedBaseUnits }]
@@ -91,6 +92,7 @@ const answerBroken = defineEvent<AnswerBroken>({
   postings: unexposed,
 })
 
+/** An answer was delivered. From here on the payment has earned its price. */
 export interface RequestFulfilled {
   readonly kind: 'RequestFulfilled'
   readonly attempt: number

@@ -19,6 +19,7 @@ export interface DistributionPaid {
   readonly payments: readonly PaidDebt[]
 }
 
+/** One debt that a payout has settled. */
 export interface PaidDebt {
   /** The ledger account that owed it. */
   readonly account: string

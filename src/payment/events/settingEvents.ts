@@ -12,6 +12,7 @@ export interface SplitPart {
   readonly perMille: number
 }
 
+/** All prices in tokens from this event on. Quotes refer to the list by its number. */
 export interface PriceListPublished {
   readonly kind: 'PriceListPublished'
   readonly source: string

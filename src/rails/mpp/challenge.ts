@@ -89,6 +89,7 @@ const networks: Readonly<Record<string, string>> = {
   'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'testnet',
 }
 
+/** Value of the `digest` parameter, which binds the challenge to the body; undefined without a body. */
 export function digestOf(request: OrderRequest): string | undefined {
   const digest = request.bodyDigest()
   return digest === undefined ? undefined : `sha-256=${encodeBase64(digest)}`

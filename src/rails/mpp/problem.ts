@@ -6,6 +6,7 @@ import type { RefusalExplanation, RailRequest } from '../../paywall/rail.ts'
 
 const mediaType = 'application/problem+json'
 
+/** Only callers that ask for problem documents (RFC 9457) by `Accept` get them; others get the usual body. */
 export function wantsProblem(request: RailRequest): boolean {
   return request.header('accept')?.toLowerCase().includes(mediaType) === true
 }
@@ -17,11 +18,13 @@ interface Problem {
   readonly detail: string
 }
 
+/** Problem document and headers of a 402 that asks for a first payment. */
 export function describeOffer(): Required<RefusalExplanation> {
   const detail = 'Payment is required; the WWW-Authenticate header says how to pay.'
   return describe({ name: 'payment-required', title: 'Payment Required', status: 402, detail })
 }
 
+/** Problem document of a refusal. A 402 has one of the types that MPP defines. */
 export function describeRefusal(refusal: Refusal): Required<RefusalExplanation> {
   const { code, message, reason } = refusal
   const status = refusalStatuses[code]

@@ -24,6 +24,7 @@ export interface ChallengeParameters {
   readonly opaque: string
 }
 
+/** Parameters of a `WWW-Authenticate: Payment` header. `id` authenticates the others. */
 export interface MppChallenge extends ChallengeParameters {
   readonly id: string
 }
@@ -33,6 +34,7 @@ export function boundText({ realm, request, expires, digest, opaque, ...names }:
   return [realm, names.method, names.intent, request, expires, digest ?? '', opaque].join('|')
 }
 
+/** Value of the `WWW-Authenticate` header. Absent parameters are left out. */
 export function writeChallenge(challenge: MppChallenge, description: string | undefined): string {
   const { id, realm, request, expires, digest, opaque } = challenge
   const parameters = Object.entries({ id, realm, method, intent, request, expires, digest, opaque, description })
@@ -48,6 +50,7 @@ function quoted(value: string): string {
   return `"${escaped}"`
 }
 
+/** Canonical JSON in base64url, as the `request` parameter and credentials carry it. */
 export function encodeJson(content: Json): string {
   return toBase64Url(utf8Bytes(canonicalJson(content)))
 }

@@ -6,6 +6,7 @@ export interface WalletDeps {
   readonly acceptedTerms?: (landedAtMs: number) => readonly PaymentTerms[]
 }
 
+/** Terms that a payment of that time may satisfy: during a change of the wallet, those before it too. */
 export function acceptedAt({ terms, acceptedTerms }: WalletDeps, landedAtMs: number): readonly PaymentTerms[] {
   const accepted = acceptedTerms?.(landedAtMs) ?? []
   return accepted.length === 0 ? [terms] : accepted

@@ -36,6 +36,7 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   }
 }
 
+/** An offer to a known payer: its quote is stored under the payer's wallet. */
 export interface PayerOffer extends Omit<Offer, 'request'> {
   readonly payer: Address
 }

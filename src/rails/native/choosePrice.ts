@@ -12,6 +12,7 @@ export interface PriceDeps {
   readonly quoteGraceMs: number
 }
 
+/** A landed payment. A memo names one quote; without it the cheapest open quote counts. */
 export interface PriceQuestion {
   readonly order: Order
   readonly memo: string | undefined
@@ -24,6 +25,9 @@ export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'la
   return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
 }
 
+/**
+ * The price that the payment has to satisfy. `quoteId` is undefined when no quote is open and the price list decides.
+ */
 export interface ChosenPrice {
   readonly price: Price
   readonly priceList: number

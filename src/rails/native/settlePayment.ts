@@ -3,7 +3,7 @@ import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { type LandingBound, refuseAbsent } from '../../payment/absence.ts'
 import type { FindOptions, Finding, Unknown } from '../../payment/chainReader.ts'
-import { settleByAny, type Settlement } from '../../payment/settlement.ts'
+import { settleByAnyTerms, type Settlement } from '../../payment/settlement.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 import { acceptedAt } from './acceptedTerms.ts'
@@ -164,7 +164,7 @@ async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: Land
   })
   if (isRefusal(chosen)) return chosen
 
-  const amounts = settleByAny({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
+  const amounts = settleByAnyTerms({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
   if (isRefusal(amounts))
     return record.failure === undefined ? amounts : confirmFailure(deps, limits, { ...question, refusal: amounts })
   deps.knownPayers?.paid(order.wallet, record)

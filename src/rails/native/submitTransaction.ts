@@ -25,6 +25,7 @@ export interface SubmitDeps extends BalanceDeps, WalletDeps {
   readonly knownPayers?: KnownPayers
 }
 
+/** A signed transaction that the caller asks us to send. */
 export interface Submission {
   readonly proof: NativeProof
   readonly order: Order
@@ -163,6 +164,7 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: P
   return isRefusal(chosen) ? chosen : (findRefusal(chosen) ?? chosen)
 }
 
+/** A simulated payment, judged by the same rules as a landed one before it is sent. */
 export interface RehearsedPayment {
   readonly effects: SimulatedEffects
   readonly order: Order

@@ -20,6 +20,7 @@ export interface WalletPaymentDeps extends QuoteDeps {
   readonly buildTransaction: (order: TransactionOrder) => Uint8Array
 }
 
+/** Content of a payment that a wallet is asked to sign. */
 export interface TransactionOrder {
   readonly terms: PaymentTerms
   readonly payer: Address
@@ -38,11 +39,13 @@ export interface WalletQuestion {
   readonly digest: string
 }
 
+/** The wallet adds its signature, and pays the network fee. */
 export interface UnsignedPayment {
   readonly transaction: Uint8Array
   readonly price: ListedPrice
 }
 
+/** Confirmed, not final. */
 export interface LandedPayment {
   readonly signature: Signature
   readonly wallet: Address

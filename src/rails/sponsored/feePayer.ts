@@ -16,6 +16,7 @@ export interface FeePayer {
   sign(transaction: SponsoredTransaction): Promise<Signature | Refusal>
 }
 
+/** Whether the signer process signs now. */
 export interface FeePayerStanding {
   readonly address: Address
   /** Undefined while it signs; otherwise the reason why it does not, such as a budget that is used up. */

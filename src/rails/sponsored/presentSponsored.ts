@@ -31,6 +31,7 @@ export interface PresentDeps {
   readonly completeTransaction: (transaction: SponsoredTransaction, signature: Signature) => SignedTransaction
 }
 
+/** A transaction of a payer, and the offer that it pays. */
 export interface SponsoredPayment extends Pick<ProofRequest, 'takeLookup'> {
   readonly sponsored: SponsoredTransaction
   /** Of the offer; the memo of the transaction is its hash. */

@@ -22,6 +22,7 @@ export interface X402ChallengeDeps {
   readonly describe: (path: string) => ProductDescription | undefined
 }
 
+/** Describes the product to an x402 client, with schemas it can generate calls from. */
 export interface ProductDescription {
   readonly summary: string
   readonly mimeType: string

@@ -14,6 +14,7 @@ export interface OfferReceiptDeps {
 
 const version = 1
 
+/** The x402 extension `offer-receipt`: a statement of the payment, signed with the receipt key. */
 export function receiptExtension(deps: OfferReceiptDeps, receipt: SignedReceipt): { readonly [name: string]: Json } {
   const signature = deps.signStatement({
     version,

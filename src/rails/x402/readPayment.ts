@@ -11,6 +11,7 @@ export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'feePayer' | 'term
   readonly readSponsored: (bytes: Uint8Array, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
 
+/** The value of the payment header, in base64, and the endpoint whose price it should pay. */
 export interface ReadQuestion extends Pick<ProofRequest, 'takeLookup'> {
   readonly header: string
   readonly endpoint: string

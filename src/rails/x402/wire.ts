@@ -42,6 +42,7 @@ export function readPayload(value: string): PaymentPayload | undefined {
   return parsed?.success === true ? parsed.data : undefined
 }
 
+/** JSON in base64 with padding, as x402 headers carry it. */
 export function encodeHeader(content: Json): string {
   return encodeBase64(new TextEncoder().encode(JSON.stringify(content)))
 }

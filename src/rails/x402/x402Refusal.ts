@@ -8,6 +8,7 @@ export interface X402Refusal extends Refusal {
 
 type Reason = Exclude<InvalidPaymentReason, 'blockhash_expired'>
 
+/** A refusal that also has the error name of the x402 specification. */
 export function refuseX402(x402Error: string, reason: Reason, more: string): X402Refusal {
   return { ...refuseProof(reason, more), x402Error }
 }

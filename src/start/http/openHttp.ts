@@ -4,7 +4,7 @@ import type { ServerSettings } from '../../config/serverSettings.ts'
 import { type CallerDeps, openCallers } from '../../http/callers.ts'
 import { openServer, type ServerDeps } from '../../http/openServer.ts'
 import type { ListeningAddress } from '../../http/serviceAddress.ts'
-import { close } from '../closePart.ts'
+import { closePart } from '../closePart.ts'
 import type { Health } from '../jobs/health.ts'
 import type { LedgerPart } from '../ledger/openLedger.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -42,7 +42,7 @@ export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps)
   const { clock, log, metrics, ledger, health, address, lookups, terms } = deps
   const { keys } = ledger
   await using opened = new AsyncDisposableStack()
-  const callers = opened.adopt(openCallers({ ...server, limits }, { clock, log, metrics, ledger, lookups }), close)
+  const callers = opened.adopt(openCallers({ ...server, limits }, { clock, log, metrics, ledger, lookups }), closePart)
   const { host, port: callersPort, metricsSubnets } = server
   const healthAddress = server.health && { ...server.health, metricsSubnets }
   metrics.showChecks(health.checks)

@@ -7,6 +7,7 @@ import { type HealthJobsDeps, startHealthJobs } from '../../jobs/healthJobs.ts'
 import { startOpenWorkJob } from '../../jobs/openWorkJob.ts'
 import { startRebroadcastJob } from '../../jobs/rebroadcastJob.ts'
 import { lifecycleSteps, type StepDeps } from '../../jobs/recordStep.ts'
+import { stopAll } from '../../jobs/repeat.ts'
 import { startRefundJob } from '../../jobs/refundJob.ts'
 import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
 import { refundAfterMs, settleMarginMs } from '../../payment/paymentAges.ts'
@@ -40,10 +41,7 @@ export async function startJobs(settings: LifecycleSettings, deps: JobsDeps): Pr
     whyNoQuotes: health.whyNoQuotes,
     whyExposed: exposureLimit(settings.exposureMaxTokens, { lifecycle: ledger.lifecycle, terms: chain.terms }),
     slot: health.slot,
-    async close() {
-      await lifecycle.close()
-      await health.stop()
-    },
+    close: () => stopAll([...lifecycle.jobs, health]),
   }
 }
 
@@ -69,9 +67,7 @@ function startLifecycleJobs({ attemptsMax, proofMaxAgeMs }: LifecycleSettings, d
   ]
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],
-    async close() {
-      await Promise.all(jobs.map((job) => job.stop()))
-    },
+    jobs,
   }
 }
 

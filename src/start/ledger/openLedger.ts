@@ -2,7 +2,7 @@ import type { LedgerSettings } from '../../config/ledgerSettings.ts'
 import type { SealSettings } from '../../config/sealSettings.ts'
 import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import { close } from '../closePart.ts'
+import { closePart } from '../closePart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import { type LedgerPorts, openLedgerPorts } from './ledgerPorts.ts'
 import { openReceiptKeys, type ReceiptKeys } from './openReceiptKeys.ts'
@@ -32,14 +32,14 @@ export interface LedgerPartDeps extends PartDeps {
 /** Records the first values of the settings only after the ledger was compared with its checkpoint. */
 export async function openLedger(settings: LedgerPartSettings, deps: LedgerPartDeps): Promise<LedgerPart> {
   await using opened = new AsyncDisposableStack()
-  const ports = opened.adopt(await openLedgerPorts(settings.database, deps), close)
-  const onRecord = opened.adopt(await openSettings(settings.onRecord, { ...deps, ledger: ports }), close)
+  const ports = opened.adopt(await openLedgerPorts(settings.database, deps), closePart)
+  const onRecord = opened.adopt(await openSettings(settings.onRecord, { ...deps, ledger: ports }), closePart)
   const keys = openReceiptKeys(settings.onRecord.receiptSigningKey, {
     clock: deps.clock,
     settings: onRecord,
     priceLists: ports.priceLists,
   })
-  const seal = opened.adopt(await openSeal(settings.seal, { ...deps, ledger: ports.seal, keys }), close)
+  const seal = opened.adopt(await openSeal(settings.seal, { ...deps, ledger: ports.seal, keys }), closePart)
   await onRecord.record()
   const stored = opened.move()
   return {

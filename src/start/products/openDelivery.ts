@@ -7,7 +7,7 @@ import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
 import { openRenderer, type RenderAttempt } from '../../outbound/browser/openRenderer.ts'
 import { openRenderWorker } from '../../outbound/browser/openRenderWorker.ts'
 import { openSeparateEngines } from '../../outbound/browser/separateEngines.ts'
-import { close } from '../closePart.ts'
+import { closePart } from '../closePart.ts'
 import { openArtifacts } from './openArtifacts.ts'
 import type { LedgerPart } from '../ledger/openLedger.ts'
 import { openNews } from './openNews.ts'
@@ -39,15 +39,15 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   const { clock, log, sold, providers, standIns, publicUrl } = deps
   const { render } = settings
   await using opened = new AsyncDisposableStack()
-  const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), close)
+  const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), closePart)
   const { chromiumPath, allowHosts } = render
   const settingsOfWorker = { chromiumPath, allowHosts: [...allowHosts] }
   const openEngine = () => openSeparateEngines(() => openRenderWorker({ clock, log, settings: settingsOfWorker }))
   const onAttempt = (attempt: RenderAttempt) => log.debug({ event: 'page_attempt_ended', ...attempt })
-  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), close)
+  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), closePart)
   const needsOf = (from: Providers): CatalogDeps => ({
     ...from.data,
-    newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), close).search,
+    newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), closePart).search,
     chatServers: from.chatServers,
     chatLimits: from.chatLimits,
     renderer,
@@ -58,7 +58,10 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   const catalog = openCatalog(sold, needsOf(providers), standIns && needsOf(standIns))
   opened.defer(() => catalog.close())
   const { endpoints } = catalog
-  const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns: standIns !== undefined }), close)
+  const supply = opened.adopt(
+    await openSupply({ clock, log, endpoints, hasStandIns: standIns !== undefined }),
+    closePart,
+  )
   const stored = opened.move()
   const rendering = { name: 'rendering', problem: renderer.problem, someProductsOnly: true }
   return {

@@ -2,7 +2,7 @@ import type { DeliverySettings } from '../../config/deliverySettings.ts'
 import type { PriceSettings } from '../../config/priceSettings.ts'
 import type { ProviderSettings } from '../../config/providerSettings.ts'
 import type { HealthCheck } from '../../http/freeRoutes.ts'
-import { close } from '../closePart.ts'
+import { closePart } from '../closePart.ts'
 import { type ProductDelivery, type DeliveryDeps, openDelivery } from './openDelivery.ts'
 import { openPrices, type PricesDeps } from './openPrices.ts'
 import { openProviders, type ProvidersDeps } from './openProviders.ts'
@@ -37,9 +37,9 @@ export async function openProducts(settings: ProductSettings, deps: ProductsDeps
   const { providers, standIns } = openProviders(settings.providers, { ...base, terms, lookups })
   const { priceLists } = ledger
   const pricing = { clock, log, sold, split, terms, priceLists, providers }
-  const prices = opened.adopt(await openPrices(settings.prices, pricing), close)
+  const prices = opened.adopt(await openPrices(settings.prices, pricing), closePart)
   const delivering = { ...base, ledger, providers, standIns, publicUrl: serviceUrl }
-  const delivery = opened.adopt(await openDelivery(settings.delivery, delivering), close)
+  const delivery = opened.adopt(await openDelivery(settings.delivery, delivering), closePart)
   const stored = opened.move()
   return {
     endpoints: delivery.endpoints,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { articleOf } from '../../../src/endpoints/articles/article.ts'
 import { cleanUrl, urlKeyOf } from '../../../src/endpoints/articles/articleUrl.ts'
 import { cleanTitle } from '../../../src/endpoints/articles/cleanTitle.ts'
-import { foldQuestion, foldWords } from '../../../src/endpoints/articles/foldWords.ts'
+import { foldSearchQuery, foldWords } from '../../../src/endpoints/articles/foldWords.ts'
 import { instantOf } from '../../../src/endpoints/articles/instant.ts'
 
 const nowMs = Date.parse('2026-11-20T12:49:25Z')
@@ -134,13 +134,13 @@ describe('words', () => {
     ['“Élysée” or covid-19', '"elysee" or covid 19'],
     ["a | b & (c) <-> d:* ' ; --", 'a b c d'],
   ])('of the question %s are %s', (query, words) => {
-    expect(foldQuestion(query)).toBe(words)
+    expect(foldSearchQuery(query)).toBe(words)
   })
 
   test('of a question hold nothing of the syntax but quotes and the minus before a word', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (query) => {
-        expect(foldQuestion(query)).toMatch(/^(?:[\p{L}\p{N}" ]|(?<=^| )-(?=[\p{L}\p{N}"]))*$/u)
+        expect(foldSearchQuery(query)).toMatch(/^(?:[\p{L}\p{N}" ]|(?<=^| )-(?=[\p{L}\p{N}"]))*$/u)
       }),
     )
   })
@@ -187,6 +187,6 @@ test.each([
   ['₿itcoin?', 'bitcoin itcoin'],
   ['¤', ''],
 ])('the question %j is about %j, as a title that spells the currency is', (question, words) => {
-  expect(foldQuestion(question)).toBe(words)
+  expect(foldSearchQuery(question)).toBe(words)
   expect(foldWords(question)).toBe(words)
 })

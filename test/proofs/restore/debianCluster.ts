@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { choosePort } from '@tollbook/sandbox/postgres/freePort'
-import { giveTo } from '../../../src/backup/layOutBackup.ts'
+import { changeOwner } from '../../../src/backup/layOutBackup.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { ask } from '../failover/replicas.ts'
 
@@ -44,7 +44,7 @@ export async function startDebianCluster(programs: string, directory: string): P
   ]
   let child: ChildProcess | undefined
   const start = async (): Promise<void> => {
-    await giveTo(account, place)
+    await changeOwner(account, place)
     child = spawn(join(programs, 'postgres'), ['-D', dataDirectory, ...settings.flatMap((one) => ['-c', one])], {
       ...account,
       cwd: '/',

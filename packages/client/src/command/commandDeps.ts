@@ -21,6 +21,7 @@ export interface PayCommandDeps {
   readonly clock?: Clock
 }
 
+/** Values of a local mode on this machine, used where no option is given. */
 export interface LocalDefaults {
   readonly baseUrl: string
   readonly rpcUrl?: string | undefined

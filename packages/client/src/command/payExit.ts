@@ -30,11 +30,11 @@ export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | u
   if (error instanceof PaymentNotSent)
     return isRetryable(error.cause) ? payExitCodes.unavailable : payExitCodes.paymentRefused
   if (error instanceof Fault) return error.retryable ? payExitCodes.unavailable : payExitCodes.usage
-  return isNobodyThere(error) ? payExitCodes.unavailable : undefined
+  return isConnectionFailure(error) ? payExitCodes.unavailable : undefined
 }
 
 /** Error of `fetch` without an answer. */
-export function isNobodyThere(error: unknown): boolean {
+export function isConnectionFailure(error: unknown): boolean {
   return error instanceof TypeError && error.cause !== undefined
 }
 

@@ -8,7 +8,7 @@ import type { ReceiptVerdict } from '../verifyReceipt.ts'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
 import type { PayCommandDeps } from './commandDeps.ts'
-import { isNobodyThere } from './payExit.ts'
+import { isConnectionFailure } from './payExit.ts'
 
 /** An answer as it is shown. `verdict` is undefined when there was no receipt, or no key to check it with. */
 export interface ShownAnswer {
@@ -89,13 +89,19 @@ export interface ShownFailure {
   readonly pathOf: (payment: PendingPayment) => string
 }
 
+/**
+ * Text for a terminal, or one line of JSON on standard output for a program. It names the way to resume a signed
+ * payment.
+ */
 export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, failure: ShownFailure): void {
   const { name, stdout, stderr } = deps
   const { error, exitCode, pathOf } = failure
   const payment = error instanceof PaymentError ? error.payment : undefined
   const hint = payment === undefined ? hintOf(error) : `resume it with: ${name} --resume ${pathOf(payment)}`
   // The message of `fetch` itself is "fetch failed".
-  const message = isNobodyThere(error) ? `the service does not answer: ${describeError(error.cause)}` : error.message
+  const message = isConnectionFailure(error)
+    ? `the service does not answer: ${describeError(error.cause)}`
+    : error.message
   stderr.write(`${message}\n${hint === undefined ? '' : `${hint}\n`}`)
   if (stdout.isTTY === true) {
     if (payment !== undefined) stderr.write(`proof: ${payment.proof}\nidempotency key: ${payment.idempotencyKey}\n`)
@@ -118,7 +124,7 @@ function hintOf(error: Error): string | undefined {
   if (error instanceof SpendingLimitExceeded) return `to allow it: --max-usd ${error.asked}`
   if (error instanceof QuoteRefused && error.problem === 'other_network')
     return 'give the --rpc-url of a node on the network that the service is paid on'
-  if (isNobodyThere(error)) return 'nothing was paid: is the service running, and is --base-url right?'
+  if (isConnectionFailure(error)) return 'nothing was paid: is the service running, and is --base-url right?'
   return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
 }
 

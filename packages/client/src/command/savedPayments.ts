@@ -15,6 +15,7 @@ export interface SavedPayments {
 const privateFolder = 0o700
 const privateFile = 0o600
 
+/** Payments as private files, mode 0600: a proof is worth its price until it is used. */
 export function openSavedPayments(folder: string): SavedPayments {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
   const stored = new Set<string>()

@@ -5,6 +5,7 @@ export interface Instruction {
   readonly data: Uint8Array
 }
 
+/** An account of an instruction and the rights that it needs. */
 export interface AccountUse {
   readonly address: string
   readonly signs: boolean

@@ -7,6 +7,7 @@ import { sha256 } from '@tollbook/core/digest'
 import { Fault } from '@tollbook/core/fault'
 import { associatedTokenProgram } from '@tollbook/core/programs'
 
+/** The three seeds of an associated token account. */
 export interface TokenAccountOwner {
   readonly wallet: string
   readonly mint: string

@@ -18,15 +18,18 @@ export interface TokenAmount {
   readonly baseUnits: bigint
 }
 
+/** Without signers: the memo program then checks nothing but UTF-8. */
 export function memoInstruction(memo: string): Instruction {
   return { program: memoProgram, accounts: [], data: utf8Bytes(memo) }
 }
 
+/** Instruction 15 of both token programs. It fails on chain when the decimals are not the mint's. */
 export function burnChecked({ mint, tokenProgram, decimals }: Token, amount: TokenAmount): Instruction {
   const accounts = [changed(amount.account), changed(mint), signing(amount.authority)]
   return { program: tokenProgram, accounts, data: checkedAmount(15, amount.baseUnits, decimals) }
 }
 
+/** Instruction 12 of both token programs. It fails on chain when the decimals are not the mint's. */
 export function transferChecked(token: Token, amount: TokenAmount, destination: string): Instruction {
   const accounts = [changed(amount.account), used(token.mint), changed(destination), signing(amount.authority)]
   return { program: token.tokenProgram, accounts, data: checkedAmount(12, amount.baseUnits, token.decimals) }

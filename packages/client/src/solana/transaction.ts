@@ -14,6 +14,7 @@ import type { Keypair } from './keypair.ts'
  * @solana/web3.js.
  */
 
+/** A transaction of version 0 before it is compiled. */
 export interface TransactionContent {
   /** Also the first signer. */
   readonly feePayer: string

@@ -11,6 +11,7 @@ import { memoInstruction, type Token, transferChecked } from '../solana/tokenIns
 import { buildTransaction, signatureOf } from '../solana/transaction.ts'
 import type { SponsoredOffer } from './sponsoredOffer.ts'
 
+/** A checked offer, with the account that it pays to. */
 export interface SponsoredPlan {
   readonly offer: SponsoredOffer
   readonly token: Token

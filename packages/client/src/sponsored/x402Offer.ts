@@ -24,6 +24,10 @@ const paymentRequired = z.object({
   extensions: z.unknown().optional(),
 })
 
+/**
+ * The offer in `Payment-Required`, of the preferred mint if there is one. Undefined when it is malformed, too long or
+ * not on Solana.
+ */
 export function readX402Offer({ headers, mint }: OfferQuestion): SponsoredOffer | undefined {
   const text = headers.get('payment-required') ?? ''
   const bytes = text.length <= headerCharactersMax ? readBase64(text) : undefined

@@ -45,9 +45,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     await settleEarlierPostmaster(dataDirectory, options.log)
     const footing = await findFooting({ binaries: options.binaries, dataDirectory, log: options.log })
     watchdog = startWatchdog(footing.account, options.log)
-    const held = { claim, footing, watchdog }
-    await prepareDataDirectory(state, { dataDirectory, ...held })
-    return await startIn({ ...options, dataDirectory }, held)
+    const resources = { claim, footing, watchdog }
+    await prepareDataDirectory(state, { dataDirectory, ...resources })
+    return await startIn({ ...options, dataDirectory }, resources)
   } catch (error) {
     watchdog?.end()
     await claim.release()
@@ -55,19 +55,19 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-interface Held {
+interface ClusterResources {
   readonly claim: DirectoryClaim
   readonly footing: Footing
   readonly watchdog: Watchdog
 }
 
-async function startIn(options: ClusterOptions, held: Held): Promise<Cluster> {
+async function startIn(options: ClusterOptions, resources: ClusterResources): Promise<Cluster> {
   const { dataDirectory, log } = options
   const password = await readPassword(dataDirectory)
   const port = await choosePort(options.port)
   const settingsFile = await writeConfiguration({ dataDirectory, port, settings: options.settings })
   const supervisor = await supervisePostmaster({
-    launch: () => launchPostmaster({ dataDirectory, settingsFile, log, ...held }),
+    launch: () => launchPostmaster({ dataDirectory, settingsFile, log, ...resources }),
     onLost: (error) => options.onLost?.(error),
     log,
     clock: systemClock,
@@ -77,23 +77,23 @@ async function startIn(options: ClusterOptions, held: Held): Promise<Cluster> {
     dataDirectory,
     port,
     postmasterPid: supervisor.pid(),
-    account: held.footing.account.name,
+    account: resources.footing.account.name,
   })
   let stopped: Promise<void> | undefined
   return {
     port,
     password,
     pid: supervisor.pid,
-    stop: () => (stopped ??= release(() => supervisor.stop(), held)),
-    kill: () => (stopped ??= release(() => supervisor.kill(), held)),
+    stop: () => (stopped ??= release(() => supervisor.stop(), resources)),
+    kill: () => (stopped ??= release(() => supervisor.kill(), resources)),
   }
 }
 
-async function release(end: () => Promise<void>, held: Held): Promise<void> {
+async function release(end: () => Promise<void>, resources: ClusterResources): Promise<void> {
   try {
     await end()
   } finally {
-    held.watchdog.end()
-    await held.claim.release()
+    resources.watchdog.end()
+    await resources.claim.release()
   }
 }

@@ -5,7 +5,7 @@ import { Fault } from '@tollbook/core/fault'
 const readableFile = 0o644
 
 /** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole file. */
-export async function writeWhole(path: string, text: string, setting: string): Promise<void> {
+export async function writeFileAtomically(path: string, text: string, setting: string): Promise<void> {
   try {
     const file = await open(`${path}.tmp`, 'w', readableFile)
     try {

@@ -1,0 +1,73 @@
+import type { PayoutPlan } from '../accounting/payoutPlan.ts'
+import type { Chain } from '../chain/openChain.ts'
+import { assert } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import type { Database } from '../store/database.ts'
+import {
+  type PayoutAttempt,
+  readAttempts,
+  readUnrecordedAttempts,
+  recordAttempt,
+  type UnrecordedAttempt,
+} from '../store/holderPayoutStore.ts'
+import { judgeAttempts } from './attemptStanding.ts'
+
+/*
+ * The transactions that `payout send` has signed. Each is in the database before it is sent: until it is on chain no node
+ * knows it, and a second transaction of the part would pay its debts twice.
+ */
+
+export interface SentPartsDeps {
+  readonly database: Database
+  readonly chain: Chain
+}
+
+export interface SignedPart {
+  readonly part: number
+  readonly signature: Signature
+  readonly transaction: Uint8Array
+  readonly lastValidBlockHeight: number
+}
+
+/** To be called before the transaction is sent. Refuses while another one of the part is on chain or could still land. */
+export async function recordSigned(deps: SentPartsDeps, { id }: PayoutPlan, signed: SignedPart): Promise<void> {
+  const { database, chain } = deps
+  const { part, signature, transaction: bytes, lastValidBlockHeight } = signed
+  const earlier = (await readAttempts(database, id)).filter((attempt) => attempt.part === part)
+  if ((await landedOf(deps, earlier)).length > 0) throw alreadySent(part)
+  // The later of two bounds, because one node named the first. The blockhash is not newer than the nodes' newest slot.
+  await chain.nodes.poll()
+  const lastValidHeight = Math.max(lastValidBlockHeight, chain.nodes.boundAt(chain.nodes.newestSlot()).lastValidHeight)
+  const attempt = { part, signature, lastValidHeight, bytes }
+  if (!(await recordAttempt(database, id, { attempt, replaced: earlier[0]?.signature }))) throw alreadySent(part)
+}
+
+function alreadySent(part: number): Fault {
+  return new Fault(`part ${part} was sent by another process; run the command again to see what became of it`, {
+    retryable: false,
+  })
+}
+
+/** Transactions of parts of any plan that are on chain and not in the ledger. Refuses while one could still land. */
+export async function findSentUnrecorded(deps: SentPartsDeps): Promise<readonly UnrecordedAttempt[]> {
+  return landedOf(deps, await readUnrecordedAttempts(deps.database))
+}
+
+async function landedOf<Attempt extends PayoutAttempt>(
+  { chain }: SentPartsDeps,
+  attempts: readonly Attempt[],
+): Promise<readonly Attempt[]> {
+  const standings = await judgeAttempts(chain, attempts)
+  assert(standings.size === attempts.length, 'each attempt is judged')
+  const unseen = attempts.find(({ signature }) => standings.get(signature)?.kind === 'unseen')
+  if (unseen !== undefined)
+    throw new Fault(
+      `part ${unseen.part} was signed, and ${unseen.signature} could still land; run the command again in two minutes`,
+      { retryable: true },
+    )
+  return attempts.filter(({ signature }) => {
+    const kind = standings.get(signature)?.kind
+    return kind === 'final' || kind === 'waiting'
+  })
+}

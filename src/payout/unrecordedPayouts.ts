@@ -1,0 +1,83 @@
+import { isPayoutMemo } from '../accounting/payoutPlan.ts'
+import type { Chain } from '../chain/openChain.ts'
+import { type ListedSignature, listedMax } from '../payment/finalityReader.ts'
+import type { Address } from '@tollbook/core/address'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import type { Database } from '../store/database.ts'
+import { findRecorded } from '../store/payoutStore.ts'
+import type { PayoutWallets } from './payoutWallets.ts'
+
+export interface UnrecordedDeps {
+  readonly database: Database
+  readonly chain: {
+    readonly terms: Pick<Chain['terms'], 'mint'>
+    readonly reader: Pick<Chain['reader'], 'find'>
+    readonly finality: Pick<Chain['finality'], 'listSignatures'>
+  }
+  readonly wallets: Pick<PayoutWallets, 'tokenAccounts'>
+}
+
+// A million transactions since a plan was made. The search of a part must end at the plan, or it would be sent twice.
+const pagesSincePlanMax = 1_000
+// 10,000 transactions. A new plan has no slot to search to; what `payout send` has signed is on record besides (sentParts.ts).
+const pagesOfNewPlan = 10
+
+/**
+ * Payouts of any payment wallet on record that are on chain and not in the ledger: all since the slot, or the newest ones.
+ */
+export async function findUnrecorded(
+  deps: UnrecordedDeps,
+  sinceSlot: number | undefined,
+): Promise<readonly ListedSignature[]> {
+  const found: ListedSignature[] = []
+  for (const account of await deps.wallets.tokenAccounts())
+    found.push(...(await findUnrecordedOf(deps, account, sinceSlot)))
+  return found
+}
+
+async function findUnrecordedOf(
+  deps: UnrecordedDeps,
+  account: Address,
+  sinceSlot: number | undefined,
+): Promise<readonly ListedSignature[]> {
+  const { chain, database } = deps
+  const found: ListedSignature[] = []
+  const oldestSlot = sinceSlot ?? 0
+  let before: Signature | undefined
+  for (let page = 0; page < (sinceSlot === undefined ? pagesOfNewPlan : pagesSincePlanMax); page++) {
+    const listed = await chain.finality.listSignatures({ account, commitment: 'confirmed', before, until: undefined })
+    const candidates = listed.filter(
+      ({ memo, hasFailed, slot }) => memo !== undefined && isPayoutMemo(memo) && !hasFailed && slot >= oldestSlot,
+    )
+    const recorded = await findRecorded(
+      database,
+      candidates.map(({ signature }) => signature),
+    )
+    for (const payout of candidates) {
+      if (!recorded.has(payout.signature) && (await hasPaidOut(deps, account, payout))) found.push(payout)
+    }
+    const last = listed.at(-1)
+    if (listed.length < listedMax || last === undefined || last.slot < oldestSlot) return found
+    before = last.signature
+  }
+  if (sinceSlot === undefined) return found
+  throw new Fault(
+    `more than ${pagesSincePlanMax * listedMax} transactions of ${account} are newer than the plan, so its payouts cannot be found; record what was sent, and make a new plan`,
+    { retryable: false },
+  )
+}
+
+/**
+ * Every sender can write our memo into a transaction that names our account; only our wallet can move tokens out of it.
+ */
+async function hasPaidOut({ chain }: UnrecordedDeps, account: Address, { signature }: ListedSignature) {
+  const finding = await chain.reader.find(signature)
+  if (finding.kind !== 'found')
+    throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
+  const { mint } = chain.terms
+  return finding.record.balances.some(
+    ({ tokenAccount, mint: moved, beforeBaseUnits, afterBaseUnits }) =>
+      tokenAccount === account && moved === mint && afterBaseUnits < beforeBaseUnits,
+  )
+}

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import type { Signature } from '@tollbook/core/signature'
+import { rebroadcast, type RebroadcastDeps, type RebroadcastMemory } from '../../src/jobs/rebroadcastJob.ts'
+import { statusesMax } from '../../src/payment/finalityReader.ts'
+import type { PaymentState } from '../../src/payment/payment.ts'
+import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { silentLog } from '../../src/primitives/log.ts'
+import { wallet } from '../payment/paymentStory.ts'
+import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
+
+const unused = (): never => {
+  throw new Error('no transaction of this test is older than a minute')
+}
+
+function signaturesTo(count: number): readonly Signature[] {
+  return Array.from({ length: count }, (_, index) => signatureNumber(index + 1))
+}
+
+/** Sent transactions, oldest first; those of `landed` are final, and no node has the others. */
+function depsOf(open: readonly Signature[], landed: ReadonlySet<Signature>, sent: Set<string>): RebroadcastDeps {
+  const stateOf = (signature: string): PaymentState => {
+    const transactionBase64 = Buffer.from(signature).toString('base64')
+    return { phase: 'submitted', version: 1, wallet, endpoint: '/api/data/crypto', transactionBase64 }
+  }
+  return {
+    clock: heldClock,
+    log: silentLog,
+    lifecycle: lifecycleWith({
+      findOpen: (_question, max) =>
+        Promise.resolve(
+          open.slice(0, max).map((signature, index) => ({
+            reference: solanaReference(signature),
+            createdAtMs: 1,
+            position: index + 1,
+          })),
+        ),
+      loadPayments: (references) =>
+        Promise.resolve(
+          new Map(references.map((reference) => [reference, stateOf(reference.slice('solana:'.length))] as const)),
+        ),
+    }),
+    chain: {
+      landingBound: () => ({ lastValidHeight: 1_000, basis: 'first_presentation' }),
+      find: unused,
+      findStatuses: ({ signatures }) =>
+        Promise.resolve({
+          statuses: signatures.map((signature) =>
+            landed.has(signature) ? { slot: 1, isFinalized: true, hasFailed: true } : undefined,
+          ),
+        }),
+      broadcast({ bytes }) {
+        sent.add(Buffer.from(bytes).toString())
+        return Promise.resolve()
+      },
+    },
+  }
+}
+
+test('a transaction is sent again although more than a page of older ones is settled and was never claimed', async () => {
+  const open = signaturesTo(statusesMax + 1)
+  const sent = new Set<string>()
+  await rebroadcast(depsOf(open, new Set(open.slice(0, -1)), sent), new Map())
+  expect([...sent]).toEqual(open.slice(-1))
+})
+
+test('each of more transactions than one round sends gets its turn, although none of them lands', async () => {
+  const open = signaturesTo(100)
+  const sent = new Set<string>()
+  const memory: RebroadcastMemory = new Map()
+  for (let round = 1; round <= 2; round++) await rebroadcast(depsOf(open, new Set(), sent), memory)
+  expect(sent).toEqual(new Set(open))
+})
