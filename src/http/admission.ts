@@ -87,9 +87,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
   let windows = 0
   let reads = 0
   let servesPayers = false
-  const roomOf = ({ purpose, address }: Visitor): Room =>
-    purpose !== 'read' && earned.has(address) ? 'payer' : purpose
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
+  // The places of payers can all be taken while those of strangers are free.
+  const roomOf = ({ purpose, address }: Visitor): Room =>
+    purpose !== 'read' && earned.has(address) && !isFull('payer') ? 'payer' : purpose
   const window = setInterval(() => {
     const seen = load.read()
     servesPayers = seen.servesPayers

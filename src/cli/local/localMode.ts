@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createService } from '../../compose.ts'
+import { createService, requireFreePorts } from '../../compose.ts'
 import {
   type Config,
   ledgerSettingsFor,
@@ -67,6 +67,7 @@ interface LocalSamples extends Pick<Config, 'providers' | 'products'> {
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()
+  await requireFreePorts(config)
   const home = await openHome(config.local.home)
   const { burnDatabaseUrl, ...database } = await openLocalDatabase(config, { home, opened, ...options })
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })

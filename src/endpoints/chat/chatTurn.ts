@@ -97,7 +97,7 @@ export function supplyOf({ chatServers, liveness }: Chat) {
 /** The model and the tokens that the price of a reply covers. */
 export function coverageOf(chat: Chat, model: string | undefined, tokensMax: number | undefined) {
   return {
-    model: model ?? modelsOf(chat)[0] ?? null,
+    model: model ?? serversOf(chat, undefined)[0]?.models[0] ?? null,
     outputTokensMax: tokensMax ?? rulesOf(chat).outputTokensMax(model),
   }
 }
