@@ -25,7 +25,10 @@ export interface SignerDeps {
 
 const receiptType = 'tollbook-receipt'
 
-/** Signs receipts as compact JWS (RFC 7515) with EdDSA. A reissued receipt says so and keeps its id. */
+/**
+ * Signs receipts as compact JWS (RFC 7515) with EdDSA. A reissued receipt says so and
+ * keeps its id. Throws a retryable `Fault` while the ledger does not accept the key.
+ */
 export function createReceiptSigner(privateKey: ReceiptKey, deps: SignerDeps): SignReceipt {
   const signer = ed25519Signer(privateKey)
   const header = { alg: 'EdDSA', kid: receiptKeyId(privateKey), typ: receiptType } as const

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { createSolanaRpc, type Fetch } from './solanaRpc.ts'
 
-/** Base units, at the commitment that the node was asked for. */
+/** Base units, at the commitment `confirmed`. */
 export interface TokenFigures {
   /** All tokens that exist; each burn lowers it. */
   readonly supplyBaseUnits: bigint

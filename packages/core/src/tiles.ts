@@ -124,7 +124,7 @@ export function tileKey({ level, index }: TileId): string {
 /** By `tileKey`: the hashes of a tile one after the other, full or as far as it is filled. */
 export type TileReader = ReadonlyMap<string, Uint8Array>
 
-/** Hash of a subtree, from full tiles. A tile that the reader does not have is a bug. */
+/** Hash of a range of leaves. Asserts that the tiles it needs have been read. */
 export function hashOfRange(range: LeafRange, tiles: TileReader): Uint8Array {
   return rootOf({ peaks: nodesOf(range).map((node) => hashOfNode(node, tiles)) })
 }

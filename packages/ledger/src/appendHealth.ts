@@ -21,7 +21,7 @@ export interface AppendHealthDeps {
 // Two rounds of the health job. Then appends are tried again, because a closed service would never learn that they work.
 const failingForMs = 10_000
 
-/** The kernel, observed: its last failure decides whether paid routes stay open. */
+/** A failed append counts for `failingForMs`; otherwise the database is asked to plan one. */
 export function createAppendHealth({ kernel, pool, clock }: AppendHealthDeps): AppendHealth {
   let failure: { readonly error: unknown; readonly atMs: number } | undefined
   return {
