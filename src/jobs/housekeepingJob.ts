@@ -6,8 +6,8 @@ export interface HousekeepingDeps extends RepeatDeps {
   readonly forgetOldPresentations: () => Promise<void>
 }
 
-// Partitions are made a week and ten million positions ahead. What has ended is deleted often, because one statement deletes
-// all of it.
+// Partitions are made a week and ten million positions ahead. Old rows are deleted often, because one statement deletes
+// all of them.
 const everyMs = 10 * 60 * 1000
 
 /** Periodic work so that the ledger always has a partition to write to. */
