@@ -127,7 +127,7 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
 interface Asked {
   readonly batch: readonly Waiter[]
   readonly query: StatusQuery
-  /** Whoever is overdue at this time is told what the nodes say, whatever it is. */
+  /** A waiter that is overdue at this time is settled with the answer of the nodes, whatever it is. */
   readonly endsAtMs?: number
 }
 

@@ -74,10 +74,7 @@ export interface AdmissionOptions {
   readonly adapt?: typeof nextLimit
 }
 
-/**
- * Decides in memory, for this instance alone. Health checks and callers who have paid keep their own share of the
- * slots.
- */
+/** Decides in memory, for this instance alone. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
   const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
@@ -90,9 +87,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
   let windows = 0
   let reads = 0
   let servesPayers = false
-  const roomOf = ({ purpose, address }: Visitor): Room =>
-    purpose !== 'read' && earned.has(address) ? 'payer' : purpose
   const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
+  // The places of payers can all be taken while those of strangers are free.
+  const roomOf = ({ purpose, address }: Visitor): Room =>
+    purpose !== 'read' && earned.has(address) && !isFull('payer') ? 'payer' : purpose
   const window = setInterval(() => {
     const seen = load.read()
     servesPayers = seen.servesPayers

@@ -64,26 +64,33 @@ export async function listen(serve: RequestListener, { host, port, ...options }:
     response.shouldKeepAlive = false
     serve(request, response)
   })
-  guardConnections(server, guard)
+  const sockets = guardConnections(server, guard)
   const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
     throw new Fault(`cannot listen on ${host}:${port}: is it taken? choose another port`, {
       cause: error,
       retryable: false,
     })
   })
-  return { port: portOf(server), drain: (options) => drain({ server, acceptors }, options) }
+  return { port: portOf(server), drain: (options) => drain({ server, acceptors, sockets }, options) }
 }
 
-/** A connection that is not taken gets no parser, no timeouts and no listeners, which are four fifths of its cost. */
-function guardConnections(server: Server, { takes, onConnection }: Guard): void {
+/**
+ * A connection that is not taken gets no parser, no timeouts and no listeners, which are four fifths of its cost. Returns all that are
+ * open.
+ */
+function guardConnections(server: Server, { takes, onConnection }: Guard): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
   const [serve] = server.listeners('connection')
   assert(serve !== undefined, 'Node serves connections by a listener')
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
     if (!takes(socket)) return
     Reflect.apply(serve, server, [socket])
     onConnection(socket)
   })
+  return sockets
 }
 
 /** Errors of the parser wait for the answers to the requests before them; after `Connection: close` there is nothing to answer. */
@@ -108,8 +115,14 @@ function answerExpectation(_request: IncomingMessage, response: ServerResponse):
 
 const drainPollMs = 50
 
+interface Opened {
+  readonly server: Server
+  readonly acceptors: readonly NetServer[]
+  readonly sockets: ReadonlySet<Socket>
+}
+
 async function drain(
-  { server, acceptors }: { readonly server: Server; readonly acceptors: readonly NetServer[] },
+  { server, acceptors, sockets }: Opened,
   { timeoutMs, clock, inFlight }: Parameters<Listener['drain']>[0],
 ): Promise<void> {
   const closed = Promise.all(
@@ -121,6 +134,7 @@ async function drain(
   // Answers are written; connections that stay open now are idle or hopeless.
   server.closeIdleConnections()
   await Promise.race([closed, clock.sleep(drainPollMs)])
-  server.closeAllConnections()
+  // Node's own list has only those that it parses.
+  for (const socket of sockets) socket.destroy()
   await closed
 }

@@ -15,6 +15,7 @@ export interface Expense {
 
 export type OverBudget = keyof LamportLimits
 
+/** Counts in memory what the fee payer has spent on a UTC day. */
 export interface LamportBudget {
   /** Takes the expense out of the budget, or names the limit that it would exceed. */
   spend(expense: Expense): OverBudget | undefined

@@ -149,6 +149,15 @@ test('a Retry-After is waited for, and without one the pauses double', async () 
   expect(clock.pausesMs).toEqual([3_000, 1_000, 2_000, 2_000, 8_000])
 })
 
+test('a proof that is being served uses up time and no tries, because the lease of a dead process lasts a minute', async () => {
+  const { payingFetch, service, clock, wallet, url } = await openScene()
+  const body = { error: 'no', code: 'PAYMENT_IN_PROGRESS' }
+  const served = { status: 409, body, headers: { 'retry-after': '5' } }
+  service.script = ['reset', ...Array.from({ length: 13 }, () => served)]
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+  expect([clock.pausesMs.length, wallet.signed]).toEqual([14, 1])
+})
+
 test('each call has its own idempotency key, unless the caller provides one', async () => {
   const { payingFetch, service, keys, url } = await openScene()
   await payingFetch(url(crypto))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createAdmission, type Visitor } from '../../src/http/admission.ts'
+import { createAdmission, type Slot, type Visitor } from '../../src/http/admission.ts'
 import { type Load, limitMax, nextLimit } from '../../src/http/adaptiveLimit.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
@@ -39,6 +39,20 @@ test('a verified payment gives its place back at once, and its address is served
   expect(admission.refuses(payer)).toBe(true)
   expect(admission.inFlight()).toBe(18)
 })
+
+test('a payer who finds the places of payers taken gets one of a stranger', () => {
+  const admission = openAdmission(2)
+  const [one, two, late] = ['192.0.2.2', '192.0.2.3', '192.0.2.4'].map((address) => ({ ...proof, address }))
+  for (const payer of [one, two, late]) for (let n = 0; n < 20; n++) leaveProven(admission.enter(payer ?? proof))
+  for (const payer of [one, two]) for (let n = 0; n < 250; n++) expect(admission.enter(payer ?? proof)).toBeDefined()
+  expect(admission.enter(late ?? proof)).toBeDefined()
+  expect([admission.refuses(proof), admission.refuses(late ?? proof)]).toEqual([true, true])
+})
+
+function leaveProven(slot: Slot | undefined): void {
+  slot?.prove()
+  slot?.leave()
+}
 
 test('while payers are served, reads have a number in each window, because none of them waits', async () => {
   const admission = openAdmission(50)

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { expect, test, vi } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
 import { portOf } from '../../src/http/acceptors.ts'
 import { createConnections } from '../../src/http/connections.ts'
+import { listen } from '../../src/http/server.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { steppedClock } from '../support/steppedClock.ts'
@@ -227,6 +229,20 @@ test('a connection that its client has reset before it was accepted is not serve
   expect([connections.take(socket), connections.count()]).toEqual([false, 0])
 })
 
+test('a shutdown does not wait for connections that are left unread', async () => {
+  const accepted = Promise.withResolvers<Socket>()
+  const takes = (socket: Socket) => {
+    accepted.resolve(socket.pause())
+    return false
+  }
+  const listener = await listen(() => undefined, { host: '127.0.0.1', port: 0, takes })
+  const client = openRawSocket(listener.port, get('/free'))
+  const parked = await accepted.promise
+  afterFile(() => void parked.destroy())
+  await listener.drain({ timeoutMs: 0, clock: systemClock, inFlight: () => 0 })
+  await client.closed
+})
+
 test('when several connections arrive in one turn of the event loop, each closes another idle one', async () => {
   const accepted: Socket[] = []
   const server = createServer((socket) => accepted.push(socket)).listen(0, '127.0.0.1')
@@ -245,15 +261,18 @@ test('when several connections arrive in one turn of the event loop, each closes
 test.each([
   ['junk', 'junk\r\n\r\n'],
   ['CONNECT', ['CONNECT a:1 HTTP/1.1', 'Host: a', '', ''].join('\r\n')],
-])('a connection that began with %s is closed soon, although its client sends on and does not end it', async (_, head) => {
-  vi.useFakeTimers({ toFake: ['setTimeout'] })
-  const { port, connections } = await openPlainServer()
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
-  afterFile(() => void socket.destroy())
-  socket.write(head)
-  await once(socket, 'data')
-  socket.write(Buffer.alloc(100_000))
-  vi.advanceTimersByTime(2_000)
-  vi.useRealTimers()
-  await awaitThat('it is closed', () => connections.count() === 0)
-})
+])(
+  'a connection that began with %s is closed soon, although its client sends on and does not end it',
+  async (_, head) => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const { port, connections } = await openPlainServer()
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
+    afterFile(() => void socket.destroy())
+    socket.write(head)
+    await once(socket, 'data')
+    socket.write(Buffer.alloc(100_000))
+    vi.advanceTimersByTime(2_000)
+    vi.useRealTimers()
+    await awaitThat('it is closed', () => connections.count() === 0)
+  },
+)

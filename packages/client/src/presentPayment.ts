@@ -11,6 +11,7 @@ import { withinTime } from './timeLimit.ts'
 
 /** Limits of one purchase, all attempts together. */
 export interface RetryLimits {
+  /** Answers that the proof is being served are not counted. */
   readonly attemptsMax: number
   readonly attemptTimeoutMs: number
   /** From the first time the proof is presented. */
@@ -35,14 +36,13 @@ export interface Presentation {
 
 /**
  * Presents one proof until it is answered, with the same proof and the same key every time, so that the service
- * recognises
- * one payment and one request. Returns the answer, or throws an error that carries the payment.
+ * recognises one payment and one request. Returns the answer, or throws an error that carries the payment.
  */
 export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
   const { payment, confirmed } = presentation
   const deadlineMs = deps.clock.monotonicMs() + deps.retry.totalTimeMs
   let last: Attempt = { verdict: { kind: 'again', unspent: false, retryAfterMs: undefined } }
-  for (let attempt = 1; attempt <= deps.retry.attemptsMax; attempt++) {
+  for (let attempt = 1, used = 1; used <= deps.retry.attemptsMax; attempt++) {
     const answer = await askOnce(deps, presentation, deadlineMs)
     if (answer instanceof Response) {
       await deps.onEvent({ kind: 'delivered', payment, attempts: attempt })
@@ -57,7 +57,8 @@ export async function presentPayment(deps: PresentDeps, presentation: Presentati
     if (verdict.kind !== 'again') break
     const delayMs = verdict.retryAfterMs ?? backOffMs(attempt)
     const late = deps.clock.monotonicMs() + delayMs >= deadlineMs
-    if (attempt === deps.retry.attemptsMax || late) break
+    if (!isBeingServed(last)) used++
+    if (used > deps.retry.attemptsMax || late) break
     await deps.onEvent({ kind: 'waiting', payment, attempt, delayMs, lastAnswer })
     await deps.clock.sleep(delayMs, presentation.signal)
   }
@@ -94,6 +95,15 @@ async function askOnce(
     signal.throwIfAborted()
     return { lost: error }
   }
+}
+
+// An answer that asks for a shorter wait counts, or a server could have its clients ask it without a pause.
+const servedPauseMinMs = 1_000
+
+/** Only time ends the wait for another request with the same proof: the lease of one whose process died lasts a minute. */
+function isBeingServed({ verdict, lastAnswer }: Attempt): boolean {
+  const pauseMs = verdict.kind === 'again' ? verdict.retryAfterMs : undefined
+  return lastAnswer?.code === 'PAYMENT_IN_PROGRESS' && pauseMs !== undefined && pauseMs >= servedPauseMinMs
 }
 
 function lostAttempt(cause: unknown): Attempt {

@@ -121,20 +121,23 @@ async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promis
 
 /**
  * It would fail, and is not sent: for lack of tokens, or for another reason. Neither is said before the payment was
- * looked for in the same state or a later one, because it may have landed by itself and emptied the wallet.
+ * looked for in the same state or a later one, because it may have landed by itself and emptied the wallet. A wallet that can pay is
+ * not refused for one rehearsal: its node may have been on a fork, and have left it before the wallet was read.
  */
 async function judgeFailure(
   deps: SubmitDeps,
   { order, transaction }: Submission,
-  { slot, text }: Extract<Simulation, { readonly outcome: 'would_fail' }>,
+  first: Extract<Simulation, { readonly outcome: 'would_fail' }>,
 ): Promise<Submitted | Refusal> {
-  const shortage = await findShortage(deps, order, slot)
+  const shortage = await findShortage(deps, order, first.slot)
   if (isRefusal(shortage)) return shortage
-  const minSlot = Math.max(slot, shortage?.slot ?? 0)
+  const last = shortage === undefined ? await deps.chain.simulate(transaction) : first
+  if (last.outcome !== 'would_fail') return { isSent: last.outcome === 'already_landed', bound: undefined }
+  const minSlot = Math.max(last.slot, shortage?.slot ?? 0)
   const finding = await deps.chain.find(transaction.signature, { minSlot })
   if (!isUnseen(finding)) return { isSent: true, bound: undefined }
   if (finding.slot < minSlot) return { isSent: false, bound: undefined }
-  return shortage === undefined ? refuseProof('simulation_failed', text) : refuseShortage(shortage)
+  return shortage === undefined ? refuseProof('simulation_failed', last.text) : refuseShortage(shortage)
 }
 
 function isUnseen(finding: Finding): finding is Unknown {

@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { Fault } from '@tollbook/core/fault'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
-import { payment, relayed } from '../../chain/fixtureTokens.ts'
+import { burn, payment, relayed } from '../../chain/fixtureTokens.ts'
 import { signedThroughTable } from '../../chain/lookupTable.ts'
-import { type Customer, due, gross, newCustomer, signedBy } from '../../chain/chainFixture.ts'
+import { type Customer, due, gross, newCustomer, signedBy, stage } from '../../chain/chainFixture.ts'
 import {
   type VerifierFixture,
   openVerifierFixture,
@@ -176,5 +176,23 @@ test('14e what a node says of a sending does not matter, only what is on chain',
     return errorReply(-32002, 'this transaction has already been processed')
   })
 
+  expect(verdictOf(await present(verifier, payer, header))).toBe('accepted')
+})
+
+test('14f a rehearsal in a fork that is dropped before the wallet is read is not a verdict (I8)', async () => {
+  const { payer, header } = await preparePlain((from) => payment(verifier, from))
+  const fork = verifier.chain.markFork()
+  const emptied = burn(verifier, { from: payer.account, by: payer.address, amount: 10_000_000n })
+  await stage(verifier, [emptied], [payer.keypair])
+  verifier.chain.advanceSlots(2)
+  verifier.node.answer('simulateTransaction', async ({ forward }) => {
+    const text = await forward()
+    verifier.chain.dropFork(fork)
+    verifier.chain.advanceSlots(40)
+    verifier.node.behave()
+    return { status: 200, text }
+  })
+
+  expect(verdictOf(await present(verifier, payer, header))).toBe('PAYMENT_PENDING')
   expect(verdictOf(await present(verifier, payer, header))).toBe('accepted')
 })
