@@ -22,6 +22,8 @@ import { openPayments } from './start/payments/openPayments.ts'
 import { openProducts } from './start/products/openProducts.ts'
 import { soldProducts, type SoldProducts } from './start/products/soldProducts.ts'
 
+export { requireFreePorts } from './start/http/freePorts.ts'
+
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock

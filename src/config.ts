@@ -146,6 +146,7 @@ export function useThreads(count: number): void {
 // and the chain waiting; an idle thread costs a stack of which almost nothing is used.
 const serviceThreads = 64
 
+/** Has to be called before the thread pool of libuv is used for the first time. */
 export function useServiceThreads(): void {
   useThreads(serviceThreads)
 }
@@ -176,6 +177,7 @@ export function mistypedVariables(
   return findMistyped(env, [...environmentNames, ...environmentNames.map((name) => name + fileSuffix)])
 }
 
+/** True when ledger, chain and receipt key are configured, so that the service starts without local mode. */
 export function isServiceConfig(config: Config): config is ServiceConfig {
   return config.ledger !== undefined && config.chain !== undefined && config.receiptSigningKey !== undefined
 }

@@ -7,6 +7,7 @@ import { Fault } from '@tollbook/core/fault'
  * `wal` with the write-ahead log that `tollbook backup wal` receives. A name that begins with a dot is unfinished.
  */
 
+/** Absolute paths of the base backups and of the received write-ahead log. */
 export interface BackupFolder {
   readonly path: string
   readonly walFolder: string
@@ -20,6 +21,7 @@ export function backupFolderAt(path: string): BackupFolder {
 // Backups hold the whole ledger and the password hashes of the roles.
 const closedFolder = 0o700
 
+/** Only its user may enter it. `setting` names the variable for the error. */
 export async function createFolder(path: string, setting: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: closedFolder })
@@ -92,6 +94,7 @@ export async function listWal({ walFolder }: BackupFolder): Promise<readonly str
   return names.filter((name) => /^[0-9A-F]{24}(\.partial)?$|^[0-9A-F]{8}\.history$/.test(name)).toSorted()
 }
 
+/** Size of all files below the folder. */
 export async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())

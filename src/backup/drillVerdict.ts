@@ -3,6 +3,7 @@ import type { CheckpointComparison } from '../store/checkpointFile.ts'
 /** `sound`: it can be served. `older`: it is whole, and lacks events that a checkpoint was signed over. */
 export type DrillVerdict = 'sound' | 'older' | 'broken'
 
+/** Results of the checks on a restored ledger. */
 export interface DrillFindings {
   readonly failedChecks: readonly string[]
   readonly auditExitCode: number
@@ -13,6 +14,7 @@ export interface DrillFindings {
 // 3: nothing is wrong, and a part can no longer be checked. A drill asks no node.
 const passingAuditCodes: ReadonlySet<number> = new Set([0, 3])
 
+/** Sound unless a check failed, the audit found a difference, or a checkpoint is of another or a longer ledger. */
 export function judgeDrill({ failedChecks, auditExitCode, comparisons }: DrillFindings): DrillVerdict {
   if (failedChecks.length > 0 || !passingAuditCodes.has(auditExitCode)) return 'broken'
   if (comparisons.some(({ relation }) => relation === 'other')) return 'broken'

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
 import { type BackupFolder, bytesIn, bytesOf, listWal, startSegmentOf } from './backupFolder.ts'
 
+/** A base backup to lay out as a data directory. */
 export interface Layout {
   /** The folder of one base backup. */
   readonly backup: string

@@ -39,6 +39,7 @@ export async function findTools(search: ToolSearch): Promise<PostgresTools | und
   return fitting.toSorted((a, b) => b.majorVersion - a.majorVersion)[0]
 }
 
+/** Throws a `Fault` that names the Debian packages when the programs are not on this machine. */
 export async function requireTools(search: ToolSearch): Promise<PostgresTools> {
   const tools = await findTools(search)
   if (tools !== undefined) return tools

@@ -27,6 +27,7 @@ export interface ScratchCluster extends AsyncDisposable {
   urlOf(login: string, database: string): string
 }
 
+/** Restores a backup into a new folder, which is removed with the cluster. */
 export async function startScratchCluster(options: ScratchOptions): Promise<ScratchCluster> {
   const { backup, folder, superuser } = options
   const tools = await requireTools({

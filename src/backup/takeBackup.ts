@@ -27,6 +27,7 @@ export interface BackupOrder {
   readonly onMessage: (text: string) => void
 }
 
+/** `removed` lists the older base backups that were deleted. */
 export interface TakenBackup {
   readonly path: string
   readonly bytes: number

@@ -34,6 +34,7 @@ export interface BurnDeps {
   readonly log: Log
 }
 
+/** The content of one burn transaction; the memo names the round. */
 export interface BurnSigning {
   readonly round: number
   readonly baseUnits: bigint
@@ -48,6 +49,7 @@ export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broa
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
 }
 
+/** Outcome of one run. */
 export type BurnOutcome =
   | { readonly outcome: 'nothing_owed' }
   /** Another job has taken the round; the next run continues from what it recorded. */
@@ -62,6 +64,10 @@ interface Settled {
   readonly baseUnits: bigint
 }
 
+/**
+ * One run: continues the open round, or plans one for all that is
+ * owed. Each step is recorded before the chain sees it.
+ */
 export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<BurnOutcome> {
   const { ledger, terms, chain } = deps
   const { open, lastRound, burnedThroughPosition } = await ledger.readRounds(terms.mint)

@@ -36,6 +36,7 @@ export interface Burner {
 
 const connectionsMax = 2
 
+/** Opens the burn process. Throws a `Fault` when the schema or the chain does not fit. */
 export async function openBurner(options: BurnerOptions): Promise<Burner> {
   const { databaseUrl, log, clock } = options
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook burn', connectionsMax, log })

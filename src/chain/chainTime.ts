@@ -16,8 +16,8 @@ export interface ChainTime {
 }
 
 /**
- * Block time carried on by the monotonic clock. A wrong system clock therefore does not change what counts as
- * expired.
+ * Block time carried on by the monotonic clock. A wrong system clock
+ * therefore does not change what counts as expired.
  */
 export function createChainTime(clock: Clock): ChainTime {
   const openedAtMs = clock.monotonicMs()

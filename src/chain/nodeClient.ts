@@ -27,8 +27,8 @@ export interface NodeCall {
 }
 
 /**
- * The node understood the request and rejected it. This is not a fault of the transport; the caller knows the code's
- * meaning.
+ * The node understood the request and rejected it. This is not a fault
+ * of the transport; the caller knows the code's meaning.
  */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'

@@ -58,8 +58,8 @@ export function buildPayout({ terms, memo, payments, blockhash, feePayer }: Payo
 }
 
 /**
- * Signs with every key that the message names. The signature of the fee payer, the first one, identifies the
- * transaction.
+ * Signs with every key that the message names. The signature of the
+ * fee payer, the first one, identifies the transaction.
  */
 export function signPayout(
   unsigned: Uint8Array,

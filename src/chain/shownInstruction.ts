@@ -17,8 +17,8 @@ export const shownInstructionJson = z.union([bareInstruction, parsedInstruction]
 type ShownInstruction = z.infer<typeof shownInstructionJson>
 
 /**
- * Effects of an instruction that a node has decoded (`jsonParsed`). Programs that the node does not know come as raw
- * bytes.
+ * Effects of an instruction that a node has decoded (`jsonParsed`).
+ * Programs that the node does not know come as raw bytes.
  */
 export function readShown(instruction: ShownInstruction): Call {
   const program = addressOf(instruction.programId)

@@ -32,8 +32,8 @@ export interface StatusQuery {
 }
 
 /**
- * One status for each signature, in their order; undefined where the node has none. Throws when the node does not
- * answer.
+ * One status for each signature, in their order; undefined where the
+ * node has none. Throws when the node does not answer.
  */
 export async function readStatuses(
   deps: RotationDeps,

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import { type KnownLedger, runAuditCommand } from '@tollbook/audit/auditCommand'
-import { auditHelp, UsageError } from '@tollbook/audit/commandWords'
+import { auditHelp, auditOptionNames, UsageError } from '@tollbook/audit/commandWords'
 import { findLedger } from './ledgerPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { refuseMistyped } from './mistypedOption.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 /** `tollbook audit`: the command of packages/audit, with what this machine knows about its own service. */
@@ -14,6 +15,7 @@ export function auditCommand(deps: CommandDeps): Command {
     .allowUnknownOption()
     .action(async () => {
       const { stdout, stderr, interrupted, clock } = deps
+      refuseMistyped(command, auditOptionNames)
       const code = await runAuditCommand(command.args, {
         stdout,
         stderr,

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { localnetCommand } from '@tollbook/localnet/localnetCommand'
 import { readConfig } from '../config.ts'
 import { createLog } from '../primitives/log.ts'
+import { enterableFolder, openFolder } from './local/homeFolder.ts'
 
 // Default address of a local node in all Solana tools.
 const standardPort = 8_899
@@ -11,8 +12,9 @@ const standardPort = 8_899
 export function chainCommand(): Command {
   return localnetCommand({
     name: 'chain',
-    settings() {
+    async settings(keepsState) {
       const { logLevel, local } = readConfig()
+      if (keepsState) await openFolder(local.home, enterableFolder)
       return {
         port: local.chainPort === 0 ? standardPort : local.chainPort,
         stateDirectory: join(local.home, 'chain-alone'),

@@ -19,6 +19,7 @@ export interface OpenServiceOptions {
   readonly onProgress: (step: string) => void
 }
 
+/** The service that already runs in this home, or a new one, which `close` stops again. */
 export async function openLocalService(
   config: Config,
   { log, onProgress }: OpenServiceOptions,

@@ -3,9 +3,8 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Output } from './output.ts'
 
 /**
- * Written to a temporary file and renamed when complete: an interrupted export is never taken for a complete one, and
- * an
- * existing file stays until then. A device or a named pipe is written to directly.
+ * Written to a temporary file and renamed when complete: an interrupted export is never taken for a
+ * complete one, and an existing file stays until then. A device or a named pipe is written to directly.
  */
 export async function openOutputFile(path: string): Promise<Output> {
   return reported(path, async () => {

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { runPayCommand } from '@tollbook/client/command/payCommand'
-import { payHelp } from '@tollbook/client/command/payWords'
+import { payHelp, payOptionNames } from '@tollbook/client/command/payWords'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
+import { refuseMistyped } from './mistypedOption.ts'
 import { rethrowAsUsage } from './usageProblem.ts'
 
 /** `tollbook pay`: the command of packages/client, with what this machine knows about its own service. */
@@ -20,6 +21,7 @@ export function payCommand(deps: CommandDeps): Command {
     .exitOverride(rethrowAsUsage)
     .action(async () => {
       const { stdout, stderr, interrupted, clock } = deps
+      refuseMistyped(command, payOptionNames)
       const code = await runPayCommand(command.args, {
         name: 'tollbook pay',
         stdout,

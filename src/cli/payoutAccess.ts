@@ -38,6 +38,7 @@ interface WalletFlags {
   readonly treasuryWallet?: string
 }
 
+/** Options of the command come before the variables. */
 export function payoutWallets(flags: WalletFlags) {
   const { payout } = readConfig()
   return {

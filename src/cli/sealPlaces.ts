@@ -28,6 +28,7 @@ export async function readSealPlaces(deps: CommandDeps, options: PlaceOptions): 
   return { baseUrl, keys, localRpcUrl: own?.rpcUrl }
 }
 
+/** Throws `UsageProblem` with the name of the option. */
 export function requireUrl(option: string, url: string | undefined): string {
   if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageProblem(option, `${url} is not an http(s) URL`)

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { createService } from '../compose.ts'
+import { createService, requireFreePorts } from '../compose.ts'
 import {
   type Config,
   isServiceConfig,
@@ -75,6 +75,7 @@ async function start(config: Config, log: Log, onPartLost: (error: Error) => voi
     const { startLocalMode } = await loadLocalMode()
     return startLocalMode(config, { log, migrate, onPartLost })
   }
+  await requireFreePorts(config)
   const service = await createService(config, { log })
   const { port, sampled, close } = service
   return { baseUrl: `http://${config.server.host}:${port}`, sampled, close }

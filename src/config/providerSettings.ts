@@ -39,6 +39,7 @@ export interface ProviderSettings extends ProviderAddresses {
   readonly handlerTimeoutMs: number
 }
 
+/** Addresses and keys of the providers. */
 export interface ProviderAddresses {
   readonly upstreams: UpstreamSettings
   readonly newsFeeds: readonly NewsFeed[]
@@ -58,6 +59,7 @@ export interface NewsFeed {
   readonly url: string
 }
 
+/** A server that speaks the chat API of OpenAI. */
 export interface AiServer {
   readonly baseUrl: string
   /** The default first. */

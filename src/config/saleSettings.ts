@@ -50,6 +50,7 @@ export const saleVariables = {
 
 type SaleEnvironment = z.infer<z.ZodObject<typeof saleVariables>>
 
+/** Durations in milliseconds. The variables have seconds where people set them. */
 export function saleSettingsOf(env: SaleEnvironment): SaleSettings {
   return {
     quoteTtlMs: env.QUOTE_TTL_SECONDS * 1000,

@@ -5,6 +5,7 @@ import type { PaymentState } from '../payment/payment.ts'
 import type { RecordedPayment } from '../reports/paymentFacts.ts'
 import type { Attempt, ChainAnswer, Diagnosis, PaymentAges, RuleVerdict } from './explanation.ts'
 
+/** Everything that is known about one payment, from the chain, the ledger and the rules. */
 export interface DiagnosisQuestion {
   readonly answer: ChainAnswer
   readonly recorded: RecordedPayment | undefined

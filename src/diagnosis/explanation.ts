@@ -16,6 +16,7 @@ export interface Explanation {
   readonly asOf: string
 }
 
+/** The conclusion, as sentences for the two people who read it. */
 export interface Diagnosis {
   readonly code: DiagnosisCode
   /** For support staff. */
@@ -55,6 +56,7 @@ export const diagnosisCodes = [
 ] as const
 export type DiagnosisCode = (typeof diagnosisCodes)[number]
 
+/** Null members: the chain has no such fact. Amounts are decimal texts of base units. */
 export interface ChainStatement {
   readonly status: 'confirmed' | 'failed' | 'not_found' | 'not_confirmed' | 'unavailable' | 'not_asked'
   readonly words: string
@@ -65,6 +67,7 @@ export interface ChainStatement {
   readonly burnedBaseUnits: string | null
 }
 
+/** Null members: the stream has no such fact in its state. Amounts are decimal texts. */
 export interface LedgerStatement {
   readonly kind: string
   readonly state: string
@@ -82,6 +85,7 @@ export interface LedgerStatement {
   readonly events: readonly { readonly position: number; readonly kind: string; readonly recordedAt: string }[]
 }
 
+/** Amounts are decimal texts of base units and millionths of a US dollar. */
 export interface QuoteStatement {
   readonly id: string
   readonly wallet: string
@@ -92,6 +96,7 @@ export interface QuoteStatement {
   readonly expiresAt: string
 }
 
+/** One rule of docs/verification.md, applied to the payment. */
 export interface RuleVerdict {
   /** Number in docs/verification.md. */
   readonly rule: string
@@ -100,6 +105,7 @@ export interface RuleVerdict {
   readonly why: string
 }
 
+/** One run of the handler for this payment. */
 export interface Attempt {
   readonly attempt: number
   readonly attemptId: string

@@ -32,6 +32,7 @@ export interface Reconciliation {
   readonly asOf: string
 }
 
+/** A change of the wallet on chain that the ledger does not have. */
 export interface UnexplainedTransfer {
   readonly signature: string
   readonly blockTime: string | null

@@ -47,6 +47,7 @@ export interface RefundOrder {
 export const refundActions = ['approve', 'grant', 'record'] as const
 export type RefundAction = (typeof refundActions)[number]
 
+/** `why` is a sentence for the person who decided. */
 export type RefundOutcome =
   | { readonly recorded: true; readonly position: number; readonly leafHash: string; readonly event: string }
   | { readonly recorded: false; readonly why: string }

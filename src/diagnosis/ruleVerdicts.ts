@@ -12,6 +12,7 @@ import {
 import type { QuoteFact } from '../reports/paymentFacts.ts'
 import type { PaymentAges, RuleVerdict } from './explanation.ts'
 
+/** A transaction, judged by the rules that a request would have been judged by. */
 export interface RulesQuestion extends SettlementQuestion {
   /** The quote whose price is asked; undefined where the price list in force decides. */
   readonly quote: QuoteFact | undefined

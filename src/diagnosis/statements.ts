@@ -15,6 +15,7 @@ const nothingOnChain = {
   burnedBaseUnits: null,
 } as const
 
+/** The words claim an absence only where it is proven. */
 export function chainStatement(answer: ChainAnswer, terms: readonly PaymentTerms[]): ChainStatement {
   switch (answer.kind) {
     case 'found':

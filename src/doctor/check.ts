@@ -3,6 +3,7 @@ import { describeError } from '@tollbook/core/fault'
 /** `skipped`: there is nothing to check, and the detail says why. Only `failed` makes the command fail. */
 export type Verdict = 'ok' | 'warning' | 'failed' | 'skipped'
 
+/** `detail` is a sentence for the operator. */
 export interface Result {
   readonly verdict: Verdict
   readonly detail: string
@@ -14,6 +15,7 @@ export interface CheckFinding extends Result {
   readonly check: string
 }
 
+/** May throw: a check that throws has failed. */
 export interface Check {
   readonly name: string
   run(): Result | Promise<Result>

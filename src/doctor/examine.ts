@@ -9,6 +9,7 @@ import { databaseChecks } from './databaseChecks.ts'
 import { ledgerChecks } from './ledgerChecks.ts'
 import { machineChecks } from './machineChecks.ts'
 
+/** An installation to examine. Findings are reported as they come. */
 export interface Examination {
   readonly config: Config
   readonly log: Log
@@ -27,6 +28,7 @@ export async function examine({ config, log, onFinding }: Examination): Promise<
   }
 }
 
+/** A restored database, which is checked without its chain and configuration. */
 export interface RestoredLedger extends Omit<Examination, 'config'> {
   /** A login of the service. */
   readonly serviceUrl: string

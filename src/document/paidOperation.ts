@@ -53,6 +53,7 @@ export interface OperationFacts extends Omit<SampleFacts, 'baseUrl'> {
   readonly verdicts: readonly ErrorAdvice[]
 }
 
+/** Current price of an operation, for its description. */
 export interface OperationPrice {
   readonly baseUrl: string
   /** Undefined while the token has no price. */

@@ -3,6 +3,7 @@ import { requestOf } from '../endpoints/productFacts.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { RailName } from './discovery.ts'
 
+/** In the form of the `x-codeSamples` extension of OpenAPI. */
 export interface CodeSample {
   readonly lang: string
   readonly label: string

@@ -11,6 +11,7 @@ export interface ProviderChainOptions<Query, Data> {
   readonly aheadMaxMs?: number
 }
 
+/** An answer as it is held in the cache. */
 export interface ProviderAnswer<Data> {
   readonly observation: Observation<Data>
   readonly provider: string
@@ -54,6 +55,9 @@ export interface ProvidersInTurn<Query, Data> {
   readonly liveness: Liveness
 }
 
+/**
+ * The first usable answer. Throws `ItemUnknown` or `ProvidersFailed` when no provider has one within `chainMsMax`.
+ */
 export async function askInTurn<Query, Data>(
   { clock, options, liveness }: ProvidersInTurn<Query, Data>,
   query: Query,
@@ -83,6 +87,7 @@ export interface AskedProvider<Query, Data> {
   readonly leftMs: number
 }
 
+/** Asks one provider once. Throws `UpstreamFailure` when it rests, is late or answers with outdated data. */
 export async function askOne<Query, Data>(
   { clock, options, provider, leftMs }: AskedProvider<Query, Data>,
   query: Query,

@@ -17,6 +17,7 @@ export interface Liveness {
   probe(): Promise<void>
 }
 
+/** A provider whose answers decide whether a product is offered. */
 export interface ProbedProvider {
   readonly name: string
   /** A probe costs part of a paid or scarce quota, so others are probed first. */
@@ -54,6 +55,7 @@ interface State extends LivenessDeps {
   gapMs: number
 }
 
+/** In memory of this instance. Without probes every provider counts as answering until it fails. */
 export function createLiveness(deps: LivenessDeps, providers: readonly ProbedProvider[]): Liveness {
   const startedAtMs = deps.clock.monotonicMs()
   const standings = providers

@@ -1,6 +1,7 @@
 import { Fault } from '@tollbook/core/fault'
 import { isNewsCategory, type NewsCategory } from './articles/newsCategory.ts'
 
+/** A feed of one publisher. */
 export interface Feed {
   readonly category: NewsCategory
   readonly url: string

@@ -41,6 +41,7 @@ export interface ArticlePosition {
   readonly urlHash: string
 }
 
+/** A question with its words folded as the store compares them. */
 export interface StoreQuestion extends ArticleQuestion {
   /** Words of which an article has none. */
   readonly excluded?: string | undefined
@@ -48,6 +49,7 @@ export interface StoreQuestion extends ArticleQuestion {
   readonly question?: string | undefined
 }
 
+/** The article of a story that is shown, with the story's other publishers. */
 export interface ServedArticle extends ArticlePosition, ServedMember {
   readonly description: string | undefined
   readonly imageUrl: string | undefined
@@ -79,6 +81,7 @@ export interface NewsSearch {
   find(question: ArticleQuestion): Promise<FoundNews>
 }
 
+/** Articles of one page, and how complete they are. */
 export interface FoundNews {
   readonly articles: readonly ServedArticle[]
   /** Time of the last answer of a relevant provider. */
@@ -115,6 +118,7 @@ interface NewsSearchState extends NewsSearchDeps {
   summary: ArticleSummary | undefined
 }
 
+/** Searches the store, and asks providers where it may lack articles. Concurrent equal questions share one search. */
 export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
   const state: NewsSearchState = {
     ...deps,

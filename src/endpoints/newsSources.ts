@@ -47,6 +47,7 @@ export interface NewsSources {
   readonly searchable: readonly NewsProvider[]
 }
 
+/** Sources of this configuration. A provider without its key is left out. */
 export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
   const guardian = createGuardian(deps)
   const providers = [createHnAlgolia(deps), createGdelt(deps), ...(guardian === undefined ? [] : [guardian])]

@@ -1,6 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { PictureFormat } from '../outbound/browser/renderer.ts'
 
+/** Pixels of the picture, as its file states them. */
 export interface PictureSize {
   readonly width: number
   readonly height: number

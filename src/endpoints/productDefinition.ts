@@ -34,6 +34,7 @@ export interface ProductSource<P extends Json, A, Needs> extends Omit<
   readonly open: (needs: Needs) => ProductHandler<P>
 }
 
+/** A product with its open providers: availability before a quote, and delivery after the payment. */
 export interface ProductHandler<P extends Json> {
   /** Present when settings of the operator change which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
@@ -100,6 +101,7 @@ export interface OpenEndpoint extends Endpoint {
   close(): Promise<void>
 }
 
+/** Connects a definition with what it needs. Nothing is asked yet. */
 export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): OpenEndpoint {
   return { ...definition, ...definition.open(needs) }
 }

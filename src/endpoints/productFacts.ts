@@ -57,6 +57,7 @@ export interface Demonstration {
   readonly notice?: string
 }
 
+/** Facts of this machine that a demonstration can refer to. */
 export interface DemoStage {
   /** A page that a browser of this machine can reach. */
   readonly pageUrl: string

@@ -19,6 +19,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
 const dataUri = z.string().startsWith('data:image/')
 
+/** Draws in threads, so that large pictures do not delay other requests. */
 export function createQrPool(): QrPool {
   const pool = new Piscina<QrOrder, unknown>({
     filename: new URL('./qrWorker.ts', import.meta.url).href,

@@ -72,6 +72,7 @@ const staleRetryMs = 5_000
 
 type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed' | 'openSharedCount'>
 
+/** One source of answers for a product: cache, providers, agreement and budgets. Equal questions share one lookup. */
 export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,

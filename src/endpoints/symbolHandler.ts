@@ -22,6 +22,7 @@ export function moreSymbols(what: string, symbol: RegExp) {
   return text(rule)
 }
 
+/** The symbols of a parameter that `moreSymbols` has accepted. */
 export function splitSymbols(more: string | undefined): readonly string[] {
   return more?.split(',') ?? []
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 const control = /\p{Cc}/u
 const controlButBreaks = /[^\P{Cc}\t\r\n]/u
 
+/** A rule for a text parameter, with its words for errors and its shape for documents. */
 export interface TextRule {
   /** Valid values, completing "must be …". */
   readonly expected: string

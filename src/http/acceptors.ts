@@ -48,16 +48,21 @@ const answerMsMax = 1_000
  * Another instance of ours could share a port that it has opened in the same way, so the port is called first. A socket that
  * listened for a moment would accept callers who wait for this instance, and break their connections.
  */
-async function requireFree({ host, port }: Address): Promise<void> {
+async function requireFree(address: Address): Promise<void> {
+  const { host, port } = address
+  if (await isListening(address)) throw new Error(`listen EADDRINUSE: address already in use ${host}:${port}`)
+}
+
+export async function isListening({ host, port }: Address): Promise<boolean> {
   const socket = connect({ host: calledHosts.get(host) ?? host, port, timeout: answerMsMax })
-  const isTaken = await new Promise<boolean>((resolve) => {
+  const answers = await new Promise<boolean>((resolve) => {
     socket.once('connect', () => resolve(true))
     // Its queue is full.
     socket.once('timeout', () => resolve(true))
     socket.once('error', () => resolve(false))
   })
   socket.destroy()
-  if (isTaken) throw new Error(`listen EADDRINUSE: address already in use ${host}:${port}`)
+  return answers
 }
 
 const calledHosts: ReadonlyMap<string, string> = new Map([

@@ -8,8 +8,8 @@ import type { ServiceAddress } from './serviceAddress.ts'
 const addressesMax = 4
 
 /**
- * A text that names the service's own address, such as the OpenAPI document. It is rendered once per address and
- * version.
+ * A text that names the service's own address, such as the OpenAPI
+ * document. It is rendered once per address and version.
  */
 export interface AddressedText {
   readonly address: Pick<ServiceAddress, 'urlFor'>

@@ -74,10 +74,7 @@ export interface AdmissionOptions {
   readonly adapt?: typeof nextLimit
 }
 
-/**
- * Decides in memory, for this instance alone. Health checks and callers who have paid keep their own share of the
- * slots.
- */
+/** Decides in memory, for this instance alone. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
   const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }

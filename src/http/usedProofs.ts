@@ -11,8 +11,8 @@ export interface UsedProofs {
 const proofsMax = 36_000
 
 /**
- * False for a proof that was used and has not expired, and when the memory is full: no entry is dropped before it
- * expires.
+ * False for a proof that was used and has not expired, and when the
+ * memory is full: no entry is dropped before it expires.
  */
 export function createUsedProofs(max = proofsMax): UsedProofs {
   assert(max > 0, 'a proof can be remembered')

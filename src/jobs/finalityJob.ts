@@ -29,6 +29,8 @@ const pagesMax = 40
 const absenceApartMs = 10_000
 // Absences are judged one by one, with six questions to each node. More at once is an outage and not a fork.
 const absencesMax = 64
+// A payment that no node can judge must not keep the others waiting; after this many in one page the nodes are out of order.
+const failuresMax = 4
 const lateMs = 5 * 60 * 1000
 const alarmMs = 60 * 60 * 1000
 
@@ -36,13 +38,15 @@ const alarmMs = 60 * 60 * 1000
 export interface FinalityMemory {
   /** When a payment was first found to be absent for good. */
   readonly absentSinceMs: Map<Signature, number>
+  /** Number of looks at a payment that is doubtful. */
+  readonly looks: Map<Signature, number>
   oldestAwaitingMs: number | undefined
   lastReversalMs: number | undefined
 }
 
 /** State of an instance that has not run the job yet. */
 export function noFinalityMemory(): FinalityMemory {
-  return { absentSinceMs: new Map(), oldestAwaitingMs: undefined, lastReversalMs: undefined }
+  return { absentSinceMs: new Map(), looks: new Map(), oldestAwaitingMs: undefined, lastReversalMs: undefined }
 }
 
 /** Follows each verified payment until the chain can no longer drop it, or has. One instance at a time does. */
@@ -73,25 +77,28 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
     : undefined
 }
 
-/** One round: every payment that awaits finality is asked for once. */
+/** One round: every payment that awaits finality is asked for once. Throws at the end what has failed. */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
+  const failures: unknown[] = []
   memory.oldestAwaitingMs = undefined
   for (let page = 0; page < pagesMax; page++) {
     const open = await deps.lifecycle.findOpen({ kind: 'awaiting_finality', after }, statusesMax)
     memory.oldestAwaitingMs ??= open[0]?.createdAtMs
-    if (open.length > 0)
-      await judgePage(
-        deps,
-        memory,
-        open.flatMap(({ reference }) => signatureOf(reference) ?? []),
-      )
+    const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])
+    if (signatures.length > 0) failures.push(...(await judgePage(deps, memory, signatures)))
     after = open.at(-1)
-    if (open.length < statusesMax) return
+    if (open.length < statusesMax) break
   }
+  if (failures.length > 0) throw failures[0]
 }
 
-async function judgePage(deps: FinalityDeps, memory: FinalityMemory, signatures: readonly Signature[]): Promise<void> {
+/** Returns the failures of single payments. */
+async function judgePage(
+  deps: FinalityDeps,
+  memory: FinalityMemory,
+  signatures: readonly Signature[],
+): Promise<readonly unknown[]> {
   const statuses = await askStatuses(deps, signatures)
   const final = signatures.flatMap((signature) => {
     const status = statuses.get(signature)
@@ -101,19 +108,33 @@ async function judgePage(deps: FinalityDeps, memory: FinalityMemory, signatures:
   const isDoubtful = (status: SignatureStatus | undefined) =>
     status === undefined || (status.isFinalized && status.hasFailed)
   const doubtful = signatures.filter((signature) => isDoubtful(statuses.get(signature)))
-  for (const signature of statuses.keys()) if (!doubtful.includes(signature)) memory.absentSinceMs.delete(signature)
-  const open = [...final.map(({ signature }) => signature), ...doubtful.slice(0, absencesMax)]
+  for (const signature of statuses.keys()) if (!doubtful.includes(signature)) forget(memory, signature)
+  const looked = (signature: Signature) => memory.looks.get(signature) ?? 0
+  const leastLookedAt = doubtful.toSorted((one, other) => looked(one) - looked(other)).slice(0, absencesMax)
+  const open = [...final.map(({ signature }) => signature), ...leastLookedAt]
   const states = await deps.lifecycle.loadPayments(open.map(solanaReference))
   const stateOf = (signature: Signature) =>
     assertPresent(states.get(solanaReference(signature)), 'an open payment has events')
   // At once, so that they share a commit.
-  await Promise.all(
+  const recorded = await Promise.allSettled(
     final.map(({ signature, slot }) => {
       return conclude(deps, memory, { signature, before: stateOf(signature), verdict: { kind: 'finalized', slot } })
     }),
   )
-  for (const signature of open.slice(final.length))
-    await judgeDoubtful(deps, memory, { signature, before: stateOf(signature) })
+  const failures = recorded.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []))
+  for (const signature of leastLookedAt) {
+    if (failures.length >= failuresMax) break
+    memory.looks.set(signature, looked(signature) + 1)
+    const judging = judgeDoubtful(deps, memory, { signature, before: stateOf(signature) })
+    await judging.catch((error: unknown) => void failures.push(error))
+  }
+  return failures
+}
+
+/** The payment is not doubtful, or no longer open. */
+function forget({ absentSinceMs, looks }: FinalityMemory, signature: Signature): void {
+  absentSinceMs.delete(signature)
+  looks.delete(signature)
 }
 
 /** From the node's memory, and for those that are not there from its disk. */
@@ -149,7 +170,7 @@ async function judgeDoubtful(deps: FinalityDeps, memory: FinalityMemory, judged:
   memory.absentSinceMs.set(signature, sinceMs)
   // A failure on the finalized chain is a record, and an absence is the lack of one: it is looked at twice.
   if (reversal.reason === 'absent' && nowMs - sinceMs < absenceApartMs) return
-  memory.absentSinceMs.delete(signature)
+  forget(memory, signature)
   const { reason, finalizedSlot } = reversal
   await conclude(deps, memory, { ...judged, verdict: { kind: 'reversed', reason, finalizedSlot } })
 }

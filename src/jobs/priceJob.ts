@@ -74,9 +74,8 @@ interface State {
 }
 
 /**
- * Queries the markets on a schedule and never for a caller, so that no caller can choose the moment of a price. Ready
- * after
- * the first poll, whatever its result.
+ * Queries the markets on a schedule and never for a caller, so that no caller can
+ * choose the moment of a price. Ready after the first poll, whatever its result.
  */
 export async function startPriceJob(policy: PricePolicy, deps: PriceJobDeps): Promise<PriceJob> {
   const state: State = { memory: noMemory, inForce: undefined, trouble: undefined }

@@ -55,8 +55,8 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
 }
 
 /**
- * One run: records tokens that arrived without a request as unmatched, once they are too old to be presented as
- * payment.
+ * One run: records tokens that arrived without a request as unmatched,
+ * once they are too old to be presented as payment.
  */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps

@@ -11,16 +11,18 @@ export interface Breaker {
   enter(): void
   /** True when this success closed it. */
   succeeded(): boolean
-  /** True when this failure opened it. */
-  failed(): boolean
+  /** True when this failure opened it. `item`: only this item failed; in a row of failures it counts once. */
+  failed(item?: string): boolean
   rest(durationMs: number): void
 }
 
 const failuresMax = 5
 export const breakerRestMs = 30_000
 
+/** Opens after failures in a row. After its rest one request is sent; its outcome closes or opens it again. */
 export function createBreaker(clock: Clock): Breaker {
   let failuresInARow = 0
+  const failedItems = new Set<string>()
   let isProbed = false
   let restsUntilMs = Number.NEGATIVE_INFINITY
   const rest = (durationMs: number) => {
@@ -34,12 +36,16 @@ export function createBreaker(clock: Clock): Breaker {
     succeeded() {
       const wasOpened = failuresInARow >= failuresMax
       failuresInARow = 0
+      failedItems.clear()
       isProbed = false
       return wasOpened
     },
-    failed() {
-      failuresInARow++
+    failed(item) {
       isProbed = false
+      // Otherwise a caller could close the provider to all others by asking for one malformed item again and again.
+      if (item !== undefined && failedItems.has(item)) return false
+      if (item !== undefined && failedItems.size < failuresMax) failedItems.add(item)
+      failuresInARow++
       if (failuresInARow < failuresMax) return false
       rest(breakerRestMs)
       return true

@@ -39,6 +39,7 @@ const completion = z.object({
 // Reasons that end a complete answer. Some servers leave the reason out.
 const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
 
+/** Throws `UpstreamFailure` for anything but a complete reply. A refusal of the model is `not_covered`. */
 export function readCompletion(
   server: AnsweringServer,
   { text, isJson }: { text: string; isJson: boolean },

@@ -18,6 +18,7 @@ export interface ChatMessage {
   readonly content: string
 }
 
+/** Tokens as the server counted them; null where it does not report them. */
 export interface ChatUsage {
   readonly promptTokens: number | null
   readonly completionTokens: number | null

@@ -50,6 +50,7 @@ interface ChatServerState {
   limitName: RequestForm['limitName']
 }
 
+/** A server with the chat API of OpenAI. Its error bodies are read and never quoted. */
 export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions): ChatServer {
   const { label, baseUrl, models, apiKey, timeoutMs } = options
   const upstream = createUpstream(deps, {
@@ -100,7 +101,7 @@ async function ask(state: ChatServerState, request: ChatRequest, signal: AbortSi
   const answered = await state.upstream.ask({ path, body, signal }, (reply) => {
     if (reply.status >= 200 && reply.status <= 299)
       return readCompletion(answering(state, request), { text: reply.text, isJson: request.isJson === true })
-    return refuse(state, sent, reply)
+    return refuse(state, request, { sent, reply })
   })
   return answered === 'other limit name' ? ask(state, request, signal) : answered
 }
@@ -117,7 +118,7 @@ async function* stream(
     { path, body, headers, signal },
     {
       read: (chunks) => readStream(answering(state, request), chunks),
-      refuse: (reply) => refuse(state, sent, reply),
+      refuse: (reply) => refuse(state, request, { sent, reply }),
     },
   )
   return ended === 'other limit name' ? yield* stream(state, request, signal) : ended
@@ -139,10 +140,28 @@ function answering(
 }
 
 /** Happens once a request: the second one has the other name, and its refusal is a failure. */
-function refuse(state: ChatServerState, sent: SentForm, reply: Reply): 'other limit name' {
+function refuse(
+  state: ChatServerState,
+  request: ChatRequest,
+  { sent, reply }: { readonly sent: SentForm; readonly reply: Reply },
+): 'other limit name' {
+  if (refusesThisRequest(state, request, reply))
+    throw new UpstreamFailure('not_covered', `${state.options.label} answered HTTP ${reply.status} to this request`)
   if (sent.limitName !== 'max_tokens' || !refusesLimitName(reply)) throw statusFailure(state, reply)
   state.limitName = 'max_completion_tokens'
   return 'other limit name'
+}
+
+// OpenRouter, for a message that the moderation of a model has flagged.
+const moderation = z.object({ error: z.object({ metadata: z.object({ reasons: z.array(z.unknown()) }) }) })
+
+/**
+ * Refusals that the next request would not meet: of a flagged message, or of a further model that the server lacks. The server does
+ * not rest after them, or one caller could close it to all others.
+ */
+function refusesThisRequest({ options: { models } }: ChatServerState, { model }: ChatRequest, reply: Reply): boolean {
+  if (reply.status === 404) return model !== undefined && model !== models[0]
+  return reply.status === 403 && moderation.safeParse(jsonOf(reply.text)).success
 }
 
 const limitNameRefusal = z.object({ error: z.object({ param: z.literal('max_tokens') }) })

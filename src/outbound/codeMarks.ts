@@ -18,6 +18,7 @@ interface Fence {
 
 const fenceMin = 3
 
+/** Follows a Markdown text piece by piece, as it is streamed, to know which parts are code. */
 export function createCodeMarks(): CodeMarks {
   let fence: Fence | undefined
   // The run that may have opened a span on this line, and the fence that it is if the line has no other run.

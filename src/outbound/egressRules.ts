@@ -5,6 +5,7 @@ import { isAllowedHost, isGlobalAddress, type Target, webPorts } from './urlGuar
 /** All addresses of a name, of both families; empty when it has none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
+/** Rules for connections to hosts that callers name. */
 export interface EgressRules {
   /** Hosts that may be reached though they are not global. */
   readonly allowHosts: readonly string[]
@@ -35,9 +36,8 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
   return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
-// Not getaddrinfo: it holds one of Node's four threads until the name server answers, and a page may name a hundred
-// hosts
-// of a server that never does. Files and compression of all other requests would wait with it.
+// Not getaddrinfo: it holds one of Node's four threads until the name server answers, and a page may name a
+// hundred hosts of a server that never does. Files and compression of all other requests would wait with it.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
 /** Asks the name servers of this machine, or these. */

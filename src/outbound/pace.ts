@@ -12,6 +12,7 @@ export interface Pace {
   take(): boolean
 }
 
+/** A sliding window over the latest calls. `take` is false at the limit, and then counts nothing. */
 export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit): Pace {
   // The times of the latest calls, oldest first: as many as the limit, which is hundreds at most.
   const takenMs: number[] = []

@@ -4,6 +4,7 @@ import { readBytes, TooLong } from './readBytes.ts'
 import { networkCodeOf, type UpstreamDeps } from './upstream.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
+/** A conditional request for a feed (RFC 9110, 13). */
 export interface FeedRequest {
   readonly url: string
   /** Of the last time; a server that knows them need not send the same again. */

@@ -34,6 +34,7 @@ export interface StreamReading<T, R> {
   refuse(reply: Reply): R
 }
 
+/** One request of a provider's API. */
 export interface UpstreamRequest {
   /** Appended to the base; begins with a slash. */
   readonly path: string
@@ -52,6 +53,7 @@ export interface Reply {
   readonly text: string
 }
 
+/** Limits of one provider. Absent ones have defaults. */
 export interface UpstreamLimits {
   /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
   readonly pace?: PaceLimit
@@ -101,6 +103,7 @@ interface State extends UpstreamDeps {
   readonly retries: Pace
 }
 
+/** Access to one provider with its pace, breaker and retries. Every failure is thrown as `UpstreamFailure`. */
 export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Upstream {
   const { clock } = deps
   const state: State = {
@@ -133,7 +136,7 @@ async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Repl
     noteSuccess(state)
     return answer
   } catch (error) {
-    throw noteFailure(state, error)
+    throw noteFailure(state, request, error)
   }
 }
 
@@ -159,7 +162,7 @@ async function* stream<T, R>(
     // The reader ended a stream that the provider had begun: nothing speaks against the provider.
     if (request.signal?.aborted === true && begun.signal.aborted)
       throw new UpstreamFailure('timeout', `${name} was cut`)
-    failure = noteFailure(state, unreachable(state, error, late.signal))
+    failure = noteFailure(state, request, unreachable(state, error, late.signal))
     throw failure
   } finally {
     stopTimer()
@@ -195,12 +198,16 @@ function noteSuccess({ options: { name }, breaker, log, onCall }: State): void {
   onCall({ upstream: name, outcome: 'answered' })
 }
 
-function noteFailure(state: State, error: unknown): UpstreamFailure {
+function noteFailure(state: State, request: UpstreamRequest, error: unknown): UpstreamFailure {
   const { name } = state.options
   const failure = asFailure(error, name)
   state.onCall({ upstream: name, outcome: failure.kind })
-  learn(state, failure)
+  learn(state, failure, failure.kind === 'bad_payload' ? itemOf(request) : undefined)
   return failure
+}
+
+function itemOf({ path, query = {}, body = '' }: UpstreamRequest): string {
+  return JSON.stringify([path, query, body])
 }
 
 function asFailure(error: unknown, name: string): UpstreamFailure {
@@ -212,6 +219,7 @@ function asFailure(error: unknown, name: string): UpstreamFailure {
 function learn(
   { options: { name, pauseMinMs = pauseMinMsDefault }, breaker, log }: State,
   failure: UpstreamFailure,
+  item: string | undefined,
 ): void {
   const { kind, retryAfterMs = 0 } = failure
   if (kind === 'rate_limited' || retryAfterMs > 0)
@@ -219,7 +227,7 @@ function learn(
   if (!isMissingItem(failure))
     log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
   if (!countsForBreaker(failure)) breaker.succeeded()
-  else if (breaker.failed()) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
+  else if (breaker.failed(item)) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
 }
 
 async function tryAgain<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {

@@ -1,28 +1,32 @@
 import { Fault } from '@tollbook/core/fault'
 
 /**
- * Reason why a provider gave no usable answer, in our terms for all providers; the caller never sees a provider's 401,
- * 402
- * or 429 as such.
- *
- * `not_found`: it does not know the item · `not_covered`: it does not serve this kind or region ·
- * `rate_limited`: it, or our own limit, requires a pause · `auth`: key, plan or quota · `blocked`: region or User-Agent
- * ·
- * `incomplete`: a field that we sell is missing, zero or stale · `bad_payload`: not the documented shape ·
- * `upstream`: its 5xx, or no connection · `timeout` · `resting`: its breaker is open, no request was sent.
+ * Reason why a provider gave no usable answer, in our terms for all
+ * providers; the caller never sees a provider's 401, 402 or 429 as such.
  */
 export type FailureKind =
+  /** It does not know the item. */
   | 'not_found'
+  /** It does not serve this kind of item or this region. */
   | 'not_covered'
+  /** It, or our own limit, requires a pause. */
   | 'rate_limited'
+  /** It rejected the key, or the plan or quota of the key. */
   | 'auth'
+  /** It rejects our region or User-Agent. */
   | 'blocked'
+  /** A field that we sell is missing, zero or stale. */
   | 'incomplete'
+  /** The answer does not have the documented shape. */
   | 'bad_payload'
+  /** It answered with 5xx, or no connection was made. */
   | 'upstream'
+  /** It did not answer in time. */
   | 'timeout'
+  /** Its breaker is open: no request was sent. */
   | 'resting'
 
+/** A provider gave no usable answer. Another provider may, so it is always retryable. */
 export class UpstreamFailure extends Fault {
   override readonly name = 'UpstreamFailure'
   readonly kind: FailureKind

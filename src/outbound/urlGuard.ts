@@ -39,6 +39,7 @@ for (const [address, prefix] of notGlobalV6) blocked.addSubnet(address, prefix, 
 const globalV6 = new BlockList()
 globalV6.addSubnet('2000::', 3, 'ipv6')
 
+/** Whether an IP address is publicly routable. False for a text that is not an IP address. */
 export function isGlobalAddress(address: string): boolean {
   if (isIPv4(address)) return !blocked.check(address, 'ipv4')
   return isIP(address) === 6 && globalV6.check(address, 'ipv6') && !blocked.check(address, 'ipv6')
@@ -95,8 +96,8 @@ export function findUrlProblem(text: string, allowHosts: readonly string[] = [])
   const port = portOf(url)
   if (isAllowedHost(allowHosts, { hostname: url.hostname, port })) return undefined
   if (!webPorts.includes(port)) return 'must use port 80 or 443'
-  // Node leaves a label unchanged that is not punycode; a label that still begins with xn-- after decoding names no
-  // host.
+  // Node leaves a label unchanged that is not punycode; a label that
+  // still begins with xn-- after decoding names no host.
   if (/(^|\.)xn--/.test(domainToUnicode(url.hostname))) return 'must have a valid international host name'
   return findHostProblem(url.hostname)
 }

@@ -96,7 +96,7 @@ export function decideRefund(state: PaymentState): PaymentDecision | undefined {
   return { step: 'payment.refund', events: [refundEvent(state)] }
 }
 
-/** Tokens that arrived without a request. The wallet is unknown where several wallets sent. */
+/** Tokens that arrived without a request. The wallet is undefined when no single sender is known. */
 export interface ReceivedTransfer {
   readonly wallet: Address | undefined
   readonly mint: Address

@@ -5,9 +5,9 @@ import type { Fulfilment } from './receipt.ts'
 import type { ListedPrice, Quote } from '@tollbook/core/quote'
 
 /**
- * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who is first. Every method throws a
- * retryable `Fault` when the outcome is unknown; the caller gets that answer, and never that the payment is invalid
- * (I8).
+ * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who
+ * is first. Every method throws a retryable `Fault` when the outcome is unknown;
+ * the caller gets that answer, and never that the payment is invalid (I8).
  */
 export interface PaymentLedger {
   /** A payment and an idempotency key, as the ledger knows them. */
@@ -37,7 +37,7 @@ export interface PaymentLedger {
   findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
 }
 
-/** Keys of one lookup: all of them are read in one query. */
+/** Keys of one lookup: of a payment, and of an earlier request of its wallet. */
 export interface PaymentLookup {
   readonly reference: PaymentReference
   readonly wallet: Address
@@ -51,7 +51,10 @@ export interface DeliveryQuestion {
   readonly attemptId: string
 }
 
-/** The ledger's record of a proof and an idempotency key, in one snapshot. */
+/**
+ * Record of a payment and an idempotency key. The payment is read first,
+ * so that one that is seen fulfilled comes with its stored answer.
+ */
 export interface KnownPayment {
   readonly payment: PaymentState
   /** Present when this wallet used the idempotency key within its time to live. */

@@ -4,9 +4,8 @@ import { isoTime } from '@tollbook/core/clock'
 import type { PriceListPublished, SettingChanged } from './events/settingEvents.ts'
 
 /*
- * Price lists and settings of the ledger. Each version is a separate stream, `prices#17` or `receipt-key#1`, and is
- * guarded
- * by the version before it, so that numbers have no gap and two writers cannot take the same one.
+ * Price lists and settings of the ledger. Each version is a separate stream, `prices#17` or `receipt-key#1`, and
+ * is guarded by the version before it, so that numbers have no gap and two writers cannot take the same one.
  */
 
 /** First byte of their streams' ids in the ledger (migrations/kinds). */

@@ -47,9 +47,9 @@ export interface SettlementEvidence {
   readonly slot: number
   readonly blockTimeMs: number
   /**
-   * The signed transaction itself. With it the payer's signature and the instructions can be checked permanently
-   * without a
-   * node, which keeps history for days only. Undefined if the node's answer could not be turned back into bytes.
+   * The signed transaction itself. With it the payer's signature and the
+   * instructions can be checked permanently without a node, which keeps history for
+   * days only. Undefined if the node's answer could not be turned back into bytes.
    */
   readonly transactionBase64: string | undefined
 }

@@ -25,6 +25,7 @@ export interface HolderPayouts {
   end(plan: PayoutPlan): Promise<void>
 }
 
+/** Text to store, with the digest that the plan will quote. */
 export interface SnapshotFile {
   readonly text: string
   readonly sha256: string
@@ -32,6 +33,7 @@ export interface SnapshotFile {
   readonly accounts: number
 }
 
+/** Choices of the operator for one payout to holders. */
 export interface HolderRequest {
   /** Name of the share that is divided. */
   readonly share: string
@@ -53,6 +55,7 @@ interface HolderPayoutsDeps extends HolderPaymentDeps {
 // A million token accounts are some 400 MB of JSON, and strings end at 512 MB.
 const answerBytesMax = 500_000_000
 
+/** Payouts of one debt to all holders of the token, in many transactions that can be resumed. */
 export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
   const { chain, rpcUrl: url } = deps
   return {

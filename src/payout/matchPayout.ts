@@ -4,6 +4,7 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import { isPayoutMemo, payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
 
+/** A transaction on chain, and the plan that it should carry out. */
 export interface PayoutMatch {
   readonly record: TransactionRecord
   readonly plan: PayoutPlan
@@ -12,9 +13,8 @@ export interface PayoutMatch {
 }
 
 /**
- * Checks whether this transaction pays one part of the plan, all of it and nothing else. The recorded amount is what
- * left
- * our wallet, independent of a fee that the mint withheld. A text explains a rejection.
+ * Checks whether this transaction pays one part of the plan, all of it and nothing else. The recorded
+ * amount is what left our wallet, independent of a fee that the mint withheld. A text explains a rejection.
  */
 export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch): DistributionPaid | string {
   if (plan.mint !== terms.mint || plan.paymentWallet !== terms.paymentWallet || plan.network !== terms.network)

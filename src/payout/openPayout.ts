@@ -50,6 +50,7 @@ export interface Payout {
   close(): Promise<void>
 }
 
+/** Choices of the operator for one payout of debts. */
 export interface PayoutRequest {
   readonly destinations: Destinations
   readonly leastBaseUnits: bigint
@@ -59,12 +60,14 @@ export interface PayoutRequest {
   readonly fromOldWallet?: boolean
 }
 
+/** To be signed by the payment wallet, offline if need be, before `lastValidBlockHeight`. */
 export interface UnsignedPayout {
   readonly transaction: Uint8Array
   readonly memo: string
   readonly lastValidBlockHeight: number
 }
 
+/** A part of the plan, on record at this position. */
 export interface RecordedPart {
   readonly part: number
   readonly position: number
@@ -80,6 +83,9 @@ interface Opened {
 
 const connectionsMax = 2
 
+/**
+ * Opens database and chain for the operator's commands. Throws a `Fault` when the schema does not fit this program.
+ */
 export async function openPayout(options: PayoutOptions): Promise<Payout> {
   const { databaseUrl, log, clock } = options
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook payout', connectionsMax, log })

@@ -32,6 +32,7 @@ interface BuiltPart {
   readonly lastValidBlockHeight: number
 }
 
+/** A plan to pay, with the keys that sign. */
 export interface HolderPaymentOrder {
   readonly plan: PayoutPlan
   readonly feePayer: Address

@@ -29,6 +29,7 @@ export interface PayoutWalletsDeps {
 
 const name = 'payment-wallet'
 
+/** Payment wallets of the ledger, the present one and the former ones. Each call reads them again. */
 export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
   const { database, chain } = deps
   const periods = async () => periodsOf((await readVersions(database, [name])).get(name) ?? [])

@@ -91,7 +91,7 @@ export function refuseOvertaken(): Refusal {
   return refuse('PAYMENT_IN_PROGRESS', 'another request with this proof was faster; repeat with the same proof', 1)
 }
 
-/** 409: the key is stored for 24 hours, for a different order or a different payment. */
+/** 422: the key is stored for 24 hours, for a different order or a different payment. */
 export function refuseReusedKey(): Refusal {
   return refuse(
     'IDEMPOTENCY_KEY_REUSED',

@@ -12,6 +12,7 @@ export interface LogOptions {
   readonly destination?: DestinationStream
 }
 
+/** One line of JSON for each entry, on standard output unless a destination is given. */
 export function createLog(options: LogOptions): Log {
   const settings = {
     name: options.name,

@@ -14,6 +14,7 @@ export interface BurnDebt {
   readonly lastRound: ConfirmedRound | undefined
 }
 
+/** A burn that the ledger has confirmed on chain. */
 export interface ConfirmedRound {
   readonly round: number
   readonly signature: string

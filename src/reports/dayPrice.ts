@@ -55,6 +55,7 @@ export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilde
     where t.mint = ${mint} and ${days})`
 }
 
+/** The price by which amounts of that day are valued; undefined if none is known. */
 export async function priceOn(
   database: Database,
   { mint, day, prices }: { readonly mint: string; readonly day: string; readonly prices?: RawBuilder<unknown> },

@@ -13,6 +13,7 @@ export interface MoneyFigures {
   readonly lateEntries: number
 }
 
+/** Revenue of one endpoint, since the beginning. */
 export interface EndpointRevenue {
   readonly endpoint: string
   /** Earned by deliveries: the sum of all shares. */
@@ -27,6 +28,7 @@ interface EndpointRow {
   readonly value: string
 }
 
+/** Sums of the projection, as of its position. Throws a retryable `Fault` when the database does not answer. */
 export function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
   return readOrFault('the money metrics', async () => {
     const { rows: accounts } = await sql<{ account: string; balance: string }>`

@@ -32,6 +32,7 @@ export interface PaymentFacts {
   presentedAtMs(reference: PaymentReference): Promise<number | undefined>
 }
 
+/** A stream as the ledger has it, for diagnosis. */
 export interface RecordedPayment {
   /** payment, payout or burn. */
   readonly kind: string
@@ -55,6 +56,7 @@ export interface QuotesQuestion {
   readonly toMs: number
 }
 
+/** A stored quote with the price list that it was made from. */
 export interface QuoteFact {
   readonly id: string
   readonly wallet: string
@@ -66,6 +68,7 @@ export interface QuoteFact {
   readonly price: ListedPrice
 }
 
+/** Reads only. Every method throws a retryable `Fault` when the database does not answer. */
 export function createPaymentFacts(database: Database): PaymentFacts {
   return {
     payment: (reference) => readOrFault('a payment', () => readPayment(database, reference)),

@@ -24,6 +24,7 @@ export interface AskedReport extends ReportQuestion {
   readonly token: LedgerToken
 }
 
+/** One page of a report. Chosen columns are selected after it was read. */
 export async function readReport(
   database: Database,
   { report, token, ...question }: AskedReport,

@@ -6,6 +6,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
  * others, in the order in which they arose.
  */
 
+/** One change of a debt to a wallet, in commit order. */
 export type RefundMove =
   /** Negative when the debt was taken back, as a reversal does. */
   | (MoveBase & { readonly kind: 'owed'; readonly reference: string })

@@ -21,6 +21,9 @@ export interface CsvTable {
   readonly decimals: number
 }
 
+/**
+ * Amounts in base units have a second column in tokens. Texts that begin like a formula are escaped for spreadsheets.
+ */
 export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
   const lines = stringify({
     header: true,

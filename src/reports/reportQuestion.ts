@@ -141,6 +141,7 @@ const accepted: Readonly<Record<ReportName, readonly string[]>> = {
   'trial-balance': ['from', 'to', 'month', 'quarter'],
 }
 
+/** Parses the query of a report. Every problem is named at once, with its field. */
 export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,

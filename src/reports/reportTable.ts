@@ -23,6 +23,7 @@ export function cellsOf(row: SqlRow): ReportRow {
   return Object.fromEntries(cells)
 }
 
+/** Columns of base units are known by their name, which ends in the unit. */
 export function isAmount(column: string): boolean {
   return column.endsWith('BaseUnits')
 }

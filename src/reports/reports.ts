@@ -48,6 +48,7 @@ export interface Positioned<Read> extends ReportPosition {
 // A backlog of about a million events. A reader's login rolls up nothing.
 const stepsMax = 200
 
+/** Reports first bring the projection up to date, and state the position that they are of. */
 export function createReports(database: Database, token: LedgerToken): Reports {
   const positioned = async <Read>(read: () => Promise<Read>): Promise<Positioned<Read>> => {
     await rollUp(database)

@@ -11,11 +11,10 @@ export interface ReportPosition {
 export const eventsPerRollUpMax = 5_000
 
 /**
- * Brings the tables of the reports nearer to the head of the ledger; returns the number of processed events. Does nothing
- * in a session that may only read, such as an auditor's, or one on a standby. Checks first, because a lock is a write and mostly there is
- * nothing to do. The call is a separate statement: PostgreSQL checks the right to execute a function before it
- * evaluates
- * the condition around it.
+ * Brings the tables of the reports nearer to the head of the ledger; returns the number of processed events. Does
+ * nothing in a session that may only read, such as an auditor's, or one on a standby. Checks first, because a lock is
+ * a write and mostly there is nothing to do. The call is a separate statement: PostgreSQL checks the right to execute
+ * a function before it evaluates the condition around it.
  */
 export async function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
   return readOrFault('the roll-up of the reports', async () => {
@@ -29,6 +28,7 @@ export async function rollUp(database: Database, eventsMax = eventsPerRollUpMax)
   })
 }
 
+/** Position of the projection, and the end of the ledger. */
 export async function reportPosition(database: Database): Promise<ReportPosition> {
   const row = await readOrFault('the position of the reports', async () => {
     const { rows } = await sql<{ position: number; head: number }>`

@@ -27,6 +27,7 @@ export interface InclusionQuestion {
   readonly treeSize: number | undefined
 }
 
+/** Hashes in base64, with the signed note of the tree. */
 export type InclusionProof = Readonly<{
   position: number
   leafHash: string
@@ -38,6 +39,7 @@ export type InclusionProof = Readonly<{
 
 export type TreeSizes = Readonly<{ from: number; to: number }>
 
+/** Hashes in base64. Sizes count events. */
 export type ConsistencyProof = Readonly<{
   from: number
   to: number
@@ -46,6 +48,7 @@ export type ConsistencyProof = Readonly<{
   checkpoints: Readonly<{ from: string | null; to: string | null }>
 }>
 
+/** Proofs from stored tiles. Every method throws a retryable `Fault` when the database does not answer. */
 export function readSealedTree(database: Database): SealedTree {
   return {
     checkpoint: () => readOrFault('the newest checkpoint', async () => (await newestCheckpoint(database))?.note),

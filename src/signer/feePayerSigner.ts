@@ -8,6 +8,7 @@ import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../pay
 import { createLamportBudget, type LamportLimits, type OverBudget } from './lamportBudget.ts'
 import type { Signing, SigningJournal } from './signingJournal.ts'
 
+/** Signs payments of others as their fee payer, within its rules and its budget. */
 export interface FeePayerSigner {
   readonly address: Address
   /** False when the budget of the day does not suffice for one more payment. */
@@ -19,6 +20,7 @@ export interface FeePayerSigner {
   sign(bytes: Uint8Array): Promise<SigningOutcome>
 }
 
+/** Lamports of one UTC day. */
 export interface DayBudget {
   readonly lamports: number
   readonly leftLamports: number

@@ -45,6 +45,7 @@ const standingForMs = 1_000
 const timeoutMs = 5_000
 const signatureRetrySeconds = 60
 
+/** The standing of the signer is remembered for `standingForMs`, so that an offer costs no call. */
 export function createSignerClient({ socketPath, clock, onBudget }: SignerClientOptions): SignerClient {
   let standing: { readonly value: Promise<SignerStanding>; readonly atMs: number } | undefined
   return {

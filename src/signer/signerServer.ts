@@ -31,6 +31,7 @@ export async function claimSocket(socketPath: string): Promise<void> {
   await rm(socketPath, { force: true })
 }
 
+/** Listens on a Unix socket that only its owner and group may use. */
 export async function openSignerServer({ socketPath, signer, log }: SignerServerOptions): Promise<SignerServer> {
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
     serve(signer, request).then(

@@ -13,9 +13,8 @@ import { headPosition } from './sealStore.ts'
 import { writeFileAtomically } from './writeFileAtomically.ts'
 
 /*
- * The newest checkpoint, stored outside the database: it distinguishes a restored backup from the ledger. A backup does
- * not
- * know payments claimed after it was made, so they could buy a second time.
+ * The newest checkpoint, stored outside the database: it distinguishes a restored backup from the
+ * ledger. A backup does not know payments claimed after it was made, so they could buy a second time.
  */
 
 /**

@@ -17,7 +17,7 @@ export interface LifecycleDeps {
   readonly election: Election
 }
 
-/** Work of the jobs on payments. Under a lease, writes are rejected once another instance holds it. */
+/** Work of the jobs on payments. The lease guards `moveScanPlace` against an instance that was replaced. */
 export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): PaymentLifecycle {
   const { database, election } = deps
   return {
@@ -38,7 +38,7 @@ export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): Paym
   }
 }
 
-// CLAIM_LEASE_SECONDS is 600 at most.
+// The maximum of CLAIM_LEASE_SECONDS (src/config/saleSettings.ts), in minutes.
 const leaseMaxMinutes = 10
 
 async function findOpen(database: Database, question: OpenQuestion, max: number): Promise<readonly OpenPayment[]> {
@@ -63,7 +63,7 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
         return (
           open
             .where('queue', '=', 'lease')
-            // A lease beyond the longest one was taken before the clock of the database went back.
+            // A lease that ends later than any permitted one was taken before the clock of the database went back.
             .where(sql<boolean>`(due_at <= now() or due_at > now() + ${leaseMaxMinutes}::float8 * interval '1 minute')`)
             .execute()
         )

@@ -1,17 +1,17 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Database, readOrFault } from './database.ts'
+import { createNewsPolls, type NewsMark, type NewsPolls, sampleMark } from './newsPolls.ts'
 
-/** Articles of the last week, grouped into stories. Not part of the ledger: all of it can be polled again. */
-export interface NewsStore {
+/**
+ * Articles of the last week, grouped into stories, and the schedule of the polls that
+ * bring them. Not part of the ledger: all of it can be polled again.
+ */
+export interface NewsStore extends NewsPolls {
   /** Number of new stories among them. */
   keep(batch: NewsBatch): Promise<number>
   /** The newest first. */
   find(question: NewsQuestion): Promise<readonly StoredArticle[]>
   summary(): Promise<NewsSummary>
-  /** One poll that is due, reserved for us; undefined when none is. */
-  takePoll(polls: readonly PollPlan[]): Promise<TakenPoll | undefined>
-  pollSucceeded(done: PollDone): Promise<void>
-  pollFailed(name: string): Promise<void>
   forgetOld(): Promise<void>
 }
 
@@ -98,54 +98,23 @@ export interface NewsSummary {
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
-/** A poll that is repeated. Polls of one lane share a provider's limit. */
-export interface PollPlan {
-  readonly name: string
-  readonly lane: string
-  readonly category: string
-  /** Between two polls of one lane, over all instances. */
-  readonly spacingMs: number
-}
-
-/** A poll that this instance has reserved, with the validators of the last answer. */
-export interface TakenPoll {
-  readonly name: string
-  readonly etag: string | undefined
-  readonly lastModified: string | undefined
-}
-
-export interface PollDone extends TakenPoll {
-  readonly everyMs: number
-}
-
 export interface NewsStoreOptions {
   /** Samples and news may be kept in one database one after the other; neither is ever served as the other. */
   readonly isSample: boolean
 }
 
-// Longer than a poll may take; after it another instance may take the same poll.
-const leaseMs = 60_000
-const sampleMark = 'sample:'
-
 interface NewsStorage {
   readonly database: Database
-  readonly mark: '' | typeof sampleMark
+  readonly mark: NewsMark
 }
 
 export function createNewsStore(database: Database, { isSample }: NewsStoreOptions): NewsStore {
   const storage: NewsStorage = { database, mark: isSample ? sampleMark : '' }
-  const marked = (name: string): string => storage.mark + name
   return {
     keep: (batch) => keep(storage, batch),
     find: (question) => readOrFault('news', () => find(storage, question)),
     summary: () => readOrFault('news', () => summary(storage)),
-    takePoll: (polls) => takePoll(storage, polls),
-    async pollSucceeded({ name, everyMs, etag = null, lastModified = null }) {
-      await sql`select news.poll_succeeded(${marked(name)}, ${everyMs}, ${etag}, ${lastModified})`.execute(database)
-    },
-    async pollFailed(name) {
-      await sql`select news.poll_failed(${marked(name)})`.execute(database)
-    },
+    ...createNewsPolls(database, storage.mark),
     async forgetOld() {
       await sql`select news.forget_old()`.execute(database)
     },
@@ -289,18 +258,4 @@ async function summary({ database, mark }: NewsStorage): Promise<NewsSummary> {
       rows.flatMap(({ category, succeeded_at: at }) => (at === null ? [] : [[category, at.getTime()] as const])),
     ),
   }
-}
-
-async function takePoll({ database, mark }: NewsStorage, polls: readonly PollPlan[]): Promise<TakenPoll | undefined> {
-  const column = <T>(value: (poll: PollPlan) => T): T[] => polls.map(value)
-  const { rows } = await sql<{ poll: string; poll_etag: string | null; poll_last_modified: string | null }>`
-    select * from news.take_poll(
-      ${column(({ name }) => mark + name)}::text[], ${column(({ lane }) => mark + lane)}::text[],
-      ${column(({ category }) => category)}::text[], ${column(({ spacingMs }) => spacingMs)}::integer[], ${leaseMs})`.execute(
-    database,
-  )
-  const [row] = rows
-  if (row === undefined) return undefined
-  const name = row.poll.slice(mark.length)
-  return { name, etag: row.poll_etag ?? undefined, lastModified: row.poll_last_modified ?? undefined }
 }

@@ -36,7 +36,7 @@ export interface RecordedDecision {
   readonly leafHash: string
 }
 
-/** A refund that also moves a delivered payment: both streams are appended in one database transaction. */
+/** An event of a payment and the approval of its refund, appended in one database transaction. */
 export interface RefundBooking {
   readonly reference: PaymentReference
   readonly before: PaymentState

@@ -35,6 +35,24 @@ test('every command ends with 2 for an option that does not exist', async () => 
   }
 })
 
+test('every command suggests the option that a mistyped one was probably meant to be', async () => {
+  const mistyped = {
+    serve: '--sample-upstream',
+    pay: '--max-ud',
+    audit: '--databse',
+    export: '--outptu',
+    faucet: '--sool',
+  }
+  for (const [name, option] of Object.entries(mistyped)) {
+    const [command] = await loadCommands(name, deps)
+    let said = ''
+    const writeErr = (text: string) => void (said += text)
+    command?.exitOverride().configureOutput({ writeErr, writeOut: () => undefined })
+    await expect(command?.parseAsync([option, 'x'], { from: 'user' }), name).rejects.toBeInstanceOf(CommanderError)
+    expect(said, name).toContain('Did you mean --')
+  }
+})
+
 test('a command whose package is not installed is not listed, and every other fault is thrown', async () => {
   const missing = 'a-package-that-is-not-installed'
   const loadMissing = async (): Promise<Command> => import(missing)

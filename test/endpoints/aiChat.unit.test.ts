@@ -20,7 +20,11 @@ import {
 import { answersJson, answersText, type Script } from '../support/loopbackServer.ts'
 
 async function say(endpoint: Endpoint, message = 'Say hi', signal = new AbortController().signal): Promise<Outcome> {
-  const read = endpoint.read({ message })
+  return sayAs(endpoint, { message }, signal)
+}
+
+async function sayAs(endpoint: Endpoint, order: object, signal = new AbortController().signal): Promise<Outcome> {
+  const read = endpoint.read(order)
   assert(read.ok, 'the message is legal')
   return read.deliver({ signal, requestId: 'request_1', payer: 'wallet', payment: 'payment' })
 }
@@ -316,6 +320,17 @@ describe('before a quote', () => {
     first.script(says({}, { ...message(''), finish_reason: 'content_filter' }))
     const chat = openChat()
     for (let asked = 1; asked <= 12; asked++) await say(chat)
+    expect(chat.whyUnavailable()).toBeUndefined()
+  })
+
+  test('a flagged message, and a further model that the server lacks, do not close it to other callers', async () => {
+    const chat = openChat()
+    const metadata = { reasons: ['harassment'], flagged_input: 'Say…', provider_name: 'x', model_slug: 'y' }
+    first.script(answersJson(403, { error: { code: 403, message: 'Your input was flagged', metadata } }))
+    expect(await say(chat)).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    expect(chat.whyUnavailable()).toBeUndefined()
+    first.script(answersJson(404, { error: { message: 'model "larger" not found' } }))
+    expect(await sayAs(chat, { message: 'Say hi', model: 'larger' })).toMatchObject({ kind: 'failed' })
     expect(chat.whyUnavailable()).toBeUndefined()
   })
 })

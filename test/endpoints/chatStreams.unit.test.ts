@@ -107,6 +107,10 @@ describe('an order', () => {
     expect(read.ok && read.covers?.()).toEqual({ model: 'llama3.2', outputTokensMax: 20 })
     const plain = openCompletions().read({ model: 'larger', messages: [{ role: 'user', content: 'a' }] })
     expect(plain.ok && plain.covers?.()).toEqual({ model: 'larger', outputTokensMax: 256 })
+    // The first server answers only those who pay for its model.
+    const modelPrices = new Map([['llama3.2', { priceMicroUsd: 250_000n, outputTokensMax: undefined }]])
+    const unnamed = openChat({ servers: [first, second], modelPrices }).read({ message: 'a' })
+    expect(unnamed.ok && unnamed.covers?.()).toEqual({ model: 'other-model', outputTokensMax: 256 })
   })
 
   test('pays for the tokens of its model, whose limit may be its own', async () => {

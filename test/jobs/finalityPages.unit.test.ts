@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import { noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
 import { statusesMax } from '../../src/payment/finalityReader.ts'
+import { Fault } from '@tollbook/core/fault'
+import type { Reversal } from '../../src/payment/finalityReader.ts'
+import type { PaymentState } from '../../src/payment/payment.ts'
+import { settlementOf } from '../payment/paymentStory.ts'
 import { solanaReference } from '../../src/payment/paymentReference.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
@@ -48,4 +52,71 @@ test('a round asks for every open payment, page by page', async () => {
   )
   expect(asked).toHaveLength(count)
   expect(new Set(asked).size).toBe(count)
+})
+
+/** Fulfilled payments that no node has any more, and the answer about each of them. */
+function dropped(count: number, findReversal: (number: number) => Promise<Reversal | undefined>) {
+  const signatures = Array.from({ length: count }, (_, index) => signatureNumber(index + 1))
+  const open = signatures.map((signature, index) => ({
+    reference: solanaReference(signature),
+    createdAtMs: 1_000,
+    position: index + 1,
+  }))
+  const reversed: number[] = []
+  const memory = noFinalityMemory()
+  const round = () =>
+    recordFinality(
+      {
+        clock: heldClock,
+        log: silentLog,
+        onStep: () => undefined,
+        payments: {
+          append({ reference, before }) {
+            reversed.push(open.findIndex((each) => each.reference === reference) + 1)
+            return Promise.resolve({ outcome: 'appended', after: before, recordedAtMs: 0, leaves: [] })
+          },
+        },
+        lifecycle: lifecycleWith({
+          findOpen(question, max) {
+            const after = question.kind === 'awaiting_finality' ? question.after : undefined
+            return Promise.resolve(open.filter(({ position }) => position > (after?.position ?? 0)).slice(0, max))
+          },
+          loadPayments: (references) => Promise.resolve(new Map(references.map((each) => [each, fulfilled(each)]))),
+        }),
+        chain: {
+          findStatuses: ({ signatures: asked }) => Promise.resolve({ statuses: asked.map(() => undefined) }),
+          finalizedSlot: unused,
+          findReversal: ({ signature }) => findReversal(signatures.indexOf(signature) + 1),
+          findFinalized: unused,
+          listSignatures: unused,
+          readTransaction: unused,
+        },
+      },
+      memory,
+    )
+  return { round, reversed }
+}
+
+function fulfilled(reference: ReturnType<typeof solanaReference>): PaymentState {
+  const settlement = settlementOf(reference)
+  const { endpoint } = settlement.price
+  return { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint, isFinal: false }
+}
+
+const failedOnChain: Reversal = { reason: 'failed', finalizedSlot: 500, nodes: 2 }
+
+test('a payment that no node can judge does not keep those behind it from their verdict', async () => {
+  const { round, reversed } = dropped(statusesMax + 1, (number) =>
+    number === 1
+      ? Promise.reject(new Fault('the node has no history', { retryable: true }))
+      : Promise.resolve(number === 2 || number === statusesMax + 1 ? failedOnChain : undefined),
+  )
+  await expect(round()).rejects.toThrow('the node has no history')
+  expect(reversed).toEqual([2, statusesMax + 1])
+})
+
+test('of more doubtful payments than a round judges each gets its turn, although the first ones stay doubtful', async () => {
+  const { round, reversed } = dropped(70, (number) => Promise.resolve(number > 64 ? failedOnChain : undefined))
+  for (let count = 1; count <= 2; count++) await round()
+  expect(reversed.toSorted((one, other) => one - other)).toEqual([65, 66, 67, 68, 69, 70])
 })

@@ -20,11 +20,15 @@ function open(options: Partial<UpstreamOptions> = {}) {
   return { ...fixture, upstream, askedSince: () => server.asked.slice(asked) }
 }
 
+let items = 0
+
+/** Of another item each time, unless its path is given. */
 async function failureOf(
   upstream: Upstream,
   read: (reply: Reply) => unknown = (reply) => reply,
+  path = `/price/${++items}`,
 ): Promise<UpstreamFailure> {
-  const failure: unknown = await upstream.ask({ path: '/price' }, read).catch((error: unknown) => error)
+  const failure: unknown = await upstream.ask({ path }, read).catch((error: unknown) => error)
   if (failure instanceof UpstreamFailure) return failure
   throw new Error('it did not fail', { cause: failure })
 }
@@ -319,6 +323,15 @@ describe('the breaker', () => {
     expect(upstream.whyResting()).toMatch(/left alone/)
     clock.forward(31_000)
     expect(upstream.whyResting()).toBeUndefined()
+  })
+
+  test('stays closed for all others when one caller asks for one unreadable item again and again', async () => {
+    const { upstream } = open()
+    server.answer(json({}))
+    for (let i = 0; i < 10; i++) await failureOf(upstream, fails('bad_payload'), '/price/malformed')
+    expect(upstream.whyResting()).toBeUndefined()
+    for (let i = 0; i < 4; i++) await failureOf(upstream, fails('bad_payload'))
+    expect(upstream.whyResting()).toMatch(/left alone/)
   })
 
   test('closes when that one is answered', async () => {

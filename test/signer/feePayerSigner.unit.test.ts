@@ -315,4 +315,15 @@ describe('the budget', () => {
     clock.now += 2 * dayMs
     expect(await signer.sign(payments[2] ?? new Uint8Array())).toHaveProperty('signature')
   })
+
+  test('of later days opens although the clock was years ahead once, and that of the same day does not', async () => {
+    const { signer, clock } = openSigner({ ...generous, perDay: feeLamports })
+    const outcomes: unknown[] = []
+    for (const days of [0, 4_000, -4_000, 1]) {
+      clock.now += days * dayMs
+      outcomes.push(await signer.sign(payments[outcomes.length] ?? new Uint8Array()))
+    }
+    const signature = { signature: expect.any(String) }
+    expect(outcomes).toEqual([signature, signature, { overBudget: 'perDay' }, signature])
+  })
 })

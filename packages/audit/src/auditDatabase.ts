@@ -12,6 +12,7 @@ import { matchStreams } from './matchStreams.ts'
 import { deriveReports, matchReports } from './matchReports.ts'
 import type { Replay } from './replay.ts'
 
+/** Parts that one audit shares between its passes. */
 export interface AuditParts {
   readonly replay: Replay
   readonly run: AuditRun

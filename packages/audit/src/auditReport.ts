@@ -23,6 +23,7 @@ export interface Verdict {
   readonly notChecked: readonly string[]
 }
 
+/** The result of an audit, as `--json` prints it. */
 export interface AuditReport {
   readonly source: string
   readonly events: number
@@ -58,6 +59,7 @@ const brokenCodes: Readonly<Record<Aspect, number>> = {
   completeness: auditExitCodes.incomplete,
 }
 
+/** The highest code of all aspects, so that a broken ledger outranks one that could not be checked. */
 export function exitCodeOf({ verdicts }: AuditReport): number {
   const codes = aspects.map((aspect) => {
     const { status } = verdicts[aspect]
@@ -112,6 +114,7 @@ interface Basis {
   readonly insufficient?: boolean
 }
 
+/** A finding always breaks the aspect, whatever could not be checked. */
 export function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   const { checked, notChecked, notReCheckable = 0, insufficient = false } = basis
   const count = findings.countOf(aspect)

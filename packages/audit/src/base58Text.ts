@@ -18,6 +18,7 @@ const pairs = Array.from(
 )
 const chunks = new Float64Array(chunksMax)
 
+/** Base58 of up to 64 bytes; empty for more. Written for speed: an audit encodes every signature of the ledger. */
 export function base58Of(bytes: Uint8Array): string {
   if (bytes.length > signatureBytes) return ''
   let used = 0

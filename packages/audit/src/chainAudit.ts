@@ -1,5 +1,5 @@
 import type { AuditedEvent } from './auditedEvent.ts'
-import { type ChainNode, type ChainTransaction, signaturesPerPage } from './chainNode.ts'
+import type { ChainNode, ChainTransaction } from './chainNode.ts'
 import { contradictionOf, hasFailed, movesOf, type PaidAccount, sentTo } from './landedPayment.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { AuditedSettlement } from './paymentEvents.ts'
@@ -8,9 +8,10 @@ import { RecordedWallets } from './recordedWallets.ts'
 import type { Replay } from './replay.ts'
 import { sumOf } from './storedTransactions.ts'
 import { signatureOf, solanaStream } from './streamName.ts'
-import { associatedTokenAccount } from './tokenAccountAddress.ts'
-import type { TokenMove } from './tokenMoves.ts'
+import { findUnrecordedTransfers, type UnrecordedDeps } from './unrecordedTransfers.ts'
+import { WalletAccounts } from './walletAccounts.ts'
 
+/** Numbers of transactions that were compared with the chain, by outcome. */
 export interface ChainFigures {
   confirmed: number
   /** Payments and burns that the ledger has as dropped by the chain, and the chain does not have. */
@@ -55,24 +56,23 @@ export interface ChainAuditOptions {
 
 const noFigures = { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, presentable: 0 }
 
-/** The ledger against the chain, in both directions. */
+/** The ledger against the chain, in both directions: recorded events here, the others by `findUnrecordedTransfers`. */
 export class ChainAudit {
   readonly figures: ChainFigures
   readonly #node: ChainNode
   readonly #replay: Replay
   readonly #wallets: RecordedWallets
-  readonly #recordedWithinMs: number
-  readonly #tokenPrograms = new Map<string, Promise<string>>()
-  /** By mint and wallet: deriving an address takes a tenth of a millisecond or more. */
-  readonly #tokenAccounts = new Map<string, string>()
+  readonly #accounts: WalletAccounts
+  readonly #unrecorded: UnrecordedDeps
   #waiting: Noted[] = []
 
   constructor(node: ChainNode, replay: Replay, { paymentWallet, recordedWithinMs, figures }: ChainAuditOptions) {
     this.#node = node
     this.#replay = replay
     this.#wallets = new RecordedWallets(replay.periods, paymentWallet)
-    this.#recordedWithinMs = recordedWithinMs
+    this.#accounts = new WalletAccounts(node)
     this.figures = { ...noFigures, open: [], ...figures }
+    this.#unrecorded = { node, replay, recordedWithinMs, figures: this.figures }
   }
 
   /** Notes what a node can be asked about, for the next `drain`. */
@@ -99,7 +99,14 @@ export class ChainAudit {
   async finish(): Promise<void> {
     for (const question of this.figures.open.splice(0)) await this.#settle(question)
     this.#wallets.judgeGiven(this.#replay.findings)
-    for (const mint of this.#replay.journal.mints()) await this.#searchAccounts(mint)
+    for (const mint of this.#replay.journal.mints()) {
+      const accounts = await this.#accounts.of(mint, this.#wallets.all())
+      await findUnrecordedTransfers(
+        this.#unrecorded,
+        mint,
+        accounts.map(({ tokenAccount }) => tokenAccount),
+      )
+    }
   }
 
   async #verify({ event, position }: Noted): Promise<void> {
@@ -111,12 +118,12 @@ export class ChainAudit {
       else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
     } else if (event.kind === 'TransferReceived') {
       const { stream, mint, slot, receivedBaseUnits: changeBaseUnits } = event
-      const accounts = await this.#tokenAccountsOf(mint, this.#wallets.all())
+      const accounts = await this.#accounts.of(mint, this.#wallets.all())
       await this.#verifyChange({ signature: signatureOf(stream), mint, slot, changeBaseUnits, position, accounts })
     } else if (event.kind === 'DistributionPaid') {
       const { signature, mint, slot, payments, effectiveAtMs } = event
       const changeBaseUnits = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
-      const accounts = await this.#tokenAccountsOf(mint, this.#wallets.payingAt(effectiveAtMs))
+      const accounts = await this.#accounts.of(mint, this.#wallets.payingAt(effectiveAtMs))
       const found = await this.#verifyChange({ signature, mint, slot, changeBaseUnits, position, accounts })
       if (found !== undefined) this.#verifyReceivers(found, event, position)
     } else if (event.kind === 'BurnConfirmed') await this.#verifyBurn(event, position)
@@ -138,7 +145,7 @@ export class ChainAudit {
   async #verifyBurn(event: BurnEventOf<'BurnConfirmed'>, position: number) {
     const { stream, mint, slot, burnedBaseUnits, effectiveAtMs } = event
     const signature = signatureOf(stream)
-    const accounts = await this.#tokenAccountsOf(mint, this.#wallets.payingAt(effectiveAtMs))
+    const accounts = await this.#accounts.of(mint, this.#wallets.payingAt(effectiveAtMs))
     const found = await this.#verifyChange({
       signature,
       mint,
@@ -175,7 +182,7 @@ export class ChainAudit {
   /** A payment goes to one of the wallets of its time, and has to be right for that one. */
   async #findContradiction(landed: ChainTransaction, settlement: AuditedSettlement): Promise<string | undefined> {
     const wallets = this.#wallets.acceptedAt(settlement.evidence.blockTimeMs)
-    const accounts = await this.#tokenAccountsOf(settlement.price.mint, wallets)
+    const accounts = await this.#accounts.of(settlement.price.mint, wallets)
     const messages = accounts.map((paid) => contradictionOf(landed, settlement, paid))
     if (messages.length === 0) return 'no payment wallet is on record for its time'
     return messages.includes(undefined) ? undefined : messages[0]
@@ -255,73 +262,6 @@ export class ChainAudit {
   #contradict(subject: string, position: number, message: string): void {
     this.#replay.findings.add('transaction_contradicts', { position, subject, message })
   }
-
-  async #searchAccounts(mint: string): Promise<void> {
-    const accounts = (await this.#tokenAccountsOf(mint, this.#wallets.all())).map(({ tokenAccount }) => tokenAccount)
-    const seen = new Set<string>()
-    for (const account of accounts) {
-      for await (const { signature, ageMs } of this.#landedOn(account)) {
-        // A transfer between two of the accounts is listed for both of them.
-        if (accounts.length > 1 && seen.has(signature)) continue
-        if (accounts.length > 1) seen.add(signature)
-        this.figures.lookedFor++
-        if (!this.#isRecorded(signature)) await this.#judgeUnrecorded({ signature, mint, accounts, ageMs })
-      }
-    }
-  }
-
-  async *#landedOn(account: string): AsyncGenerator<{ readonly signature: string; readonly ageMs: number }> {
-    let before: string | undefined
-    for (;;) {
-      const page = await this.#node.signaturesOf(account, before)
-      for (const { signature, err, blockTime } of page) {
-        const failed = err !== null && err !== undefined
-        const ageMs = this.#replay.recordedAtMs - (blockTime ?? 0) * 1000
-        // The ledger cannot have what landed after its last event.
-        if (!failed && ageMs >= 0) yield { signature, ageMs }
-      }
-      before = page.at(-1)?.signature
-      if (page.length < signaturesPerPage) return
-    }
-  }
-
-  #isRecorded(signature: string): boolean {
-    const { payments, digest, payouts } = this.#replay
-    const index = payments.find(digest.pairOf(solanaStream(signature)))
-    return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
-  }
-
-  async #judgeUnrecorded({ signature, mint, accounts: own, ageMs }: Unrecorded): Promise<void> {
-    const landed = await this.#node.transaction(signature)
-    if (landed === undefined) return
-    const { moves, accounts } = movesOf(landed, mint)
-    const change = own.reduce((sum, account) => sum + (accounts.get(account)?.changeBaseUnits ?? 0n), 0n)
-    // Such as the transaction that opened the account, or a transfer between two of the service's own accounts.
-    if (change === 0n) return
-    if (change > 0n && ageMs < this.#recordedWithinMs) {
-      this.figures.presentable++
-      return
-    }
-    const message = `${describeChange(change, moves)} in slot ${landed.slot}`
-    this.#replay.findings.add('not_in_the_ledger', { position: undefined, subject: signature, message })
-  }
-
-  /** The associated token accounts of the wallets; payments to any other do not count. */
-  async #tokenAccountsOf(mint: string, wallets: readonly string[]): Promise<readonly PaidAccount[]> {
-    const tokenProgram = await this.#tokenProgramOf(mint)
-    return wallets.map((wallet) => {
-      const key = `${mint} ${wallet}`
-      const known = this.#tokenAccounts.get(key) ?? associatedTokenAccount({ wallet, tokenProgram, mint })
-      this.#tokenAccounts.set(key, known)
-      return { wallet, tokenAccount: known }
-    })
-  }
-
-  #tokenProgramOf(mint: string): Promise<string> {
-    const known = this.#tokenPrograms.get(mint) ?? this.#node.tokenProgramOf(mint)
-    this.#tokenPrograms.set(mint, known)
-    return known
-  }
 }
 
 interface Booked {
@@ -342,20 +282,4 @@ interface FoundChange {
   readonly landed: ChainTransaction
   /** The account that changed. */
   readonly account: string
-}
-
-interface Unrecorded {
-  readonly signature: string
-  readonly mint: string
-  readonly accounts: readonly string[]
-  /** Its age on chain when the ledger's last event was recorded. */
-  readonly ageMs: number
-}
-
-function describeChange(changeBaseUnits: bigint, moves: readonly TokenMove[]): string {
-  if (changeBaseUnits < 0n) return `${-changeBaseUnits} left`
-  const burned = moves
-    .filter(({ kind }) => kind === 'burn')
-    .reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
-  return `${changeBaseUnits} arrived${burned > 0n ? ` and ${burned} were burned` : ''}`
 }

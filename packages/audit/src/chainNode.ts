@@ -65,6 +65,7 @@ const finalized = { commitment: 'finalized' }
 /** A node gives no more in one answer. */
 export const signaturesPerPage = 1_000
 
+/** Reads at the commitment `finalized` only. Every method throws an `AuditFault` when the node does not answer. */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   return {
     transaction: async (signature) => {

@@ -73,6 +73,7 @@ export function readVerifierKey(text: string): VerifierKey | undefined {
 // The DER head of an Ed25519 public key (RFC 8410), because node:crypto takes no bare 32 bytes.
 const derHead = Buffer.from('302a300506032b6570032100', 'hex')
 
+/** Name, key id and key by C2SP signed-note. The id is the start of the SHA-256 of name, type and key. */
 export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey {
   const nameAndKey = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ed25519), publicKey])
   const keyId = createHash('sha256').update(nameAndKey).digest().subarray(0, keyIdBytes)

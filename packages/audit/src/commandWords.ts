@@ -71,6 +71,8 @@ const options: Readonly<Record<string, Value>> = {
   '-h': 'none',
 }
 
+export const auditOptionNames: readonly string[] = Object.keys(options)
+
 /** Undefined when the help is asked for. */
 export function readWords(words: readonly string[]): AuditWords | undefined {
   const { given, files } = splitWords(words)

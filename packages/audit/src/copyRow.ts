@@ -11,6 +11,7 @@ const numericNegative = 0x4000
 // Before the digits of a numeric: how many, the weight of the first, the sign, the scale.
 const numericHeadBytes = 8
 
+/** Reads the fields of one row of a binary `copy` in their order, without an object for each row. */
 export class CopyRow {
   bytes: Buffer = Buffer.alloc(0)
   #at = 0

@@ -102,6 +102,7 @@ export function kindText({ space, idBytes, idPrefix, isSetting }: Omit<DeclaredK
   return `space ${space}, ${idBytes} bytes, prefix '${idPrefix}', ${isSetting ? 'a setting' : 'not a setting'}`
 }
 
+/** Identifies a step: the same step may start from several states. */
 export function stepKey({ step, from, events }: Pick<DeclaredStep, 'step' | 'from' | 'events'>): string {
   return `step ${step} from '${from}' with ${events.join(', ')}`
 }

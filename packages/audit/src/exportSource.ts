@@ -36,6 +36,7 @@ export interface ExportSource extends AsyncDisposable {
   events(): AsyncGenerator<ExportLine>
 }
 
+/** A line that does not parse is reported with its number, and does not end the audit. */
 export type ExportLine =
   | { readonly kind: 'event'; readonly event: RawEvent }
   | { readonly kind: 'end'; readonly events: number }
@@ -44,6 +45,7 @@ export type ExportLine =
 // The largest body, every byte of it escaped.
 const lineCharactersMax = 6 * 65_519 + 1_024
 
+/** Reads line by line, in bounded memory. Throws an `AuditFault` unless the first line is the head of an export. */
 export async function openExport(path: string): Promise<ExportSource> {
   const file = await openFile(path)
   const lines = createInterface({ input: file.createReadStream({ autoClose: false }), crlfDelay: Infinity })

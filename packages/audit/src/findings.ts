@@ -78,6 +78,7 @@ export interface FindingsState {
   readonly firsts: Readonly<Partial<Record<Aspect, Finding>>>
 }
 
+/** Stores a bounded number of findings for each aspect. Counts, and the first finding of each aspect, are exact. */
 export class Findings {
   readonly #stored: Finding[]
   readonly #storedOf = new Map<Aspect, number>()
@@ -123,6 +124,7 @@ export class Findings {
   }
 }
 
+/** Location of a finding. The position is undefined for a row that belongs to no event. */
 export interface Place {
   readonly position: number | undefined
   readonly subject: string

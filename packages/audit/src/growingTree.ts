@@ -59,6 +59,7 @@ export class GrowingTree {
   }
 }
 
+/** State for a resumed audit; hashes are base64. */
 export interface TreeState {
   readonly size: number
   readonly complete: readonly string[]

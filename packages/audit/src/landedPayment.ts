@@ -166,6 +166,7 @@ export function sentTo({ moves, accounts }: LandedMoves, account: string): Reado
   return sent
 }
 
+/** A failed transaction is on chain and moved nothing but its fee. */
 export function hasFailed({ meta }: ChainTransaction): boolean {
   return meta.err !== null && meta.err !== undefined
 }

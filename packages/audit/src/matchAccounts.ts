@@ -30,6 +30,7 @@ const accountsQuery = `select a.id, a.mint, a.name, a.class, a.hourly, coalesce(
   left join lateral (select e.recorded_at from ledger.events e where e.seq = a.upto_seq offset 0) upto on true
   order by a.id`
 
+/** Accounts by their number, which postings refer to. */
 export async function readAccounts(source: DatabaseSource): Promise<ReadonlyMap<number, StoredAccount>> {
   const accounts = new Map<number, StoredAccount>()
   const row = new CopyRow()
@@ -60,6 +61,7 @@ function readAccount(row: CopyRow): StoredAccount {
   }
 }
 
+/** Compares stored balances and limits with those of the replay, in both directions. */
 export function matchAccounts({ journal, findings }: Replay, stored: ReadonlyMap<number, StoredAccount>): void {
   const seen = new Set<AccountTotals>()
   for (const row of stored.values()) {

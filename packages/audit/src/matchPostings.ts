@@ -12,6 +12,7 @@ interface Place {
   readonly findings: Findings
 }
 
+/** Compares the stored postings of one event with those that follow from its body. */
 export function matchPostings(stored: StoredPostings, derived: readonly EnteredPosting[], place: Place): void {
   const { debits, credits, amounts } = stored
   const count = Math.max(debits.length, credits.length, amounts.length)

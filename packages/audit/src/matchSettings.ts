@@ -79,6 +79,7 @@ interface HeadRow {
   readonly leaf_hash: string | null
 }
 
+/** The head must name the last event that was replayed. */
 export async function matchHead(replay: Replay, source: DatabaseSource): Promise<void> {
   const { position, recordedAtMs, lastLeaf, findings } = replay
   // Through JSON, because older databases do not have the hash.

@@ -31,6 +31,7 @@ interface DerivedStream {
   readonly isOwn: (position: number) => boolean
 }
 
+/** Compares the rows of streams with the replay, in both directions. */
 export async function matchStreams(replay: Replay, source: DatabaseSource): Promise<void> {
   const reader = new CopyRow()
   const seen = new Set<OtherStream>()

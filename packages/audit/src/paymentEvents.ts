@@ -7,6 +7,7 @@ import { type AuditedPrice, readPrice, readShares, type Share } from './priceRea
  * in the order of RFC 8785, and a reader takes exactly what is listed.
  */
 
+/** A settlement as the body of an event states it. */
 export interface AuditedSettlement {
   /** The stream's own name. */
   readonly reference: string

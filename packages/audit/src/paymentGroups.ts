@@ -7,6 +7,7 @@ import { describeShares } from './priceReader.ts'
 
 /* Events that one append writes together: the next one stands at the next position, and was recorded at the same time. */
 
+/** The event that has to stand at the next position, with the one that requires it. */
 export interface ExpectedEvent {
   readonly first: PaymentEvent
   readonly kind: PaymentEvent['kind']

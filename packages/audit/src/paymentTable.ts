@@ -84,6 +84,10 @@ const nameBits = 2 ** 20
 const phaseBits = 2 ** 7
 const [owesMark, awaitsMark, seenMark] = [4, 2, 1]
 
+/**
+ * All payments in pages of numbers, without an object each: a ledger
+ * has millions, and the pages are saved as they are.
+ */
 export class PaymentTable {
   readonly #pages: Page[] = []
   #slots = new Uint32Array(slotsMin)

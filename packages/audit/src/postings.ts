@@ -18,6 +18,7 @@ const exposed = 'Memo:Exposed'
 const exposedContra = 'Memo:ExposedContra'
 const nothing: readonly DerivedPosting[] = []
 
+/** Postings that an event must have. Those of zero are left out, as the ledger leaves them out. */
 export function postingsOf(event: AuditedEvent): readonly DerivedPosting[] {
   const postings = allPostingsOf(event)
   return postings.every(movesSomething) ? postings : postings.filter(movesSomething)

@@ -30,6 +30,7 @@ export interface TilesState {
   readonly waiting: readonly FullTile[]
 }
 
+/** Compares stored tiles with the leaves of the replay. Tiles beyond the newest checkpoint are not due yet. */
 export class TilesMatch {
   readonly #findings: Findings
   readonly #growing: string[][]

@@ -18,6 +18,7 @@ export interface TokenAccountOwner {
   readonly mint: string
 }
 
+/** Derived without a library of Solana: the first address from bump 255 down that is not on the curve. */
 export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAccountOwner): string {
   const seeds = [wallet, tokenProgram, mint].map(decode)
   for (let bump = 255; bump >= 0; bump--) {

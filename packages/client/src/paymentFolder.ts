@@ -1,7 +1,8 @@
-import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
+import { makeFolder } from './makeFolder.ts'
 import type { PaymentStore, StoredSpending } from './paymentStore.ts'
 import { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
 
@@ -21,7 +22,7 @@ export function openPaymentFolder(folder: string): PaymentFolder {
   return {
     pathOf,
     async keep(payment) {
-      await mkdir(folder, { recursive: true, mode: privateFolder })
+      await makeFolder(folder, privateFolder)
       await appendLine(journal, spendingOf(payment))
       await writeFileAtomically(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
     },

@@ -36,8 +36,7 @@ export interface Presentation {
 
 /**
  * Presents one proof until it is answered, with the same proof and the same key every time, so that the service
- * recognises
- * one payment and one request. Returns the answer, or throws an error that carries the payment.
+ * recognises one payment and one request. Returns the answer, or throws an error that carries the payment.
  */
 export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
   const { payment, confirmed } = presentation

@@ -1,20 +1,36 @@
 /** Problems of an offer, found before anything is signed for it. */
 export type QuoteProblemKind =
+  /** A field is missing, or is not of its type. */
   | 'malformed'
+  /** Burn, transfer and distribution do not add up to the required amount. */
   | 'sums_wrong'
+  /** Less would be burned than the announced percentage. */
   | 'burn_too_small'
+  /** It burns another percentage than the expected one. */
   | 'other_burn'
+  /** The tokens are not worth the stated price in US dollars. */
   | 'price_wrong'
+  /** The memo is not derived from the secret of the quote. */
   | 'memo_wrong'
+  /** It is for another endpoint than the requested one. */
   | 'other_endpoint'
+  /** Its end is in the past. */
   | 'expired'
+  /** It names another network than the expected one, or than that of the node. */
   | 'other_network'
+  /** It names another mint than the expected one, or none of this chain. */
   | 'other_mint'
+  /** It names another wallet than the expected one. */
   | 'other_payment_wallet'
+  /** It names no token program, or another one than that of the mint. */
   | 'token_program_wrong'
+  /** The mint has other decimals. */
   | 'decimals_wrong'
+  /** It is not the associated token account of the payment wallet, or belongs to another wallet. */
   | 'token_account_wrong'
+  /** The token account does not exist, and the payer does not pay its rent. */
   | 'token_account_missing'
+  /** The amount to send does not fit the fee that the mint withholds. */
   | 'transfer_fee_wrong'
 
 /** Reason why a quote is not paid. */

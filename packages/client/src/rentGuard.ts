@@ -3,9 +3,8 @@ import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 
 /**
  * The token account of a service may not exist yet. The payer then creates it, for about 0.002 SOL of rent: more than
- * most
- * requests cost, and outside every spending limit. The account's owner can close it and keep the rent. A paying fetch
- * therefore creates one account in its lifetime, and none after a payment that created it has succeeded.
+ * most requests cost, and outside every spending limit. The account's owner can close it and keep the rent. A paying
+ * fetch therefore creates one account in its lifetime, and none after a payment that created it has succeeded.
  */
 export interface RentGuard {
   admit(plan: PaymentPlan): QuoteProblem | undefined

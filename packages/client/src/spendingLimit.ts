@@ -1,9 +1,8 @@
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 
 /**
- * Limit of spending. The price in US dollars and the price of the token are both the service's own statements. A
- * ceiling in
- * base units needs no trust but applies to one token only, so it requires `expectedMint`.
+ * Limit of spending. The price in US dollars and the price of the token are both the service's own statements.
+ * A ceiling in base units needs no trust but applies to one token only, so it requires `expectedMint`.
  */
 export interface SpendingLimit {
   readonly perRequest: Ceiling

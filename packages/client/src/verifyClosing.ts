@@ -28,14 +28,23 @@ export interface ClosingQuestion {
 
 /** The first check that failed. */
 export type ClosingProblem =
+  /** It is not a closing statement of this service. */
   | 'malformed'
+  /** The given key is not an Ed25519 JWK or a set of them. */
   | 'keys_malformed'
+  /** The signature does not hold for the figures that are shown. */
   | 'signature_invalid'
+  /** Its key was not valid when it was issued. */
   | 'key_out_of_period'
+  /** No given key has signed its checkpoint. */
   | 'checkpoint_unsigned'
+  /** It names another checkpoint than the one that comes with it. */
   | 'other_checkpoint'
+  /** It is of another log than the expected one. */
   | 'other_log'
+  /** Its figures do not add up. */
   | 'figures_wrong'
+  /** Its opening balances are not the closing balances of the statement before it. */
   | 'not_carried_over'
 
 export type ClosingVerdict =

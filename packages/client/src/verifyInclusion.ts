@@ -24,10 +24,15 @@ export interface InclusionQuestion extends ReceiptQuestion {
 
 export type InclusionProblem =
   | ReceiptProblem
+  /** It is not an inclusion proof of this service. */
   | 'proof_malformed'
+  /** No given key that was valid at the time has signed the checkpoint. */
   | 'checkpoint_unsigned'
+  /** The checkpoint is of another log than the expected one. */
   | 'other_log'
+  /** The proof is of another event than the receipt. */
   | 'other_event'
+  /** The path does not lead from the receipt to the root of the checkpoint. */
   | 'path_invalid'
 
 export type InclusionVerdict =

@@ -31,16 +31,27 @@ export interface ExpectedReceipt {
 }
 
 export type ReceiptProblem =
+  /** It is not a receipt of this service, or was reissued before it was issued. */
   | 'malformed'
+  /** The given key is not an Ed25519 JWK or a set of them. */
   | 'keys_malformed'
+  /** It names a key that is not among the given ones. */
   | 'key_unknown'
+  /** The signature does not hold. */
   | 'signature_invalid'
+  /** Its key was not valid when it was signed. */
   | 'key_out_of_period'
+  /** A field that is shown is not the one that was signed. */
   | 'payload_differs'
+  /** Required amount, burn and distribution do not add up. */
   | 'amounts_wrong'
+  /** It differs from the expected wallet. */
   | 'other_wallet'
+  /** It differs from the expected endpoint. */
   | 'other_endpoint'
+  /** It is for another payment than the expected one. */
   | 'other_signature'
+  /** Its burn is not the expected percentage. */
   | 'other_burn'
 
 export type ReceiptVerdict =

@@ -3,18 +3,31 @@
  * does not compile, and one without a status or a text in the maps that use the list does not either.
  */
 export type RefusalCode =
+  /** Too many requests of this address or wallet: wait for `retryAfterSeconds`. */
   | 'RATE_LIMITED'
+  /** Neither a wallet nor a proof was sent. */
   | 'NO_WALLET'
+  /** A parameter is wrong; `details` names the fields. */
   | 'INVALID_REQUEST'
+  /** The product cannot be sold or delivered now. Nothing was charged. */
   | 'ENDPOINT_UNAVAILABLE'
+  /** The proof buys nothing; `reason` says why. */
   | 'INVALID_PAYMENT'
+  /** The wallet holds fewer tokens than the price, so a payment would fail. */
   | 'INSUFFICIENT_BALANCE'
+  /** Another request with this proof is being served. */
   | 'PAYMENT_IN_PROGRESS'
+  /** Unknown whether the payment holds: repeat with the same proof, and never pay again because of it. */
   | 'PAYMENT_PENDING'
+  /** The key belongs to another request or payment of this wallet. */
   | 'IDEMPOTENCY_KEY_REUSED'
+  /** The item does not exist for any provider. The proof stays valid. */
   | 'NO_DATA'
+  /** The providers gave no usable answer. The proof stays valid. */
   | 'UPSTREAM_FAILED'
+  /** The providers did not answer in time. The proof stays valid. */
   | 'UPSTREAM_TIMEOUT'
+  /** The target is in a private network. The proof stays valid. */
   | 'TARGET_FORBIDDEN'
 
 /** Why a proof buys nothing. The texts say what to do, because the reader is often a program's log. */

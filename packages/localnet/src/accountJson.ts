@@ -24,6 +24,7 @@ export interface AccountStyle {
   readonly read: ReadAccount
 }
 
+/** An account as nodes show it. Lamports are a JSON number, as in the RPC of Solana. */
 export function accountJson(state: AccountState, style: AccountStyle): Json {
   return {
     data: dataJson(state, style),

@@ -23,6 +23,9 @@ export interface ResolvedTransaction extends ChainTransaction {
   readonly invoked: ReadonlySet<number>
 }
 
+/**
+ * The transaction with all its accounts in order: static keys, then loaded writable ones, then loaded readonly ones.
+ */
 export function resolveTransaction(transaction: ChainTransaction, loaded: LoadedAddresses): ResolvedTransaction {
   const { message } = transaction
   const invoked = new Set(message.instructions.map((each) => each.programIndex))

@@ -45,6 +45,7 @@ export interface AddressLookupTable {
   readonly addresses: readonly Uint8Array[]
 }
 
+/** Undefined for data that is not a lookup table. The addresses are views of the data. */
 export function parseAddressLookupTable(data: Uint8Array): AddressLookupTable | undefined {
   if (data.length < tableHeaderBytes || (data.length - tableHeaderBytes) % 32 !== 0) return undefined
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)

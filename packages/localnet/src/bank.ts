@@ -207,8 +207,8 @@ export class Bank {
   }
 
   addProgram(address: Uint8Array, elf: Uint8Array): void {
-    // The engine comes first, because it refuses bytes that are not a program: a journal must only contain entries that
-    // replay.
+    // The engine comes first, because it refuses bytes that are not a
+    // program: a journal must only contain entries that replay.
     this.#engine().addProgram(address, elf)
     this.#store.append({ kind: 'program', address, elf })
   }

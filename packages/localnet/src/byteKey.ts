@@ -6,6 +6,7 @@ export function byteKey(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
+/** The inverse of `byteKey`. */
 export function bytesOfKey(key: string): Uint8Array {
   return Buffer.from(key, 'latin1')
 }

@@ -64,9 +64,9 @@ export class ByteReader {
   }
 
   /**
-   * Solana's compact-u16: seven bits a byte, low ones first, three bytes at most. Only the shortest encoding is legal,
-   * and
-   * litesvm 1.5.0 aborts the whole process on any other, so this check protects the process from a crash by a client.
+   * Solana's compact-u16: seven bits a byte, low ones first, three bytes at most.
+   * Only the shortest encoding is legal, and litesvm 1.5.0 aborts the whole process
+   * on any other, so this check protects the process from a crash by a client.
    */
   compactU16(): number {
     let value = 0

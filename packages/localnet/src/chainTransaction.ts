@@ -61,6 +61,7 @@ export function parseChainTransaction(bytes: Uint8Array): ChainTransaction {
   }
 }
 
+/** Throws `MalformedBytes` for bytes that are not a message of a known version. */
 export function parseMessage(bytes: Uint8Array): Message {
   return readMessage(new ByteReader(bytes))
 }

@@ -25,6 +25,7 @@ export async function listenHttp(options: HttpServerOptions): Promise<ListeningS
   return { server, port: await listen(server, options) }
 }
 
+/** Resolves with the port, which the system chooses for 0. Rejects with a `Fault` when the port is taken. */
 export async function listen(
   server: Server,
   { host, port }: Pick<HttpServerOptions, 'host' | 'port'>,

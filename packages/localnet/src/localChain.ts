@@ -62,6 +62,7 @@ export interface LocalChain extends LocalNode {
 
 export type { ForkPoint, NodeBehaviour, RequestFailure }
 
+/** Continues the chain of `stateDirectory`, or begins a new one. Without a directory the chain is in memory. */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { log = silentLog, clock = systemClock } = options
   const opened = await openChain(options.stateDirectory, clock)

@@ -6,8 +6,14 @@ import { type NodeBehaviour, nodeBehaviourHelp, readNodeBehaviour } from './node
 
 export interface LocalnetDefaults {
   readonly name: string
-  /** Asked when the command runs, so that `--help` needs no configuration. */
-  readonly settings: () => { readonly port: number; readonly stateDirectory: string; readonly log?: Log }
+  /** Asked when the command runs, so that `--help` needs no configuration. `keepsState`: its folder is used. */
+  readonly settings: (keepsState: boolean) => LocalnetSettings | Promise<LocalnetSettings>
+}
+
+interface LocalnetSettings {
+  readonly port: number
+  readonly stateDirectory: string
+  readonly log?: Log
 }
 
 interface LocalnetOptions {
@@ -36,7 +42,8 @@ export function localnetCommand({ name, settings }: LocalnetDefaults): Command {
     .addHelpText('after', nodeBehaviourHelp)
     .addHelpText('after', '\nThis is not a validator: it has no consensus, no gossip and no votes.')
     .action(async (options: LocalnetOptions) => {
-      const { port, stateDirectory, log = createLineLog(name, process.stderr) } = settings()
+      const keepsState = !options.fresh && options.state === undefined
+      const { port, stateDirectory, log = createLineLog(name, process.stderr) } = await settings(keepsState)
       const { host, slotMs } = options
       const nodes = options.node ?? [{}]
       const state = options.fresh ? {} : { stateDirectory: options.state ?? stateDirectory }

@@ -8,9 +8,8 @@ import { tokenAmountJson } from './tokenAmount.ts'
 import { extensionJson } from './tokenExtensions.ts'
 
 /*
- * The names are those of Agave's account decoder, because clients read by them. Missing values are omitted in some
- * places
- * and null in others, as in Agave. Numbers that may exceed a JSON number (u64) stay text.
+ * The names are those of Agave's account decoder, because clients read by them. Missing values are omitted
+ * in some places and null in others, as in Agave. Numbers that may exceed a JSON number (u64) stay text.
  */
 
 /** The data of an account in words. Undefined when we do not know its program; then the bytes are sent instead. */

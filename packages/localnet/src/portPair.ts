@@ -43,9 +43,9 @@ export async function closeServers(servers: readonly Server[]): Promise<void> {
 }
 
 async function closeServer(server: Server): Promise<void> {
-  // A request that has reached our kernel but not yet us is read in the next turn. Without this wait `close` would
-  // treat its
-  // connection as idle and cut it: web3.js, which polls in the background, then fails without a handler for the error.
+  // A request that has reached our kernel but not yet us is read in the next turn.
+  // Without this wait `close` would treat its connection as idle and cut it: web3.js,
+  // which polls in the background, then fails without a handler for the error.
   for (let turn = 1; turn <= turnsBeforeClose; turn++) await nextTurn()
   const closed = new AbortController()
   const closing = new Promise<void>((resolve) => server.close(() => resolve()))

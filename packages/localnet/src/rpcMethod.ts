@@ -16,6 +16,7 @@ export function rpcMethod<S extends z.ZodType>(shape: S, answer: (params: z.outp
   return (params) => answer(parseParams(shape, params))
 }
 
+/** Throws an RPC error -32602 that names the parameter. */
 export function parseParams<S extends z.ZodType>(shape: S, params: unknown): z.output<S> {
   const parsed = shape.safeParse(params)
   if (parsed.success) return parsed.data

@@ -6,9 +6,8 @@ import { addressParam, configParam, parseParams, signatureParam } from './rpcMet
 import type { Commitment } from './slots.ts'
 
 /**
- * Filter of a subscription. Addresses and signatures are keys (see `byteKey`), because each event is compared with all
- * of
- * them. The default commitment is `finalized`, as everywhere on a node.
+ * Filter of a subscription. Addresses and signatures are keys (see `byteKey`), because each event
+ * is compared with all of them. The default commitment is `finalized`, as everywhere on a node.
  */
 export type Subscription =
   | { readonly kind: 'slot' }

@@ -4,9 +4,8 @@ import type { AccountAt, Svm } from './svm.ts'
 import { parseTokenAccount } from './tokenAccount.ts'
 
 /**
- * Token accounts by wallet and by mint. Without this index each such query reads every token account: 81 ms at 10,000
- * of
- * them, during which the chain answers no other request.
+ * Token accounts by wallet and by mint. Without this index each such query reads every
+ * token account: 81 ms at 10,000 of them, during which the chain answers no other request.
  */
 export class TokenAccountIndex {
   readonly #places = new Map<string, { readonly owner: string; readonly mint: string }>()

@@ -23,10 +23,9 @@ export interface BalanceSource {
 }
 
 /**
- * Balances that a node records before and after each transaction, by the rule of Agave's collector: token balances only
- * if
- * a token program is among the accounts, and never for an account that is called as a program. A transaction that moves
- * tokens only inside a CPI therefore has them, and one that merely mentions a token account has none.
+ * Balances that a node records before and after each transaction, by the rule of Agave's collector: token balances
+ * only if a token program is among the accounts, and never for an account that is called as a program. A transaction
+ * that moves tokens only inside a CPI therefore has them, and one that merely mentions a token account has none.
  */
 export function collectBalances(transaction: ResolvedTransaction, source: BalanceSource): Balances {
   const { keys, invoked } = transaction

@@ -17,9 +17,9 @@ const feeFields = [
 ] as const
 
 /**
- * The instructions of both token programs by their first byte, with the names that Agave gives their parts. All others
- * (confidential transfers, metadata, rarer extensions, Batch) are returned undecoded, as nodes do with unknown
- * programs.
+ * The instructions of both token programs by their first byte, with the names that
+ * Agave gives their parts. All others (confidential transfers, metadata, rarer
+ * extensions, Batch) are returned undecoded, as nodes do with unknown programs.
  */
 export const tokenInstructions: ReadonlyMap<number, InstructionLayout> = new Map<number, InstructionLayout>([
   [0, { type: 'initializeMint', accounts: ['mint', 'rentSysvar'], fields: mintFields }],
@@ -82,6 +82,7 @@ export const tokenInstructions: ReadonlyMap<number, InstructionLayout> = new Map
 /** `setAuthority` (first byte 6) calls its account by what the authority is over. */
 export const setAuthorityByte = 6
 
+/** Authorities 2 and 3 are of a token account, the others of a mint. */
 export function setAuthorityLayout(authorityType: number | undefined): InstructionLayout {
   const overAccount = authorityType === 2 || authorityType === 3
   return {

@@ -3,9 +3,8 @@ import type { ByteWriter } from './byteWriter.ts'
 import type { InstructionError, TransactionError } from './transactionError.ts'
 
 /*
- * Errors are stored by name and not by litesvm's number: a newer litesvm may renumber them, and an old journal must
- * still
- * name the error.
+ * Errors are stored by name and not by litesvm's number: a newer litesvm
+ * may renumber them, and an old journal must still name the error.
  */
 
 /** One byte for the kind, followed by its fields. Kinds are never renumbered: users' state files contain them. */

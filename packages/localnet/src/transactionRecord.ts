@@ -34,6 +34,7 @@ export function encodeRecord(record: TransactionRecord): Uint8Array {
   return writer.finish()
 }
 
+/** The inverse of `encodeRecord`. Throws `MalformedBytes` for a damaged record. */
 export function decodeRecord(bytes: Uint8Array): TransactionRecord {
   const reader = new ByteReader(bytes)
   return {
@@ -61,8 +62,8 @@ function readLoaded(reader: ByteReader): LoadedAddresses {
 }
 
 /**
- * Lists are prefixed with their length, and fields have no names: a reader has to know the order, so one file defines
- * it.
+ * Lists are prefixed with their length, and fields have no names: a
+ * reader has to know the order, so one file defines it.
  */
 function writeOutcome(writer: ByteWriter, outcome: ExecutionOutcome): void {
   writeTransactionError(writer, outcome.error)

@@ -25,6 +25,7 @@ export type DemoSale = z.infer<typeof saleJson> & {
   readonly isSample: boolean
 }
 
+/** Outcome of one purchase of the demo. */
 export type Bought =
   | { readonly kind: 'bought'; readonly sale: DemoSale; readonly payment: PendingPayment; readonly spent: Spent }
   /** Refused before a quote, so it cost nothing. */

@@ -16,6 +16,7 @@ const statsJson = z.object({
   data: z.object({ total: z.object({ baseUnits: z.string().transform(BigInt), payments: z.int() }) }),
 })
 
+/** Figures of the ledger, of the public statistics and of the chain, read one after the other. */
 export async function readFigures(deps: DemoDeps, paymentTokenAccount: string): Promise<DemoFigures> {
   const { body } = await askFree({ baseUrl: deps.local.baseUrl, path: '/api/token/burn-stats' })
   const { total } = statsJson.parse(body).data

@@ -26,6 +26,7 @@ export function rpcUrlOf({ local }: DemoDeps): string {
 
 const decimals = 6
 
+/** Whole tokens as a decimal text. */
 export function tokens(baseUnits: bigint): string {
   return formatDecimal(baseUnits, decimals)
 }

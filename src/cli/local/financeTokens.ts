@@ -15,6 +15,10 @@ const issuer = 'tollbook local mode'
 const audience = 'tollbook-finance'
 const tokenDaysMax = 30
 
+/**
+ * A stand-in for the identity provider of the operator. Its key stays
+ * in the home, and its tokens are valid for 30 days.
+ */
 export async function openLocalFinance(home: Home, clock: Clock): Promise<LocalFinance> {
   const { d, ...publicKey } = await home.signingKey('finance-key')
   const key = await importJWK({ ...publicKey, d }, 'EdDSA')

@@ -1,10 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
+import { enterableFolder, openFolder } from './homeFolder.ts'
 
 /** The folder in which local mode keeps everything: state, keys, `local.json`. */
 export interface Home {
@@ -32,15 +33,15 @@ const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519
 
 // Keys to demonstration money are still keys: no other user of the machine may read them.
 const privateFolder = 0o700
-const enterableFolder = 0o711
 const privateFile = 0o600
 
+/** Creates the folders. Keys are created when they are first asked for, and read from then on. */
 export async function openHome(folder: string): Promise<Home> {
   const path = resolve(folder)
   const keys = join(path, 'keys')
   // The home itself may be entered, so that a Postgres under another user finds its files; the keys may not.
-  await makeFolder(path, enterableFolder)
-  await makeFolder(keys, privateFolder)
+  await openFolder(path, enterableFolder)
+  await openFolder(keys, privateFolder)
   return {
     path,
     async keypair(name) {
@@ -59,16 +60,6 @@ export async function openHome(folder: string): Promise<Home> {
       return file
     },
   }
-}
-
-async function makeFolder(path: string, mode: number): Promise<void> {
-  await mkdir(path, { recursive: true, mode }).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    throw new Fault(`${path} cannot be created${code}: set TOLLBOOK_HOME to a folder that can be written`, {
-      cause: error,
-      retryable: false,
-    })
-  })
 }
 
 async function signingKey(keys: string, name: string): Promise<ReceiptKey> {

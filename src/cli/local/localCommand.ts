@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../../primitives/log.ts'
 
+/** A command of this program that local mode runs as a separate process. */
 export interface LocalCommand {
   readonly command: string
   /** For messages. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createService } from '../../compose.ts'
+import { createService, requireFreePorts } from '../../compose.ts'
 import {
   type Config,
   ledgerSettingsFor,
@@ -38,6 +38,7 @@ export interface LocalModeOptions {
   readonly onProgress?: (step: string) => void
 }
 
+/** A running local service, with everything it needs. */
 export interface LocalMode {
   readonly baseUrl: string
   readonly localJsonPath: string
@@ -66,6 +67,7 @@ interface LocalSamples extends Pick<Config, 'providers' | 'products'> {
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()
+  await requireFreePorts(config)
   const home = await openHome(config.local.home)
   const { burnDatabaseUrl, ...database } = await openLocalDatabase(config, { home, opened, ...options })
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })

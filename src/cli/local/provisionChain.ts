@@ -15,6 +15,7 @@ import {
   Transaction,
 } from '@solana/web3.js'
 
+/** Keys that exist on a local chain only. */
 export interface LocalWallets {
   readonly mint: Keypair
   readonly mintAuthority: Keypair

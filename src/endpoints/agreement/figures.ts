@@ -16,6 +16,7 @@ export function familyOf(field: string): string {
   return field.split(' ', 1)[0] ?? field
 }
 
+/** Only fields that both answers have can be compared. */
 export function sharedFields(one: Figures, other: Figures): readonly string[] {
   return Object.keys(one).filter((field) => field in other)
 }

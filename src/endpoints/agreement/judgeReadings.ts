@@ -15,6 +15,7 @@ export interface Reading {
   readonly isComplete: boolean
 }
 
+/** Rule of a product for answers that have to agree before they are sold. */
 export interface AgreementRule {
   /** The field, or the family of fields, that another source or the last known value should confirm: the price. */
   readonly main: string
@@ -23,6 +24,7 @@ export interface AgreementRule {
   readonly jumps: Tolerances
 }
 
+/** Evidence besides the readings themselves. */
 export interface Evidence {
   /** Undefined: nothing was sold lately. */
   readonly lastKnown: Figures | undefined
@@ -37,6 +39,7 @@ export type Judgement =
   /** No source has a complete answer. */
   | { readonly kind: 'none' }
 
+/** The reading that is sold, and how the others compare with it. */
 export interface Agreed {
   /** `agreed`: two sources or more. `last_known`: one source, near the last known value. `single`: one source. */
   readonly kind: 'agreed' | 'last_known' | 'single'

@@ -74,6 +74,7 @@ function descriptionOf(descriptions: readonly (string | undefined)[], title: str
   return descriptions.map((text) => cleanDescription(text ?? '')).find((text) => text !== '' && text !== title)
 }
 
+/** The host of an article's address, without `www.`. The address must be valid. */
 export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^www\./, '')
 }

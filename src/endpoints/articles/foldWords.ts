@@ -3,6 +3,7 @@
  * on its locale: in some locales “quantum” in curly quotes differs from quantum.
  */
 
+/** Words of a text, separated by single spaces; empty for a text without letters and digits. */
 export function foldWords(text: string): string {
   return foldMarks(text)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
@@ -19,6 +20,7 @@ export function foldSearchQuery(query: string): string {
     .trim()
 }
 
+/** A search query in two parts, in the syntax of a web search. */
 export interface SearchWords {
   readonly wanted: string
   /** Words and phrases after a minus, joined by `or`; undefined when there are none. */

@@ -19,6 +19,7 @@ export const messageText = text({
 
 export const conversationRule = `together at most ${conversationCharactersMax.toLocaleString('en-US')} characters`
 
+/** Limit of all messages together, in characters. Each message has its own limit besides. */
 export function fitsConversation(messages: readonly ChatMessage[]): boolean {
   return messages.reduce((sum, { content }) => sum + characterCount(content), 0) <= conversationCharactersMax
 }

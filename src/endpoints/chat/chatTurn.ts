@@ -16,6 +16,7 @@ export interface ChatDeps {
   readonly chatLimits: ChatLimits
 }
 
+/** Limits of one reply, set by the operator. */
 export interface ChatLimits {
   /** Tokens that the price of one reply covers, unless the model has its own limit. */
   readonly outputTokensMax: number
@@ -30,6 +31,7 @@ export interface Chat extends ChatDeps {
   readonly liveness: Liveness
 }
 
+/** The chat servers with their liveness. Nothing is asked yet. */
 export function openChat(deps: ChatDeps): Chat {
   return { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
 }
@@ -72,6 +74,7 @@ function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined)
   })
 }
 
+/** Reason why a reply cannot be sold now, for the caller. Without a model: why none can be asked. */
 export function whyChatUnavailable(chat: Chat, model?: string): string | undefined {
   const { chatServers, liveness } = chat
   if (chatServers.length === 0) return 'AI chat is not set up on this server'
@@ -94,7 +97,7 @@ export function supplyOf({ chatServers, liveness }: Chat) {
 /** The model and the tokens that the price of a reply covers. */
 export function coverageOf(chat: Chat, model: string | undefined, tokensMax: number | undefined) {
   return {
-    model: model ?? modelsOf(chat)[0] ?? null,
+    model: model ?? serversOf(chat, undefined)[0]?.models[0] ?? null,
     outputTokensMax: tokensMax ?? rulesOf(chat).outputTokensMax(model),
   }
 }
@@ -117,6 +120,7 @@ export interface ReplyParts {
   readonly stop: () => void
 }
 
+/** A whole reply, cut to the length that its price covers. */
 export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
   const asking = { request, signal: job.signal }
   const answered = await askInTurn(chat, asking, (server) => server.ask(request, job.signal))
@@ -142,6 +146,7 @@ function cutText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
 }
 
+/** Resolves with the first part of the reply. The caller must call `stop`, or the model writes on at our cost. */
 export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ReplyParts>> {
   return askInTurn(chat, { request, signal: job.signal }, async (server) => {
     const stopped = new AbortController()

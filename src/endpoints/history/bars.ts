@@ -11,6 +11,7 @@ export interface Bar {
   readonly volume?: number | undefined
 }
 
+/** Conditions that the bars of a provider have to meet before they are sold. */
 export interface BarRule {
   /** The price that is sold with the history. Undefined for a probe. */
   readonly price: number | undefined

@@ -9,6 +9,7 @@ import type { Bar } from './bars.ts'
  * The word before the space is the field's family, whose tolerance it has.
  */
 
+/** Common cells of time, in which providers with different bars can be compared. */
 export interface Grid {
   readonly intervalMs: number
   /** The longest bar of any provider for this range. Shorter bars are joined to it. */

@@ -6,6 +6,7 @@ import type { ProductHandler } from '../productDefinition.ts'
 import type { AnswerSource } from '../source.ts'
 import type { Bar } from './bars.ts'
 
+/** Bars in the order of time, with prices in `currency`. */
 export interface PriceHistory {
   readonly bars: readonly Bar[]
   readonly intervalMs: number

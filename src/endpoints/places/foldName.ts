@@ -22,6 +22,7 @@ const plainWords = /^[a-z]+(?: [a-z]+)*$/
 const abbreviation = /\b(?:st|ste|mt|ft)\b/g
 const inFull: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', mt: 'mount', ft: 'fort' }
 
+/** A name for comparison: lower case, without accents, common abbreviations written out. */
 export function foldName(name: string): string {
   const lower = name.toLowerCase()
   // Four of five names are plain words. The rest of this function costs ten times as much for each of 135,000 names.

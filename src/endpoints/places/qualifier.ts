@@ -47,10 +47,12 @@ const plainNames: Readonly<Record<string, string>> = {
 }
 const english = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
 
+/** The English name; the code itself where there is none. */
 export function countryNameOf(countryCode: string): string {
   return plainNames[countryCode] ?? english.of(countryCode) ?? countryCode
 }
 
+/** The first name in our list; undefined for a region that is not in it. */
 export function regionNameOf({
   countryCode,
   regionCode,

@@ -7,6 +7,7 @@ import type { Observation, Provider } from './provider.ts'
 export const historyRanges = ['1d', '7d', '30d'] as const
 export type HistoryRange = (typeof historyRanges)[number]
 
+/** A coin and a range. The history is asked for after its price is known. */
 export interface CryptoHistoryQuery extends CryptoQuery {
   readonly range: HistoryRange
   /** CoinGecko's id of the coin whose price was sold; undefined before the purchase, for coins outside our list. */
@@ -33,6 +34,7 @@ const cellMsOf: Readonly<Record<HistoryRange, number>> = { '1d': hour, '7d': 4 *
 /** The distance of the last close from the agreed price: of a bar that has not ended, or of one that ended up to hours ago. */
 export const historyPercentMax = { running: 3, ended: 12 } as const
 
+/** Checks the bars and makes them comparable. Throws `UpstreamFailure` for bars that break the rule. */
 export function cryptoHistoryObservation(
   bars: readonly Bar[],
   { range, ...rule }: BarRule & Pick<CryptoHistoryQuery, 'range'>,

@@ -5,6 +5,7 @@ import { signedPercent } from '../signedText.ts'
 import type { Coin } from './coin.ts'
 import { type Observation, positive, type Provider } from './provider.ts'
 
+/** A coin, named by symbol or by id. */
 export interface CryptoQuery {
   /** The requested symbol in capitals, or the requested id. */
   readonly symbol: string

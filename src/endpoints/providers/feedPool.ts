@@ -22,6 +22,7 @@ const waitingMax = 100
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 const idleMs = 60_000
 
+/** Parses feeds in a thread with limited memory and time: a hostile feed can end the thread and nothing else. */
 export function createFeedPool(readMs = readMsMax): FeedPool {
   const pool = new Piscina<FeedOrder, readonly Article[] | undefined>({
     filename: new URL('./feedWorker.ts', import.meta.url).href,

@@ -34,6 +34,7 @@ const questions: Readonly<Record<NewsCategory, string>> = {
   world: '(diplomacy OR "united nations" OR war OR "foreign minister")',
 }
 
+/** News search in many languages. A request above its limit costs a penalty pause. */
 export function createGdelt({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider {
   const pace = paceOf(upstreams.GDELT, publicPace)
   const upstream = openUpstream({

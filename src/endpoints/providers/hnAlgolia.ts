@@ -17,6 +17,7 @@ const pointsMin = 5
 const secondsMax = 7 * 24 * 60 * 60
 const minute = 60 * 1000
 
+/** Stories of Hacker News, with at least `pointsMin` points. */
 export function createHnAlgolia({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider {
   const upstream = openUpstream({
     name: 'hn-algolia',

@@ -39,6 +39,7 @@ export function openOpenMeteo({ upstreams, openUpstream }: ProviderDeps, { name,
   return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
 }
 
+/** Weather of any place, from models. The answer is for the grid cell around the place. */
 export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const setting = deps.upstreams.OPEN_METEO
   const { upstream, keyField } = openOpenMeteo(deps, { name: 'open-meteo', host: 'api', setting })

@@ -48,6 +48,7 @@ export interface Provider<Query, Data> {
   ask(query: Query): Promise<Observation<Data>>
 }
 
+/** One answer of a provider, checked and in our terms. */
 export interface Observation<Data> {
   readonly data: Data
   /** The time of the data, by the provider's own timestamp. */

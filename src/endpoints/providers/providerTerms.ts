@@ -9,6 +9,7 @@ export type Permission =
   /** No statement was found. */
   | 'unknown'
 
+/** Permissions and duties in the terms of a provider, as far as we have read them. */
 export interface ProviderTerms {
   readonly commercialUse: Permission
   readonly resale: Permission

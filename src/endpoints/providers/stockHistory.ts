@@ -9,6 +9,7 @@ import { epochMsOf } from './zonedTime.ts'
 export const stockRanges = ['5d', '1mo', '6mo', '1y'] as const
 export type StockRange = (typeof stockRanges)[number]
 
+/** A listing and a range. The history is asked for after its price is known. */
 export interface StockHistoryQuery extends StockQuery {
   readonly range: StockRange
   /** The price on which sources agree, and its currency: the history must end near it. Undefined for a probe. */
@@ -32,6 +33,7 @@ interface Place {
   readonly timeZone: string
 }
 
+/** Throws `UpstreamFailure` for another currency than the price's, or for bars that break the rule. */
 export function stockHistoryObservation(
   history: PriceHistory,
   { price, currency, range }: StockHistoryQuery,

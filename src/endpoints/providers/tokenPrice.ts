@@ -31,6 +31,7 @@ export const tokenAgreement: AgreementRule = {
   },
 }
 
+/** Figures of a token as a market reports them, in US dollars and not checked yet. */
 export interface TokenFigures {
   readonly price: number | undefined
   readonly changePercent: number | undefined
@@ -46,6 +47,7 @@ export interface TokenFigures {
 const liquidityUsdMin = 10_000
 const marketCapMax = 1e14
 
+/** Throws `UpstreamFailure` for a token without liquid pools, or with figures that no token can have. */
 export function tokenObservation({ symbol: mint }: TokenQuery, figures: TokenFigures): Observation<CryptoPrice> {
   const { changePercent, symbol, name, asOfMs } = figures
   const liquidity = positive(figures.liquidity, 'the liquidity')

@@ -91,6 +91,10 @@ export function twelveDataFields(query: StockQuery, key: string): Readonly<Recor
   return { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
 }
 
+/**
+ * ISO 10383 code of the exchange; undefined for listings in the United
+ * States. Throws `not_covered` for an unlisted suffix.
+ */
 export function twelveDataMic({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   if (exchangeSuffix === undefined) return undefined
   const mic = micOfSuffix.get(exchangeSuffix)

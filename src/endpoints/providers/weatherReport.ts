@@ -30,6 +30,7 @@ export interface Air {
   readonly cloudPercent?: number | undefined
 }
 
+/** Weather at one time of a forecast. */
 export interface ForecastStep extends Air {
   readonly timeMs: number
   readonly celsius: number
@@ -37,6 +38,7 @@ export interface ForecastStep extends Air {
   readonly description?: string | undefined
 }
 
+/** Weather in the units of the answer, before it is checked. */
 export interface Measured {
   readonly celsius: number
   readonly humidityPercent: number
@@ -49,10 +51,12 @@ export interface Measured {
 const celsiusMin = -95
 const celsiusMax = 65
 
+/** Whether a temperature in °C can be that of air anywhere on Earth. Sensors report others when they fail. */
 export function isOfAir(celsius: number): boolean {
   return celsius >= celsiusMin && celsius <= celsiusMax
 }
 
+/** Throws `UpstreamFailure` for values that air cannot have. A humidity up to 110 % counts as 100 %. */
 export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: Measured): WeatherReport {
   if (!isOfAir(celsius) || humidityPercent < 0 || humidityPercent > 110)
     throw new UpstreamFailure('incomplete', 'a temperature or humidity that no air has')

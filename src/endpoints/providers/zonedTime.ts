@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
+/** A date and time as a clock in some zone shows it. */
 export interface ClockReading {
   readonly year: number
   /** 1 to 12. */

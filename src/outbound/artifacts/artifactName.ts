@@ -25,6 +25,7 @@ export function newArtifactName(contentType: ArtifactType, expiresAtMs: number):
   return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${endings[contentType]}`
 }
 
+/** Facts that a name carries: no lookup is needed to serve or expire a file. */
 export interface ReadName {
   readonly contentType: ArtifactType
   readonly expiresAtMs: number

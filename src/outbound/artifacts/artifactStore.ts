@@ -15,6 +15,7 @@ export interface ArtifactStore {
   sweep(): Promise<void>
 }
 
+/** `expiresAt` is ISO 8601 in UTC. */
 export interface ArtifactHandle {
   readonly name: string
   readonly expiresAt: string
@@ -66,6 +67,10 @@ const reserveBytes = 8 * artifactBytesMax
 // A full disk stays full for a while; no quote is given meanwhile.
 const pauseMs = 30_000
 
+/**
+ * Files are removed after their time by a sweep. `keep` throws a `Fault` when the storage fails; new quotes then stop
+ * for a while.
+ */
 export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
   let failedAtMs = Number.NEGATIVE_INFINITY

@@ -7,6 +7,7 @@ export interface AttemptCourse {
   describe(): string
 }
 
+/** Stages of a job with their milliseconds, for the log of a failed job. */
 export function startCourse(clock: Pick<Clock, 'monotonicMs'>, first: string): AttemptCourse {
   const past: string[] = []
   let current = { stage: first, sinceMs: clock.monotonicMs() }

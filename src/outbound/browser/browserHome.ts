@@ -9,6 +9,7 @@ export function makeBrowserHome(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }
 
+/** Safe to call when the folder does not exist. */
 export async function removeBrowserHome(home: string): Promise<void> {
   // A process that was killed a moment ago may still write.
   await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })

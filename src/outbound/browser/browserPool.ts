@@ -20,6 +20,7 @@ export interface BrowserPool {
   close(): Promise<void>
 }
 
+/** A browser for one job. It must be given back, whatever happened to the job. */
 export interface BrowserLease {
   readonly browser: Browser
   /** `spoiled`: it did not obey, and the next job gets another. */

@@ -5,8 +5,8 @@ import type { Captured } from './renderTask.ts'
 // Beyond 16,384 pixels the graphics library of the browser repeats or drops what it draws.
 const pictureHeightMax = 16_384
 /**
- * Device pixels. A picture is one message, and reading it blocks the event loop: 0.2 s for the worst, noise of this many
- * pixels.
+ * Device pixels. A picture is one message, and reading it blocks the
+ * event loop: 0.2 s for the worst, noise of this many pixels.
  */
 export const picturePixelsMax = 24_000_000
 const resultBytesMax = 32 * 1024 * 1024
@@ -73,6 +73,7 @@ export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, 
 /** A document has no limit of height; beyond this nothing is brought into view, and the answer says so. */
 export const documentHeightMax = 40_000
 
+/** A tagged PDF of the page as it is now. */
 export async function capturePdf(page: Page, order: PdfOrder): Promise<Captured> {
   const { format, margin, preferCSSPageSize = false, landscape = false, scale = 1, printBackground = true } = order
   const { pageRanges = '', outline = false, headerTemplate, footerTemplate } = order

@@ -32,6 +32,7 @@ export interface EgressProxy {
 
 export type EgressTrouble = 'forbidden' | 'unreachable'
 
+/** Limits of one job: what a page may transfer, and the number of hosts it may reach. */
 export interface EgressLimits {
   /** Both directions together, as they go over the wire. */
   readonly bytesMax: number
@@ -57,6 +58,9 @@ interface ProxyState {
   finished: boolean
 }
 
+/**
+ * The only way out for a page. Every name is resolved and judged here, and the connection goes to the judged address.
+ */
 export async function openEgressProxy(rules: EgressRules, limits: EgressLimits = egressLimits): Promise<EgressProxy> {
   const state: ProxyState = {
     rules,

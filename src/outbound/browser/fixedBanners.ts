@@ -8,6 +8,7 @@ import type { PageWorld } from './pageWorld.ts'
 
 const elementsMax = 50_000
 
+/** A page with more than `elementsMax` elements keeps the rest of its banners. */
 export async function placeBanners(world: PageWorld, isPrinted: boolean): Promise<void> {
   await world.run(placeFixed, isPrinted, elementsMax)
 }

@@ -17,6 +17,7 @@ export interface Recipe {
   readonly mode: LaunchMode
 }
 
+/** Confinement of the browser process on this machine. */
 export interface LaunchMode {
   /** As `nobody`, for a service that runs as root. */
   readonly dropsRoot: boolean
@@ -57,6 +58,10 @@ const dataKilobytesMax = 1_536 * 1024
 // No port that another process could speak to, and a browser that ends when we are gone, also after kill -9.
 const pipeArguments = ['--remote-debugging-pipe']
 
+/**
+ * Starts a browser with an empty environment in a temporary home. Throws a `Fault` with its last output when it does
+ * not start.
+ */
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
   const home = await makeBrowserHome()
   try {

@@ -21,6 +21,7 @@ export interface RendererDeps {
   readonly onAttempt?: (attempt: RenderAttempt) => void
 }
 
+/** One job, for the log. */
 export interface RenderAttempt {
   readonly payer: string
   /** Reference of the payment. */

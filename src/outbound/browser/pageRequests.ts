@@ -18,6 +18,7 @@ const neverEnding = new Set(['eventsource', 'websocket', 'ping', 'preflight', 'c
 // A page can start requests without end; beyond this many they are counted by the browser only.
 const trackedMax = 2_000
 
+/** Ignores requests that never end by design, such as event streams, which would keep a page from being quiet. */
 export function trackRequests(page: Page): PageRequests {
   const pending = new Map<HTTPRequest, PendingRequest>()
   let started = 0

@@ -9,6 +9,7 @@ export interface PageWorld {
   run(functionSource: string, ...values: readonly Json[]): Promise<unknown>
 }
 
+/** `run` resolves with undefined when the page navigates away meanwhile. Arguments are passed as JSON. */
 export async function openPageWorld(page: Page): Promise<PageWorld> {
   const session = await page.createCDPSession()
   return {

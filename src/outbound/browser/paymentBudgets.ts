@@ -8,6 +8,7 @@ export interface PaymentBudgets {
   spentMs(payment: string): number
 }
 
+/** Browser time of one attempt. */
 export interface Spending {
   readonly leftMs: number
   /** Charges the time since the start, once. */
@@ -23,6 +24,7 @@ export interface PaymentBudgetsDeps {
 // Payments with a failed attempt; forgetting one early costs at most its attempts (decision 0021).
 const paymentsMax = 10_000
 
+/** In memory and bounded: a restart renews the budget of a payment. */
 export function createPaymentBudgets({ clock, paymentTimeMs }: PaymentBudgetsDeps): PaymentBudgets {
   const spentMs = new LRUCache<string, number>({ max: paymentsMax })
   return {

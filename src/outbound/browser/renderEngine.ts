@@ -16,6 +16,7 @@ export type RenderWork =
   | { readonly kind: 'screenshot'; readonly order: ScreenshotOrder }
   | { readonly kind: 'pdf'; readonly order: PdfOrder }
 
+/** Limits and signals of one job. */
 export interface RenderBounds {
   /** Decides which browser renders the page. */
   readonly standing: Standing

@@ -15,6 +15,7 @@ export interface QueuedJob extends BrowserUser {
   readonly signal: AbortSignal
 }
 
+/** The place of a job, and how it may lose it. */
 export interface RenderTurn {
   readonly standing: Standing
   /** The page gets nothing, or has had its place for long: it passes to another job, and the page continues without one. */

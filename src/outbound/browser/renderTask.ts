@@ -20,6 +20,7 @@ export interface Viewport {
   readonly isMobile: boolean
 }
 
+/** `clipped`: the page is longer than the picture. */
 export interface Captured {
   readonly bytes: Uint8Array
   readonly clipped: boolean

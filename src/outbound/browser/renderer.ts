@@ -51,6 +51,7 @@ export interface PageOptions extends PageSettings, PageWaits {
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp'
 
+/** Sizes are CSS pixels. */
 export interface ScreenshotOrder extends PageOptions {
   readonly url: string
   readonly width: number
@@ -88,6 +89,7 @@ export interface PdfOrder extends PageOptions {
   readonly footerTemplate?: string
 }
 
+/** CSS lengths, such as `1cm`. */
 export interface Margin {
   readonly top: string
   readonly right: string
@@ -97,6 +99,7 @@ export interface Margin {
 
 export const finalUrlLengthMax = 2_048
 
+/** A finished picture or document, and what the caller should know about it. */
 export interface Rendered {
   readonly bytes: Uint8Array
   /** The page's own status; a page that says 404 is a page. Undefined for a page that was sent. */
@@ -113,31 +116,38 @@ export interface Rendered {
   readonly refusedRequests: number
 }
 
-/**
- * `resources_pending`: requests had no whole answer when loading was ended · `still_loading`: scripts kept fetching ·
- * `still_changing`: the document kept growing or shrinking · `lazy_content`: scrolling never reached the end of the page ·
- * `scroll_area`: the main part of the page scrolls by itself · `unloaded_content`: content that scrolling had shown was
- * removed again · `wait_not_met`: no element of `waitFor` became visible.
- */
+/** Content that was missing when the page was captured. */
 export interface Missing {
   readonly reason:
+    /** Requests had no whole answer when loading was ended. */
     | 'resources_pending'
+    /** Scripts kept fetching. */
     | 'still_loading'
+    /** The document kept growing or shrinking. */
     | 'still_changing'
+    /** Scrolling never reached the end of the page. */
     | 'lazy_content'
+    /** The main part of the page scrolls by itself. */
     | 'scroll_area'
+    /** Content that scrolling had shown was removed again. */
     | 'unloaded_content'
+    /** No element of `waitFor` became visible. */
     | 'wait_not_met'
   /** A sentence for the caller. */
   readonly detail: string
 }
 
-/**
- * `forbidden`: the page is, or leads to, an address that may not be reached · `unreachable`: there is no page to be had ·
- * `timeout` · `too_large`: more was fetched, or came out, than a job may · `broken`: the browser or the page's process
- * ended.
- */
-export type RenderFailureKind = 'forbidden' | 'unreachable' | 'timeout' | 'too_large' | 'broken'
+export type RenderFailureKind =
+  /** The page is, or leads to, an address that may not be reached. */
+  | 'forbidden'
+  /** No page was found at the address. */
+  | 'unreachable'
+  /** The job used up its time. */
+  | 'timeout'
+  /** More was fetched, or came out, than a job may. */
+  | 'too_large'
+  /** The browser or the page's process ended. */
+  | 'broken'
 
 export class RenderFailure extends Fault {
   override readonly name = 'RenderFailure'

@@ -1,6 +1,7 @@
 import type { PageWorld } from './pageWorld.ts'
 import type { Missing } from './renderer.ts'
 
+/** Limits of scrolling, in CSS pixels. */
 export interface Scroll {
   /** Nothing below is brought into view. */
   readonly heightMax: number

@@ -5,6 +5,7 @@ import type { PageWorld } from './pageWorld.ts'
 import { type Missing, type PageWaits, RenderFailure } from './renderer.ts'
 import { type Scroll, scrollThrough } from './scrollPage.ts'
 
+/** An open page whose loading is waited for. */
 export interface SettledPage {
   readonly page: Page
   readonly world: PageWorld

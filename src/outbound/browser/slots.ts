@@ -8,6 +8,7 @@ interface Waiting {
   readonly admit: () => void
 }
 
+/** A counting semaphore: waiting jobs are admitted in the order of their arrival. */
 export function createSlots(max: number): Slots {
   let taken = 0
   const waiting = new Set<Waiting>()

@@ -158,8 +158,8 @@ function statusOf(response: HTTPResponse | null): number | undefined {
   return response?.status()
 }
 
-// Requests that the browser itself refuses: a port of another service, a redirect to another scheme, a scheme of our
-// list.
+// Requests that the browser itself refuses: a port of another service,
+// a redirect to another scheme, a scheme of our list.
 const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR_BLOCKED_BY_CLIENT'])
 
 /** The browser's own error code is precise enough; the rest of its message is not shown. */

@@ -26,7 +26,10 @@ interface Definition<Event extends AnyEvent> {
   readonly postings?: (event: Event) => readonly Posting[]
 }
 
-/** Wraps the postings so that an entry of zero or a negative amount is a bug at once, not a rejected append. */
+/**
+ * Leaves out postings of zero, and asserts the others: a
+ * negative amount is a bug at once, not a rejected append.
+ */
 export function defineEvent<Event extends AnyEvent>(definition: Definition<Event>): EventDefinition<Event> {
   const { kind, schema, postings } = definition
   return { kind, schema, postings: (event) => checkPostings(postings?.(event) ?? []) }

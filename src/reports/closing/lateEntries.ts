@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type LateEntry, lateEntriesMax } from '@tollbook/core/closingStatement'
 import type { Snapshot } from '../export/snapshot.ts'
 
+/** Entries that were recorded after the close of their month. */
 export interface LateQuestion {
   readonly mint: string
   /** Positions after this one. */

@@ -10,6 +10,7 @@ import { readLines, statedPrices } from './closingLines.ts'
 import { ClosingNotReady, closingRange } from './closingRange.ts'
 import { lateEntries } from './lateEntries.ts'
 
+/** A month to close. It has to be over by `nowMs`. */
 export interface ClosingQuestion {
   readonly token: LedgerToken
   /** `2026-10`, in UTC. */

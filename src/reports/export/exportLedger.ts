@@ -20,6 +20,7 @@ export type ExportFormat = (typeof exportFormats)[number]
 export const exportTables = ['entries', 'payments', 'events'] as const
 export type ExportTable = (typeof exportTables)[number]
 
+/** Content of an export, and where its pieces go. */
 export interface ExportQuestion extends ExportRange {
   readonly format: ExportFormat
   readonly table: ExportTable

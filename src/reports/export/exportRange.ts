@@ -21,10 +21,12 @@ export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   return { kind: 'moment', ms: isDay && end === 'to' ? ms + dayMs : ms }
 }
 
+/** The first position of the range. A time counts by when the event was recorded. */
 export async function firstPositionOf(snapshot: Snapshot, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : firstRecordedFrom(snapshot, bound.ms, head)
 }
 
+/** The last position of the range, exclusive for a time: an event of exactly that millisecond is not in it. */
 export async function lastPositionOf(snapshot: Snapshot, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1
 }

@@ -25,6 +25,7 @@ export interface EventRow {
   readonly leafHash: Uint8Array
 }
 
+/** One side of a posting. Debits are positive, credits negative. */
 export interface EntryRow {
   readonly position: number
   readonly line: number
@@ -96,6 +97,7 @@ interface EntryColumns {
   readonly day_value: string | null
 }
 
+/** Events in commit order, one page in memory at a time. */
 export function eventPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<EventRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & { version: number; body: Buffer; leaf_hash: Buffer }>`
@@ -153,6 +155,7 @@ function headerOf(row: EventColumns) {
   }
 }
 
+/** Payments by the position of their verification, each with its lifecycle up to the end of the range. */
 export function paymentPages(snapshot: Snapshot, scope: ExportScope): AsyncGenerator<Page<PaymentRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<{ seq: number; recorded_at: Date; stream: number; body: Buffer }>`

@@ -23,6 +23,7 @@ interface Journal {
 
 const dayMs = 24 * 60 * 60 * 1000
 
+/** A journal for beancount or hledger, with a commodity for each mint. */
 export async function journalChunks(
   snapshot: Snapshot,
   scope: ExportScope,

@@ -13,6 +13,7 @@ import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 export type ExportCell = string | number | bigint | Date | null
 export type ColumnType = 'text' | 'integer' | 'baseUnits' | 'time'
 
+/** A column with its value in a row, in the order of the list. */
 export interface Column<T> {
   readonly name: string
   readonly type: ColumnType
@@ -32,6 +33,7 @@ export const eventColumns: readonly Column<EventRow>[] = [
   { name: 'leaf_hash', type: 'text', of: (row) => Buffer.from(row.leafHash).toString('hex') },
 ]
 
+/** Debit and credit as separate columns of positive amounts, as spreadsheets expect; one of them is null. */
 export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
   const debit = (row: EntryRow): bigint | null => (row.amountBaseUnits > 0n ? row.amountBaseUnits : null)
   const credit = (row: EntryRow): bigint | null => (row.amountBaseUnits < 0n ? -row.amountBaseUnits : null)

@@ -64,6 +64,7 @@ export interface SealPort {
   sealNext(sign: (tree: TreeHead) => string): Promise<SealStep>
 }
 
+/** The ledger of this instance, under a random application name. */
 export async function openLedgerPorts(settings: LedgerSettings, deps: PartDeps): Promise<LedgerPorts> {
   const { clock, log, metrics } = deps
   const { databaseUrl } = settings

@@ -50,6 +50,7 @@ export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
 // The key stops signing checkpoints early: events are recorded on the clock of the database, which differs from ours.
 const checkpointMarginMs = 60_000
 
+/** The configured key, with its periods on record. */
 export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): ReceiptKeys {
   const { clock, settings, priceLists } = deps
   const { origin } = settings

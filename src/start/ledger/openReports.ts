@@ -25,6 +25,7 @@ const connectionsMax = 3
 // A longer backlog is spread over several rounds.
 const stepsPerRoundMax = 20
 
+/** Reports are read from a standby where one is configured. */
 export function openReports({ databaseUrl, readDatabaseUrl, token, log }: ReportsOptions): OpenReports {
   const opened = new AsyncDisposableStack()
   const options = { databaseUrl, applicationName: 'tollbook finance', connectionsMax, log }

@@ -27,6 +27,7 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
   readonly withRails: (rails: readonly PaymentRail[]) => readonly PaymentRail[]
 }
 
+/** Connects the paywall with its rails, ledger and products. */
 export function openPayments(settings: RailSettings, deps: PaymentsDeps): Payments {
   const { clock, log, ledger, jobs, health } = deps
   const { sale } = settings

@@ -36,6 +36,7 @@ export interface ProvidersDeps extends PartDeps {
   readonly lookups: Pick<LookupCounts, 'open'>
 }
 
+/** Throws a `Fault` on mainnet for a product whose provider has terms that were not accepted. */
 export function openProviders(settings: ProviderSettings, deps: ProvidersDeps): AllProviders {
   const { clock, log, metrics, sold, terms, lookups } = deps
   checkProviderTerms({ sold, settings, log, network: terms.network })

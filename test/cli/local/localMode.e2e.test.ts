@@ -163,6 +163,15 @@ describe('local mode', () => {
     await expect(demo).rejects.toThrow(/asks the real providers; stop it, or leave out --sample-upstreams/)
   })
 
+  test('a start on a port in use fails before it makes a database, a chain or a key', async () => {
+    const unused = join(await makeScratchDirectory(), 'home')
+    const { port } = new URL(other.local.baseUrl)
+    const config = localConfig(unused)
+    const start = openLocalMode({ ...config, server: { ...config.server, port: Number(port) } })
+    await expect(start).rejects.toThrow(`port ${port} of 127.0.0.1 is in use: stop the process that listens there`)
+    await expect(stat(unused)).rejects.toThrow('ENOENT')
+  })
+
   test('two homes have separate chains, no other user reads their keys, and a home sells again after a clean stop', async () => {
     expect(other.local.tokenMint).not.toBe(first.local.tokenMint)
     const { mode } = await stat(other.local.demoWallet.keypairPath)

@@ -74,6 +74,8 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
+export const payOptionNames: readonly string[] = Object.keys(options).map((name) => `--${name}`)
+
 /** Undefined when the help is asked for. */
 export function readPayWords(words: readonly string[]): PayArguments | undefined {
   const { values, positionals } = parse(words)

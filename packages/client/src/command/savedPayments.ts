@@ -1,5 +1,6 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../makeFolder.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
 
 /** Payments between signing and answer, one file each: a process that is killed in between loses nothing. */
@@ -21,7 +22,7 @@ export function openSavedPayments(folder: string): SavedPayments {
   return {
     pathOf,
     async keep(payment) {
-      await mkdir(folder, { recursive: true, mode: privateFolder })
+      await makeFolder(folder, privateFolder)
       const path = pathOf(payment)
       // On disk and renamed into place before the payment leaves.
       await writeFile(`${path}.tmp`, `${JSON.stringify(payment, null, 2)}\n`, { mode: privateFile, flush: true })

@@ -21,9 +21,8 @@ const blockConfig = configParam({
 type BlockConfig = z.output<typeof blockConfig>
 
 /**
- * Reads of blocks. Every slot has one here, most of them empty, and none is stored: a block is assembled on request
- * from
- * the history and from the line of blockhashes.
+ * Reads of blocks. Every slot has one here, most of them empty, and none is stored:
+ * a block is assembled on request from the history and from the line of blockhashes.
  */
 export function blockMethods(node: ChainNode): RpcMethods {
   return {

@@ -45,8 +45,8 @@ const simulateConfig = configParam({
 type SimulateConfig = z.output<typeof simulateConfig>
 
 /**
- * A dry run in the state of the commitment. Unlike a send it needs no valid signatures unless it is asked to look at
- * them.
+ * A dry run in the state of the commitment. Unlike a send it needs no
+ * valid signatures unless it is asked to look at them.
  */
 export function simulateMethods(node: ChainNode): RpcMethods {
   return {

@@ -32,6 +32,7 @@ export async function findBinaries(platform = `${process.platform}-${process.arc
   }
 }
 
+/** Binaries of one npm package; the version is that of the package. */
 export async function binariesIn(packageDirectory: string): Promise<Binaries> {
   const described: unknown = JSON.parse(await readFile(join(packageDirectory, 'package.json'), 'utf8'))
   const version = readStringField(described, 'version')

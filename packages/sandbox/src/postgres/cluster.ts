@@ -33,8 +33,8 @@ export interface Cluster {
 }
 
 /**
- * Opens a supervised server from a directory's name, in order. After a failure, everything opened before is closed
- * again.
+ * Opens a supervised server from a directory's name, in order. After a
+ * failure, everything opened before is closed again.
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const dataDirectory = await settleDataDirectoryPath(options.dataDirectory)

@@ -16,11 +16,9 @@ export async function settleEarlierPostmaster(dataDirectory: string, log: Log): 
   if (file === undefined) return
   const found = await findProcess(file.pid)
   if (found === undefined || !runsIn(found, dataDirectory)) {
-    // The file would stop Postgres if the pid belongs to a zombie or to a new process. Removing it does not lift the
-    // guard
-    // that counts: surviving backends hold a shared memory segment whose key is the directory's inode, and a new
-    // postmaster
-    // does not start while they exist.
+    // The file would stop Postgres if the pid belongs to a zombie or to a new process. Removing
+    // it does not lift the guard that counts: surviving backends hold a shared memory segment
+    // whose key is the directory's inode, and a new postmaster does not start while they exist.
     await removePostmasterFile(dataDirectory)
     return
   }
@@ -35,8 +33,8 @@ export async function settleEarlierPostmaster(dataDirectory: string, log: Log): 
 }
 
 function runsIn(found: LiveProcess, dataDirectory: string): boolean {
-  // Postgres changes into its data directory. If the working directory is not readable, the command line is compared
-  // instead.
+  // Postgres changes into its data directory. If the working directory
+  // is not readable, the command line is compared instead.
   if (found.workingDirectory !== undefined) return found.workingDirectory === dataDirectory
   return found.commandLine.includes(` ${dataDirectory} `)
 }

@@ -21,11 +21,9 @@ export interface FootingOptions {
 
 /**
  * Finds the account that can run the programs here, by running them. Each account is tried with npm's binaries, and
- * else
- * with a copy next to the data directory: for a repository below a closed directory, and for a node_modules that is
- * read-only and lacks the library links. An attempt costs one `postgres --version`, 5 ms, and detects problems that
- * mode
- * bits do not show: access lists, noexec mounts, a missing glibc.
+ * else with a copy next to the data directory: for a repository below a closed directory, and for a node_modules that
+ * is read-only and lacks the library links. An attempt costs one `postgres --version`, 5 ms, and detects problems
+ * that mode bits do not show: access lists, noexec mounts, a missing glibc.
  */
 export async function findFooting(options: FootingOptions): Promise<Footing> {
   const obstacles: string[] = []

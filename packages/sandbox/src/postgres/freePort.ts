@@ -5,10 +5,9 @@ import { randomBytesOf } from '@tollbook/core/id'
 /**
  * The requested port, or a free one without a request.
  *
- * Free ports are drawn below 32,768, the start of Linux' range for outgoing connections (macOS: 49,152). A port from
- * that
- * range could be lost while Postgres restarts: a client that reconnects in a loop may get the server's own port as its
- * source, connect to itself, and so prevent the restart.
+ * Free ports are drawn below 32,768, the start of Linux' range for outgoing connections (macOS:
+ * 49,152). A port from that range could be lost while Postgres restarts: a client that reconnects in
+ * a loop may get the server's own port as its source, connect to itself, and so prevent the restart.
  */
 export async function choosePort(wanted: number): Promise<number> {
   if (wanted !== 0) {

@@ -20,6 +20,7 @@ export async function createPassword(dataDirectory: string, owner: Owner | undef
   if (owner !== undefined) await chown(file, owner.uid, owner.gid)
 }
 
+/** Throws a `Fault` when the file is lost: the data directory cannot be opened without it. */
 export async function readPassword(dataDirectory: string): Promise<string> {
   const file = passwordFileOf(dataDirectory)
   const password = await readFile(file, 'utf8').catch((cause: unknown) => {

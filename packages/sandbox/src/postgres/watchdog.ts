@@ -12,9 +12,8 @@ export interface Watchdog {
 
 /**
  * A shell that reads pids from our pipe. The kernel closes the pipe when we die; the shell then sends SIGINT,
- * Postgres's
- * fast shutdown, to the last pid it received. It costs one sleeping `sh` and works wherever sh does.
- * (The kernel's own PR_SET_PDEATHSIG would need no process, but is Linux only and follows the thread, not the process.)
+ * Postgres's fast shutdown, to the last pid it received. It costs one sleeping `sh` and works wherever sh does. (The
+ * kernel's own PR_SET_PDEATHSIG would need no process, but is Linux only and follows the thread, not the process.)
  */
 export function startWatchdog(account: Account, log: Log): Watchdog {
   const shell = spawnAs(account, { program: '/bin/sh', arguments: ['-c', script], stdio: ['pipe', 'ignore', 'ignore'] })

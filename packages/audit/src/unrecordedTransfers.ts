@@ -1,0 +1,94 @@
+import { type ChainNode, signaturesPerPage } from './chainNode.ts'
+import { movesOf } from './landedPayment.ts'
+import { phaseNumber } from './paymentTable.ts'
+import type { Replay } from './replay.ts'
+import { sumOf } from './storedTransactions.ts'
+import { solanaStream } from './streamName.ts'
+import type { TokenMove } from './tokenMoves.ts'
+
+export interface UnrecordedDeps {
+  readonly node: ChainNode
+  readonly replay: Replay
+  /** Maximum age of a transfer on chain that the ledger does not have yet. */
+  readonly recordedWithinMs: number
+  readonly figures: {
+    lookedFor: number
+    presentable: number
+  }
+}
+
+interface Unrecorded {
+  readonly signature: string
+  readonly mint: string
+  readonly accounts: readonly string[]
+  /** Its age on chain when the ledger's last event was recorded. */
+  readonly ageMs: number
+}
+
+/**
+ * From the chain to the ledger: transactions that changed the balance of one of the
+ * token accounts, and that the ledger does not have. All accounts are of one mint.
+ */
+export async function findUnrecordedTransfers(
+  deps: UnrecordedDeps,
+  mint: string,
+  accounts: readonly string[],
+): Promise<void> {
+  const seen = new Set<string>()
+  for (const account of accounts) {
+    for await (const { signature, ageMs } of landedOn(deps, account)) {
+      // A transfer between two of the accounts is listed for both of them.
+      if (accounts.length > 1 && seen.has(signature)) continue
+      if (accounts.length > 1) seen.add(signature)
+      deps.figures.lookedFor++
+      if (!isRecorded(deps, signature)) await judgeUnrecorded(deps, { signature, mint, accounts, ageMs })
+    }
+  }
+}
+
+async function* landedOn(
+  { node, replay }: UnrecordedDeps,
+  account: string,
+): AsyncGenerator<{ readonly signature: string; readonly ageMs: number }> {
+  let before: string | undefined
+  for (;;) {
+    const page = await node.signaturesOf(account, before)
+    for (const { signature, err, blockTime } of page) {
+      const failed = err !== null && err !== undefined
+      const ageMs = replay.recordedAtMs - (blockTime ?? 0) * 1000
+      // The ledger cannot have what landed after its last event.
+      if (!failed && ageMs >= 0) yield { signature, ageMs }
+    }
+    before = page.at(-1)?.signature
+    if (page.length < signaturesPerPage) return
+  }
+}
+
+function isRecorded({ replay: { payments, digest, payouts } }: UnrecordedDeps, signature: string): boolean {
+  const index = payments.find(digest.pairOf(solanaStream(signature)))
+  return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
+}
+
+async function judgeUnrecorded(
+  { node, replay, recordedWithinMs, figures }: UnrecordedDeps,
+  { signature, mint, accounts: own, ageMs }: Unrecorded,
+): Promise<void> {
+  const landed = await node.transaction(signature)
+  if (landed === undefined) return
+  const { moves, accounts } = movesOf(landed, mint)
+  const change = own.reduce((sum, account) => sum + (accounts.get(account)?.changeBaseUnits ?? 0n), 0n)
+  // Such as the transaction that opened the account, or a transfer between two of the service's own accounts.
+  if (change === 0n) return
+  if (change > 0n && ageMs < recordedWithinMs) {
+    figures.presentable++
+    return
+  }
+  const message = `${describeChange(change, moves)} in slot ${landed.slot}`
+  replay.findings.add('not_in_the_ledger', { position: undefined, subject: signature, message })
+}
+
+function describeChange(changeBaseUnits: bigint, moves: readonly TokenMove[]): string {
+  if (changeBaseUnits < 0n) return `${-changeBaseUnits} left`
+  const burnedBaseUnits = sumOf(moves.filter(({ kind }) => kind === 'burn'))
+  return `${changeBaseUnits} arrived${burnedBaseUnits > 0n ? ` and ${burnedBaseUnits} were burned` : ''}`
+}

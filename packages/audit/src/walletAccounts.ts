@@ -1,0 +1,32 @@
+import type { ChainNode } from './chainNode.ts'
+import type { PaidAccount } from './landedPayment.ts'
+import { associatedTokenAccount } from './tokenAccountAddress.ts'
+
+/** The associated token accounts of payment wallets; payments to any other account do not count. */
+export class WalletAccounts {
+  readonly #node: ChainNode
+  readonly #tokenPrograms = new Map<string, Promise<string>>()
+  /** By mint and wallet: deriving an address takes a tenth of a millisecond or more. */
+  readonly #tokenAccounts = new Map<string, string>()
+
+  constructor(node: ChainNode) {
+    this.#node = node
+  }
+
+  /** In the order of the wallets. */
+  async of(mint: string, wallets: readonly string[]): Promise<readonly PaidAccount[]> {
+    const tokenProgram = await this.#tokenProgramOf(mint)
+    return wallets.map((wallet) => {
+      const key = `${mint} ${wallet}`
+      const known = this.#tokenAccounts.get(key) ?? associatedTokenAccount({ wallet, tokenProgram, mint })
+      this.#tokenAccounts.set(key, known)
+      return { wallet, tokenAccount: known }
+    })
+  }
+
+  #tokenProgramOf(mint: string): Promise<string> {
+    const known = this.#tokenPrograms.get(mint) ?? this.#node.tokenProgramOf(mint)
+    this.#tokenPrograms.set(mint, known)
+    return known
+  }
+}

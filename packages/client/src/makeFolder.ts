@@ -1,0 +1,31 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Makes a folder and those above it. Node's own `recursive` retries without limit where the system refuses a folder below one that
+ * exists as if that were missing: below /proc, or a directory of an automounter.
+ */
+export async function makeFolder(path: string, mode: number): Promise<void> {
+  const failure = await tryMake(path, mode)
+  if (failure === undefined) return
+  const above = dirname(path)
+  if (!isMissing(failure) || above === path) throw failure
+  await makeFolder(above, mode)
+  const again = await tryMake(path, mode)
+  if (again !== undefined) throw again
+}
+
+/** Undefined when the folder is there. */
+async function tryMake(path: string, mode: number): Promise<unknown> {
+  try {
+    await mkdir(path, { mode })
+    return undefined
+  } catch (error) {
+    const found = await stat(path).catch(() => undefined)
+    return found?.isDirectory() === true ? undefined : error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

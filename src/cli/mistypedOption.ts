@@ -1,0 +1,22 @@
+import type { Command } from 'commander'
+import { closestMatch } from 'leven'
+import { usageExitCode } from './usageProblem.ts'
+
+const distanceMax = 3
+
+/**
+ * Refuses a mistyped option of a command of another package, which reads its own words and has nothing to compare them with.
+ * Commander does the same for the options that it knows.
+ */
+export function refuseMistyped(command: Command, names: readonly string[]): void {
+  const end = command.args.indexOf('--')
+  const words = end === -1 ? command.args : command.args.slice(0, end)
+  for (const word of words) {
+    const [option = ''] = word.split('=')
+    const isKnown = !option.startsWith('--') || names.includes(option)
+    const meant = isKnown ? undefined : closestMatch(option, names, { maxDistance: distanceMax })
+    if (meant === undefined) continue
+    const message = `error: unknown option '${option}'\n(Did you mean ${meant}?)`
+    command.error(message, { exitCode: usageExitCode, code: 'commander.unknownOption' })
+  }
+}

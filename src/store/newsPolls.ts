@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import type { Database } from './database.ts'
+
+/** Schedule of the polls of news providers, shared by all instances: each poll is taken by one of them. */
+export interface NewsPolls {
+  /** One poll that is due, reserved for us; undefined when none is. */
+  takePoll(polls: readonly PollPlan[]): Promise<TakenPoll | undefined>
+  pollSucceeded(done: PollDone): Promise<void>
+  pollFailed(name: string): Promise<void>
+}
+
+/** A poll that is repeated. Polls of one lane share a provider's limit. */
+export interface PollPlan {
+  readonly name: string
+  readonly lane: string
+  readonly category: string
+  /** Between two polls of one lane, over all instances. */
+  readonly spacingMs: number
+}
+
+/** A poll that this instance has reserved, with the validators of the last answer. */
+export interface TakenPoll {
+  readonly name: string
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+}
+
+export interface PollDone extends TakenPoll {
+  readonly everyMs: number
+}
+
+/** Begins the names of samples, which are stored in the same tables as news. */
+export const sampleMark = 'sample:'
+export type NewsMark = '' | typeof sampleMark
+
+// Longer than a poll may take; after it another instance may take the same poll.
+const leaseMs = 60_000
+
+export function createNewsPolls(database: Database, mark: NewsMark): NewsPolls {
+  const marked = (name: string): string => mark + name
+  return {
+    takePoll: (polls) => takePoll(database, mark, polls),
+    async pollSucceeded({ name, everyMs, etag = null, lastModified = null }) {
+      await sql`select news.poll_succeeded(${marked(name)}, ${everyMs}, ${etag}, ${lastModified})`.execute(database)
+    },
+    async pollFailed(name) {
+      await sql`select news.poll_failed(${marked(name)})`.execute(database)
+    },
+  }
+}
+
+async function takePoll(
+  database: Database,
+  mark: NewsMark,
+  polls: readonly PollPlan[],
+): Promise<TakenPoll | undefined> {
+  const column = <T>(value: (poll: PollPlan) => T): T[] => polls.map(value)
+  const { rows } = await sql<{ poll: string; poll_etag: string | null; poll_last_modified: string | null }>`
+    select * from news.take_poll(
+      ${column(({ name }) => mark + name)}::text[], ${column(({ lane }) => mark + lane)}::text[],
+      ${column(({ category }) => category)}::text[], ${column(({ spacingMs }) => spacingMs)}::integer[], ${leaseMs})`.execute(
+    database,
+  )
+  const [row] = rows
+  if (row === undefined) return undefined
+  const name = row.poll.slice(mark.length)
+  return { name, etag: row.poll_etag ?? undefined, lastModified: row.poll_last_modified ?? undefined }
+}
