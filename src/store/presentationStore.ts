@@ -55,7 +55,13 @@ async function findPresented(
   if (references.length === 0) return new Set()
   const ids = references.map((reference) => Buffer.from(streamIdOf(reference)))
   const rows = await readOrFault(what, () =>
-    database.selectFrom('work.presentations').select('reference').where('reference', 'in', ids).execute(),
+    database
+      .selectFrom('work.presentations')
+      .select('reference')
+      .where('reference', 'in', ids)
+      // A row may outlive its day until the housekeeping runs.
+      .where('recorded_at', '>', sql<Date>`now() - interval '24 hours'`)
+      .execute(),
   )
   return new Set(rows.flatMap(({ reference }) => referenceOfStream(reference) ?? []))
 }

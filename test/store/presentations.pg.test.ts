@@ -53,6 +53,8 @@ test('a presentation is forgotten after a day', async () => {
   await presentations.record(old)
   await openPool(database.adminUrl, 1).query("update work.presentations set recorded_at = now() - interval '25 hours'")
   await presentations.record(young)
+  // Whether or not the housekeeping has run: a transfer that was presented longer ago is owed to its sender.
+  expect(await presentations.findPresented([old.reference, young.reference])).toEqual(new Set([young.reference]))
 
   await forgetOldPresentations()
 
