@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { PaymentRefused, PaymentUnresolved, PaymentUnspent } from '@tollbook/client/paymentError'
 import { readPendingPayment } from '@tollbook/client/pendingPayment'
+import { defaultRetryLimits, presentPayment } from '@tollbook/client/presentPayment'
 import { openScene, rejectionOf } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
 import type { Step } from './support/scriptedService.ts'
@@ -133,6 +134,34 @@ test('a kept payment is not presented at another service', async () => {
   const moved = { ...error.payment, request: { ...error.payment.request, url: 'http://pay.example/' } }
   expect(String(await rejectionOf(payingFetch.resume(moved)))).toContain('https')
   expect(other.service.presented).toHaveLength(0)
+})
+
+test('an answer without content to a settled payment of another protocol is delivered', async () => {
+  const { payingFetch, service, clock, url } = await openScene({ retry: { attemptsMax: 1 } })
+  service.script = ['reset']
+  const error = await rejectionOf(payingFetch(url(crypto)))
+  if (!(error instanceof PaymentUnresolved)) throw error
+  const headers = { 'payment-response': Buffer.from('{"success":true}').toString('base64') }
+  const fetch = () => Promise.resolve(new Response(null, { status: 204, headers }))
+  const deps = { fetch, clock, retry: defaultRetryLimits, onEvent: () => undefined }
+  const payment = { ...error.payment, protocol: 'x402' } as const
+  const signal = new AbortController().signal
+  expect((await presentPayment(deps, { payment, confirmed: false, signal })).status).toBe(204)
+})
+
+test('spending that could not be read is read again for the next payment', async () => {
+  let reads = 0
+  const { payingFetch, url } = await openScene({
+    store: {
+      keep: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+      pending: () => Promise.resolve([]),
+      spending: () => (reads++ === 0 ? Promise.reject(new Error('too many open files')) : Promise.resolve([])),
+    },
+  })
+  expect(String(await rejectionOf(payingFetch(url(crypto))))).toContain('too many open files')
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+  expect(reads).toBe(2)
 })
 
 test('text that is not a stored payment is rejected', () => {

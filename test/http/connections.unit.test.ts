@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import { portOf } from '../../src/http/acceptors.ts'
 import { createConnections } from '../../src/http/connections.ts'
@@ -265,6 +265,7 @@ test.each([
   'a connection that began with %s is closed soon, although its client sends on and does not end it',
   async (_, head) => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { port, connections } = await openPlainServer()
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
     afterFile(() => void socket.destroy())

@@ -97,5 +97,10 @@ function recallOnce(budget: Budget, { store, expectedMint }: PayingFetchOptions)
       })),
     )
   }
-  return () => (recalled ??= recall())
+  return () =>
+    (recalled ??= recall().catch((error: unknown) => {
+      // Nothing is signed without it, and the next payment may find the store well.
+      recalled = undefined
+      throw error
+    }))
 }

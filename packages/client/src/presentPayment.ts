@@ -141,7 +141,9 @@ function errorOf(payment: PendingPayment, { verdict, lastAnswer, cause }: Attemp
 
 /** The bytes are plain by now, whatever they were packed in on the way. */
 function rebuildResponse({ status, headers, bytes }: WholeAnswer): Response {
-  return new Response(bytes, { status, headers: plainHeaders(headers) })
+  // A `Response` of such a status takes no body, not even an empty one.
+  const isBodiless = status === 204 || status === 205
+  return new Response(isBodiless ? null : bytes, { status, headers: plainHeaders(headers) })
 }
 
 /** Without headers of the transfer, which describe the bytes before `fetch` decoded them. */

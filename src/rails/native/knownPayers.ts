@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
 import type { SimulatedEffects } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 
@@ -9,7 +10,7 @@ import type { TransactionRecord } from '../../payment/transactionRecord.ts'
  */
 export interface KnownPayers {
   /** A payment of the wallet is on chain and has met its price. */
-  paid(wallet: Address, record: Pick<TransactionRecord, 'slot' | 'balances'>): void
+  paid(wallet: Address, record: Pick<TransactionRecord, 'signature' | 'slot' | 'balances'>): void
   /** Whether the wallet has earned a sending. */
   has(wallet: Address): boolean
   /** Whether the wallet has certainly enough for all that it may send. Uses up one payment if so. */
@@ -18,6 +19,8 @@ export interface KnownPayers {
 
 interface KnownPayer {
   earned: number
+  /** Newest payments that have earned a sending. One that is presented many times at once is verified as often. */
+  counted: readonly Signature[]
   /** Of the newest payment seen. */
   slot: number
   /** Token accounts of the wallet alone, with what they held after that payment. */
@@ -25,6 +28,8 @@ interface KnownPayer {
 }
 
 const earnedMax = 16
+// As many, so that no set of payments earns more sendings than it has payments.
+const countedMax = earnedMax
 // More than the payments that may be in progress at a time.
 const timesHeldMin = 32n
 const payersMax = 10_000
@@ -33,14 +38,16 @@ const knownForMs = 600_000
 export function createKnownPayers(mint: Address, now: () => number): KnownPayers {
   const payers = new LRUCache<Address, KnownPayer>({ max: payersMax, ttl: knownForMs, ttlResolution: 0, perf: { now } })
   return {
-    paid(wallet, { slot, balances }) {
+    paid(wallet, { signature, slot, balances }) {
       const known = payers.get(wallet)
+      if (known?.counted.includes(signature) === true) return
       const isNewest = known === undefined || slot >= known.slot
       const own = balances.filter((balance) => {
         return balance.mint === mint && balance.ownersSeen.length === 1 && balance.ownersSeen[0] === wallet
       })
       payers.set(wallet, {
         earned: Math.min(earnedMax, (known?.earned ?? 0) + 1),
+        counted: [...(known?.counted ?? []), signature].slice(-countedMax),
         slot: isNewest ? slot : known.slot,
         heldBaseUnits: isNewest
           ? new Map(own.map(({ tokenAccount, afterBaseUnits }) => [tokenAccount, afterBaseUnits]))

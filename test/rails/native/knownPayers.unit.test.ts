@@ -3,6 +3,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { splTokenProgram } from '@tollbook/core/programs'
+import { readSignature, type Signature } from '@tollbook/core/signature'
 import type { TokenMovement } from '../../../src/payment/transactionRecord.ts'
 import { createKnownPayers } from '../../../src/rails/native/knownPayers.ts'
 
@@ -12,6 +13,10 @@ const wallet = address(1)
 const mint = address(2)
 const account = address(3)
 const tokenProgram = addressOf(splTokenProgram)
+
+function newSignature(number: number): Signature {
+  return assertPresent(readSignature(encodeBase58(Buffer.alloc(64, number + 1))), 'it is a signature')
+}
 
 function transfer(changes: { readonly source?: Address; readonly authority?: Address; readonly mint?: Address } = {}) {
   const movement: TokenMovement = {
@@ -30,9 +35,10 @@ function transfer(changes: { readonly source?: Address; readonly authority?: Add
 function openPayers() {
   let nowMs = 1
   const payers = createKnownPayers(mint, () => nowMs)
-  const paid = ({ slot = 1, left = 320n, ownersSeen = [wallet] } = {}) => {
+  let payments = 0
+  const paid = ({ slot = 1, left = 320n, ownersSeen = [wallet], signature = newSignature(payments++) } = {}) => {
     const balance = { tokenAccount: account, mint, ownersSeen, beforeBaseUnits: 1_000n, afterBaseUnits: left }
-    payers.paid(wallet, { slot, balances: [balance] })
+    payers.paid(wallet, { signature, slot, balances: [balance] })
   }
   return {
     take: (effects = transfer()) => payers.take(wallet, effects),
@@ -48,6 +54,13 @@ test('each payment earns one sending, and 16 at most', () => {
   expect([take(), take()]).toEqual([true, false])
   for (let n = 0; n < 20; n++) paid()
   expect(Array.from({ length: 20 }, () => take()).filter(Boolean)).toHaveLength(16)
+})
+
+test('one payment that is presented many times at once earns one sending', () => {
+  const { take, paid } = openPayers()
+  const signature = newSignature(0)
+  for (let n = 0; n < 16; n++) paid({ signature })
+  expect([take(), take()]).toEqual([true, false])
 })
 
 test('the account held 32 times the amount after the newest payment', () => {
