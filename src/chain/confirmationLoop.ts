@@ -127,7 +127,7 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
 interface Asked {
   readonly batch: readonly Waiter[]
   readonly query: StatusQuery
-  /** A waiter that is overdue at this time is settled with the answer of the nodes, whatever it is. */
+  /** Payments that are overdue at this time are concluded from the answers, whatever these are. */
   readonly endsAtMs?: number
 }
 
