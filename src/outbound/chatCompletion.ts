@@ -94,8 +94,9 @@ export async function* readStream(
   const end = { model: server.model, finishReason: undefined as string | undefined, usage: usageOf(undefined) }
   let [hasText, isDone] = [false, false]
   for await (const data of eventData(body)) {
-    if (data.trim() === '[DONE]') isDone = true
-    if (isDone) continue
+    isDone = data.trim() === '[DONE]'
+    // Some servers leave the connection open after it.
+    if (isDone) break
     const read = readChunk(label, data)
     if (read.model !== undefined) end.model = read.model
     if (read.usage !== null && read.usage !== undefined) end.usage = usageOf(read.usage)

@@ -211,6 +211,17 @@ describe('a streamed reply', () => {
     expect({ broke, first: events[0] }).toEqual({ broke: true, first: 'data: {"text":"Hi"}' })
   })
 
+  test('ends with the last event, though the server leaves its connection open', async () => {
+    first.script((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const one of [...texts('Hi'), chunk({}, 'stop'), usageChunk])
+        response.write(`data: ${JSON.stringify(one)}\n\n`)
+      response.write('data: [DONE]\n\n')
+    })
+    const { events } = await eventsOf(await deliver(openChat(), streamed))
+    expect(events.at(-1)).toContain('"finishReason":"stop","usage":{"promptTokens":5')
+  })
+
   test('that takes longer than the time of a stream is cut, and not broken: a long text is not free', async () => {
     first.script((_asked, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
