@@ -14,9 +14,13 @@ test.each(files)('%s knows no word of a rail', (file) => {
   expect(lines.filter((line) => nativeWords.test(line))).toEqual([])
 })
 
-test.each(['src/http/app.ts', 'src/http/servePaid.ts', 'src/http/visitor.ts', 'src/http/admission.ts', 'src/http/routes.ts', 'src/http/send.ts'])(
-  '%s names no header of a payment',
-  (file) => {
-    expect(readFileSync(file, 'utf8')).not.toMatch(/x-wallet-address|x-payment-proof/)
-  },
-)
+test.each([
+  'src/http/app.ts',
+  'src/http/servePaid.ts',
+  'src/http/visitor.ts',
+  'src/http/admission.ts',
+  'src/http/routes.ts',
+  'src/http/send.ts',
+])('%s names no header of a payment', (file) => {
+  expect(readFileSync(file, 'utf8')).not.toMatch(/x-wallet-address|x-payment-proof/)
+})
