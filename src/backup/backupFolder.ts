@@ -21,7 +21,7 @@ export function backupFolderAt(path: string): BackupFolder {
 // Backups hold the whole ledger and the password hashes of the roles.
 const closedFolder = 0o700
 
-/** Only its user may enter it. `setting` names the variable for the error. */
+/** Only its user may enter a new folder; one that exists keeps its rights. `setting` names the variable for the error. */
 export async function createFolder(path: string, setting: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: closedFolder })

@@ -1,6 +1,6 @@
 import type { ChainNode } from './chainNode.ts'
 
-/** Limits beyond which a node leaves the rotation. */
+/** Limits beyond which a node leaves the rotation, or the clocks count as apart. */
 export interface NodeLimits {
   /** A node whose slot has not moved for this long stands still. */
   readonly stillMs: number

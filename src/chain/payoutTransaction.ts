@@ -58,7 +58,7 @@ export function buildPayout({ terms, memo, payments, blockhash, feePayer }: Payo
 }
 
 /**
- * Signs with every key that the message names. The signature of the
+ * Signs with the given keys, that of the fee payer among them. The signature of the
  * fee payer, the first one, identifies the transaction.
  */
 export function signPayout(

@@ -11,7 +11,7 @@ export interface ChainCheckOptions {
   readonly log: Log
 }
 
-/** Checks in order: those after the first need the chain that it opens. */
+/** All checks need the chain, which the first to run opens. */
 export interface ChainChecks {
   readonly checks: readonly Check[]
   /** Rejects when the chain cannot be opened, as the first check says. */

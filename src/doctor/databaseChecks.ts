@@ -134,7 +134,7 @@ async function checkClock(database: Database, clock: Clock): Promise<Result> {
 
 type ArchiveFacts = Pick<DatabaseFacts, 'archiveMode' | 'lastArchivedAt' | 'lastArchiveFailureAt' | 'walReceiver'>
 
-/** Fails where payments since the last base backup could be lost unnoticed. */
+/** Fails when the receiver is disconnected or archiving fails; warns when only base backups are kept. */
 export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
   const { archiveMode, lastArchivedAt, lastArchiveFailureAt, walReceiver } = facts
   if (walReceiver === 'inactive')

@@ -83,7 +83,7 @@ export interface FreeRouteDeps {
   readonly mayReadMetrics: (address: string) => boolean
 }
 
-/** Routes that every instance serves. Burn statistics and keys are shared by all requests of a short time. */
+/** Routes that every instance serves. Burn statistics are shared by all requests of a short time. */
 export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   const { clock } = deps
   const renderStats = createPublicDocument()

@@ -1,4 +1,4 @@
-/** A fixed window: the count starts again when it ends. */
+/** A limit over a sliding window: the window before counts as far as it overlaps. */
 export interface RateLimitRule {
   /** In headers, metrics and the shared counts. */
   readonly name: string

@@ -49,7 +49,7 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
 }
 
 /**
- * One run: sends unconfirmed payments again, and forgets those that are final. `memory` is carried from run to run.
+ * One run: sends payments without a status again, and leaves those that are final. `memory` is carried from run to run.
  */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
   const open = await deps.lifecycle.findOpen(question, openMax)

@@ -7,7 +7,7 @@ import { assert } from '@tollbook/core/assert'
 import { type EgressRules, judgeTarget } from './egressRules.ts'
 import { findUrlProblem, targetOf } from './urlGuard.ts'
 
-/** A GET that connects to the judged address only. Redirects are returned and not followed. */
+/** A GET that connects to the judged address only, unless the operator chose the host. Redirects are returned and not followed. */
 export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>

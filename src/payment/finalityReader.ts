@@ -20,7 +20,7 @@ export interface FinalityReader {
 export const statusesMax = 256
 export const listedMax = 1_000
 
-/** A transaction that no node shows any more. */
+/** A served payment that the chain may have dropped, or whose transaction may have failed. */
 export interface ReversalQuestion {
   readonly signature: Signature
   /** In which it was seen before it was served. */

@@ -111,7 +111,7 @@ export type SettingStanding =
   | { readonly standing: 'not_yet'; readonly fromMs: number }
   | { readonly standing: 'differs'; readonly inForce: SettingPeriod }
 
-/** Standing of a configured value at a moment: accepted (also during an overlap), not yet valid, or different. */
+/** Standing of a configured value at a moment: accepted (also during an overlap), not yet valid, different, or not on record. */
 export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs: number): SettingStanding {
   const inForce = periodInForce(periods, atMs)
   if (inForce === undefined) return { standing: 'unrecorded' }

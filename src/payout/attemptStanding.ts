@@ -14,7 +14,7 @@ export type AttemptStanding =
   /** No node knows it yet. */
   | { readonly kind: 'unseen' }
 
-/** Standing of each part by its number. Heights are read first: without them no transaction counts as expired. */
+/** Standing of each attempt by its signature. Heights are read first: without them no transaction counts as expired. */
 export async function judgeAttempts(
   chain: Chain,
   attempts: readonly PayoutAttempt[],

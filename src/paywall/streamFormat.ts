@@ -10,7 +10,7 @@ type Described = Pick<Stream, 'contentType' | 'meta'>
 
 const receiptTrailer = 'tollbook-receipt'
 
-/** Headers of a paid stream. `Receipt-Location` lets a client fetch the receipt when it missed the trailer. */
+/** Headers of a paid stream. `Receipt-Location` lets a client fetch the receipt when it missed the trailer or the last event. */
 export function streamHeaders(stream: Described, claim: Claim): Readonly<Record<string, string>> {
   const { settlement, attemptId } = claim
   return {

@@ -11,7 +11,16 @@ export async function forgetOldPresentations(database: Database): Promise<void> 
   await sql`select work.forget_old_presentations()`.execute(database)
 }
 
+// The most that one statement deletes (forget_old_notes.sql).
+const forgottenMax = 100_000
+
 /** Deletes idempotency keys that have ended, answers a day old, and the oldest answers beyond the storage bound. */
 export async function forgetOldAnswers(database: Database): Promise<void> {
-  await sql`select ledger.forget_old_notes()`.execute(database)
+  let forgotten = forgottenMax
+  while (forgotten >= forgottenMax) {
+    const { rows } = await sql<{ forgotten: number }>`select ledger.forget_old_notes()::integer as forgotten`.execute(
+      database,
+    )
+    forgotten = rows[0]?.forgotten ?? 0
+  }
 }

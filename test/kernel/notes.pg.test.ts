@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
+import { openInstance } from '../store/instance.ts'
 import { openKernel, openPool } from './openKernel.ts'
 import * as sample from './sampleItems.ts'
 
@@ -71,6 +72,19 @@ describe('the housekeeping', () => {
       { note: 'note 1', sent: false },
       { note: 'note 2', sent: false },
     ])
+  })
+})
+
+describe('ended keys', () => {
+  test('are deleted by 100,000 in a statement, because a backlog must not exceed its time', async () => {
+    const endedKeys = 'select count(*)::integer as count from ledger.keys where until <= now()'
+    await tamper(`insert into ledger.keys (space, key, id, until)
+      select 10, convert_to('ended ' || n, 'UTF8'), '\\x00', now() - interval '1 hour' from generate_series(1, 200001) n`)
+    const { rows } = await pool.query<{ forgotten: number }>('select ledger.forget_old_notes() as forgotten')
+    expect(rows).toEqual([{ forgotten: 100_000 }])
+    expect((await admin.query(endedKeys)).rows).toEqual([{ count: 100_001 }])
+    await (await openInstance(serviceUrl)).forgetOldAnswers()
+    expect((await admin.query(endedKeys)).rows).toEqual([{ count: 0 }])
   })
 })
 

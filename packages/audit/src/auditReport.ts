@@ -39,7 +39,7 @@ export interface AuditReport {
   readonly durationMs: number
 }
 
-/** Exit codes, from the least to the worst; the worst verdict decides. */
+/** Exit codes. 3 to 7 rank the verdicts, and the highest decides; the others are not verdicts. */
 export const auditExitCodes = {
   holds: 0,
   failed: 1,

@@ -241,7 +241,7 @@ export class ChainAudit {
     this.#judge(question, index === undefined ? undefined : payments.read(index))
   }
 
-  /** The answer of the chain is right when the payment's lifecycle ended that way. */
+  /** The record is right when the payment's lifecycle ended as the chain says. */
   #judge({ signature, position, said, slot }: OpenQuestion, payment: AuditedPayment | undefined): void {
     const isReversed = payment?.phase === phaseNumber('reversed')
     const isUnmatched = payment?.phase === phaseNumber('unmatched')

@@ -45,7 +45,7 @@ export type ExportLine =
 // The largest body, every byte of it escaped.
 const lineCharactersMax = 6 * 65_519 + 1_024
 
-/** Reads line by line, in bounded memory. Throws an `AuditFault` unless the first line is the head of an export. */
+/** Reads line by line. Throws an `AuditFault` unless the first line is the head of an export. */
 export async function openExport(path: string): Promise<ExportSource> {
   const file = await openFile(path)
   const lines = createInterface({ input: file.createReadStream({ autoClose: false }), crlfDelay: Infinity })

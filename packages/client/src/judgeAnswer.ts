@@ -34,8 +34,8 @@ export interface PresentedProof {
 }
 
 /**
- * Decides whether the payment bought its answer, may be presented again, or is unspent. Never decides for "unspent"
- * in doubt.
+ * Decides whether the payment bought its answer, may be presented again, is unspent or refused, or whether the answer leaves that
+ * unclear. Never decides for "unspent" in doubt.
  */
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer

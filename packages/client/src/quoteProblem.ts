@@ -8,7 +8,7 @@ export type QuoteProblemKind =
   | 'burn_too_small'
   /** It burns another percentage than the expected one. */
   | 'other_burn'
-  /** The tokens are not worth the stated price in US dollars. */
+  /** It asks for more tokens than the stated price in US dollars is worth, or no token price is known. */
   | 'price_wrong'
   /** The memo is not derived from the secret of the quote. */
   | 'memo_wrong'

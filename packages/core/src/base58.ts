@@ -7,7 +7,7 @@ import { base58 } from '@scure/base'
 
 const charactersMax = 128
 
-/** The alphabet of Bitcoin and Solana, without a checksum. Takes quadratic time: for keys and signatures only. */
+/** The alphabet of Bitcoin and Solana, without a checksum. Takes quadratic time: only for input of bounded length. */
 export function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes)
 }

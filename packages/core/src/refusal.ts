@@ -13,7 +13,7 @@ export type RefusalCode =
   | 'ENDPOINT_UNAVAILABLE'
   /** The proof buys nothing; `reason` says why. */
   | 'INVALID_PAYMENT'
-  /** The wallet holds fewer tokens than the price, so a payment would fail. */
+  /** The wallet holds fewer tokens than the price, so a payment would fail or has failed. */
   | 'INSUFFICIENT_BALANCE'
   /** Another request with this proof is being served. */
   | 'PAYMENT_IN_PROGRESS'
@@ -27,7 +27,7 @@ export type RefusalCode =
   | 'UPSTREAM_FAILED'
   /** The providers did not answer in time. The proof stays valid. */
   | 'UPSTREAM_TIMEOUT'
-  /** The target is in a private network. The proof stays valid. */
+  /** The target is in a private network, or its port or scheme is not allowed. The proof stays valid. */
   | 'TARGET_FORBIDDEN'
 
 /** Why a proof buys nothing. The texts say what to do, because the reader is often a program's log. */

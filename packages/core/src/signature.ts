@@ -12,7 +12,7 @@ export type Signature = string & { readonly [signatureBrand]: true }
 const byteLength = 64
 const charactersMax = 88
 
-/** Parses base58. Undefined for a text that is not 64 bytes. */
+/** Parses base58. Undefined for a text that is not 64 bytes, or for 64 zero bytes. */
 export function readSignature(text: string): Signature | undefined {
   if (text.length > charactersMax) return undefined
   const bytes = decodeBase58(text, byteLength)

@@ -22,8 +22,9 @@ begin
 end
 $$;
 
--- Deletes notes a day old, the oldest notes beyond a million or a gigabyte, and keys that have ended. None of them is part
--- of the ledger.
+-- Deletes notes a day old, the oldest notes beyond a million or a gigabyte, and keys that have ended, up to 100,000 of each
+-- age: a backlog of a day without housekeeping must not exceed the time of a statement. Returns the number of rows deleted by
+-- age; at 100,000 or more there may be others. None of them is part of the ledger.
 create or replace function ledger.forget_old_notes() returns bigint
 language plpgsql
 security definer
@@ -32,15 +33,24 @@ as $$
 declare
   notes_max constant bigint := 1000000;
   bytes_max constant bigint := 1024 * 1024 * 1024;
-  forgotten bigint;
+  rows_max constant bigint := 100000;
+  notes bigint;
+  keys bigint;
 begin
   perform set_config('ledger.writing', 'on', true);
-  delete from ledger.notes where recorded_at <= now() - interval '24 hours';
-  get diagnostics forgotten = row_count;
-  forgotten := forgotten + ledger.forget_notes_beyond(notes_max, bytes_max);
-  delete from ledger.keys where until <= now();
+  delete from ledger.notes n
+  using (
+    select k.id from ledger.notes k where k.recorded_at <= now() - interval '24 hours' order by k.recorded_at limit rows_max
+  ) old
+  where n.id = old.id;
+  get diagnostics notes = row_count;
+  perform ledger.forget_notes_beyond(notes_max, bytes_max);
+  delete from ledger.keys k
+  using (select e.space, e.key from ledger.keys e where e.until <= now() order by e.until limit rows_max) ended
+  where k.space = ended.space and k.key = ended.key;
+  get diagnostics keys = row_count;
   perform set_config('ledger.writing', 'off', true);
-  return forgotten;
+  return greatest(notes, keys);
 end
 $$;
 grant execute on function ledger.forget_old_notes to tollbook_service;

@@ -74,7 +74,7 @@ interface State extends HistoryDeps {
   lost: LostHistory | undefined
 }
 
-/** Throws a retryable `Fault` for all use after a loss was found. Only a restart after the repair ends that. */
+/** After a loss was found, appends and comparisons throw a retryable `Fault`. Only a restart after the repair ends that. */
 export function createHistory(deps: HistoryDeps): LedgerHistory {
   assert(deps.promotionWaitMs >= 0, 'a wait is not negative')
   const state: State = {

@@ -3,7 +3,7 @@
  * on its locale: in some locales “quantum” in curly quotes differs from quantum.
  */
 
-/** Words of a text, separated by single spaces; empty for a text without letters and digits. */
+/** Words of a text, separated by single spaces; empty for a text without letters, digits and currency signs. */
 export function foldWords(text: string): string {
   return foldMarks(text)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')

@@ -59,7 +59,7 @@ const dataKilobytesMax = 1_536 * 1024
 const pipeArguments = ['--remote-debugging-pipe']
 
 /**
- * Starts a browser with an empty environment in a temporary home. Throws a `Fault` with its last output when it does
+ * Starts a browser without our environment in a temporary home. Throws a `Fault` with its last output when it does
  * not start.
  */
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {

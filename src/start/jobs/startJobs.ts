@@ -32,7 +32,7 @@ export interface JobsDeps extends PartDeps {
   readonly chain: Chain
 }
 
-/** Health comes first: jobs start on a ledger and a chain that were checked. `close` stops in the other order. */
+/** Health comes first: jobs start on a ledger and a chain that were checked. `close` stops all of them at once. */
 export async function startJobs(settings: LifecycleSettings, deps: JobsDeps): Promise<Jobs> {
   const { clock, log, chain, upkeep, ledger } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })

@@ -8,7 +8,7 @@ export interface PostmasterFile {
   readonly status: string
 }
 
-/** Undefined when no postmaster holds the directory, or when its file is damaged. */
+/** The file of a postmaster, which may have ended. Undefined without a file that can be read. */
 export async function readPostmasterFile(dataDirectory: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(pathOf(dataDirectory), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
