@@ -219,12 +219,7 @@ function runInstance(context: Context, name: string): RunningInstance {
     })
     for (const [job, everyMs] of jobTimes) repeatJob(context, own, { run: opened.jobs[job], everyMs })
     repeatJob(context, own, { run: opened.pollNodes, everyMs: pollEveryMs })
-    opened
-      .pollNodes()
-      .catch(() => undefined)
-      .finally(() => {
-        own.isStarting = false
-      })
+    void opened.pollNodes().catch(() => undefined)
     return opened
   }
 
@@ -372,7 +367,11 @@ function postToNode(context: Context, process: Process): PostJson {
     const answer = simulated(context, () => answerCall(chain, node, body))
     await time.wait(chance.between(5, 80))
     if (!process.isAlive) return never()
-    if (delayMs <= timeoutMs && !chance.happens(weather().nodeFails)) return answer
+    if (delayMs <= timeoutMs && !chance.happens(weather().nodeFails)) {
+      // The network of the service is that of the first node that names one.
+      if (body.includes('"getGenesisHash"')) process.isStarting = false
+      return answer
+    }
     countFault(history, 'node failed')
     throw new Error('the node did not answer')
   }
