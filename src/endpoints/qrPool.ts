@@ -1,6 +1,7 @@
 import { Piscina } from 'piscina'
 import { z } from 'zod'
 import type { QrOrder } from './qrImage.ts'
+import { threadArguments } from './threadArguments.ts'
 
 /** Threads that draw QR codes, so that a large code does not block the event loop. */
 export interface QrPool {
@@ -27,6 +28,7 @@ export function createQrPool(): QrPool {
     maxThreads: threads,
     maxQueue: waitingMax,
     resourceLimits,
+    execArgv: [...threadArguments],
   })
   return {
     draw: async (order, signal) => dataUri.parse(await pool.run(order, { signal })),

@@ -1,6 +1,7 @@
 import { Piscina } from 'piscina'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import type { Article } from '../articles/article.ts'
+import { threadArguments } from '../threadArguments.ts'
 import type { FeedText } from './publisherFeed.ts'
 
 /** Reads feeds in a thread: some texts of a megabyte take their parser minutes, which would block the event loop. */
@@ -31,6 +32,7 @@ export function createFeedPool(readMs = readMsMax): FeedPool {
     maxQueue: waitingMax,
     idleTimeout: idleMs,
     resourceLimits,
+    execArgv: [...threadArguments],
   })
   return {
     articlesOf: (order, signal) => read(pool, order, AbortSignal.any([signal, AbortSignal.timeout(readMs)])),
