@@ -14,7 +14,7 @@ interface MarketSettings {
   /** Markets agree while each is within this share of their median. */
   readonly tolerancePercent: number
   readonly liquidityMinUsd: number
-  /** Age, since the markets last agreed, at which a price is no longer quoted. */
+  /** Maximum age of a quoted price, counted from the last agreement of the markets. */
   readonly ageMaxMs: number
 }
 

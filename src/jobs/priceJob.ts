@@ -40,7 +40,7 @@ export interface MissingReading {
 
 /** When a price of the markets is believed, and for how long. */
 export interface PricePolicy extends MarketPolicy {
-  /** Age, since the markets last agreed, at which a price is no longer quoted. */
+  /** Maximum age of a quoted price, counted from the last agreement of the markets. */
   readonly ageMaxMs: number
 }
 

@@ -15,7 +15,6 @@ import { answerJsonOf, deliveryOf, fulfil, type RedeemDeps, release } from './re
 import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
 import { Fault } from '@tollbook/core/fault'
 
-/** All ports of the paid request. `compose.ts` connects them. */
 export interface Paywall extends OfferDeps, ClaimDeps, HandlerDeps, RedeemDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   /** Reason why nothing is sold: the ledger is not durable, no node answers, or the server is shutting down. */

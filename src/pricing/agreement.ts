@@ -17,7 +17,7 @@ export interface MarketPolicy {
   readonly liquidityMinUsd: number
 }
 
-/** `why` is for operators; callers learn only that there is no price. */
+/** Only operators see `why`. Callers get an error without the reason. */
 export type Agreement =
   | { readonly kind: 'agreed'; readonly tokenPriceAttoUsd: TokenPriceAttoUsd }
   | { readonly kind: 'none'; readonly why: string }

@@ -44,7 +44,7 @@ test.each([
   expect(await other).toMatchObject({ kind: 'unseen' })
 })
 
-/** A loop over two nodes of one chain, the second of which answers no status until it is told to. */
+/** A loop over two nodes of one chain. The second node delays its statuses until the test releases them. */
 async function openLoop() {
   const alarms = alarmClock()
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

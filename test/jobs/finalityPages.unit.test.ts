@@ -54,8 +54,8 @@ test('a round asks for every open payment, page by page', async () => {
   expect(new Set(asked).size).toBe(count)
 })
 
-/** Fulfilled payments that no node has any more, and the answer about each of them. */
-function dropped(count: number, findReversal: (number: number) => Promise<Reversal | undefined>) {
+/** Open work of fulfilled payments whose transactions every node lacks. `findReversal` judges them by number. */
+function openDroppedPayments(count: number, findReversal: (number: number) => Promise<Reversal | undefined>) {
   const signatures = Array.from({ length: count }, (_, index) => signatureNumber(index + 1))
   const open = signatures.map((signature, index) => ({
     reference: solanaReference(signature),
@@ -106,7 +106,7 @@ function fulfilled(reference: ReturnType<typeof solanaReference>): PaymentState 
 const failedOnChain: Reversal = { reason: 'failed', finalizedSlot: 500, nodes: 2 }
 
 test('a payment that no node can judge does not keep those behind it from their verdict', async () => {
-  const { round, reversed } = dropped(statusesMax + 1, (number) =>
+  const { round, reversed } = openDroppedPayments(statusesMax + 1, (number) =>
     number === 1
       ? Promise.reject(new Fault('the node has no history', { retryable: true }))
       : Promise.resolve(number === 2 || number === statusesMax + 1 ? failedOnChain : undefined),
@@ -116,7 +116,9 @@ test('a payment that no node can judge does not keep those behind it from their 
 })
 
 test('of more doubtful payments than a round judges each gets its turn, although the first ones stay doubtful', async () => {
-  const { round, reversed } = dropped(70, (number) => Promise.resolve(number > 64 ? failedOnChain : undefined))
+  const { round, reversed } = openDroppedPayments(70, (number) =>
+    Promise.resolve(number > 64 ? failedOnChain : undefined),
+  )
   for (let count = 1; count <= 2; count++) await round()
   expect(reversed.toSorted((one, other) => one - other)).toEqual([65, 66, 67, 68, 69, 70])
 })

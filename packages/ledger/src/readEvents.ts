@@ -20,8 +20,8 @@ interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'k
 }
 
 /**
- * Events of one stream by version; empty when there is no such stream. Throws a retryable `Fault` when the database
- * does not answer.
+ * Events of one stream, ordered by version. Returns an empty array for an unknown stream. Throws a retryable `Fault` when
+ * the database does not answer.
  */
 export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promise<readonly RecordedEvent[]> {
   const { rows } = await readOrFault('a stream', () =>
