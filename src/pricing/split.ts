@@ -22,8 +22,11 @@ export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]):
     policy.reduce((sum, { perMille }) => sum + perMille, 0) === Number(wholePerMille),
     'the shares of a split add up to the whole payment',
   )
-  const burn = policy.find(({ account }) => account === burnAccount)
-  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burn?.perMille ?? 0), wholePerMille)
+  const burn = assertPresent(
+    policy.find(({ account }) => account === burnAccount),
+    'a split has a share for the burn',
+  )
+  const burnBaseUnits = divideRoundingUp(requiredBaseUnits * BigInt(burn.perMille), wholePerMille)
   const accounts = policy.filter(({ account }) => account !== burnAccount)
   const rounded = accounts.map(({ account, perMille }) => ({
     account,
