@@ -70,7 +70,8 @@ export interface SettingChanged {
   readonly value: Json
 }
 
-const json: z.ZodType<Json> = z.json()
+// A body is parsed JSON. `z.json()` would copy the value, and leave out members with the name __proto__.
+const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined, 'no value')
 
 const settingChanged = defineEvent<SettingChanged>({
   kind: 'SettingChanged',
