@@ -2,6 +2,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { readSponsored } from '../chain/sponsoredTransaction.ts'
 import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransaction.ts'
@@ -11,8 +12,8 @@ import type { Signing, SigningJournal } from './signingJournal.ts'
 /** Signs payments of others as their fee payer, within its rules and its budget. */
 export interface FeePayerSigner {
   readonly address: Address
-  /** False when the budget of the day does not suffice for one more payment. */
-  isOpen(): boolean
+  /** Reason why it signs no new payment: its budget of the day is used up, or its journal cannot be written. */
+  whyClosed(): string | undefined
   /** Budget of this day, and the rest of it. */
   day(): DayBudget
   /** The signature that was given to the message with this digest. */
@@ -61,6 +62,8 @@ export function createFeePayerSigner({ clock, key, journal, limits, terms }: Fee
   }
 
   function start({ payer, digest, message, feeLamports }: SponsoredTransaction): Promise<string> | OverBudget {
+    // Before the budget is charged: the caller repeats the payment until the journal can be written again.
+    if (!journal.isWritable()) throw new Fault('the journal of the signer cannot be written', { retryable: true })
     const expense = { atMs: clock.nowMs(), wallet: payer, lamports: feeLamports }
     const over = budget.spend(expense)
     if (over !== undefined) return over
@@ -72,7 +75,11 @@ export function createFeePayerSigner({ clock, key, journal, limits, terms }: Fee
 
   return {
     address,
-    isOpen: () => budget.leftLamports(clock.nowMs()) >= Math.min(usualLamports, limits.perPayment),
+    whyClosed() {
+      if (!journal.isWritable()) return 'the journal of the signer cannot be written'
+      const isSpent = budget.leftLamports(clock.nowMs()) < Math.min(usualLamports, limits.perPayment)
+      return isSpent ? "the signer's budget of this day is used up" : undefined
+    },
     day: () => ({ lamports: limits.perDay, leftLamports: budget.leftLamports(clock.nowMs()) }),
     find: (digest) => known.get(digest),
     async sign(bytes) {

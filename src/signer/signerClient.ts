@@ -25,9 +25,9 @@ export interface SignerClientOptions {
 
 const address = z.string().transform((text, context) => readAddress(text) ?? invalid(context))
 const signature = z.string().transform((text, context) => readSignature(text) ?? invalid(context))
-// A signer of an earlier release does not report its budget.
+// A signer of an earlier release does not report its budget, or closes for its budget only.
 const day = z.object({ lamports: z.number(), leftLamports: z.number() }).optional()
-const standingJson = z.object({ address, isOpen: z.boolean(), day })
+const standingJson = z.object({ address, isOpen: z.boolean(), whyClosed: z.string().optional(), day })
 const signatureJson = z.object({ signature })
 const outcomeJson = z.union([
   signatureJson,
@@ -59,11 +59,17 @@ export function createSignerClient({ socketPath, clock, onBudget }: SignerClient
       const { status, text } = await call(socketPath, { path: `/signatures/${digest}` })
       return status === 404 ? undefined : parse(signatureJson, text).signature
     },
-    async sign({ bytes, payer }) {
+    async sign({ bytes, payer, feeLamports }) {
       const { text } = await call(socketPath, { path: '/signatures', body: bytes })
       const outcome = parse(outcomeJson, text)
       if ('signature' in outcome) return outcome.signature
       if ('problem' in outcome) return refuseProof('not_sponsored', outcome.problem)
+      // A later day does not help, and what the fee payer has not signed cannot land.
+      if (outcome.overBudget === 'perPayment')
+        return refuseProof(
+          'not_sponsored',
+          `its network fee is up to ${feeLamports} lamports, more than is paid for one`,
+        )
       const why = `the signer's budget of ${outcome.overBudget} does not allow the fee of a payment by ${payer}`
       return refuse('ENDPOINT_UNAVAILABLE', `${why}; nothing was sent`, signatureRetrySeconds)
     },
@@ -73,9 +79,10 @@ export function createSignerClient({ socketPath, clock, onBudget }: SignerClient
 type SignerStanding = Awaited<ReturnType<SignerClient['standing']>>
 
 async function readStanding(socketPath: string, onBudget?: (day: DayBudget) => void): Promise<SignerStanding> {
-  const { address: own, isOpen, day: budget } = parse(standingJson, (await call(socketPath, { path: '/' })).text)
-  if (budget !== undefined) onBudget?.(budget)
-  return { address: own, whyClosed: isOpen ? undefined : "the signer's budget of this day is used up" }
+  const { address: own, isOpen, ...standing } = parse(standingJson, (await call(socketPath, { path: '/' })).text)
+  if (standing.day !== undefined) onBudget?.(standing.day)
+  const { whyClosed = "the signer's budget of this day is used up" } = standing
+  return { address: own, whyClosed: isOpen ? undefined : whyClosed }
 }
 
 interface Call {

@@ -58,8 +58,10 @@ type Reply = readonly [status: number, body: object]
 
 async function serve(signer: FeePayerSigner, request: IncomingMessage): Promise<Reply> {
   const { method, url = '' } = request
-  if (method === 'GET' && url === '/')
-    return [200, { address: signer.address, isOpen: signer.isOpen(), day: signer.day() }]
+  if (method === 'GET' && url === '/') {
+    const whyClosed = signer.whyClosed()
+    return [200, { address: signer.address, isOpen: whyClosed === undefined, whyClosed, day: signer.day() }]
+  }
   const [, digest] = /^\/signatures\/([0-9a-f]{64})$/.exec(url) ?? []
   if (method === 'GET' && digest !== undefined) {
     const signature = signer.find(digest)

@@ -12,11 +12,18 @@ export interface Signing extends Expense {
 
 /** Recent signatures of the fee payer, on disk: its budgets survive a restart, and one message is charged once. */
 export interface SigningJournal {
+  /** Those that it had when it was opened. */
   readonly entries: readonly Signing[]
   /** Resolves once the entry is durable. A signature leaves the process only after that. */
   append(entry: Signing): Promise<void>
+  /** False from a failed write until the file was replaced. A call while it is false starts an attempt to replace it. */
+  isWritable(): boolean
+  /** Resolves when no write is pending. */
+  settled(): Promise<void>
   close(): Promise<void>
 }
+
+export type OpenFile = (path: string, flags: string, mode: number) => Promise<FileHandle>
 
 const entryJson = z.object({
   atMs: z.int(),
@@ -29,40 +36,88 @@ const entryJson = z.object({
 const privateFile = 0o600
 
 /** Opens the journal and drops entries that are older than the given time. */
-export async function openSigningJournal(path: string, keepAfterMs: number): Promise<SigningJournal> {
+export async function openSigningJournal(
+  path: string,
+  keepAfterMs: number,
+  openFile: OpenFile = open,
+): Promise<SigningJournal> {
   const entries = (await readEntries(path)).filter(({ atMs }) => atMs >= keepAfterMs)
-  const compacted = await open(`${path}.tmp`, 'w', privateFile)
-  await compacted.writeFile(entries.map(lineOf).join(''))
-  await compacted.sync()
-  await compacted.close()
-  await rename(`${path}.tmp`, path)
-  const file = await open(path, 'a', privateFile)
-  let waiting: Signing[] = []
+  const durable = [...entries]
+  // Undefined after a failed write: the file may have half an entry then, so it is replaced before the next one.
+  let file: FileHandle | undefined = await rewrite(path, durable, openFile)
+  let next: Batch | undefined
   let last = Promise.resolve()
+  let attempt: Promise<void> | undefined
+
+  function inTurn(write: () => Promise<void>): Promise<void> {
+    const done = last.then(write)
+    last = done.catch(() => undefined)
+    return done
+  }
+  async function reopen(): Promise<FileHandle> {
+    file ??= await rewrite(path, durable, openFile)
+    return file
+  }
+  async function writeBatch(batch: readonly Signing[]): Promise<void> {
+    const opened = await reopen()
+    try {
+      await opened.appendFile(batch.map(lineOf).join(''))
+      await opened.datasync()
+    } catch (error) {
+      file = undefined
+      await opened.close()
+      throw error
+    }
+    durable.push(...batch)
+  }
   return {
     entries,
     append(entry) {
-      waiting.push(entry)
       // Entries that come while others are written share the next write, so a burst costs few waits for the disk.
-      const written = last.then(async () => {
-        const batch = waiting
-        waiting = []
-        if (batch.length > 0) await write(file, batch)
-      })
-      // After a failed write every later one fails too: behind half a line nothing could be read back.
-      last = written
-      return written
+      if (next === undefined) {
+        const batch: Signing[] = []
+        const written = inTurn(async () => {
+          next = undefined
+          await writeBatch(batch)
+        })
+        next = { batch, written }
+      }
+      next.batch.push(entry)
+      return next.written
     },
+    isWritable() {
+      if (file !== undefined) return true
+      attempt ??= inTurn(async () => void (await reopen()))
+        .catch(() => undefined)
+        .finally(() => (attempt = undefined))
+      return false
+    },
+    settled: () => last,
     async close() {
-      await last.catch(() => undefined)
-      await file.close()
+      await last
+      await file?.close()
     },
   }
 }
 
-async function write(file: FileHandle, entries: readonly Signing[]): Promise<void> {
-  await file.appendFile(entries.map(lineOf).join(''))
-  await file.datasync()
+interface Batch {
+  readonly batch: Signing[]
+  readonly written: Promise<void>
+}
+
+/** Replaces the journal by one with these entries, and opens it for more. */
+async function rewrite(path: string, entries: readonly Signing[], openFile: OpenFile): Promise<FileHandle> {
+  const replacement = `${path}.tmp`
+  const file = await openFile(replacement, 'w', privateFile)
+  try {
+    await file.appendFile(entries.map(lineOf).join(''))
+    await file.datasync()
+    await rename(replacement, path)
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
 }
 
 const lineOf = (entry: Signing): string => `${JSON.stringify(entry)}\n`

@@ -42,7 +42,8 @@ function openSigner(limits = generous) {
   const entries: Signing[] = []
   const clock = { now: 20_000 * dayMs, nowMs: () => clock.now }
   const append = async (entry: Signing) => void entries.push(entry)
-  const journal = { entries: [], append, close: () => Promise.resolve() }
+  const done = () => Promise.resolve()
+  const journal = { entries: [], append, isWritable: () => true, settled: done, close: done }
   return { clock, entries, signer: createFeePayerSigner({ clock, key: signerKey(feePayer), journal, limits, terms }) }
 }
 
@@ -304,7 +305,7 @@ describe('the budget', () => {
     expect(count).toBe(race + 1)
     expect(entries).toHaveLength(1)
     expect(signer.find(entries[0]?.digest ?? '')).toBe(entries[0]?.signature)
-    expect(signer.isOpen()).toBe(false)
+    expect(signer.whyClosed()).toMatch('budget')
   })
 
   test('of a day opens again at midnight, and not when the clock is set back', async () => {

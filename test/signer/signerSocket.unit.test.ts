@@ -60,6 +60,17 @@ test('64 callers at the socket get no more signatures than the budget allows, al
   await restarted.close()
 })
 
+test('a fee above the limit of one payment is refused for good, because no repetition can be signed', async () => {
+  const options = await optionsIn(await makeScratchDirectory())
+  const signer = await openSigner({ ...options, limits: { ...options.limits, perPayment: feeLamports - 1 } })
+  const client = createSignerClient({ ...options, clock: systemClock })
+  const refusal = await client.sign(newPayment())
+  expect(refusal).toMatchObject({ code: 'INVALID_PAYMENT', reason: 'not_sponsored' })
+  expect(refusal).toHaveProperty('message', expect.stringContaining(`${feeLamports} lamports`))
+  expect(refusal).not.toHaveProperty('retryAfterSeconds')
+  await signer.close()
+})
+
 test('the socket is for its owner and group, and one signer holds it', async () => {
   const options = await optionsIn(await makeScratchDirectory())
   const signer = await openSigner(options)

@@ -13,6 +13,9 @@ export const x402Version = 2
 // A transaction has at most 1,232 bytes, and the client echoes the offer: 4 kB. Node takes 16 kB of headers in all.
 const charactersMax = 12_288
 
+// The ledger numbers its lists with 32 bits, and a larger number would be a fault of the database. MPP takes nine digits too.
+const priceListMax = 999_999_999
+
 // Everything of the offer that decides is checked again, so an echo may have members that we do not know.
 const paymentPayload = z.object({
   x402Version: z.literal(x402Version),
@@ -25,7 +28,7 @@ const paymentPayload = z.object({
     extra: z.object({
       feePayer: z.string(),
       secret: z.string().regex(/^[A-Za-z0-9_-]{22}$/),
-      priceList: z.int().min(1),
+      priceList: z.int().min(1).max(priceListMax),
     }),
   }),
   payload: z.object({ transaction: z.string() }),

@@ -46,7 +46,8 @@ export function openRailParts() {
   const { price: plain } = settlementOf(referenceNumber(1))
   const price = { ...plain, priceList: 7 }
   const clock = { ...systemClock, now: 20_000 * day, nowMs: () => clock.now }
-  const journal = { entries: [], append: () => Promise.resolve(), close: () => Promise.resolve() }
+  const done = () => Promise.resolve()
+  const journal = { entries: [], append: done, isWritable: () => true, settled: done, close: done }
   const limits = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
   const signer = createFeePayerSigner({
     clock,

@@ -14,3 +14,10 @@ test('extensions of any form do not make a payment illegible', () => {
   for (const extensions of [null, 'x', [], { 'payment-identifier': 7 }])
     expect(read({ ...payment, extensions })).toEqual({ ...payment, extensions })
 })
+
+test.each([0, 1.5, 10 ** 9, 2 ** 31, 2 ** 53 - 1, 2 ** 60, '1'])(
+  'a payment cannot name the price list %s',
+  (priceList) => {
+    expect(read({ ...payment, accepted: { ...accepted, extra: { ...extra, priceList } } })).toBeUndefined()
+  },
+)
