@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { PublishedPrices } from '../../packages/audit/src/publishedPrices.ts'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
 import {
   attempt,
@@ -154,6 +155,41 @@ describe('a payment', () => {
       ['price_not_published', 2],
     ])
   })
+
+  const tenDaysMs = 10 * 24 * 60 * 60 * 1000
+  const doubled = {
+    ...price,
+    tokenPriceAttoUsd: '500000000000000',
+    requiredBaseUnits: String(2 * required),
+    burnBaseUnits: String(2 * burn),
+    shares: price.shares.map(({ account, baseUnits }) => ({ account, baseUnits: String(2 * Number(baseUnits)) })),
+  }
+  /** Ten days after another list was published, a payment of the first list's price is recorded. */
+  const paidLate = (landedAtMs: number, given: Fields) => {
+    const evidence = { kind: 'solana', slot: 100, blockTimeMs: landedAtMs, transactionBase64: null }
+    return listed()
+      .append('prices#2', ['PriceListPublished', { source: 'market', split, prices: [doubled] }])
+      .wait(tenDaysMs)
+      .append(
+        reference,
+        ['PaymentVerified', settlement({ evidence, ...given }), landedAtMs],
+        ['TokensBurned', tokensBurned, landedAtMs],
+        ['ProofClaimed', claimed, landedAtMs],
+      )
+  }
+
+  test.each([
+    ['that landed while its list was in force', blockTimeMs, {}, []],
+    ['that landed then and names its list', blockTimeMs, { priceList: 1 }, []],
+    ['that landed then and names the later list', blockTimeMs, { priceList: 2 }, ['price_not_published']],
+    ['that landed long after', blockTimeMs + tenDaysMs, {}, ['price_not_published']],
+    ['that landed long after and names its list', blockTimeMs + tenDaysMs, { priceList: 1 }, ['price_not_published']],
+  ] as const)(
+    '%s is judged by the lists of its landing, however late it is recorded',
+    (_, landedAtMs, given, codes) => {
+      expect(paidLate(landedAtMs, given).codes()).toEqual(codes)
+    },
+  )
 
   test('that was verified and neither burned nor claimed in the same append is found', () => {
     expect(listed().append(reference, ['PaymentVerified', settlement()]).findings()).toEqual([['append_incomplete', 2]])

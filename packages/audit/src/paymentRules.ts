@@ -107,7 +107,7 @@ function verify(step: Step, event: PaymentEventOf<'PaymentVerified'>): void {
   payment.mint = deps.names.numberOf(price.mint)
 }
 
-function judgeSettlement({ payment, recorded, blame, deps }: Step, event: PaymentEventOf<'PaymentVerified'>): void {
+function judgeSettlement({ payment, blame, deps }: Step, event: PaymentEventOf<'PaymentVerified'>): void {
   const { settlement } = event
   const { price, wallet, burnedBaseUnits, receivedBaseUnits } = settlement
   if (payment.phase === phaseNumber('submitted')) {
@@ -121,8 +121,10 @@ function judgeSettlement({ payment, recorded, blame, deps }: Step, event: Paymen
     blame('lifecycle_impossible', 'it took effect at another time')
   }
   if (price.problem !== undefined) blame('price_wrong', price.problem)
-  if (!deps.prices.offers(price, recorded.recordedAtMs)) {
-    const problem = deps.prices.findShareProblem(price, recorded.recordedAtMs)
+  // The price is that of the landing. An outage may delay the record for any time.
+  const landedAtMs = settlement.evidence.blockTimeMs
+  if (!deps.prices.offers(price, landedAtMs)) {
+    const problem = deps.prices.findShareProblem(price, landedAtMs)
     if (price.problem === undefined && problem !== undefined) blame('price_wrong', problem)
     blame('price_not_published', `no price list in force had this price for ${price.endpoint}`)
   }
@@ -137,7 +139,8 @@ function judgeSettlement({ payment, recorded, blame, deps }: Step, event: Paymen
 
 /** A payment that names its price list has a price of it. */
 function judgePriceList({ price, priceList }: AuditedSettlement, { blame, deps }: Pick<Step, 'blame' | 'deps'>): void {
-  if (priceList === undefined || deps.prices.listOf(priceList)?.has(price.text) === true) return
+  if (priceList === undefined || deps.prices.listOf(priceList)?.includes(deps.digest.ofRecent(price.text)) === true)
+    return
   blame('price_not_published', `price list ${priceList} does not have this price for ${price.endpoint}`)
 }
 

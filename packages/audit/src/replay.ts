@@ -85,7 +85,7 @@ export class Replay {
     this.digest = new SaltedDigest(state?.salt)
     this.names = new NumberedNames(state?.names)
     this.otherStreams = new OtherStreams(this.findings, state?.otherStreams)
-    this.prices = new PublishedPrices(state?.prices)
+    this.prices = new PublishedPrices(this.digest, state?.prices)
     const { findings, payments, digest, names, journal, prices, otherStreams: streams } = this
     this.periods = new SettingPeriods(findings, state?.periods)
     this.settings = new Settings({ findings, streams, prices, periods: this.periods }, state?.settings)
