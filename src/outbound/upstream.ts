@@ -133,7 +133,7 @@ async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Repl
   enter(state)
   try {
     const answer = await tryAgain(state, request, read)
-    noteSuccess(state)
+    noteSuccess(state, itemOf(request))
     return answer
   } catch (error) {
     throw noteFailure(state, request, error)
@@ -166,7 +166,7 @@ async function* stream<T, R>(
     throw failure
   } finally {
     stopTimer()
-    if (failure === undefined) noteSuccess(state)
+    if (failure === undefined) noteSuccess(state, itemOf(request))
   }
 }
 
@@ -193,8 +193,8 @@ function enter(state: State): void {
   state.breaker.enter()
 }
 
-function noteSuccess({ options: { name }, breaker, log, onCall }: State): void {
-  if (breaker.succeeded()) log.info({ event: 'upstream_recovered', upstream: name })
+function noteSuccess({ options: { name }, breaker, log, onCall }: State, item: string): void {
+  if (breaker.succeeded(item)) log.info({ event: 'upstream_recovered', upstream: name })
   onCall({ upstream: name, outcome: 'answered' })
 }
 
