@@ -38,7 +38,7 @@ export interface Payout {
   plan(request: PayoutRequest): Promise<PayoutPlan | undefined>
   /** The parts that are neither in the ledger nor on chain. Refuses if the debts have changed, or a part could still land. */
   openParts(plan: PayoutPlan): Promise<readonly number[]>
-  /** Puts a signed transaction on record. It is not sent before. */
+  /** Puts a signed transaction on record. It is not sent before, and not at all if this refuses. */
   recordSigned(plan: PayoutPlan, signed: SignedPart): Promise<void>
   /** Not signed. The payment wallet has to, and the fee payer. */
   build(plan: PayoutPlan, part: number, feePayer: Address): Promise<UnsignedPayout>
@@ -100,7 +100,7 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
       terms: chain.terms,
       plan: (request) => plan(opened, request),
       openParts: (created) => partsToSend(opened, created),
-      recordSigned: (created, signed) => recordSigned(opened, created, signed),
+      recordSigned: (created, signed) => recordSignedAlone(opened, created, signed),
       build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
       sign: signPayout,
       record: (created, signature) => record(opened, created, signature),
@@ -111,6 +111,7 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
         build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
         record: (created, signature) => record(opened, created, signature),
         requirePayable: (created) => openParts(opened, created),
+        requireNothingSent: () => requireNothingSent(opened),
         requireRecorded: () => requireRecorded(opened),
       }),
       close: () => database.destroy(),
@@ -152,6 +153,21 @@ function unrecordedFault(unrecorded: readonly { readonly signature: Signature }[
     `payouts are on chain that are not in the ledger, so the debts are not correct; record them first: ${[...signatures].join(', ')}`,
     { retryable: false },
   )
+}
+
+/**
+ * Two plans of one debt may both pass `partsToSend` before either signs. Each puts its claim on record here before it looks for
+ * the claims of others, so at least one sees the other and is not sent.
+ */
+async function recordSignedAlone(opened: Opened, created: PayoutPlan, signed: SignedPart): Promise<void> {
+  await recordSigned(opened, created, signed)
+  await requireNothingSent(opened, created.id)
+  await checkDebts(opened, created, [signed.part])
+}
+
+async function requireNothingSent(opened: Opened, exceptPlan?: string): Promise<void> {
+  const sent = await findSentUnrecorded(opened, exceptPlan)
+  if (sent.length > 0) throw unrecordedFault(sent)
 }
 
 async function partsToSend(opened: Opened, created: PayoutPlan): Promise<readonly number[]> {

@@ -25,6 +25,8 @@ export interface HolderPaymentDeps {
   readonly record: (plan: PayoutPlan, signature: Signature) => Promise<unknown>
   /** Refuses when a payout on chain is not in the ledger, or the plan pays more than is owed. */
   readonly requirePayable: (plan: PayoutPlan) => Promise<unknown>
+  /** Refuses while a transaction of another plan is on chain and not in the ledger, or could still land. */
+  readonly requireNothingSent: () => Promise<void>
 }
 
 interface BuiltPart {
@@ -72,7 +74,8 @@ export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOr
 }
 
 /** False when the plan was paid and has ended. */
-async function begin({ database, requirePayable, clock }: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean> {
+async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean> {
+  const { database, requirePayable, requireNothingSent, clock } = deps
   const holders = assertPresent(plan.holders, 'the plan is for holders')
   const { account, amountBaseUnits } = holders
   const lines = plan.parts.flat()
@@ -100,7 +103,11 @@ async function begin({ database, requirePayable, clock }: HolderPaymentDeps, pla
     throw refused('another plan for holders is open: pay it first, or end it with `payout holders end`')
   if (outcome === 'more_than_owed') throw refused(`${account} is owed less than the plan pays; make a new plan`)
   const open = await readOpenHolderPayout(database, plan.mint)
-  if (open?.planId === plan.id) return true
+  if (open?.planId === plan.id) {
+    // From here on no other plan signs for the share. One that has signed before may still land.
+    if (recorded.size < plan.parts.length) await requireNothingSent()
+    return true
+  }
   if (recorded.size === plan.parts.length) return false
   throw refused(`the plan ${plan.id} was ended before all of it was paid; make a new plan`)
 }

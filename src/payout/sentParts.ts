@@ -49,9 +49,19 @@ function alreadySent(part: number): Fault {
   })
 }
 
-/** Transactions of parts of any plan that are on chain and not in the ledger. Refuses while one could still land. */
-export async function findSentUnrecorded(deps: SentPartsDeps): Promise<readonly UnrecordedAttempt[]> {
-  return landedOf(deps, await readUnrecordedAttempts(deps.database))
+/**
+ * Transactions of parts of any plan, or of all plans but one, that are on chain and not in the ledger. Refuses while one could
+ * still land.
+ */
+export async function findSentUnrecorded(
+  deps: SentPartsDeps,
+  exceptPlan?: string,
+): Promise<readonly UnrecordedAttempt[]> {
+  const attempts = await readUnrecordedAttempts(deps.database)
+  return landedOf(
+    deps,
+    attempts.filter(({ planId }) => planId !== exceptPlan),
+  )
 }
 
 async function landedOf<Attempt extends PayoutAttempt>(
