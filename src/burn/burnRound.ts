@@ -1,4 +1,5 @@
 import { assertNever, assertPresent } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
@@ -44,6 +45,8 @@ export interface BurnSigning {
 export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broadcast'> {
   /** Refuses a payment wallet that the ledger does not have in force. */
   requireWallet(): Promise<void>
+  /** Token account of PAYMENT_WALLET and of each payment wallet on record. */
+  paymentAccounts(): Promise<readonly Address[]>
   /** Asks the nodes for their heights, without which no absence is proven. */
   refresh(): Promise<void>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
@@ -170,7 +173,8 @@ async function confirm(
   { record, slot }: Extract<Finding, { kind: 'found' }>,
 ): Promise<'confirmed' | undefined> {
   const burnedBaseUnits = sumOf(open.parts)
-  const mismatch = findMismatch(record, burnedBaseUnits, deps.terms)
+  const paymentAccounts = await deps.chain.paymentAccounts()
+  const mismatch = findMismatch(record, { mint: deps.terms.mint, baseUnits: burnedBaseUnits, paymentAccounts })
   if (mismatch !== undefined) throw new Fault(`${open.signature} is not recorded: ${mismatch}`, { retryable: false })
   // The node has the block and not its time yet.
   if (record.blockTimeMs === undefined) return undefined

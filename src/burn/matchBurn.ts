@@ -1,17 +1,30 @@
-import type { PaymentTerms } from '../payment/settlement.ts'
+import type { Address } from '@tollbook/core/address'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 
-/** Why this transaction is not a burn of exactly this amount out of the payment wallet. Undefined when it is. */
-export function findMismatch(
-  { movements, balances }: TransactionRecord,
-  baseUnits: bigint,
-  { mint, paymentTokenAccount }: PaymentTerms,
-): string | undefined {
+/** Amount of a round, and the accounts it may come from. */
+export interface BurnToMatch {
+  readonly mint: Address
+  readonly baseUnits: bigint
+  /** Token accounts of the payment wallets on record. A round that was sent before a change of the wallet burned from another. */
+  readonly paymentAccounts: readonly Address[]
+}
+
+/** Why this transaction is not a burn of exactly this amount out of one payment wallet. Undefined when it is. */
+export function findMismatch(record: TransactionRecord, burn: BurnToMatch): string | undefined {
+  const found = burn.paymentAccounts.map((account) => burnOf(record, account, burn.mint))
+  const touched = found.filter(({ burned, left }) => burned !== 0n || left !== 0n)
+  const [only = { burned: 0n, left: 0n }] = touched
+  if (touched.length === 1 && only.burned === burn.baseUnits && only.left === burn.baseUnits) return undefined
+  if (touched.length > 1) return 'it changes more than one payment wallet'
+  return `it burned ${only.burned} base units, ${only.left} left the payment wallet, and the round is ${burn.baseUnits}`
+}
+
+function burnOf({ movements, balances }: TransactionRecord, account: Address, mint: Address) {
   const burned = movements
-    .filter((movement) => movement.kind === 'burn' && movement.mint === mint && movement.source === paymentTokenAccount)
+    .filter((movement) => movement.kind === 'burn' && movement.mint === mint && movement.source === account)
     .reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
-  const own = balances.filter((balance) => balance.tokenAccount === paymentTokenAccount && balance.mint === mint)
-  const left = own.reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + beforeBaseUnits - afterBaseUnits, 0n)
-  if (burned === baseUnits && left === baseUnits) return undefined
-  return `it burned ${burned} base units, ${left} left the payment wallet, and the round is ${baseUnits}`
+  const left = balances
+    .filter((balance) => balance.tokenAccount === account && balance.mint === mint)
+    .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + beforeBaseUnits - afterBaseUnits, 0n)
+  return { burned, left }
 }

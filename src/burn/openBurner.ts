@@ -1,10 +1,11 @@
 import { type BurnKey, createBurnKey } from '../chain/burnTransaction.ts'
 import { type Chain, openChain } from '../chain/openChain.ts'
+import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
-import { periodInForce, periodsOf, walletOf } from '../payment/settingPeriods.ts'
+import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../payment/settingPeriods.ts'
 import type { Log } from '../primitives/log.ts'
 import { createBurnLedger } from '../store/burnStore.ts'
 import { type Database, openDatabase } from '../store/database.ts'
@@ -72,6 +73,10 @@ export function burnChainOf(chain: Chain, deps: WalletDeps): BurnChain {
   return {
     ...chain.reader,
     requireWallet: () => requireWallet(chain, deps),
+    paymentAccounts: async () => {
+      const wallets = new Set([chain.terms.paymentWallet, ...(await readWallets(deps)).map(walletOf)])
+      return [...wallets].map((wallet) => tokenAccountOf(chain.terms, wallet))
+    },
     refresh: () => chain.nodes.poll(),
     latestBlockhash: chain.latestBlockhash,
   }
@@ -79,9 +84,12 @@ export function burnChainOf(chain: Chain, deps: WalletDeps): BurnChain {
 
 const walletSetting = 'payment-wallet'
 
-async function requireWallet({ terms }: Chain, { database, clock }: WalletDeps): Promise<void> {
-  const periods = periodsOf((await readVersions(database, [walletSetting])).get(walletSetting) ?? [])
-  const inForce = periodInForce(periods, clock.nowMs())
+async function readWallets({ database }: WalletDeps): Promise<readonly SettingPeriod[]> {
+  return periodsOf((await readVersions(database, [walletSetting])).get(walletSetting) ?? [])
+}
+
+async function requireWallet({ terms }: Chain, deps: WalletDeps): Promise<void> {
+  const inForce = periodInForce(await readWallets(deps), deps.clock.nowMs())
   if (inForce === undefined || walletOf(inForce) === terms.paymentWallet) return
   throw new Fault(
     `PAYMENT_WALLET ${terms.paymentWallet} is not in force: the payment wallet of the ledger is ${walletOf(inForce)} since ${inForce.validFrom}. Set PAYMENT_WALLET to it, approve the delegate from it, and start the job again`,

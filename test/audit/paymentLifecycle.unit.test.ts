@@ -191,6 +191,14 @@ describe('a payment', () => {
     },
   )
 
+  test('is judged by the lists of its landing also by an audit that was resumed in between', () => {
+    const { replay } = paidLate(blockTimeMs, {})
+    const restored = new PublishedPrices(replay.digest, JSON.parse(JSON.stringify(replay.prices.state())))
+    expect(restored.state()).toEqual(replay.prices.state())
+    expect(restored.state().map(({ split: own }) => own === null)).toEqual([false, true])
+    expect(restored.listOf(1)).toEqual(replay.prices.listOf(1))
+  })
+
   test('that was verified and neither burned nor claimed in the same append is found', () => {
     expect(listed().append(reference, ['PaymentVerified', settlement()]).findings()).toEqual([['append_incomplete', 2]])
     const apart = listed()
