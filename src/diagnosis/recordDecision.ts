@@ -22,7 +22,7 @@ import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
 
 export interface DecisionDeps {
   readonly clock: Clock
-  readonly facts: PaymentFacts
+  readonly facts: Pick<PaymentFacts, 'payment'>
   readonly store: RefundStore
   /** Refunds of one wallet, up to the head of the ledger. */
   readonly refundsOf: (wallet: string) => Promise<readonly RefundLine[]>
@@ -76,6 +76,8 @@ async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOu
   const { state } = recorded
   const wallet = walletOf(state)
   if (wallet === undefined) return refused('the payment has no wallet that could be paid back')
+  // Before the debts: an approval that is recorded meanwhile changes the version, and the decision is made again.
+  const before = await deps.store.read(reference)
   const debts = (await deps.refundsOf(wallet))
     .filter((line) => line.reference === reference)
     .map(({ account, owedBaseUnits, approvedBaseUnits, paidBaseUnits }) => {
@@ -83,7 +85,6 @@ async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOu
       return { account, baseUnits: owedBaseUnits - settled }
     })
     .filter(({ baseUnits }) => baseUnits > 0n)
-  const before = await deps.store.read(reference)
   const decision = decideApproval({
     payment: reference,
     wallet,

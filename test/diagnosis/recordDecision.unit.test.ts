@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
+import { type DecisionDeps, decideAndRecord, type RefundOrder } from '../../src/diagnosis/recordDecision.ts'
+import type { RefundApproved } from '../../src/payment/events/refundEvents.ts'
+import { evolveRefund, noRefund, type RefundState } from '../../src/payment/refundDecision.ts'
+import { sampleSettlement } from '../store/samplePayment.ts'
+
+const settlement = sampleSettlement()
+const { reference, wallet, price } = settlement
+const account = `Liabilities:RefundsDue:${wallet}`
+const verified = { version: 4, settlement, attempt: 1, endpoint: price.endpoint, isFinal: true }
+const owed = {
+  reference,
+  account,
+  cause: 'undelivered',
+  owedBaseUnits: 7_000n,
+  paidBaseUnits: 0n,
+  position: 1,
+} as const
+const order: RefundOrder = {
+  action: 'approve',
+  reference,
+  by: 'mira',
+  role: 'finance',
+  reason: 'the customer asked',
+  amountBaseUnits: undefined,
+}
+
+/** A ledger in memory with one debt. It records a decision if none was recorded since the given state was read. */
+function openLedger() {
+  let state: RefundState = noRefund
+  const approvals: RefundApproved[] = []
+  const deps: DecisionDeps = {
+    clock: systemClock,
+    facts: {
+      payment: async () => ({
+        kind: 'payment',
+        state: { ...verified, phase: 'refund_due' },
+        stateName: 'refund_due.final',
+        events: [],
+      }),
+    },
+    store: {
+      login: async () => 'finance',
+      read: async () => state,
+      async record({ event }, before) {
+        if (before.version !== state.version || event.kind !== 'RefundApproved') return undefined
+        state = evolveRefund(state, event)
+        approvals.push(event)
+        return { position: state.version, leafHash: '' }
+      },
+      recordBooking: () => Promise.reject(new Error('nothing is booked here')),
+    },
+    async refundsOf() {
+      const debts = approvals.flatMap((approval) => approval.debts)
+      const approvedBaseUnits = debts.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+      return [{ ...owed, state: 'due', approvedBaseUnits, decisions: [], payouts: [] }]
+    },
+    chain: 'not asked',
+    allTerms: () => [],
+    limits: { finance: price.priceMicroUsd, support: price.priceMicroUsd },
+  }
+  return { deps, approvals }
+}
+
+test('a debt is approved once, although another person approves it while its amount is read', async () => {
+  const { deps, approvals } = openLedger()
+  let isFirst = true
+  const overtaken: DecisionDeps = {
+    ...deps,
+    async refundsOf(of) {
+      const lines = await deps.refundsOf(of)
+      if (isFirst) {
+        isFirst = false
+        expect(await decideAndRecord(deps, { ...order, by: 'noor' })).toMatchObject({ recorded: true })
+      }
+      return lines
+    },
+  }
+  expect(await decideAndRecord(overtaken, order)).toMatchObject({
+    recorded: false,
+    why: expect.stringContaining('no debt'),
+  })
+  expect(approvals.map(({ by }) => by)).toEqual(['noor'])
+})
