@@ -31,9 +31,12 @@ import {
 } from './chat/chatTurn.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
-import { oneOf } from './text.ts'
+import { objectWith, oneOf } from './text.ts'
 
-const message = z.strictObject({ role: oneOf(['system', 'user', 'assistant']), content: messageText })
+const message = z.strictObject(
+  { role: oneOf(['system', 'user', 'assistant']), content: messageText },
+  objectWith('role and content'),
+)
 
 const parametersWith = (rules: ModelRules) =>
   z

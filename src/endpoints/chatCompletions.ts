@@ -33,7 +33,7 @@ import {
 } from './chat/chatTurn.ts'
 import { defineProduct, type ProductHandler } from './productDefinition.ts'
 import type { DemoBuyer } from './productFacts.ts'
-import { oneOf, text } from './text.ts'
+import { objectWith, oneOf, text } from './text.ts'
 
 /*
  * Chat in the wire format of OpenAI, for its client libraries. The body is theirs to the byte, so it has no place for our
@@ -44,12 +44,16 @@ const part = z.strictObject({ type: oneOf(['text']), text: messageText })
 const content = z.union([messageText, z.array(part).min(1).max(20).transform(textOfParts)], {
   error: 'must be a text of 1 to 8,000 characters, or a list of parts of type text',
 })
-const message = z.strictObject({ role: oneOf(['system', 'developer', 'user', 'assistant']), content })
+const message = z.strictObject(
+  { role: oneOf(['system', 'developer', 'user', 'assistant']), content },
+  objectWith('role and content'),
+)
 
 function textOfParts(parts: readonly z.infer<typeof part>[]): string {
   return parts.map((one) => one.text).join('\n')
 }
 
+const stopExpected = 'must be a text of 1 to 100 characters, or a list of 1 to 4 of them'
 const stopText = text({
   expected: 'a text of 1 to 100 characters',
   allowBreaks: true,
@@ -69,15 +73,18 @@ const parametersWith = (rules: ModelRules) => {
       max_tokens: tokensMost,
       max_completion_tokens: tokensMost,
       stop: z
-        .union([stopText, z.array(stopText).min(1).max(4)])
+        .union([stopText, z.array(stopText).min(1, stopExpected).max(4, stopExpected)], { error: stopExpected })
         .meta({ description: 'a text, or up to 4, that end the reply' })
         .exactOptional(),
       seed: wholeNumber({ min: 0, max: 2 ** 31 - 1 }).exactOptional(),
-      response_format: z.strictObject({ type: oneOf(['text', 'json_object']) }).exactOptional(),
+      response_format: z.strictObject({ type: oneOf(['text', 'json_object']) }, objectWith('type')).exactOptional(),
       n: wholeNumber({ min: 1, max: 1 }).meta({ description: 'a request buys one reply' }).exactOptional(),
       stream: flag('the reply is sent while it is written').exactOptional(),
       stream_options: z
-        .strictObject({ include_usage: flag('the last chunk has the usage').exactOptional() })
+        .strictObject(
+          { include_usage: flag('the last chunk has the usage').exactOptional() },
+          objectWith('include_usage'),
+        )
         .exactOptional(),
     })
     .refine(({ messages }) => fitsConversation(messages.map(plainMessage)), {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { oneOf, text } from './text.ts'
+import { objectWith, oneOf, text } from './text.ts'
 
 /* Optional parameters that the screenshot and the PDF have in common. */
 
@@ -55,7 +55,7 @@ const geolocation = z.strictObject(
     latitude: bounded(-90, 90).meta({ description: 'degrees' }),
     longitude: bounded(-180, 180).meta({ description: 'degrees' }),
   },
-  { error: ({ code }) => (code === 'invalid_type' ? 'must be an object with latitude and longitude' : undefined) },
+  objectWith('latitude and longitude'),
 )
 
 export const pageOptions = {

@@ -8,7 +8,7 @@ import type { DemoBuyer } from './productFacts.ts'
 import { readableSize } from './readableSize.ts'
 import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
 import { targetUrl } from './screenshot.ts'
-import { oneOf, text, utf8ByteCount } from './text.ts'
+import { objectWith, oneOf, text, utf8ByteCount } from './text.ts'
 
 const pageBytesMax = 512 * 1024
 const paperFormats = ['A3', 'A4', 'A5', 'Legal', 'Letter', 'Tabloid'] as const
@@ -46,14 +46,23 @@ function pixelsOf(value: string): number | undefined {
 
 const margin = z.strictObject(
   { top: side.exactOptional(), right: side.exactOptional(), bottom: side.exactOptional(), left: side.exactOptional() },
-  { error: ({ code }) => (code === 'invalid_type' ? 'must be an object with top, right, bottom and left' : undefined) },
+  objectWith('top, right, bottom and left'),
 )
 
 const pageRanges = text({
   expected: 'page numbers and ranges such as 1-3, 5',
   shown: { minLength: 1, maxLength: 100 },
-  test: (value) => value.length <= 100 && /^\d{1,4}(-\d{1,4})?(, ?\d{1,4}(-\d{1,4})?)*$/.test(value),
+  test: (value) =>
+    value.length <= 100 &&
+    /^\d{1,4}(-\d{1,4})?(, ?\d{1,4}(-\d{1,4})?)*$/.test(value) &&
+    value.split(',').every((range) => arePages(range)),
 })
+
+/** A page such as 5, or a range such as 1-3. The first page is 1. */
+function arePages(range: string): boolean {
+  const [first = 0, last = first] = range.split('-').map(Number)
+  return first >= 1 && first <= last
+}
 
 const formatDefault = 'A4'
 // Chromium's own default.

@@ -27,6 +27,14 @@ export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
     .meta({ description: expected, ...shown })
 }
 
+/** Error of a nested object for a value of another type. A member that it does not have is reported by its name. */
+export function objectWith(members: string) {
+  return {
+    error: ({ code }: { readonly code?: string }) =>
+      code === 'invalid_type' ? `must be an object with ${members}` : undefined,
+  }
+}
+
 /** Number of Unicode code points, not of UTF-16 units. */
 export function characterCount(value: string): number {
   let count = 0

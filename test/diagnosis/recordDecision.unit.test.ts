@@ -49,7 +49,7 @@ function openLedger() {
         approvals.push(event)
         return { position: state.version, leafHash: '' }
       },
-      recordBooking: () => Promise.reject(new Error('nothing is booked here')),
+      recordBooking: () => Promise.reject(new Error('nothing is recorded here')),
     },
     async refundsOf() {
       const debts = approvals.flatMap((approval) => approval.debts)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { products } from '../../src/endpoints/catalog.ts'
 import { crypto } from '../../src/endpoints/crypto.ts'
 import { news } from '../../src/endpoints/news.ts'
@@ -34,6 +35,23 @@ describe('the products', () => {
     ])
     for (const { path, bodyBytesMax } of products) expect(bodyBytesMax, path).toBe(bodyLimits[path] ?? 64 * 1024)
   })
+
+  const others = [null, true, 5, 1.5, '', 'x', [], {}, [5], [[]], [{}], [{ role: 5 }], ['', ''], Array(200).fill('x')]
+  test.each(products.map((product) => [product.path, product] as const))(
+    'of %s say in their own words what is wrong with a value of any other type',
+    (_, { parameters, demo }) => {
+      const { properties = {} } = z.toJSONSchema(parameters, { io: 'input', unrepresentable: 'any' })
+      const names = Object.keys(properties)
+      expect(names.length).toBeGreaterThan(0)
+      for (const name of names) {
+        for (const other of others) {
+          const { error } = parameters.safeParse({ ...demo.order({ pageUrl: 'https://example.com/' }), [name]: other })
+          const foreign = error?.issues.filter(({ message }) => /received|Too |Invalid/.test(message)) ?? []
+          expect(foreign.filter(({ path }) => path.length > 0)).toEqual([])
+        }
+      }
+    },
+  )
 
   test('use every provider', () => {
     const used = new Set(products.flatMap(({ providers }) => providers))

@@ -71,7 +71,6 @@ describe('a document', () => {
 
   test.each([
     [{ scale: 2.1 }, 'scale: must be a number from 0.1 to 2'],
-    [{ pageRanges: '1-' }, 'pageRanges: must be page numbers and ranges such as 1-3, 5'],
     [
       { footer: '' },
       'footer: must be a line of 1 to 200 characters, in which {page}, {pages}, {title}, {url} and {date} are replaced',
@@ -84,6 +83,11 @@ describe('a document', () => {
     ],
   ])('is refused with %j', (order, problem) => {
     expect(problemsOf(pdf, { url, ...order })).toEqual([problem])
+  })
+
+  test.each(['1-', '0', '0-2', '3-1', '1, 5-4'])('is refused with the page ranges %s', (pageRanges) => {
+    const problem = 'pageRanges: must be page numbers and ranges such as 1-3, 5'
+    expect(problemsOf(pdf, { url, pageRanges })).toEqual([problem])
   })
 
   test('has plain text in its margins, which can load and run nothing', () => {
