@@ -9,13 +9,14 @@ export const marginText = text({
   test: (value) => value !== '' && value.length <= lengthMax,
 })
 
-const classes: Readonly<Record<string, string>> = {
-  page: 'pageNumber',
-  pages: 'totalPages',
-  title: 'title',
-  url: 'url',
-  date: 'date',
-}
+// Not an object, whose inherited members such as `constructor` a caller could name.
+const classes: ReadonlyMap<string, string> = new Map([
+  ['page', 'pageNumber'],
+  ['pages', 'totalPages'],
+  ['title', 'title'],
+  ['url', 'url'],
+  ['date', 'date'],
+])
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
@@ -23,7 +24,7 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 export function marginTemplate(line: string): string {
   const escaped = line.replaceAll(/[&<>"]/g, (character) => escapes[character] ?? '')
   const filled = escaped.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
-    const found = classes[name]
+    const found = classes.get(name)
     return found === undefined ? whole : `<span class="${found}"></span>`
   })
   return `<div style="width:100%;margin:0 1cm;font:9px sans-serif;text-align:center">${filled}</div>`

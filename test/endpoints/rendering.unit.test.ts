@@ -94,5 +94,7 @@ describe('a document', () => {
     const template = marginTemplate('<img src="http://10.0.0.1/"> {page} of {pages} {other}')
     expect(template).toContain('&lt;img src=&quot;http://10.0.0.1/&quot;&gt; <span class="pageNumber"></span> of')
     expect(template).toContain('<span class="totalPages"></span> {other}')
+    const inherited = '{constructor} {toString} {__proto__}'
+    expect(marginTemplate(inherited)).toContain(`>${inherited}<`)
   })
 })
