@@ -1,12 +1,12 @@
 import { getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { type Address, readAddress } from '@tollbook/core/address'
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { sha256Hex } from '@tollbook/core/digest'
 import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { computeBudgetProgram, memoPrograms, tokenPrograms } from '@tollbook/core/programs'
 import { isRefusal } from '@tollbook/core/refusal'
-import { type Signature, signatureBytes } from '@tollbook/core/signature'
+import { type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
 import type { SignedTransaction } from '../payment/proof.ts'
 import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransaction.ts'
 import { decodeTransaction, readTransaction } from './transactionBytes.ts'
@@ -28,6 +28,7 @@ const microLamports = 1_000_000n
 const lamportsPerSignature = 5_000
 const signersCount = 2
 const instructionsMax = 8
+const noBytes = new Uint8Array()
 
 interface Instruction {
   readonly program: string
@@ -56,8 +57,9 @@ export function readSponsored(bytes: Uint8Array, policy: SponsorPolicy): Sponsor
   const message = transaction.message.serialize()
   const { recentBlockhash: blockhash } = transaction.message
   const { payer } = decoded
+  const payerSignature = assertPresent(signatureOfBytes(transaction.signatures[1] ?? noBytes), 'it was verified')
   const fees = { feeLamports: fee.feeLamports, amountBaseUnits, memo, blockhash }
-  return { bytes, message, digest: sha256Hex(message), payer, ...fees }
+  return { bytes, message, digest: sha256Hex(message), payer, payerSignature, ...fees }
 }
 
 /** The same transaction with the fee payer's signature in its place. A signature that does not hold is a bug of the signer. */
@@ -87,7 +89,7 @@ function decode(transaction: VersionedTransaction, { feePayer }: SponsorPolicy):
     instructions.push({ program, accounts, data })
   }
   if (!instructions.every(({ program }) => isAllowed(program))) return 'program'
-  const signature = signatures[1] ?? new Uint8Array()
+  const signature = signatures[1] ?? noBytes
   const publicKey = message.staticAccountKeys[1]?.toBytes() ?? new Uint8Array()
   if (!verifyEd25519({ publicKey, message: message.serialize(), signature })) return 'signature'
   return { transaction, instructions, payer }

@@ -1,4 +1,5 @@
 import type { Address } from '@tollbook/core/address'
+import type { Signature } from '@tollbook/core/signature'
 
 /**
  * A payment whose network fee this service pays: signed by its payer, and valid once the fee payer has signed as well. The
@@ -11,6 +12,8 @@ export interface SponsoredTransaction {
   /** SHA-256 in hex of the message. The fee payer's signature is a function of the message alone. */
   readonly digest: string
   readonly payer: Address
+  /** It holds. Before the fee payer has signed, it is the only name of the transaction. */
+  readonly payerSignature: Signature
   readonly amountBaseUnits: bigint
   readonly memo: string | undefined
   readonly blockhash: string

@@ -3,6 +3,7 @@ import { assertNever } from '@tollbook/core/assert'
 import { bindSecret } from '@tollbook/core/binding'
 import type { Clock } from '@tollbook/core/clock'
 import type { Signature } from '@tollbook/core/signature'
+import { refuseAbsent } from '../../payment/absence.ts'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import { solanaReference } from '../../payment/paymentReference.ts'
 import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
@@ -10,6 +11,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, ProofRequest } from '../../paywall/rail.ts'
 import { landingNow } from '../native/choosePrice.ts'
+import type { FirstPresentations } from '../native/firstPresentation.ts'
 import type { NativeProof } from '../native/readProof.ts'
 import type { FeePayer } from './feePayer.ts'
 import { amountToSend, type PriceOfList } from './priceOfList.ts'
@@ -25,7 +27,8 @@ export interface SponsoredProof extends NativeProof {
 export interface PresentDeps {
   readonly clock: Clock
   readonly priceOfList: PriceOfList
-  readonly chain: Pick<ChainReader, 'simulate'>
+  readonly chain: Pick<ChainReader, 'simulate' | 'find'>
+  readonly first: Pick<FirstPresentations, 'record'>
   readonly terms: PaymentTerms
   readonly feePayer: FeePayer
   readonly completeTransaction: (transaction: SponsoredTransaction, signature: Signature) => SignedTransaction
@@ -83,20 +86,36 @@ async function coSign(deps: PresentDeps, payment: SponsoredPayment): Promise<CoS
   const limited = payment.takeLookup()
   if (limited !== undefined) return limited
   const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true })
+  if (rehearsed.outcome === 'unknown') return refuseUnrehearsed(deps, sponsored)
   const flaw = judgeRehearsal(rehearsed)
   if (flaw !== undefined) return flaw
   const signature = await deps.feePayer.sign(sponsored)
   return isRefusal(signature) ? signature : { signature, rehearsed }
 }
 
+/**
+ * The nodes do not know the blockhash: it is newer than they are, or has expired. The client repeats the request until no block
+ * can take the transaction any more; without an end it would repeat it forever. Another instance may have had it signed meanwhile,
+ * and then it is decided by that signature.
+ */
+async function refuseUnrehearsed(
+  { first, chain, feePayer }: PresentDeps,
+  { payer, payerSignature, digest }: SponsoredTransaction,
+): Promise<Refusal> {
+  const { bound } = await first.record({ reference: solanaReference(payerSignature), wallet: payer })
+  const finding = await chain.find(payerSignature, { bound })
+  const isOver = finding.kind === 'proven_absent' && (await feePayer.find(digest)) === undefined
+  return isOver ? refuseAbsent(finding) : refuse('PAYMENT_PENDING', unknownBlockhash, 2)
+}
+
+type Rehearsed = Exclude<Simulation, { readonly outcome: 'unknown' }>
+
 /** Nothing was signed, so nothing can have moved: a failure is a refusal, and the client may pay again. */
-function judgeRehearsal(rehearsed: Simulation): Refusal | undefined {
+function judgeRehearsal(rehearsed: Rehearsed): Refusal | undefined {
   switch (rehearsed.outcome) {
     case 'would_succeed':
     case 'already_landed':
       return undefined
-    case 'unknown':
-      return refuse('PAYMENT_PENDING', unknownBlockhash, 2)
     case 'would_fail':
       if (/FeePayer|ForFee|AccountNotFound/.test(rehearsed.text))
         return refuse('ENDPOINT_UNAVAILABLE', 'the fee payer lacks SOL; pay on the native rail', 30)

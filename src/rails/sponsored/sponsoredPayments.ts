@@ -21,7 +21,7 @@ export interface SponsoredLimits extends SettleLimits, Pick<ListPriceDeps, 'pric
 export interface SponsoredDeps
   extends
     Omit<ListPriceDeps, 'ledger' | 'priceHoldMs'>,
-    Omit<PresentDeps, 'chain' | 'priceOfList'>,
+    Omit<PresentDeps, 'chain' | 'first' | 'priceOfList'>,
     Omit<SponsoredSettleDeps, 'first' | 'ledger' | 'priceOfList'>,
     Omit<FirstPresentationDeps, 'chain'> {
   readonly ledger: ListPriceDeps['ledger'] & SponsoredSettleDeps['ledger']

@@ -79,7 +79,8 @@ export function openRailParts() {
     describe: () => ({ summary: 'A "QR" code \u2013 \\ as SVG' }),
     authenticate: (text) => sha256Hex(`key of the service ${text}`),
     priceOfList: () => Promise.resolve({ price: plain, priceList: price.priceList, quoteId: undefined }),
-    chain: { simulate: () => Promise.resolve(rehearsed) },
+    chain: { simulate: () => Promise.resolve(rehearsed), find: () => Promise.reject(new Error('not asked')) },
+    first: { record: () => Promise.reject(new Error('not asked')) },
     readSponsored,
     completeTransaction,
   }

@@ -296,6 +296,25 @@ describe('a payment that is not one', () => {
   })
 })
 
+// More than a blockhash is valid for, with the allowance for nodes that are behind.
+const expiredSlots = 1_000
+
+test('a payment whose blockhash has expired is pending until no node could have taken it, then refused for good', async () => {
+  const { header } = await sign()
+  x402.service.chain.advanceSlots(expiredSlots)
+  const early = await present(header)
+  expect(early.status).toBe(503)
+  expect(early.headers.get('payment-required')).toBeNull()
+  x402.service.chain.advanceSlots(expiredSlots)
+  const late = await awaitThat('the payment is refused', async () => {
+    const response = await present(header)
+    return response.status === 503 ? undefined : response
+  })
+  expect(late.status).toBe(402)
+  expect(offerOf(late.headers).error).toBe('invalid_exact_svm_transaction_failed')
+  expect(await late.json()).toMatchObject({ reason: 'blockhash_expired' })
+})
+
 // A block is final after 32 others.
 const finalSlots = 40
 
