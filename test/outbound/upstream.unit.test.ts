@@ -334,36 +334,6 @@ describe('the breaker', () => {
     expect(upstream.whyResting()).toMatch(/left alone/)
   })
 
-  test('stays closed when different unreadable items follow an answer, because each is at fault itself', async () => {
-    const { upstream, clock } = open()
-    server.answer(json({}))
-    await upstream.ask({ path: '/price' }, parse)
-    for (let i = 0; i < 20; i++) await failureOf(upstream, fails('bad_payload'))
-    expect(upstream.whyResting()).toBeUndefined()
-    clock.forward(5 * 60_000)
-    for (let i = 0; i < 5; i++) await failureOf(upstream, fails('bad_payload'))
-    expect(upstream.whyResting()).toMatch(/left alone/)
-  })
-
-  test('opens at once when items that were answered before become unreadable', async () => {
-    const { upstream } = open()
-    server.answer(json({}))
-    const paths = Array.from({ length: 5 }, (_, index) => `/price/known-${index}`)
-    for (const path of paths) await upstream.ask({ path }, parse)
-    for (const path of paths) await failureOf(upstream, fails('bad_payload'), path)
-    expect(upstream.whyResting()).toMatch(/left alone/)
-  })
-
-  test('rests again when the request after its rest is for an item that was never answered', async () => {
-    const { upstream, clock } = open({ timeoutMs: 2_000 })
-    server.answer(json({}))
-    await upstream.ask({ path: '/price' }, parse)
-    for (let i = 0; i < 5; i++) await failureOf(upstream, fails('timeout'))
-    clock.forward(31_000)
-    await failureOf(upstream, fails('bad_payload'))
-    expect(upstream.whyResting()).toMatch(/left alone/)
-  })
-
   test('closes when that one is answered', async () => {
     const { upstream, clock } = await opened()
     clock.forward(31_000)
