@@ -9,13 +9,14 @@ import { invalidRequest } from './transportError.ts'
 /** Undefined where the service has no login of tollbook_finance. */
 export type DecideRefund = ((order: RefundOrder) => Promise<RefundOutcome>) | undefined
 
+const amountExpected = 'must be base units as a decimal text'
 const order = z.strictObject({
   action: z.enum(refundActions, `must be one of ${refundActions.join(', ')}`),
   payment: z.string('must be the signature of the payment'),
   reason: z.string('must say why').min(1, 'must say why').max(500, 'must have at most 500 characters'),
   amountBaseUnits: z
-    .string()
-    .regex(/^[1-9]\d{0,19}$/, 'must be base units as a decimal text')
+    .string(amountExpected)
+    .regex(/^[1-9]\d{0,19}$/, amountExpected)
     .transform(BigInt)
     .optional(),
 })

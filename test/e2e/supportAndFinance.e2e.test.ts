@@ -216,6 +216,10 @@ test('support approves a refund over HTTP in its own name and within its limit, 
     status: 400,
     body: { details: [{ field: 'action' }] },
   })
+  expect(await decide('support', { action: 'grant', amountBaseUnits: 5 })).toMatchObject({
+    status: 400,
+    body: { details: [{ field: 'amountBaseUnits', message: 'must be base units as a decimal text' }] },
+  })
   expect(await decide('support', { action: 'grant' })).toMatchObject({ status: 409 })
   expect(await decide('support')).toMatchObject({ status: 200, body: { data: { event: 'RefundApproved' } } })
   expect(await decide('support')).toMatchObject({ status: 409, body: { error: expect.stringContaining('no debt') } })
