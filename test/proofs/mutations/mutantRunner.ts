@@ -26,7 +26,7 @@ export interface MutantRunner {
 const config = `import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
-    include: ['test/**/*.{unit,property,arch,pg}.test.ts', 'test/{rails,e2e}/**/*.e2e.test.ts'],
+    include: ['test/**/*.{unit,property,arch,pg}.test.ts', 'test/{rails,e2e,payout,burn,client}/**/*.{e2e,chain}.test.ts'],
     setupFiles: ['packages/core/src/quietBindings.ts', 'test/support/closeAfterFile.ts'],
     globalSetup: ['test/support/globalDatabase.ts'],
     pool: 'forks', isolate: false, maxWorkers: 1, bail: 1, retry: 0, restoreMocks: true,
