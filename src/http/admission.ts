@@ -7,7 +7,7 @@ import { type Allowances, createAllowances } from './allowances.ts'
 export type Purpose = 'read' | 'quote' | 'proof'
 
 /** A request as admission sees it, before anything of it is verified. */
-export interface Visitor {
+export interface AdmissionRequest {
   readonly purpose: Purpose
   /** The client address as limits count it. */
   readonly address: string
@@ -25,10 +25,10 @@ export interface Slot {
  * at once and is never refused, and it earns its client address requests that strangers cannot crowd out.
  */
 export interface Admission {
-  /** Undefined when the visitor's share is full. */
-  enter(visitor: Visitor): Slot | undefined
+  /** Undefined when the share of such requests is full. */
+  enter(request: AdmissionRequest): Slot | undefined
   /** Whether `enter` would refuse. Asked before anything is done for a request. */
-  refuses(visitor: Visitor): boolean
+  refuses(request: AdmissionRequest): boolean
   /** Whether a new connection of this address is to be left unread. */
   turnsAway(address: string): boolean
   /** Seconds to stay away, for an address that has not paid and causes more work than its share while payers are served; otherwise 0. */
@@ -39,9 +39,10 @@ export interface Admission {
   close(): void
 }
 
-type Room = Purpose | 'payer' | 'proven'
+/** A group of requests with a maximum of its own: strangers by purpose, known payers, and verified payments. */
+type Group = Purpose | 'payer' | 'proven'
 
-const share = 1 / 2
+const shareOfLimit = 1 / 2
 // Callers with paid requests that wait for the chain.
 const payersMax = 500
 // A purchase takes two of them. The cap bounds a flood of one address that has paid.
@@ -77,7 +78,7 @@ export interface AdmissionOptions {
 /** Decides in memory, for this instance alone. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
-  const inRoom: Record<Room, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
+  const inProgress: Record<Group, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
   const earned = createEarnedRequests(now)
   const probes = new Map<string, number>()
   const allowances = createAllowances(now)
@@ -87,9 +88,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
   let windows = 0
   let reads = 0
   let servesPayers = false
-  const isFull = (room: Room) => inRoom[room] >= (room === 'payer' ? payersMax : Math.ceil(limit * share))
+  const isFull = (group: Group) =>
+    inProgress[group] >= (group === 'payer' ? payersMax : Math.ceil(limit * shareOfLimit))
   // The places of payers can all be taken while those of strangers are free.
-  const roomOf = ({ purpose, address }: Visitor): Room =>
+  const groupOf = ({ purpose, address }: AdmissionRequest): Group =>
     purpose !== 'read' && earned.has(address) && !isFull('payer') ? 'payer' : purpose
   const window = setInterval(() => {
     const seen = load.read()
@@ -101,33 +103,33 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }, windowMs)
   window.unref()
   return {
-    refuses(visitor) {
+    refuses(request) {
       load.arrived()
-      const room = roomOf(visitor)
-      if (spendsTooMuch(visitor)) return true
+      const group = groupOf(request)
+      if (spendsTooMuch(request)) return true
       // A read ends before the next one begins, so while payers are served its share also counts the reads of a window.
-      if (room === 'read' && ++reads > Math.max(readsMin, limit * share) && servesPayers) return true
-      return isFull(room) || (room !== 'payer' && load.isFlood())
+      if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
+      return isFull(group) || (group !== 'payer' && load.isFlood())
     },
-    enter(visitor) {
-      let room = roomOf(visitor)
-      if (isFull(room)) return undefined
-      if (room === 'payer') earned.use(visitor.address)
+    enter(request) {
+      let group = groupOf(request)
+      if (isFull(group)) return undefined
+      if (group === 'payer') earned.use(request.address)
       const startedAtMs = now()
-      inRoom[room]++
-      load.see(room)
+      inProgress[group]++
+      load.see(group)
       return {
         prove() {
-          inRoom[room]--
-          room = 'proven'
-          inRoom[room]++
-          load.see(room)
-          allowances.forgive(visitor.address)
-          earned.add(visitor.address)
+          inProgress[group]--
+          group = 'proven'
+          inProgress[group]++
+          load.see(group)
+          allowances.forgive(request.address)
+          earned.add(request.address)
         },
         leave() {
-          if (visitor.purpose === 'quote') load.quoted(now() - startedAtMs)
-          inRoom[room]--
+          if (request.purpose === 'quote') load.quoted(now() - startedAtMs)
+          inProgress[group]--
         },
       }
     },
@@ -137,7 +139,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       probes.set(address, count)
       return count <= probesPerSecondMax
     },
-    inFlight: () => Object.values(inRoom).reduce((sum, each) => sum + each, 0),
+    inFlight: () => Object.values(inProgress).reduce((sum, each) => sum + each, 0),
     close() {
       clearInterval(window)
       load.close()
@@ -150,7 +152,7 @@ function judgeAddresses(earned: EarnedRequests, allowances: Allowances) {
   return {
     turnsAway: (address: string) => !earned.isPayer(address) && allowances.turnsAway(address),
     restSeconds: (address: string) => (earned.isPayer(address) ? 0 : allowances.restSeconds(address)),
-    spendsTooMuch({ purpose, address }: Visitor): boolean {
+    spendsTooMuch({ purpose, address }: AdmissionRequest): boolean {
       if (earned.isPayer(address)) return false
       const isTurnedAway = allowances.turnsAway(address)
       allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
@@ -189,8 +191,8 @@ function followLoad() {
   return {
     isFlood: () => isFlood,
     arrived: () => void arrivals++,
-    see(room: Room) {
-      if (room === 'payer' || room === 'proven') servesPayers = true
+    see(group: Group) {
+      if (group === 'payer' || group === 'proven') servesPayers = true
     },
     quoted(durationMs: number) {
       quotes.count++

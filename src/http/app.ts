@@ -3,20 +3,21 @@ import Koa, { type Context } from 'koa'
 import { describeError } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import type { Answer } from '../paywall/answer.ts'
+import { type AdmitDeps, admissionRequestOf, reportAddressState } from './admitRequest.ts'
 import { restSteps } from './allowances.ts'
 import { createCors } from './cors.ts'
 import { findFramingProblem } from './framing.ts'
 import { loggedHeaders } from './loggedHeaders.ts'
 import type { Metrics } from './metrics.ts'
+import { pathOf } from './requestHead.ts'
 import { createRouter, refusePath } from './routes.ts'
 import { send } from './send.ts'
 import { type FreeDeps, freeRoutesOf } from './serveFree.ts'
 import { type PaidDeps, paidRoutes } from './servePaid.ts'
 import { errorAnswer, overloaded } from './transportError.ts'
 import type { Handler } from './turns.ts'
-import { pathOf, reportAddressState, type VisitorDeps, visitorOf } from './visitor.ts'
 
-export interface AppDeps extends PaidDeps, Omit<FreeDeps, keyof VisitorDeps> {
+export interface AppDeps extends PaidDeps, Omit<FreeDeps, keyof AdmitDeps> {
   readonly metrics: Metrics
   /** Paths of free routes that pages of other origins may read. */
   readonly crossOriginPaths?: readonly string[]
@@ -33,9 +34,9 @@ export function createApp(deps: AppDeps): Handler {
   const probes = new Set(deps.freeRoutes.flatMap(({ path, isProbe }) => (isProbe === true ? [path] : [])))
   return async (request, response) => {
     const isProbe = probes.has(pathOf(request))
-    const visitor = visitorOf(deps, request)
-    if (!isProbe && deps.admission.refuses(visitor)) {
-      const restSeconds = deps.admission.restSeconds(visitor.address)
+    const arrived = admissionRequestOf(deps, request)
+    if (!isProbe && deps.admission.refuses(arrived)) {
+      const restSeconds = deps.admission.restSeconds(arrived.address)
       if (restSeconds > 0) reportAddressState(deps, response, 'spent')
       shed(deps, response, spentAnswers.get(restSeconds) ?? overloadedAnswer)
       return restSeconds > 0 ? { spentForSeconds: restSeconds } : 'shed'

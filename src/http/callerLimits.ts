@@ -32,9 +32,9 @@ export interface CallerLimits {
 export interface Pass {
   readonly refused: Refusal | undefined
   /** Before a quote is stored. The payer is a claim: a stranger may name any wallet. */
-  takeQuote(payer: string | undefined): Refusal | undefined
+  limitQuotes(payer: string | undefined): Refusal | undefined
   /** Before a proof that the ledger does not know costs a lookup on the chain. Counts once, however often it is asked. */
-  takeLookup(): Refusal | undefined
+  limitLookups(): Refusal | undefined
   /** The chain or the ledger has confirmed the payment, so nothing of this purchase counts. */
   onProven(payer: string): void
   /** RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) of the limits that counted this request. */
@@ -93,13 +93,13 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
     refused: requested.isAllowed
       ? undefined
       : refuseBeyond(limits.requests, requested, 'too many requests from this client address'),
-    takeQuote(payer) {
+    limitQuotes(payer) {
       const ofAddress = take(limits.quotes, address)
       if (!ofAddress.isAllowed)
         return refuseBeyond(limits.quotes, ofAddress, 'this client address has too many unpaid quotes; pay one of them')
       return payer === undefined ? undefined : takeWalletQuote(payer)
     },
-    takeLookup() {
+    limitLookups() {
       looked ??= take(limits.proofs, address)
       if (looked.isAllowed) return undefined
       const what = 'too many unknown proofs from this client address; this proof was not checked and stays valid'

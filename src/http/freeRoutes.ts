@@ -43,7 +43,7 @@ export interface FreeRequest {
   /** A blank header counts as absent. */
   header(name: string): string | undefined
   /** The limits of the caller, for a route that stores a quote or queries the chain. */
-  readonly limits: Pick<Pass, 'takeQuote' | 'takeLookup'>
+  readonly limits: Pick<Pass, 'limitQuotes' | 'limitLookups'>
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {

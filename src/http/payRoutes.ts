@@ -121,7 +121,7 @@ async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: Fr
   if (closed !== undefined) return refused(refuse('ENDPOINT_UNAVAILABLE', closed, 5))
   const { account } = action.body
   if (typeof account !== 'string') return refused(refuseField('account', 'must be the Solana address of the wallet'))
-  const limited = action.limits.takeQuote(account)
+  const limited = action.limits.limitQuotes(account)
   if (limited !== undefined) return refused(limited)
   const prepared = await settled(wallets.prepare({ product: endpoint, account, digest: action.segment }))
   if (isRefusal(prepared)) return refused(prepared)
@@ -131,7 +131,7 @@ async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: Fr
 
 /** A page asks for the payment that a phone has sent. */
 async function findPayment({ wallets }: PayRouteDeps, { segment, limits }: FreeRequest): Promise<FreeAnswer> {
-  const limited = limits.takeLookup()
+  const limited = limits.limitLookups()
   if (limited !== undefined) return refused(limited)
   const found = await settled(wallets.find(segment).then((payment) => payment ?? notYet))
   if (isRefusal(found)) return refused(found)

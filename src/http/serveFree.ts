@@ -2,17 +2,18 @@ import type { Context } from 'koa'
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import type { Answer } from '../paywall/answer.ts'
+import { type AdmitDeps, limitAddressOf, takePass, takeSlot } from './admitRequest.ts'
 import { clientAddress } from './clientAddress.ts'
 import type { FreeAction, FreeRequest, FreeRoute } from './freeRoutes.ts'
 import { parseJson } from './parseJson.ts'
 import { readBody } from './readBody.ts'
+import { headerOf } from './requestHead.ts'
 import type { Route } from './routes.ts'
 import { send } from './send.ts'
 import { invalidRequest, overloaded } from './transportError.ts'
 import type { Uploads } from './uploads.ts'
-import { enter, headerOf, type VisitorDeps, visitorOf, withinLimits } from './visitor.ts'
 
-export interface FreeDeps extends VisitorDeps {
+export interface FreeDeps extends AdmitDeps {
   readonly clock: Clock
   readonly uploads: Uploads
   readonly freeRoutes: readonly FreeRoute[]
@@ -33,15 +34,14 @@ async function serveFree(
   route: FreeRoute,
   { context, segment }: { readonly context: Context; readonly segment: string },
 ): Promise<void> {
-  const visitor = visitorOf(deps, context.req)
-  if (route.isProbe === true && deps.admission.passesProbe(visitor.address))
+  if (route.isProbe === true && deps.admission.passesProbe(limitAddressOf(deps, context.req)))
     return send(context, await route.serve(freeRequest(deps, { context, segment, limits: unlimited })))
-  const limits = withinLimits(deps, context)
+  const limits = takePass(deps, context)
   if (limits === undefined) return
   const request = freeRequest(deps, { context, segment, limits })
   const action = context.method === 'POST' ? await readAction(deps, context, request) : undefined
   if (action !== undefined && 'status' in action) return send(context, action)
-  const slot = enter(deps, context)
+  const slot = takeSlot(deps, context)
   if (slot === undefined) return send(context, overloaded())
   try {
     send(context, await (action === undefined || route.post === undefined ? route.serve(request) : route.post(action)))
@@ -50,12 +50,12 @@ async function serveFree(
   }
 }
 
-const unlimited: FreeRequest['limits'] = { takeQuote: () => undefined, takeLookup: () => undefined }
+const unlimited: FreeRequest['limits'] = { limitQuotes: () => undefined, limitLookups: () => undefined }
 const actionBytesMax = 1_024
 const actionBody = z.record(z.string(), z.unknown())
 
 async function readAction(deps: FreeDeps, { req, res }: Context, request: FreeRequest): Promise<FreeAction | Answer> {
-  const { address } = visitorOf(deps, req)
+  const address = limitAddressOf(deps, req)
   const bytes = await readBody(deps, { request: req, response: res, address, bytesMax: actionBytesMax })
   if ('status' in bytes) return bytes
   const parsed = parseJson(bytes)

@@ -7,19 +7,20 @@ import type { RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Log } from '../primitives/log.ts'
 import type { Slot } from './admission.ts'
+import { type AdmitDeps, limitAddressOf, purposeOf, reportAddressState, takePass, takeSlot } from './admitRequest.ts'
 import type { Pass } from './callerLimits.ts'
 import type { FreeAnswer } from './freeRoutes.ts'
 import { prefersHtml } from './mediaRange.ts'
 import { hasNoInput, openProbe } from './probe.ts'
 import { readBody } from './readBody.ts'
 import { readParameters } from './readParameters.ts'
+import { headerOf } from './requestHead.ts'
 import type { Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
 import { overloaded } from './transportError.ts'
 import type { Uploads } from './uploads.ts'
-import { enter, headerOf, purposeOf, reportAddressState, type VisitorDeps, visitorOf, withinLimits } from './visitor.ts'
 
-export interface PaidDeps extends VisitorDeps {
+export interface PaidDeps extends AdmitDeps {
   readonly clock: Clock
   readonly log: Log
   readonly uploads: Uploads
@@ -36,7 +37,7 @@ export function paidRoutes(deps: PaidDeps): readonly Route[] {
       path: `${mount ?? ''}${endpoint.path}`,
       methods: [endpoint.method],
       serve: async (context: Context) => {
-        const pass = withinLimits(deps, context)
+        const pass = takePass(deps, context)
         if (pass === undefined) return
         const page = mount === undefined ? pageFor(deps, endpoint, context) : undefined
         if (page !== undefined) return send(context, await page)
@@ -73,12 +74,12 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, p
       const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
       if (body !== undefined && 'status' in body) return body
       arrived = body
-      slot = enter(deps, context)
+      slot = takeSlot(deps, context)
       if (slot === undefined) return overloaded()
       return isProbe ? openProbe(endpoint) : readParameters(endpoint, { queryText: context.querystring, body })
     },
-    takeQuote: pass.takeQuote,
-    takeLookup: pass.takeLookup,
+    limitQuotes: pass.limitQuotes,
+    limitLookups: pass.limitLookups,
     onProven(payer) {
       pass.onProven(payer)
       slot?.prove()
@@ -114,7 +115,7 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, p
 
 function readBodyOf(deps: PaidDeps, { method, bodyBytesMax }: Endpoint, { req, res }: Context) {
   if (method === 'GET') return Promise.resolve(undefined)
-  const { address } = visitorOf(deps, req)
+  const address = limitAddressOf(deps, req)
   return readBody(deps, { request: req, response: res, address, bytesMax: bodyBytesMax })
 }
 

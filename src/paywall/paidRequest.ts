@@ -10,7 +10,7 @@ export interface PaidRequest extends ProofRequest {
   /** Parses query or body once; an answer when they are not what the endpoint takes. */
   readParameters(): Promise<Ordered | Answer>
   /** Refuses a caller with too many unpaid quotes. Called before a quote is stored. */
-  takeQuote(payer: Address | undefined): Refusal | undefined
+  limitQuotes(payer: Address | undefined): Refusal | undefined
   /** The payment is verified: nothing of this purchase counts against a limit. */
   onProven(payer: Address): void
 }

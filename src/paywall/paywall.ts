@@ -50,7 +50,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
       const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
       if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
-      const offer = request.takeQuote(payer) ?? (await issueOffer(deps, { request, product, payer, price, ordered }))
+      const offer = request.limitQuotes(payer) ?? (await issueOffer(deps, { request, product, payer, price, ordered }))
       return isRefusal(offer) ? refusalAnswer(offer) : offer
     }
 
@@ -71,7 +71,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const recorded = settlementInLedger(known.payment, { rail, proof })
     let { payment } = known // Newer after a step that the rail records itself.
     const onRecorded = (after: PaymentState) => void (payment = after)
-    const settlement = recorded ?? request.takeLookup() ?? (await rail.settle({ proof, order, payment, onRecorded }))
+    const settlement = recorded ?? request.limitLookups() ?? (await rail.settle({ proof, order, payment, onRecorded }))
     if (isRefusal(settlement)) return refusalAnswer(settlement)
     request.onProven(wallet)
 

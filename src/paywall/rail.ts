@@ -70,7 +70,7 @@ export interface OrderRequest extends RailRequest {
 /** A request whose proof is read. */
 export interface ProofRequest extends OrderRequest {
   /** Refuses a caller with too many unknown proofs. Called before a proof that the ledger does not know is looked for. */
-  takeLookup(): Refusal | undefined
+  limitLookups(): Refusal | undefined
 }
 
 /** The sender of a request, before a proof is read. */

@@ -17,7 +17,7 @@ test.each(files)('%s knows no word of a rail', (file) => {
 test.each([
   'src/http/app.ts',
   'src/http/servePaid.ts',
-  'src/http/visitor.ts',
+  'src/http/admitRequest.ts',
   'src/http/admission.ts',
   'src/http/routes.ts',
   'src/http/send.ts',

@@ -10,7 +10,7 @@ const request: Omit<FreeRequest, 'query'> = {
   host: '',
   requestId: 'r',
   header: () => undefined,
-  limits: { takeQuote: () => undefined, takeLookup: () => undefined },
+  limits: { limitQuotes: () => undefined, limitLookups: () => undefined },
 }
 
 async function search(kind: string, query: string) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createAdmission, type Slot, type Visitor } from '../../src/http/admission.ts'
+import { createAdmission, type Slot, type AdmissionRequest } from '../../src/http/admission.ts'
 import { type Load, limitMax, nextLimit } from '../../src/http/adaptiveLimit.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
@@ -12,8 +12,8 @@ function openAdmission(limit: number) {
   return admission
 }
 
-const quote: Visitor = { purpose: 'quote', address: '192.0.2.1' }
-const proof: Visitor = { purpose: 'proof', address: '192.0.2.1' }
+const quote: AdmissionRequest = { purpose: 'quote', address: '192.0.2.1' }
+const proof: AdmissionRequest = { purpose: 'proof', address: '192.0.2.1' }
 
 test('each purpose has half of the limit, so that none shuts out the others', () => {
   const admission = openAdmission(2)
@@ -56,7 +56,7 @@ function leaveProven(slot: Slot | undefined): void {
 
 test('while payers are served, reads have a number in each window, because none of them waits', async () => {
   const admission = openAdmission(50)
-  const read: Visitor = { purpose: 'read', address: '192.0.2.1' }
+  const read: AdmissionRequest = { purpose: 'read', address: '192.0.2.1' }
   // Without a turn of the event loop no window ends.
   const refusedOf = (count: number) => Array.from({ length: count }, () => admission.refuses(read)).indexOf(true)
   expect(refusedOf(100)).toBe(-1)

@@ -16,7 +16,7 @@ function limitsWith(changed: Partial<typeof settings> = {}) {
     { nowMs: () => 0, onLimited: (name) => limited.push(name) },
   )
   const quotes = (address: string, wallet: string, count: number) =>
-    Array.from({ length: count }, () => limits.enter(address).takeQuote(wallet)).filter(
+    Array.from({ length: count }, () => limits.enter(address).limitQuotes(wallet)).filter(
       (refusal) => refusal === undefined,
     ).length
   return { limits, limited, quotes }
@@ -37,7 +37,7 @@ test('requests of a client address are limited, and the refusal says when to rep
 
 test('headers name each limit that counted the request', () => {
   const pass = limitsWith().limits.enter('a')
-  pass.takeQuote('wallet')
+  pass.limitQuotes('wallet')
   expect(pass.headers()).toEqual({
     'ratelimit-policy': '"requests";q=100;w=60, "quotes";q=50;w=300, "wallet-quotes";q=20;w=300',
     ratelimit: '"requests";r=99;t=60, "quotes";r=49;t=300, "wallet-quotes";r=19;t=300',
@@ -61,7 +61,7 @@ test('an owner who pays goes on buying while strangers use up the limit of the w
   const { limits, quotes } = limitsWith({ requestsPerMinute: 0, quotesPerAddressMax: 0 })
   for (let paid = 0; paid < 50; paid++) {
     quotes('stranger', 'wallet', 100)
-    expect(limits.enter('owner').takeQuote('wallet')).toBeUndefined()
+    expect(limits.enter('owner').limitQuotes('wallet')).toBeUndefined()
     limits.enter('owner').onProven('wallet')
   }
   expect(quotes('stranger', 'wallet', 100)).toBeLessThanOrEqual(1)
@@ -71,21 +71,21 @@ test('a request that asks twice for its one lookup takes it once', () => {
   const { limits } = limitsWith({ unknownProofsPerMinute: 1 })
   const pass = limits.enter('a')
   // A sponsored payment asks before the fee payer signs, and again before it is settled.
-  expect([pass.takeLookup(), pass.takeLookup()]).toEqual([undefined, undefined])
+  expect([pass.limitLookups(), pass.limitLookups()]).toEqual([undefined, undefined])
   const next = limits.enter('a')
-  expect([next.takeLookup()?.code, next.takeLookup()?.code]).toEqual(['RATE_LIMITED', 'RATE_LIMITED'])
+  expect([next.limitLookups()?.code, next.limitLookups()?.code]).toEqual(['RATE_LIMITED', 'RATE_LIMITED'])
 })
 
 test('unknown proofs of a client address are limited, and a payment that is proven counts for nothing', () => {
   const { limits } = limitsWith({ requestsPerMinute: 10 })
   for (let paid = 0; paid < 50; paid++) {
     const quoted = limits.enter('payer')
-    expect([quoted.refused, quoted.takeQuote('wallet')]).toEqual([undefined, undefined])
+    expect([quoted.refused, quoted.limitQuotes('wallet')]).toEqual([undefined, undefined])
     const presented = limits.enter('payer')
-    expect([presented.refused, presented.takeLookup()]).toEqual([undefined, undefined])
+    expect([presented.refused, presented.limitLookups()]).toEqual([undefined, undefined])
     presented.onProven('wallet')
   }
-  const junk = () => limits.enter('stranger').takeLookup()
+  const junk = () => limits.enter('stranger').limitLookups()
   expect(Array.from({ length: 5 }, junk)).toEqual(Array.from({ length: 5 }, () => undefined))
   expect(junk()?.message).toContain('this proof was not checked and stays valid')
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, systemClock } from '@tollbook/core/clock'
-import { createAdmission, type Visitor } from '../../src/http/admission.ts'
+import { createAdmission, type AdmissionRequest } from '../../src/http/admission.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type ConnectionLimits, createConnections } from '../../src/http/connections.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
@@ -84,7 +84,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
   const { restSeconds } = options
   const admission = {
     ...createAdmission({ now: () => performance.now(), limitAtStart: limit, adapt: () => limit }),
-    ...(restSeconds && { restSeconds, refuses: ({ address }: Visitor) => restSeconds(address) > 0 }),
+    ...(restSeconds && { restSeconds, refuses: ({ address }: AdmissionRequest) => restSeconds(address) > 0 }),
   }
   const connections = createConnections(
     options.connectionLimits ?? { connectionsMax: 100, connectionsPerAddressMax: Infinity },

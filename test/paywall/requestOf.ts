@@ -12,6 +12,6 @@ export function requestOf({ headers = {}, body }: RequestFacts = {}): ProofReque
     mount: undefined,
     header: (name) => headers[name],
     bodyDigest: () => (body === undefined ? undefined : sha256(body)),
-    takeLookup: () => undefined,
+    limitLookups: () => undefined,
   }
 }

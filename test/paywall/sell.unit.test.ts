@@ -65,7 +65,7 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
     ...requestOf({ headers: { toll: 'x', 'toll-proof': 'x' } }),
     requestId: 'request',
     readParameters: () => Promise.resolve(ordered),
-    takeQuote: () => undefined,
+    limitQuotes: () => undefined,
     onProven: () => undefined,
   }
   await sell(deps, { path: endpoint, method: 'GET' }, request)

@@ -213,8 +213,8 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
     header: (name) => headers[name],
     bodyDigest: () => undefined,
     readParameters: () => Promise.resolve(orderedOf(world, product, { word, presentation: wanted.run })),
-    takeQuote: () => undefined,
-    takeLookup: () => undefined,
+    limitQuotes: () => undefined,
+    limitLookups: () => undefined,
     onProven: () => undefined,
   }
   // Nothing polls the nodes in the hours after the faults.

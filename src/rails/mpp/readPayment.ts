@@ -41,7 +41,7 @@ export async function readPayment(
     secret,
     priceList,
     endpoint,
-    takeLookup: () => request.takeLookup(),
+    limitLookups: () => request.limitLookups(),
     refuseOffer: () => refuseChallenge(deps, request, challenge),
   }
 }

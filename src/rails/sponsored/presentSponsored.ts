@@ -35,7 +35,7 @@ export interface PresentDeps {
 }
 
 /** A transaction of a payer, and the offer that it pays. */
-export interface SponsoredPayment extends Pick<ProofRequest, 'takeLookup'> {
+export interface SponsoredPayment extends Pick<ProofRequest, 'limitLookups'> {
   readonly sponsored: SponsoredTransaction
   /** Of the offer; the memo of the transaction is its hash. */
   readonly secret: string
@@ -83,7 +83,7 @@ async function coSign(deps: PresentDeps, payment: SponsoredPayment): Promise<CoS
       'transfer_insufficient',
       `transfers ${sponsored.amountBaseUnits}, required ${required} base units`,
     )
-  const limited = payment.takeLookup()
+  const limited = payment.limitLookups()
   if (limited !== undefined) return limited
   const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true })
   if (rehearsed.outcome === 'unknown') return refuseUnrehearsed(deps, sponsored)

@@ -12,7 +12,7 @@ export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'feePayer' | 'term
 }
 
 /** The value of the payment header, in base64, and the endpoint whose price it should pay. */
-export interface ReadQuestion extends Pick<ProofRequest, 'takeLookup'> {
+export interface ReadQuestion extends Pick<ProofRequest, 'limitLookups'> {
   readonly header: string
   readonly endpoint: string
 }
@@ -20,7 +20,7 @@ export interface ReadQuestion extends Pick<ProofRequest, 'takeLookup'> {
 /** Reads PAYMENT-SIGNATURE: the echo of the offer, and the transaction that the payer has signed. */
 export async function readPayment(
   deps: X402ReadDeps,
-  { header, endpoint, takeLookup }: ReadQuestion,
+  { header, endpoint, limitLookups }: ReadQuestion,
 ): Promise<SponsoredPayment | Refusal> {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
@@ -34,7 +34,7 @@ export async function readPayment(
   const sponsored = deps.readSponsored(bytes, { feePayer, mint, paymentWallet })
   if (typeof sponsored === 'string') return refuseSponsor(sponsored)
   const { secret, priceList } = accepted.extra
-  return { sponsored, secret, priceList, endpoint, takeLookup }
+  return { sponsored, secret, priceList, endpoint, limitLookups }
 }
 
 /** The echo must be an offer of this service, as it is now. */

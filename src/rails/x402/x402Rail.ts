@@ -35,7 +35,7 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
       const payment = await readPayment(deps, {
         header: request.header(paymentHeader) ?? '',
         endpoint,
-        takeLookup: () => request.takeLookup(),
+        limitLookups: () => request.limitLookups(),
       })
       return isRefusal(payment) ? payment : payments.present(payment)
     },

@@ -4,14 +4,15 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import { refusalAnswer } from '../paywall/answer.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
-import type { Admission, Slot, Visitor } from './admission.ts'
+import type { Admission, AdmissionRequest, Purpose, Slot } from './admission.ts'
 import type { CallerLimits, Pass } from './callerLimits.ts'
 import { clientAddress, limitKey } from './clientAddress.ts'
 import type { Connections } from './connections.ts'
+import { headerOf, pathOf } from './requestHead.ts'
 import { send } from './send.ts'
 
-/** Limits of callers, and the products and rails by which the purpose of a request is recognised. */
-export interface VisitorDeps {
+/** Limits of callers and of the instance, and the products and rails by which the purpose of a request is recognised. */
+export interface AdmitDeps {
   readonly admission: Admission
   readonly connections: Connections
   readonly limits: CallerLimits
@@ -20,37 +21,35 @@ export interface VisitorDeps {
   readonly trustedProxyHops: number
 }
 
-export function visitorOf(deps: VisitorDeps, request: IncomingMessage): Visitor {
-  const address = limitKey(clientAddress(request, deps.trustedProxyHops))
-  return { purpose: purposeOf(deps, request), address }
+export function admissionRequestOf(deps: AdmitDeps, request: IncomingMessage): AdmissionRequest {
+  return { purpose: purposeOf(deps, request), address: limitAddressOf(deps, request) }
+}
+
+/** The client address, as limits count it. */
+export function limitAddressOf({ trustedProxyHops }: AdmitDeps, request: IncomingMessage): string {
+  return limitKey(clientAddress(request, trustedProxyHops))
 }
 
 /** Requests with a proof of any rail go before requests for a price. A header proves nothing, so they have their own share. */
-export function purposeOf({ sales, endpoints }: VisitorDeps, request: IncomingMessage): Visitor['purpose'] {
+export function purposeOf({ sales, endpoints }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
   if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
   const path = pathOf(request)
   return endpoints.some((endpoint) => path.endsWith(endpoint.path)) ? 'quote' : 'read'
 }
 
-/** The path without its query, as it was sent. */
-export function pathOf({ url = '' }: IncomingMessage): string {
-  const end = url.indexOf('?')
-  return end === -1 ? url : url.slice(0, end)
-}
-
 /** Our own proxy refuses addresses that cause load without paying, at a fraction of our cost: deploy/haproxy.cfg. It removes this header. */
 export function reportAddressState(
-  { trustedProxyHops }: VisitorDeps,
+  { trustedProxyHops }: AdmitDeps,
   response: ServerResponse,
   state: 'spent' | 'paid',
 ): void {
   if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
 }
 
-/** Answers 429 when the client address has sent too many requests. */
-export function withinLimits(deps: VisitorDeps, context: Context): Pass | undefined {
-  const pass = deps.limits.enter(visitorOf(deps, context.req).address)
+/** Counts the request. Answers 429 and returns nothing when the client address has sent too many. */
+export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
+  const pass = deps.limits.enter(limitAddressOf(deps, context.req))
   context.set(pass.headers())
   if (pass.refused === undefined) return pass
   send(context, refusalAnswer(pass.refused))
@@ -58,16 +57,10 @@ export function withinLimits(deps: VisitorDeps, context: Context): Pass | undefi
 }
 
 /** Takes a slot for a request that has arrived whole. Undefined when the instance is overloaded. */
-export function enter(deps: VisitorDeps, { req, res }: Context): Slot | undefined {
-  const slot = deps.admission.enter(visitorOf(deps, req))
+export function takeSlot(deps: AdmitDeps, { req, res }: Context): Slot | undefined {
+  const slot = deps.admission.enter(admissionRequestOf(deps, req))
   if (slot === undefined) return undefined
   deps.connections.hold(req.socket)
   res.once('close', () => deps.connections.release(req.socket))
   return slot
-}
-
-/** A header that is blank is absent. */
-export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = String(headers[name] ?? '').trim()
-  return value === '' ? undefined : value
 }
