@@ -41,26 +41,21 @@ export interface Presentation {
 export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
   const { payment, confirmed } = presentation
   const deadlineMs = deps.clock.monotonicMs() + deps.retry.totalTimeMs
-  let last: Attempt = { verdict: { kind: 'again', unspent: false, retryAfterMs: undefined } }
-  for (let attempt = 1, used = 1; used <= deps.retry.attemptsMax; attempt++) {
+  let last: Attempt = lostAttempt(undefined)
+  for (let attempt = 1, attemptsLeft = deps.retry.attemptsMax; attemptsLeft > 0; attempt++) {
+    if (attempt > 1 && !(await waitAfter(deps, presentation, { attempt: attempt - 1, last, deadlineMs }))) break
     const answer = await askOnce(deps, presentation, deadlineMs)
     if (answer instanceof Response) {
       await deps.onEvent({ kind: 'delivered', payment, attempts: attempt })
       return answer
     }
     last = 'lost' in answer ? lostAttempt(answer.lost) : answeredAttempt(answer, { ...payment, confirmed })
-    const { verdict, lastAnswer } = last
-    if (verdict.kind === 'delivered' && !('lost' in answer)) {
+    if (last.verdict.kind === 'delivered' && !('lost' in answer)) {
       await deps.onEvent({ kind: 'delivered', payment, attempts: attempt })
       return rebuildResponse(answer)
     }
-    if (verdict.kind !== 'again') break
-    const delayMs = verdict.retryAfterMs ?? backOffMs(attempt)
-    const late = deps.clock.monotonicMs() + delayMs >= deadlineMs
-    if (!isBeingServed(last)) used++
-    if (used > deps.retry.attemptsMax || late) break
-    await deps.onEvent({ kind: 'waiting', payment, attempt, delayMs, lastAnswer })
-    await deps.clock.sleep(delayMs, presentation.signal)
+    if (last.verdict.kind !== 'again') break
+    if (!isBeingServed(last)) attemptsLeft--
   }
   throw errorOf(payment, last)
 }
@@ -97,13 +92,37 @@ async function askOnce(
   }
 }
 
+interface EndedAttempt {
+  /** Number of the attempt, from 1. */
+  readonly attempt: number
+  readonly last: Attempt
+  readonly deadlineMs: number
+}
+
+/** Waits before the next attempt. False, without a wait, when the next attempt would begin after the deadline. */
+async function waitAfter(
+  { clock, onEvent }: PresentDeps,
+  { payment, signal }: Presentation,
+  { attempt, last, deadlineMs }: EndedAttempt,
+): Promise<boolean> {
+  const delayMs = retryAfterMsOf(last) ?? backOffMs(attempt)
+  if (clock.monotonicMs() + delayMs >= deadlineMs) return false
+  await onEvent({ kind: 'waiting', payment, attempt, delayMs, lastAnswer: last.lastAnswer })
+  await clock.sleep(delayMs, signal)
+  return true
+}
+
+function retryAfterMsOf({ verdict }: Attempt): number | undefined {
+  return verdict.kind === 'again' ? verdict.retryAfterMs : undefined
+}
+
 // An answer that asks for a shorter wait counts, or a server could have its clients ask it without a pause.
 const servedPauseMinMs = 1_000
 
 /** Only time ends the wait for another request with the same proof: the lease of one whose process died lasts a minute. */
-function isBeingServed({ verdict, lastAnswer }: Attempt): boolean {
-  const pauseMs = verdict.kind === 'again' ? verdict.retryAfterMs : undefined
-  return lastAnswer?.code === 'PAYMENT_IN_PROGRESS' && pauseMs !== undefined && pauseMs >= servedPauseMinMs
+function isBeingServed(attempt: Attempt): boolean {
+  const pauseMs = retryAfterMsOf(attempt)
+  return attempt.lastAnswer?.code === 'PAYMENT_IN_PROGRESS' && pauseMs !== undefined && pauseMs >= servedPauseMinMs
 }
 
 function lostAttempt(cause: unknown): Attempt {
