@@ -19,7 +19,7 @@ export interface PayoutPlan {
   /** A slot that the chain had reached: nothing was paid by this plan before. */
   readonly slot: number
   /** One transaction each; part n is at index n - 1. */
-  readonly parts: readonly (readonly PlannedPayment[])[]
+  readonly parts: readonly (readonly PlannedTransfer[])[]
   /** Present in a plan that divides one debt among the holders of the token. */
   readonly holders?: HolderTerms
 }
@@ -35,8 +35,8 @@ export interface HolderTerms {
   readonly openAccountsMax: number
 }
 
-/** A debt of one ledger account, paid to one wallet. */
-export interface PlannedPayment {
+/** A transfer that pays the debt of one ledger account to one wallet. */
+export interface PlannedTransfer {
   readonly account: string
   readonly wallet: Address
   readonly baseUnits: bigint
@@ -65,22 +65,22 @@ const linesMax = 8
 
 /** Pure: the same debts and destinations yield the same plan, to its id. Undefined if there is nothing to pay. */
 export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: PayoutQuestion): PayoutPlan | undefined {
-  assert(leastBaseUnits >= 0n, 'the least payment is not a debt')
+  assert(leastBaseUnits >= 0n, 'the least transfer is not a debt')
   assert(
     debts.every(({ baseUnits }) => baseUnits >= 0n),
     'a debt is what is owed, and not what is due to us',
   )
-  const payments = debts
+  const transfers = debts
     .filter(({ baseUnits }) => baseUnits > 0n && baseUnits >= leastBaseUnits)
-    .flatMap(({ account, baseUnits }): PlannedPayment[] => {
+    .flatMap(({ account, baseUnits }): PlannedTransfer[] => {
       const wallet = walletOf(account, destinations)
-      // A debt of the payment wallet to itself needs no payment.
+      // A debt of the payment wallet to itself needs no transfer.
       return wallet === undefined || wallet === plan.paymentWallet ? [] : [{ account, wallet, baseUnits }]
     })
     .toSorted((one, other) => (one.account < other.account ? -1 : 1))
-  if (payments.length === 0) return undefined
-  const parts = Array.from({ length: Math.ceil(payments.length / partMax) }, (_, index) =>
-    payments.slice(index * partMax, (index + 1) * partMax),
+  if (transfers.length === 0) return undefined
+  const parts = Array.from({ length: Math.ceil(transfers.length / partMax) }, (_, index) =>
+    transfers.slice(index * partMax, (index + 1) * partMax),
   )
   return identifiedPlan({ ...plan, parts })
 }
@@ -178,7 +178,7 @@ function idOf(content: Omit<PayoutPlan, 'id'>): string {
 
 function contentJson(content: Omit<PayoutPlan, 'id'>): { readonly [key: string]: Json } {
   const { network, mint, decimals, paymentWallet, position, slot, parts, holders } = content
-  assert(parts.length > 0, 'a plan has payments')
+  assert(parts.length > 0, 'a plan has transfers')
   return {
     ...(holders === undefined ? {} : { holders: holdersJson(holders) }),
     network,

@@ -46,7 +46,7 @@ export async function sendParts(deps: CommandDeps, payout: Payout, order: Signin
     const { transaction: unsigned, lastValidBlockHeight } = await payout.build(order.plan, part, feePayer)
     const signed = payout.sign(unsigned, payer === wallet ? [wallet] : [payer, wallet])
     // On record before it leaves, so that nothing that happens to this process can lose it, and no other sends the part.
-    await payout.recordSigned(order.plan, { part, ...signed, lastValidBlockHeight })
+    await payout.recordSignedPart(order.plan, { part, ...signed, lastValidBlockHeight })
     deps.stderr.write(`part ${part}: ${signed.signature}\n`)
     const landing = await landTransaction(
       { chain, clock, signal },

@@ -15,7 +15,7 @@ import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutSt
 import { readFreeDebts } from './freeDebts.ts'
 import type { HolderPaymentDeps } from './payHolders.ts'
 import { type HolderPayouts, openHolderPayouts } from './holderPayouts.ts'
-import { findSentUnrecorded, recordSigned, type SignedPart } from './sentParts.ts'
+import { findSentUnrecorded, recordSignedPart, type SignedPart } from './sentParts.ts'
 import { findUnrecorded } from './unrecordedPayouts.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
 
@@ -39,7 +39,7 @@ export interface Payout {
   /** The parts that are neither in the ledger nor on chain. Refuses if the debts have changed, or a part could still land. */
   openParts(plan: PayoutPlan): Promise<readonly number[]>
   /** Puts a signed transaction on record. It is not sent before, and not at all if this refuses. */
-  recordSigned(plan: PayoutPlan, signed: SignedPart): Promise<void>
+  recordSignedPart(plan: PayoutPlan, signed: SignedPart): Promise<void>
   /** Not signed. The payment wallet has to, and the fee payer. */
   build(plan: PayoutPlan, part: number, feePayer: Address): Promise<UnsignedPayout>
   readonly sign: typeof signPayout
@@ -100,7 +100,7 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
       terms: chain.terms,
       plan: (request) => plan(opened, request),
       openParts: (created) => partsToSend(opened, created),
-      recordSigned: (created, signed) => recordSignedAlone(opened, created, signed),
+      recordSignedPart: (created, signed) => recordSignedAlone(opened, created, signed),
       build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
       sign: signPayout,
       record: (created, signature) => record(opened, created, signature),
@@ -160,7 +160,7 @@ function unrecordedFault(unrecorded: readonly { readonly signature: Signature }[
  * the claims of others, so at least one sees the other and is not sent.
  */
 async function recordSignedAlone(opened: Opened, created: PayoutPlan, signed: SignedPart): Promise<void> {
-  await recordSigned(opened, created, signed)
+  await recordSignedPart(opened, created, signed)
   await requireNothingSent(opened, created.id)
   await checkDebts(opened, created, [signed.part])
 }

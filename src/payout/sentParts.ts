@@ -31,7 +31,7 @@ export interface SignedPart {
 }
 
 /** To be called before the transaction is sent. Refuses while another one of the part is on chain or could still land. */
-export async function recordSigned(deps: SentPartsDeps, { id }: PayoutPlan, signed: SignedPart): Promise<void> {
+export async function recordSignedPart(deps: SentPartsDeps, { id }: PayoutPlan, signed: SignedPart): Promise<void> {
   const { database, chain } = deps
   const { part, signature, transaction: bytes, lastValidBlockHeight } = signed
   const earlier = (await readAttempts(database, id)).filter((attempt) => attempt.part === part)
