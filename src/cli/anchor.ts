@@ -9,7 +9,7 @@ import { writeFileAtomically } from '../store/writeFileAtomically.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { unavailableExitCode } from './exitCode.ts'
 import { runOnSchedule } from './onSchedule.ts'
-import { readSealPlaces, requireUrl } from './sealPlaces.ts'
+import { readSealSource, requireUrl } from './sealSource.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 
 interface AnchorOptions {
@@ -55,7 +55,7 @@ Exit codes:
 
 async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSignal): Promise<number> {
   try {
-    const { baseUrl, keys, localRpcUrl } = await readSealPlaces(deps, options)
+    const { baseUrl, keys, localRpcUrl } = await readSealSource(deps, options)
     const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? readConfig().seal.anchorRpcUrl ?? localRpcUrl)
     const keypair = await readKeypair(options.keypair)
     const checkpoint = await fetchCheckpoint({ baseUrl, keys })

@@ -4,7 +4,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
 import { UsageProblem } from './usageProblem.ts'
 
-export interface SealPlaces {
+export interface SealSource {
   readonly baseUrl: string
   /** Public keys of the service. */
   readonly keys: unknown
@@ -12,13 +12,13 @@ export interface SealPlaces {
   readonly localRpcUrl: string | undefined
 }
 
-interface PlaceOptions {
+interface SourceOptions {
   readonly baseUrl?: string
   readonly key?: string
 }
 
 /** The service whose checkpoints are published, and its keys. By default those of local mode. */
-export async function readSealPlaces(deps: CommandDeps, options: PlaceOptions): Promise<SealPlaces> {
+export async function readSealSource(deps: CommandDeps, options: SourceOptions): Promise<SealSource> {
   const local = await readLocalJson(join(deps.home(), 'local.json'))
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
   // local.json describes the service that wrote it.

@@ -10,7 +10,7 @@ import { writeFileAtomically } from '../store/writeFileAtomically.ts'
 import { exitCodeOf } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { runOnSchedule } from './onSchedule.ts'
-import { readSealPlaces, requireUrl } from './sealPlaces.ts'
+import { readSealSource, requireUrl } from './sealSource.ts'
 import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 interface WitnessOptions {
@@ -56,7 +56,7 @@ async function cosign(deps: CommandDeps, options: WitnessOptions): Promise<numbe
     const witness = readWitnessKey(options.witnessKey)
     if (witness === undefined)
       throw new UsageProblem('--witness-key', `must be name+id+key of a cosignature/v1 key (got ${options.witnessKey})`)
-    const { baseUrl, keys } = await readSealPlaces(deps, options)
+    const { baseUrl, keys } = await readSealSource(deps, options)
     const { checkpoint, note } = await fetchSignedCheckpoint({ baseUrl, keys })
     const proveConsistency = (sizes: { readonly from: number; readonly to: number }) => fetchConsistency(baseUrl, sizes)
     const seenSize = await readSeenSize(options.output, witness, checkpoint.size)

@@ -5,7 +5,7 @@ import { createConnections } from './connections.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
 import { collectMetrics, createFreeRoutes, type FreeRoute, type FreeRouteDeps, readiness } from './freeRoutes.ts'
 import { type HealthListener, openHealthListener } from './healthListener.ts'
-import { createBurnPage, createFinancePage, createHomeFiles } from './pages.ts'
+import { createBurnPage, createFinancePage, createHomePageFiles } from './pages.ts'
 import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
 import type { Sales } from '../paywall/sales.ts'
 import { receiptRoute } from './receiptRoute.ts'
@@ -77,7 +77,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     burnRoute(deps),
     ...deps.moreRoutes,
     ...(await createBurnPage()),
-    await createHomeFiles(),
+    await createHomePageFiles(),
     ...pay.routes,
   ]
   const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...deps, besides }))]

@@ -27,7 +27,7 @@ export function createBurnPage(): Promise<readonly FreeRoute[]> {
 }
 
 /** The files of the page at `/`, which is rendered by `documentRoutes.ts`. */
-export async function createHomeFiles(): Promise<FreeRoute> {
+export async function createHomePageFiles(): Promise<FreeRoute> {
   return filesRoute('home', await readPageFiles(['style.css', 'home.css', 'home.js', 'amounts.js']))
 }
 

@@ -1,6 +1,6 @@
 import { parseDecimal } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
-import { type ParsedSetting, parsedUnless, readEntries, repeatedNames, type SettingEntry } from './settingList.ts'
+import { type ParsedSetting, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './settingList.ts'
 
 const pathPattern = /^(\/[A-Za-z0-9._-]+)+$/
 // A request for 10,000 dollars is a typing mistake and not a price.
@@ -18,7 +18,7 @@ export function parsePriced<Price extends bigint | object>(
 ): ParsedSetting<ReadonlyMap<string, Price>> {
   const prices = new Map<string, Price>()
   const problems: string[] = []
-  const entries = readEntries(setting, '=')
+  const entries = parseEntries(setting, '=')
   for (const entry of entries) {
     const price = read(entry)
     if (typeof price === 'string') problems.push(price)
@@ -30,7 +30,7 @@ export function parsePriced<Price extends bigint | object>(
 
 /** `PRODUCTS_OFF`, such as `/api/ai/chat,/api/tools/pdf`: the paths that are not sold. */
 export function parseProductsOff(setting: string): ParsedSetting<ReadonlySet<string>> {
-  const entries = readEntries(setting, '=')
+  const entries = parseEntries(setting, '=')
   const problems = entries
     .filter(({ text }) => !pathPattern.test(text))
     .map(({ text }) => `has "${text}": write paths such as /api/ai/chat, separated by commas`)

@@ -11,7 +11,7 @@ export interface SettingEntry {
 }
 
 /** Splits `name=value` entries at commas. White space around entries, names and values is ignored. */
-export function readEntries(setting: string, separator: '=' | ':'): readonly SettingEntry[] {
+export function parseEntries(setting: string, separator: '=' | ':'): readonly SettingEntry[] {
   return setting.split(',').map((entry) => {
     const text = entry.trim()
     const at = text.indexOf(separator)

@@ -105,14 +105,14 @@ async function cutTile(
 ): Promise<Buffer | undefined> {
   const id = { level: level === 'entries' ? 0 : level, index }
   if (widthAt(id, size) < width) return undefined
-  if (level === 'entries') return readEntries(database, { from: index * tileWidth, to: index * tileWidth + width })
+  if (level === 'entries') return readEntryTile(database, { from: index * tileWidth, to: index * tileWidth + width })
   const tiles = await readTiles(database, [id], size)
   const hashes = assertPresent(tiles.get(tileKey(id)), 'a tile that the size reaches is read')
   return Buffer.from(hashes.subarray(0, width * hashBytes))
 }
 
 /** The entries, each after two bytes of its length: at most 256 of 64 kB, usually 300 kB together. */
-async function readEntries(database: Database, { from, to }: LeafRange): Promise<Buffer> {
+async function readEntryTile(database: Database, { from, to }: LeafRange): Promise<Buffer> {
   const rows = await database
     .selectFrom('ledger.events')
     .select(['seq', 'recorded_at', 'body'])

@@ -23,7 +23,7 @@ const withoutTreasury = async (): Promise<PayoutPlan> => {
 /** Signs part 1 and puts it on record, as `payout send` does before it sends. */
 async function recordSigned(plan: PayoutPlan): Promise<void> {
   const { transaction, lastValidBlockHeight } = await payout.build(plan, 1, fixture.terms.paymentWallet)
-  await payout.recordSigned(plan, {
+  await payout.recordSignedPart(plan, {
     part: 1,
     ...payout.sign(transaction, [fixture.paymentWallet]),
     lastValidBlockHeight,

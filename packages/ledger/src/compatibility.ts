@@ -35,12 +35,12 @@ function numberOf(name: string): number {
 
 const undefinedTable = '42P01'
 
-type AskNumber = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
+type RunNumberQuery = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
 
 /** Undefined in a database from before the table of compatibility. */
-export async function readOldestProgram(ask: AskNumber): Promise<number | undefined> {
+export async function readOldestProgram(runQuery: RunNumberQuery): Promise<number | undefined> {
   try {
-    const { rows } = await ask('select oldest_program as number from migration.compatibility')
+    const { rows } = await runQuery('select oldest_program as number from migration.compatibility')
     return rows[0]?.number
   } catch (error) {
     if (sqlState(error) === undefinedTable) return undefined

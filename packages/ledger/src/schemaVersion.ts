@@ -3,7 +3,7 @@ import { readSchema, type Schema, type SchemaFile, type SchemaSources } from './
 import { sqlState } from './database.ts'
 
 /** One query without parameters. */
-export type Ask = (text: string) => Promise<{ readonly rows: readonly Row[] }>
+export type RunQuery = (text: string) => Promise<{ readonly rows: readonly Row[] }>
 
 type Row = Applied & { readonly number?: number }
 
@@ -16,9 +16,9 @@ const undefinedSchema = '3F000'
 const insufficientPrivilege = '42501'
 
 /** Compares the database with the files of this program: a service on another schema would corrupt or fail late. */
-export async function checkSchemaVersion(ask: Ask, sources: SchemaSources): Promise<SchemaVersion> {
+export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSources): Promise<SchemaVersion> {
   const schema = await readSchema(sources)
-  const applied = await readApplied(ask)
+  const applied = await readApplied(runQuery)
   if (applied === undefined) return { fits: false, advice: 'the database has no ledger yet: run `tollbook migrate`' }
   const missing = schema.numbered.filter(({ name }) => !applied.numbered.some((file) => file.name === name))
   if (missing.length > 0) {
@@ -35,7 +35,7 @@ export async function checkSchemaVersion(ask: Ask, sources: SchemaSources): Prom
     applied.numbered.map(({ name }) => name),
   )
   if (ahead.length > 0 && edited.length === 0)
-    return judgeNewer(schema, { ahead, code, oldestProgram: await readOldestProgram(ask) })
+    return judgeNewer(schema, { ahead, code, oldestProgram: await readOldestProgram(runQuery) })
   const other = [...edited, ...code]
   if (other.length > 0)
     return {
@@ -72,11 +72,11 @@ function differing(files: readonly SchemaFile[], applied: readonly Applied[]): r
   return files.flatMap(({ name, digest }) => (digests.get(name) === digest ? [] : [name]))
 }
 
-async function readApplied(ask: Ask) {
+async function readApplied(runQuery: RunQuery) {
   try {
     return {
-      numbered: await readRegister(ask, 'migration.applied'),
-      code: await readRegister(ask, 'ledger.code'),
+      numbered: await readRegister(runQuery, 'migration.applied'),
+      code: await readRegister(runQuery, 'ledger.code'),
     }
   } catch (error) {
     const state = sqlState(error)
@@ -85,7 +85,7 @@ async function readApplied(ask: Ask) {
   }
 }
 
-async function readRegister(ask: Ask, register: string): Promise<readonly Applied[]> {
-  const { rows } = await ask(`select name, encode(digest, 'hex') as digest from ${register} order by name`)
+async function readRegister(runQuery: RunQuery, register: string): Promise<readonly Applied[]> {
+  const { rows } = await runQuery(`select name, encode(digest, 'hex') as digest from ${register} order by name`)
   return rows
 }
