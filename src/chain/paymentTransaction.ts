@@ -2,38 +2,26 @@ import { createBurnCheckedInstruction, createTransferCheckedInstruction } from '
 import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import type { Address } from '@tollbook/core/address'
 import { memoProgram } from '@tollbook/core/programs'
-import type { PaymentTerms } from '../payment/settlement.ts'
+import type { PaymentContent } from '../payment/paymentContent.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** Content of a payment that a wallet will sign: burn, transfer and memo. */
-export interface PaymentOrder {
-  readonly terms: PaymentTerms
-  readonly payer: Address
-  readonly memo: string
-  /** An account that nothing is done with. Nodes list the transactions that name it (Solana Pay). */
-  readonly reference: Address
-  readonly burnBaseUnits: bigint
-  readonly transferBaseUnits: bigint
-  readonly blockhash: string
-}
-
 /** The payment of a quote, for its payer to sign: memo, burn, transfer. */
-export function buildPaymentTransaction(order: PaymentOrder): Uint8Array {
-  const { terms, payer, burnBaseUnits, transferBaseUnits, blockhash } = order
+export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
+  const { terms, payer, burnBaseUnits, transferBaseUnits, blockhash } = content
   const { decimals } = terms
   const [owner, mint, program] = [key(payer), key(terms.mint), key(terms.tokenProgram)] as const
   const account = key(tokenAccountOf(terms, payer))
   const memo = new TransactionInstruction({
     programId: new PublicKey(memoProgram),
     keys: [],
-    data: Buffer.from(order.memo),
+    data: Buffer.from(content.memo),
   })
   const burn = createBurnCheckedInstruction(account, mint, owner, burnBaseUnits, decimals, [], program)
   const to = key(terms.paymentTokenAccount)
   const transfer = createTransferCheckedInstruction(account, mint, to, owner, transferBaseUnits, decimals, [], program)
   // A payment that is burned whole has no transfer, and the burn names the reference.
   const listed = transferBaseUnits > 0n ? transfer : burn
-  listed.keys.push({ pubkey: key(order.reference), isSigner: false, isWritable: false })
+  listed.keys.push({ pubkey: key(content.reference), isSigner: false, isWritable: false })
   const instructions = [memo, burn, ...(transferBaseUnits > 0n ? [transfer] : [])]
   const message = new TransactionMessage({ payerKey: owner, recentBlockhash: blockhash, instructions })
   return new VersionedTransaction(message.compileToV0Message()).serialize()

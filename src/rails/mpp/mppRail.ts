@@ -1,7 +1,8 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import { checkSecret } from '../native/checkSecret.ts'
 import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
-import { checkSecret, isForGood } from '../sponsored/settleSponsored.ts'
+import { isPermanent } from '../sponsored/settleSponsored.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
 import { challenge, challengeOf, type MppChallengeDeps } from './challenge.ts'
 import { describeRefusal, wantsProblem } from './problem.ts'
@@ -50,7 +51,7 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
     }),
     async explain(refusal, offer) {
       // Anything but a refusal for good would be answered with a second payment.
-      const fresh = isForGood(refusal) ? await challengeOf(deps, offer) : {}
+      const fresh = isPermanent(refusal) ? await challengeOf(deps, offer) : {}
       if (!wantsProblem(offer.request)) return { headers: { ...fresh } }
       const { headers, members } = describeRefusal(refusal)
       return { headers: { ...fresh, ...headers }, members }

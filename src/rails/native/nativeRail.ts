@@ -1,7 +1,7 @@
 import { isRefusal } from '@tollbook/core/refusal'
-import { bindSecret } from '@tollbook/core/binding'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { createFirstPresentations, type FirstPresentationDeps } from './firstPresentation.ts'
+import { checkSecret } from './checkSecret.ts'
 import { readWallet, walletHeader } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
 import { choosePrice, type PriceDeps, recallPrice } from './choosePrice.ts'
@@ -53,10 +53,7 @@ export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): P
       first.note({ reference: proof.reference, wallet })
       return { payer: wallet, proof }
     },
-    checkHolder(proof, { memo }) {
-      const binding = bindSecret(memo === undefined ? [] : [memo], proof.secret)
-      return isRefusal(binding) ? binding : undefined
-    },
+    checkHolder: checkSecret,
     settle: (question) => settlePayment(deps, limits, question),
     // The receipt in the body says all that this rail has to say.
     respond: () => ({}),

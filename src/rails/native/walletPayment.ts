@@ -6,7 +6,7 @@ import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { FinalityReader } from '../../payment/finalityReader.ts'
-import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { PaymentContent } from '../../payment/paymentContent.ts'
 import type { Sales } from '../../paywall/sales.ts'
 import type { Product } from '../../product/product.ts'
 import { type QuoteDeps, recordQuote, sentBaseUnits } from './challenge.ts'
@@ -17,18 +17,7 @@ export interface WalletPaymentDeps extends QuoteDeps {
   readonly chain: Pick<ChainReader, 'find'>
   readonly finality: Pick<FinalityReader, 'listSignatures'>
   readonly blockhash: () => Promise<string>
-  readonly buildTransaction: (order: TransactionOrder) => Uint8Array
-}
-
-/** Content of a payment that a wallet is asked to sign. */
-export interface TransactionOrder {
-  readonly terms: PaymentTerms
-  readonly payer: Address
-  readonly memo: string
-  readonly reference: Address
-  readonly burnBaseUnits: bigint
-  readonly transferBaseUnits: bigint
-  readonly blockhash: string
+  readonly buildTransaction: (content: PaymentContent) => Uint8Array
 }
 
 export interface WalletQuestion {

@@ -1,5 +1,4 @@
-import { bindSecret } from '@tollbook/core/binding'
-import { isRefusal, type Refusal } from '@tollbook/core/refusal'
+import type { Refusal } from '@tollbook/core/refusal'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { PaymentTerms, Settlement } from '../../payment/settlement.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
@@ -40,13 +39,7 @@ function rehearsedChain(chain: ChainReader, rehearsed: NonNullable<SponsoredProo
   return { ...chain, simulate: () => Promise.resolve(rehearsed) }
 }
 
-/** The memo on chain is public, the secret behind it is not. */
-export function checkSecret({ secret }: SponsoredProof, { memo }: Settlement): Refusal | undefined {
-  const binding = bindSecret(memo === undefined ? [] : [memo], secret)
-  return isRefusal(binding) ? binding : undefined
-}
-
 /** A refusal that no repetition of the same proof changes: the client has to pay again, and may. */
-export function isForGood({ code, retryAfterSeconds }: Refusal): boolean {
+export function isPermanent({ code, retryAfterSeconds }: Refusal): boolean {
   return (code === 'INVALID_PAYMENT' || code === 'INSUFFICIENT_BALANCE') && retryAfterSeconds === undefined
 }

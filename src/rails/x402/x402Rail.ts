@@ -1,7 +1,8 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import { checkSecret } from '../native/checkSecret.ts'
 import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
-import { checkSecret, isForGood } from '../sponsored/settleSponsored.ts'
+import { isPermanent } from '../sponsored/settleSponsored.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
 import { challenge, mount, paymentRequired, type X402ChallengeDeps } from './challenge.ts'
 import { type X402ReadDeps, readPayment } from './readPayment.ts'
@@ -52,7 +53,7 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
     async explain(refusal, offer) {
       const errorReason = x402ErrorOf(refusal)
       // Anything but a refusal for good would be answered with a second payment.
-      if (!isForGood(refusal)) return { headers: {} }
+      if (!isPermanent(refusal)) return { headers: {} }
       const failure = { success: false, errorReason, transaction: '', network: deps.network }
       const required = await paymentRequired(deps, offer, errorReason)
       return { headers: { ...required, [responseHeader]: encodeHeader(failure) } }

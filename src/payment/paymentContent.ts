@@ -1,0 +1,14 @@
+import type { Address } from '@tollbook/core/address'
+import type { PaymentTerms } from './settlement.ts'
+
+/** Content of a payment that a wallet is asked to sign: memo, burn and transfer. */
+export interface PaymentContent {
+  readonly terms: PaymentTerms
+  readonly payer: Address
+  readonly memo: string
+  /** An account that nothing is done with. Nodes list the transactions that name it (Solana Pay). */
+  readonly reference: Address
+  readonly burnBaseUnits: bigint
+  readonly transferBaseUnits: bigint
+  readonly blockhash: string
+}
