@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type KnownLedger, runAuditCommand } from '@tollbook/audit/auditCommand'
-import { auditHelp, auditOptionNames, UsageError } from '@tollbook/audit/commandWords'
+import { auditHelp, auditOptionNames, UsageError } from '@tollbook/audit/commandArguments'
 import { findLedger } from './ledgerPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refuseMistyped } from './mistypedOption.ts'

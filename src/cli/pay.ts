@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { runPayCommand } from '@tollbook/client/command/payCommand'
-import { payHelp, payOptionNames } from '@tollbook/client/command/payWords'
+import { payHelp, payOptionNames } from '@tollbook/client/command/payArguments'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
 import { refuseMistyped } from './mistypedOption.ts'

@@ -8,7 +8,7 @@ import { describeAudit } from './auditText.ts'
 import { readHolderSnapshot } from './holderSnapshot.ts'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
 import { type AuditClock, hostClock } from './clock.ts'
-import { auditHelp, type AuditWords, readWords, UsageError } from './commandWords.ts'
+import { auditHelp, type AuditArguments, readArguments, UsageError } from './commandArguments.ts'
 import { openProgressLine } from './progressLine.ts'
 
 export interface CommandStream {
@@ -39,10 +39,10 @@ export interface KnownLedger {
 }
 
 /** Carries out the command; the exit code is returned, and not set. */
-export async function runAuditCommand(words: readonly string[], deps: AuditCommandDeps): Promise<number> {
+export async function runAuditCommand(argv: readonly string[], deps: AuditCommandDeps): Promise<number> {
   const progress = openProgressLine(deps.stderr)
   try {
-    const read = readWords(words)
+    const read = readArguments(argv)
     if (read === undefined) {
       deps.stdout.write(auditHelp)
       return auditExitCodes.holds
@@ -79,8 +79,8 @@ function failureCode(error: unknown): number | undefined {
 
 type Question = Pick<AuditOptions, 'source' | 'verifierKeys' | 'ownCheckpoints' | 'snapshots' | 'chain'>
 
-async function readQuestion(words: AuditWords, deps: AuditCommandDeps): Promise<Question> {
-  const { exportFile, database, chain } = words
+async function readQuestion(args: AuditArguments, deps: AuditCommandDeps): Promise<Question> {
+  const { exportFile, database, chain } = args
   if (exportFile !== undefined && database !== undefined) {
     throw new UsageError('EXPORT: is given together with --database; audit one of them at a time')
   }
@@ -92,14 +92,14 @@ async function readQuestion(words: AuditWords, deps: AuditCommandDeps): Promise<
       exportFile === undefined
         ? { kind: 'database', url: ledger?.databaseUrl ?? '' }
         : { kind: 'export', path: exportFile },
-    verifierKeys: keysOf(words, ledger),
-    ownCheckpoints: await readCheckpoints(words, ledger),
-    snapshots: await readSnapshots(words),
-    chain: chainOf(words, ledger, deps),
+    verifierKeys: keysOf(args, ledger),
+    ownCheckpoints: await readCheckpoints(args, ledger),
+    snapshots: await readSnapshots(args),
+    chain: chainOf(args, ledger, deps),
   }
 }
 
-function keysOf({ verifierKeys }: AuditWords, ledger: KnownLedger | undefined): readonly VerifierKey[] {
+function keysOf({ verifierKeys }: AuditArguments, ledger: KnownLedger | undefined): readonly VerifierKey[] {
   const given = verifierKeys.map((text) => {
     const key = readVerifierKey(text)
     if (key !== undefined) return key
@@ -109,7 +109,7 @@ function keysOf({ verifierKeys }: AuditWords, ledger: KnownLedger | undefined): 
   return [verifierKeyOf(ledger.origin, ledger.publicKey)]
 }
 
-async function readCheckpoints({ checkpoints }: AuditWords, ledger: KnownLedger | undefined) {
+async function readCheckpoints({ checkpoints }: AuditArguments, ledger: KnownLedger | undefined) {
   const given = await Promise.all(
     checkpoints.map(async (path) => {
       const note = await readText(path)
@@ -123,7 +123,7 @@ async function readCheckpoints({ checkpoints }: AuditWords, ledger: KnownLedger 
 }
 
 /** Undefined for an audit of all events. */
-async function readSince({ since, chain, resumeFile, snapshots }: AuditWords, { source }: Question) {
+async function readSince({ since, chain, resumeFile, snapshots }: AuditArguments, { source }: Question) {
   if (since === undefined) return undefined
   if (source.kind !== 'database') throw new UsageError('--since: audits a live ledger, not an export')
   if (chain !== undefined || resumeFile !== undefined || snapshots.length > 0)
@@ -133,7 +133,7 @@ async function readSince({ since, chain, resumeFile, snapshots }: AuditWords, { 
   return { databaseUrl: source.url, since: { name: since, note } }
 }
 
-async function readSnapshots({ snapshots }: AuditWords) {
+async function readSnapshots({ snapshots }: AuditArguments) {
   return Promise.all(
     snapshots.map(async (path) => {
       const snapshot = readHolderSnapshot((await readText(path)) ?? '')
@@ -148,17 +148,17 @@ function readText(path: string): Promise<string | undefined> {
 }
 
 function chainOf(
-  words: AuditWords,
+  args: AuditArguments,
   ledger: KnownLedger | undefined,
   deps: Pick<AuditCommandDeps, 'fetch'>,
 ): AuditOptions['chain'] {
-  if (words.chain === undefined) return undefined
-  const rpcUrl = words.chain === true ? ledger?.rpcUrl : words.chain
+  if (args.chain === undefined) return undefined
+  const rpcUrl = args.chain === true ? ledger?.rpcUrl : args.chain
   if (rpcUrl === undefined || !/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl)) {
     throw new UsageError('--chain: needs the http(s) URL of a Solana node')
   }
-  const paymentWallet = words.paymentWallet ?? ledger?.paymentWallet
-  const recordedWithinMs = minutesIn(words.recordedWithin) * minuteMs
+  const paymentWallet = args.paymentWallet ?? ledger?.paymentWallet
+  const recordedWithinMs = minutesIn(args.recordedWithin) * minuteMs
   return { rpcUrl, paymentWallet, recordedWithinMs, fetch: deps.fetch ?? globalThis.fetch }
 }
 

@@ -3,8 +3,8 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The words of the command, read and not yet judged. */
-export interface AuditWords {
+/** The arguments of the command, read and not yet checked. */
+export interface AuditArguments {
   readonly exportFile: string | undefined
   readonly database: string | undefined
   readonly verifierKeys: readonly string[]
@@ -74,8 +74,8 @@ const options: Readonly<Record<string, Value>> = {
 export const auditOptionNames: readonly string[] = Object.keys(options)
 
 /** Undefined when the help is asked for. */
-export function readWords(words: readonly string[]): AuditWords | undefined {
-  const { given, files } = splitWords(words)
+export function readArguments(argv: readonly string[]): AuditArguments | undefined {
+  const { given, files } = splitArguments(argv)
   if (given.has('--help') || given.has('-h')) return undefined
   if (files.length > 1) throw new UsageError(`EXPORT: one file is audited at a time (got ${files.join(' ')})`)
   const all = (option: string): readonly string[] => (given.get(option) ?? []).filter((value) => value !== '')
@@ -96,27 +96,27 @@ export function readWords(words: readonly string[]): AuditWords | undefined {
   }
 }
 
-interface SplitWords {
+interface SplitArguments {
   /** The values of each option, '' for none. */
   readonly given: ReadonlyMap<string, readonly string[]>
   readonly files: readonly string[]
 }
 
-function splitWords(words: readonly string[]): SplitWords {
+function splitArguments(argv: readonly string[]): SplitArguments {
   const given = new Map<string, readonly string[]>()
   const files: string[] = []
-  for (let index = 0; index < words.length; index++) {
-    const word = words[index] ?? ''
-    if (word === '--') return { given, files: [...files, ...words.slice(index + 1)] }
-    if (!word.startsWith('-')) {
-      files.push(word)
+  for (let index = 0; index < argv.length; index++) {
+    const argument = argv[index] ?? ''
+    if (argument === '--') return { given, files: [...files, ...argv.slice(index + 1)] }
+    if (!argument.startsWith('-')) {
+      files.push(argument)
       continue
     }
-    const [option = '', ...inline] = word.split('=')
+    const [option = '', ...inline] = argument.split('=')
     const value = options[option]
     if (value === undefined) throw new UsageError(`${option}: is not an option of this command; --help lists them`)
     if (value === 'none' && inline.length > 0) throw new UsageError(`${option}: takes no value`)
-    const next = words[index + 1]
+    const next = argv[index + 1]
     const takesNext = value !== 'none' && inline.length === 0 && next !== undefined && !next.startsWith('-')
     if (takesNext) index++
     if (value === 'one' && inline.length === 0 && !takesNext) throw new UsageError(`${option}: needs a value`)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { availableParallelism } from 'node:os'
 import { runAuditCommand } from './auditCommand.ts'
-import { UsageError } from './commandWords.ts'
+import { UsageError } from './commandArguments.ts'
 
 /* `tollbook-audit`: the command of the package, for an auditor who has nothing else of the service. */
 

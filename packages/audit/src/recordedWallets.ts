@@ -1,4 +1,4 @@
-import { UsageError } from './commandWords.ts'
+import { UsageError } from './commandArguments.ts'
 import type { Findings } from './findings.ts'
 import { clocksDifferMaxMs, type SettingPeriods } from './settingPeriods.ts'
 

@@ -77,8 +77,8 @@ const options = {
 export const payOptionNames: readonly string[] = Object.keys(options).map((name) => `--${name}`)
 
 /** Undefined when the help is asked for. */
-export function readPayWords(words: readonly string[]): PayArguments | undefined {
-  const { values, positionals } = parse(words)
+export function readPayArguments(argv: readonly string[]): PayArguments | undefined {
+  const { values, positionals } = parse(argv)
   if (values.help === true) return undefined
   const [method, path, ...others] = positionals
   if (others.length > 0) throw new UsageProblem('METHOD PATH', `too many arguments (got ${positionals.join(' ')})`)
@@ -89,9 +89,9 @@ export function readPayWords(words: readonly string[]): PayArguments | undefined
   return { method, path, options: { maxUsd, form, ...withoutUndefined(given) } }
 }
 
-function parse(words: readonly string[]) {
+function parse(argv: readonly string[]) {
   try {
-    return parseArgs({ args: [...words], options, allowPositionals: true })
+    return parseArgs({ args: [...argv], options, allowPositionals: true })
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const [sentence = ''] = error.message.split('. ')

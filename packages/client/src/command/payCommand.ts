@@ -10,14 +10,14 @@ import type { PayCommandDeps } from './commandDeps.ts'
 import { exitCodeOf, exitCodeOfStatus, payExitCodes } from './payExit.ts'
 import { type PayOrder, readPayOrder } from './payOrder.ts'
 import { reportAnswer, reportPayFailure, reportProgress } from './payReport.ts'
-import { payHelp, readPayWords } from './payWords.ts'
+import { payHelp, readPayArguments } from './payArguments.ts'
 import { openSavedPayments, type SavedPayments } from './savedPayments.ts'
 
 /** Returns the exit code. */
-export async function runPayCommand(words: readonly string[], deps: PayCommandDeps): Promise<number> {
+export async function runPayCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
   const stored = openSavedPayments(deps.paymentFolder)
   try {
-    const given = readPayWords(words)
+    const given = readPayArguments(argv)
     if (given === undefined) {
       deps.stdout.write(payHelp)
       return payExitCodes.answered

@@ -6,7 +6,7 @@ import { readKeypairFile } from '../node.ts'
 import type { PayerWallet } from '../payerWallet.ts'
 import { requireSecureUrl } from '../secureUrl.ts'
 import type { LocalDefaults } from './commandDeps.ts'
-import type { PayArguments, PayOptions } from './payWords.ts'
+import type { PayArguments, PayOptions } from './payArguments.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 export interface PayRequest {
