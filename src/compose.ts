@@ -16,8 +16,8 @@ import { openFinance } from './start/finance/openFinance.ts'
 import { openHttp } from './start/http/openHttp.ts'
 import { createHealth } from './start/jobs/health.ts'
 import { startJobs } from './start/jobs/startJobs.ts'
-import { openLedger } from './start/ledger/openLedger.ts'
-import { valuesOnRecord } from './start/ledger/openSettings.ts'
+import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
+import { settingsOptions } from './start/ledger/openSettings.ts'
 import { openPayments } from './start/payments/openPayments.ts'
 import { openProducts } from './start/products/openProducts.ts'
 import { soldProducts, type SoldProducts } from './start/products/soldProducts.ts'
@@ -72,8 +72,8 @@ export async function createService(
 
   const chain = await openChain({ ...config.chain, ...base, postJson })
   const { terms } = chain
-  const stored = { database: config.ledger, seal: config.seal, onRecord: valuesOnRecord(config) }
-  const ledger = opened.adopt(await openLedger(stored, { ...base, terms }), closePart)
+  const stored = { database: config.ledger, seal: config.seal, configured: settingsOptions(config) }
+  const ledger = opened.adopt(await openLedgerPart(stored, { ...base, terms }), closePart)
 
   const selling = { ...base, terms, ledger, sold, split, lookups, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)

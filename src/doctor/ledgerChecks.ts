@@ -4,11 +4,11 @@ import type { Chain } from '../chain/openChain.ts'
 import type { ServiceConfig } from '../config.ts'
 import type { Log } from '../primitives/log.ts'
 import { readSealedTree } from '../reports/sealedTree.ts'
-import { openSettings, valuesOnRecord } from '../start/ledger/openSettings.ts'
+import { openSettings, settingsOptions } from '../start/ledger/openSettings.ts'
 import { requireStoredCheckpoint } from '../store/checkpointFile.ts'
 import type { Database } from '../store/database.ts'
 import { createSettingReader } from '../store/settingStore.ts'
-import { type Check, ok, type Result, skipped } from './check.ts'
+import { type Check, passed, type Result, skipped } from './check.ts'
 
 export interface LedgerCheckOptions {
   readonly config: ServiceConfig
@@ -31,14 +31,14 @@ async function checkSettings({ config, database, chain, clock, log }: LedgerChec
   const { terms } = await chain()
   const record = () => Promise.reject(new Fault('tollbook doctor records nothing', { retryable: false }))
   const ledger = { settings: { ...createSettingReader(database), record }, seal: { tree: readSealedTree(database) } }
-  const settings = await openSettings(valuesOnRecord(config), { clock, log, terms, ledger })
+  const settings = await openSettings(settingsOptions(config), { clock, log, terms, ledger })
   const isNew = settings.periods('receipt-key').length === 0
   await settings.close()
-  return ok(isNew ? 'none yet: the first start records them' : 'receipt key, wallet, mint, split and origin agree')
+  return passed(isNew ? 'none yet: the first start records them' : 'receipt key, wallet, mint, split and origin agree')
 }
 
 async function checkCheckpoint(database: Database, file: string | undefined): Promise<Result> {
   if (file === undefined) return skipped('CHECKPOINT_FILE is not set')
   await requireStoredCheckpoint(database, file)
-  return ok(`the ledger continues the checkpoint in ${file}`)
+  return passed(`the ledger continues the checkpoint in ${file}`)
 }

@@ -13,7 +13,7 @@ import { statementRoute, type WriteStatement } from '../../http/statementRoute.t
 import { startMoneyMetrics } from '../../jobs/moneyMetricsJob.ts'
 import { repeat } from '../../jobs/repeat.ts'
 import type { RefundSettings } from '../../config/refundSettings.ts'
-import type { LedgerPart } from '../ledger/openLedger.ts'
+import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { OpenReports } from '../ledger/openReports.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
 import { openRefundDecisions } from './openRefundDecisions.ts'
@@ -48,14 +48,14 @@ export interface FinanceOptions {
 export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
   const { access, sale, refunds, reportsDatabaseUrl: readDatabaseUrl } = options
   const { clock, log, ledger, chain } = deps
-  const { settings: onRecord, keys } = ledger
+  const { settings: ledgerSettings, keys } = ledger
   const { mint, decimals, network } = chain.terms
   // Connects when it is first asked.
   const reports = ledger.openReports({ token: { mint, decimals }, readDatabaseUrl })
   const payerRoutes = createPayerRoutes(deps, reports)
   if (access === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
-  const walletBaseUnits = () => totalBaseUnits(chain.reader, onRecord.allTerms())
+  const walletBaseUnits = () => totalBaseUnits(chain.reader, ledgerSettings.allTerms())
   const showing = startMoneyMetrics({
     clock,
     log,
@@ -66,7 +66,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   const decisions = openRefundDecisions(refunds, deps, {
     token: { mint, decimals },
     chain: chain.reader,
-    allTerms: onRecord.allTerms,
+    allTerms: ledgerSettings.allTerms,
   })
   const routes = createFinanceRoutes({
     clock,
@@ -83,7 +83,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
           clock,
           facts: reports.facts,
           chain: chain.reader,
-          allTerms: onRecord.allTerms,
+          allTerms: ledgerSettings.allTerms,
           decimals,
           ages: {
             proofMaxAgeMs: sale.proofMaxAgeMs,
@@ -94,7 +94,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
         },
         text,
       ),
-    reconcile: () => reconcile({ clock, facts: reports.facts, chain, allTerms: onRecord.allTerms }),
+    reconcile: () => reconcile({ clock, facts: reports.facts, chain, allTerms: ledgerSettings.allTerms }),
     walletBaseUnits,
   })
   return {

@@ -6,7 +6,7 @@ import { openServer, type ServerDeps } from '../../http/openServer.ts'
 import type { ListeningAddress } from '../../http/serviceAddress.ts'
 import { closePart } from '../closePart.ts'
 import type { Health } from '../jobs/health.ts'
-import type { LedgerPart } from '../ledger/openLedger.ts'
+import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 export interface HttpSettings {

@@ -11,7 +11,7 @@ import { stopAll } from '../../jobs/repeat.ts'
 import { startRefundJob } from '../../jobs/refundJob.ts'
 import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
 import { refundAfterMs, settleMarginMs } from '../../payment/paymentAges.ts'
-import type { LedgerPart } from '../ledger/openLedger.ts'
+import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 /** Background work: the health of ledger and chain, and payments after their answers. */

@@ -22,7 +22,7 @@ export interface LedgerPartSettings {
   readonly database: LedgerSettings
   readonly seal: SealSettings
   /** Values that have to agree with those on record. */
-  readonly onRecord: SettingsOptions
+  readonly configured: SettingsOptions
 }
 
 export interface LedgerPartDeps extends PartDeps {
@@ -30,24 +30,24 @@ export interface LedgerPartDeps extends PartDeps {
 }
 
 /** Records the first values of the settings only after the ledger was compared with its checkpoint. */
-export async function openLedger(settings: LedgerPartSettings, deps: LedgerPartDeps): Promise<LedgerPart> {
+export async function openLedgerPart(settings: LedgerPartSettings, deps: LedgerPartDeps): Promise<LedgerPart> {
   await using opened = new AsyncDisposableStack()
   const ports = opened.adopt(await openLedgerPorts(settings.database, deps), closePart)
-  const onRecord = opened.adopt(await openSettings(settings.onRecord, { ...deps, ledger: ports }), closePart)
-  const keys = openReceiptKeys(settings.onRecord.receiptSigningKey, {
+  const ledgerSettings = opened.adopt(await openSettings(settings.configured, { ...deps, ledger: ports }), closePart)
+  const keys = openReceiptKeys(settings.configured.receiptSigningKey, {
     clock: deps.clock,
-    settings: onRecord,
+    settings: ledgerSettings,
     priceLists: ports.priceLists,
   })
   const seal = opened.adopt(await openSeal(settings.seal, { ...deps, ledger: ports.seal, keys }), closePart)
-  await onRecord.record()
+  await ledgerSettings.record()
   const stored = opened.move()
   return {
     ...ports,
-    settings: onRecord,
+    settings: ledgerSettings,
     keys,
     routes: seal.routes,
-    checks: [seal.check, onRecord.check],
+    checks: [seal.check, ledgerSettings.check],
     close: () => stored.disposeAsync(),
   }
 }

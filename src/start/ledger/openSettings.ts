@@ -55,8 +55,11 @@ export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
   readonly terms: PaymentTerms
 }
 
-/** An instance with outgoing values answers its quotes and its running attempts before they end. */
-export function valuesOnRecord({ receiptSigningKey, catalog, seal, sale }: ServiceConfig): SettingsOptions {
+/**
+ * The configured values of the settings. An instance whose values end soon stops selling early enough to answer its quotes
+ * and its running attempts before the end.
+ */
+export function settingsOptions({ receiptSigningKey, catalog, seal, sale }: ServiceConfig): SettingsOptions {
   const closingMs = Math.max(sale.claimLeaseMs, sale.quoteTtlMs + sale.quoteGraceMs) + clockMarginMs
   return { receiptSigningKey, split: catalog.split, origin: seal.origin, closingMs }
 }

@@ -14,7 +14,7 @@ import { createSponsoredPayments } from '../../rails/sponsored/sponsoredPayments
 import type { ProductDescription } from '../../rails/x402/challenge.ts'
 import { createX402Rail } from '../../rails/x402/x402Rail.ts'
 import { createSignerClient } from '../../signer/signerClient.ts'
-import type { LedgerPart } from '../ledger/openLedger.ts'
+import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Products } from '../products/openProducts.ts'
 

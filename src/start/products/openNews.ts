@@ -3,7 +3,7 @@ import { createNewsSearch, type NewsSearch } from '../../endpoints/newsSearch.ts
 import { createNewsSources } from '../../endpoints/newsSources.ts'
 import { createFeedPool } from '../../endpoints/providers/feedPool.ts'
 import { startNewsPolling } from '../../jobs/newsPolling.ts'
-import type { LedgerPart } from '../ledger/openLedger.ts'
+import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { Providers } from './openProviders.ts'
 import type { PartDeps } from '../partDeps.ts'
 
