@@ -6,7 +6,14 @@ import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { createLog } from '../primitives/log.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
-import { isProblems, limitMax, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
+import {
+  isProblems,
+  limitMax,
+  readQuestion,
+  type ReportName,
+  reportNames,
+  type ReportQuestion,
+} from '../reports/reportQuestion.ts'
 import { UnknownColumn } from '../reports/readReport.ts'
 import { createReports, type Reports } from '../reports/reports.ts'
 import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
@@ -183,12 +190,10 @@ function optionOf(field: string): string {
   return `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-type AskedReport = Exclude<ReturnType<typeof readQuestion>, readonly unknown[]>
-
 interface Printed {
   readonly reports: Reports
   readonly report: ReportName
-  readonly question: AskedReport
+  readonly question: ReportQuestion
   readonly format: string
 }
 

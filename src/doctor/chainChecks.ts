@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import type { ChainSettings } from '../config/chainSettings.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Log } from '../primitives/log.ts'
-import { type Check, failed, ok, type Result, skipped, warning } from './check.ts'
+import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 export interface ChainCheckOptions {
   readonly settings: ChainSettings
@@ -34,7 +34,7 @@ export function chainChecks({ settings, clock, log }: ChainCheckOptions): ChainC
 
 function judgeTerms({ terms }: Chain): Result {
   const { mint, decimals, paymentWallet, network } = terms
-  return ok(`${mint} with ${decimals} decimals can be paid to ${paymentWallet} on ${network}`)
+  return passed(`${mint} with ${decimals} decimals can be paid to ${paymentWallet} on ${network}`)
 }
 
 function judgeNodes({ nodes }: Chain): Result {
@@ -44,7 +44,7 @@ function judgeNodes({ nodes }: Chain): Result {
   if (troubled.length === standings.length) return failed(troubles, 'check SOLANA_RPC_URLS')
   if (troubled.length > 0) return warning(troubles, 'replace the node in SOLANA_RPC_URLS')
   const slots = standings.map(({ name, slot }) => `${name} at slot ${slot}`).join(', ')
-  if (standings.length > 1) return ok(slots)
+  if (standings.length > 1) return passed(slots)
   return warning(
     `${slots}, the only node: while it is wrong, no payment can be judged`,
     'add a node of another operator to SOLANA_RPC_URLS',
@@ -55,5 +55,5 @@ function judgeClock({ nodes, clockSkewMaxMs }: Chain): Result {
   const skewMs = Math.round(nodes.time.skewMs())
   if (skewMs === 0) return skipped('no block time is known yet')
   const detail = `the clock of this machine is ${skewMs} ms ahead of the newest block`
-  return Math.abs(skewMs) <= clockSkewMaxMs ? ok(detail) : failed(detail, 'let this machine follow a time server')
+  return Math.abs(skewMs) <= clockSkewMaxMs ? passed(detail) : failed(detail, 'let this machine follow a time server')
 }

@@ -21,7 +21,7 @@ export interface Check {
   run(): Result | Promise<Result>
 }
 
-export const ok = (detail: string): Result => ({ verdict: 'ok', detail })
+export const passed = (detail: string): Result => ({ verdict: 'ok', detail })
 export const skipped = (detail: string): Result => ({ verdict: 'skipped', detail })
 export const warning = (detail: string, fix: string): Result => ({ verdict: 'warning', detail, fix })
 export const failed = (detail: string, fix?: string): Result => ({

@@ -13,7 +13,7 @@ import {
 } from '../store/databaseFacts.ts'
 import { findCommitProblem, findDurabilityProblem } from '../store/durability.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
-import { type Check, failed, ok, type Result, skipped, warning } from './check.ts'
+import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 export interface DatabaseCheckOptions {
   readonly settings: LedgerSettings
@@ -46,7 +46,10 @@ export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] 
     { name: 'durability', run: () => checkDurability(options) },
     { name: 'advisory locks', run: () => checkLocks(database) },
     { name: 'database clock', run: () => checkClock(database, clock) },
-    { name: 'standby', run: () => (settings.requiresStandby ? ok('required, and checked by durability') : noStandby) },
+    {
+      name: 'standby',
+      run: () => (settings.requiresStandby ? passed('required, and checked by durability') : noStandby),
+    },
     { name: 'archive', run: async () => judgeArchive(await read(), clock.nowMs()) },
   ]
 }
@@ -58,13 +61,13 @@ const noStandby = warning(
 
 function judgeServer({ version, versionNumber, bytes }: DatabaseFacts): Result {
   if (versionNumber < versionMin) return failed(`PostgreSQL ${version} is too old`, 'use PostgreSQL 15 or newer')
-  return ok(`PostgreSQL ${version}, ${Math.ceil(bytes / 1024 / 1024)} MB`)
+  return passed(`PostgreSQL ${version}, ${Math.ceil(bytes / 1024 / 1024)} MB`)
 }
 
 async function checkSchema(database: Database): Promise<Result> {
   const schema = await checkSchemaVersion(database)
   if (!schema.fits) return failed(schema.advice, 'run `tollbook migrate` with MIGRATION_DATABASE_URL')
-  if (schema.difference === undefined) return ok('of this release')
+  if (schema.difference === undefined) return passed('of this release')
   return warning(`newer than this release: ${schema.difference}`, 'upgrade this instance')
 }
 
@@ -77,7 +80,7 @@ function judgeLogin(facts: DatabaseFacts, { databaseUrl, quoteRetention }: Ledge
     )
   if (!mayServe) return failed(`${login} is not a member of tollbook_service`, `grant tollbook_service to ${login}`)
   if (mayDropQuotes || quoteRetention.databaseUrl !== databaseUrl)
-    return ok(`${login}, which may serve and cannot change the ledger`)
+    return passed(`${login}, which may serve and cannot change the ledger`)
   return warning(
     `${login} may not drop old quotes`,
     `grant tollbook_retention to ${login}, or set RETENTION_DATABASE_URL`,
@@ -85,7 +88,7 @@ function judgeLogin(facts: DatabaseFacts, { databaseUrl, quoteRetention }: Ledge
 }
 
 function judgeGrants({ writableTables }: DatabaseFacts): Result {
-  if (writableTables.length === 0) return ok('the login writes through functions only')
+  if (writableTables.length === 0) return passed('the login writes through functions only')
   return failed(
     `the login may change ${writableTables.join(', ')} directly`,
     'revoke insert, update, delete, truncate on them',
@@ -98,11 +101,11 @@ async function checkTriggers({ ownerUrl, log }: DatabaseCheckOptions, facts: Dat
   if (unguardedTables.length > 0)
     return failed(`${unguardedTables.join(', ')} can be changed by the owner`, 'run `tollbook migrate`')
   if (ownerUrl === undefined)
-    return ok('enabled on every table of the ledger; set MIGRATION_DATABASE_URL to see whether they fire')
+    return passed('enabled on every table of the ledger; set MIGRATION_DATABASE_URL to see whether they fire')
   const { database: owner } = openLogin({ databaseUrl: ownerUrl, connectionsMax: 1, log })
   try {
     const refusal = await refusalOfOwner(owner)
-    if (refusal?.includes('append-only') === true) return ok('enabled on every table, and they refuse a deletion')
+    if (refusal?.includes('append-only') === true) return passed('enabled on every table, and they refuse a deletion')
     return failed(
       refusal === undefined
         ? 'the owner was not refused a deletion: triggers do not fire on this engine'
@@ -118,17 +121,17 @@ async function checkDurability({ login, settings }: DatabaseCheckOptions): Promi
   const { requiresStandby } = settings
   const problem =
     (await findDurabilityProblem(login.database, { requiresStandby })) ?? (await findCommitProblem(login.pool))
-  return problem === undefined ? ok('acknowledged commits survive a crash') : failed(problem)
+  return problem === undefined ? passed('acknowledged commits survive a crash') : failed(problem)
 }
 
 async function checkLocks(database: Database): Promise<Result> {
-  if (await advisoryLocksExclude(database)) return ok('a lock excludes another session')
+  if (await advisoryLocksExclude(database)) return passed('a lock excludes another session')
   return failed('an advisory lock does not exclude another session', 'use PostgreSQL')
 }
 
 async function checkClock(database: Database, clock: Clock): Promise<Result> {
   const skewMs = Math.round((await readDatabaseClockMs(database)) - clock.nowMs())
-  if (Math.abs(skewMs) <= skewMsMax) return ok(`${skewMs} ms from the clock of this machine`)
+  if (Math.abs(skewMs) <= skewMsMax) return passed(`${skewMs} ms from the clock of this machine`)
   return warning(`${skewMs} ms from the clock of this machine`, 'let both machines follow a time server')
 }
 
@@ -142,7 +145,8 @@ export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
       'the receiver of the write-ahead log is not connected: a restore lacks the payments since, and the disk of the server fills',
       'start `tollbook backup wal`, or drop the replication slot tollbook_wal if it is no longer used',
     )
-  if (archiveMode === 'off' && walReceiver === 'active') return ok('the write-ahead log is received as it is written')
+  if (archiveMode === 'off' && walReceiver === 'active')
+    return passed('the write-ahead log is received as it is written')
   if (archiveMode === 'off')
     return warning(
       'archive_mode is off: a restore loses the payments since the last base backup',
@@ -154,5 +158,5 @@ export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
   if (archivedMs === undefined) return skipped('nothing has been archived yet')
   const lagMs = nowMs - archivedMs
   const detail = `the last segment was archived ${Math.round(lagMs / 1000)} s ago`
-  return lagMs <= archiveLagMsMax ? ok(detail) : warning(detail, 'set archive_timeout, for example to 60s')
+  return lagMs <= archiveLagMsMax ? passed(detail) : warning(detail, 'set archive_timeout, for example to 60s')
 }

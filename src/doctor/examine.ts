@@ -4,7 +4,7 @@ import { ledgerSettingsFor } from '../config/ledgerSettings.ts'
 import type { Log } from '../primitives/log.ts'
 import { openLogin } from '../store/databaseFacts.ts'
 import { chainChecks } from './chainChecks.ts'
-import { type Check, type CheckFinding, ok, runChecks, skipped, warning } from './check.ts'
+import { type Check, type CheckFinding, passed, runChecks, skipped, warning } from './check.ts'
 import { databaseChecks } from './databaseChecks.ts'
 import { ledgerChecks } from './ledgerChecks.ts'
 import { machineChecks } from './machineChecks.ts'
@@ -62,7 +62,7 @@ const variablesCheck: Check = {
   name: 'configuration',
   run() {
     const mistyped = mistypedVariables().map(({ name, meant }) => `${name} (did you mean ${meant}?)`)
-    if (mistyped.length === 0) return ok('every variable is valid')
+    if (mistyped.length === 0) return passed('every variable is valid')
     return warning(`not read: ${mistyped.join(', ')}`, 'correct or remove them')
   },
 }

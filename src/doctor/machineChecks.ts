@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { access, constants, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { type Check, failed, ok, type Result, skipped, warning } from './check.ts'
+import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 // Space for artifacts and for unpacking a browser.
 const freeBytesMin = 1024 ** 3
@@ -39,7 +39,7 @@ async function checkFolder(folder: string): Promise<Result> {
   const { bavail, bsize } = await statfs(existing)
   const freeBytes = bavail * bsize
   const detail = `${folder} can be written, ${(freeBytes / 1024 ** 3).toFixed(1)} GiB free`
-  return freeBytes >= freeBytesMin ? ok(detail) : warning(detail, 'free 1 GiB at least')
+  return freeBytes >= freeBytesMin ? passed(detail) : warning(detail, 'free 1 GiB at least')
 }
 
 /** The service creates a missing folder inside it. */

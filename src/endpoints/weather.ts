@@ -10,7 +10,7 @@ import { createOpenMeteo } from './providers/openMeteo.ts'
 import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
 import type { ProviderDeps } from './providers/provider.ts'
 import { geoNamesCredit } from './providers/providerTerms.ts'
-import { compared, weatherAgreement } from './providers/weatherAgreement.ts'
+import { withFigures, weatherAgreement } from './providers/weatherAgreement.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
 import { createSource, type AnswerSource } from './source.ts'
 import { type WeatherData, weatherAnswer, weatherDataOf } from './weatherAnswer.ts'
@@ -53,7 +53,9 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
     what: 'weather report',
     // NWS before Open-Meteo, whose free quota is small.
-    providers: [createMetNorway(deps), createNws(deps), createOpenMeteo(deps)].map((one) => compared(deps.clock, one)),
+    providers: [createMetNorway(deps), createNws(deps), createOpenMeteo(deps)].map((one) =>
+      withFigures(deps.clock, one),
+    ),
     agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,

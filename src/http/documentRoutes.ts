@@ -28,18 +28,18 @@ export interface DocumentRouteDeps {
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
   /** The other free routes. */
-  readonly besides: readonly FreeRoute[]
+  readonly otherRoutes: readonly FreeRoute[]
 }
 
 /** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, address, besides, split, terms } = deps
+  const { clock, version, endpoints, address, otherRoutes, split, terms } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
   const { files, addressOf } = await readDocsFiles()
   const readCatalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
   const catalog = createPublicText()
   const discovery = createDiscoveryRoutes({ address, endpoints, rails, split })
-  const freePaths = [...besides, ...discovery].map(({ path }) => path)
+  const freePaths = [...otherRoutes, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
     endpoints,

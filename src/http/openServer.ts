@@ -71,7 +71,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
   const ownRoutes = createFreeRoutes({ ...deps, mayReadMetrics })
   const pay = await createPayRoutes({ ...deps, network: deps.terms.network })
-  const besides = [
+  const otherRoutes = [
     ...ownRoutes,
     receiptRoute(deps),
     burnRoute(deps),
@@ -80,7 +80,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     await createHomePageFiles(),
     ...pay.routes,
   ]
-  const freeRoutes = [...besides, ...(await createDocumentRoutes({ ...deps, besides }))]
+  const freeRoutes = [...otherRoutes, ...(await createDocumentRoutes({ ...deps, otherRoutes }))]
   const isApart = finance?.listener !== undefined
   const listeners: Listener[] = []
   let healthListener: HealthListener | undefined

@@ -19,7 +19,8 @@ const reports: Readonly<Record<ReportName, (database: Database, question: SumsQu
   'trial-balance': periodBalance,
 }
 
-export interface AskedReport extends ReportQuestion {
+/** A question with the report that answers it. */
+export interface ReportRequest extends ReportQuestion {
   readonly report: ReportName
   readonly token: LedgerToken
 }
@@ -27,7 +28,7 @@ export interface AskedReport extends ReportQuestion {
 /** One page of a report. Chosen columns are selected after it was read. */
 export async function readReport(
   database: Database,
-  { report, token, ...question }: AskedReport,
+  { report, token, ...question }: ReportRequest,
 ): Promise<ReportTable> {
   const table = await reports[report](database, { ...question, mint: token.mint })
   return question.columns === undefined ? table : withColumns(table, question.columns)
@@ -49,11 +50,11 @@ function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable
 const firstPageRows = 100
 
 /** Rows of all pages, in their order; holds one page at a time. */
-export async function* allRows(database: Database, asked: AskedReport): AsyncGenerator<ReportRow> {
-  let cursor = asked.cursor
+export async function* allRows(database: Database, request: ReportRequest): AsyncGenerator<ReportRow> {
+  let cursor = request.cursor
   let limit = firstPageRows
   do {
-    const page = await readReport(database, { ...asked, cursor, limit })
+    const page = await readReport(database, { ...request, cursor, limit })
     yield* page.rows
     cursor = page.next
     limit = limitMax

@@ -2,17 +2,17 @@ import { Readable } from 'node:stream'
 import { stringify } from 'csv-stringify'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
-import { type AskedReport, allRows, readReport } from './readReport.ts'
+import { type ReportRequest, allRows, readReport } from './readReport.ts'
 import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
 
 /**
  * The whole report as CSV, RFC 4180, written as it is read. Each amount has two columns: base units, which are exact, and
  * whole tokens for people; a value in millionths of a dollar has a second one in dollars. Text that a spreadsheet would run as a formula gets a leading apostrophe.
  */
-export async function reportCsv(database: Database, asked: AskedReport): Promise<Readable> {
+export async function reportCsv(database: Database, request: ReportRequest): Promise<Readable> {
   // The first page names the columns, and a fault comes before anything was sent.
-  const { columns } = await readReport(database, { ...asked, limit: 1 })
-  return csvOf({ columns, rows: allRows(database, asked), decimals: asked.token.decimals })
+  const { columns } = await readReport(database, { ...request, limit: 1 })
+  return csvOf({ columns, rows: allRows(database, request), decimals: request.token.decimals })
 }
 
 export interface CsvTable {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Database } from '../store/database.ts'
-import { allRows, type AskedReport, readReport } from './readReport.ts'
+import { allRows, type ReportRequest, readReport } from './readReport.ts'
 import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
 import { csvOf } from './reportCsv.ts'
@@ -40,11 +40,11 @@ export async function walletStatement(
 ): Promise<Readable> {
   const question = readQuestion('payments', { wallet, month })
   assert(!isProblems(question), 'a wallet and a month are a question')
-  const asked: AskedReport = { ...question, report: 'payments', token }
+  const request: ReportRequest = { ...question, report: 'payments', token }
   // A fault comes before anything was sent.
-  await readReport(database, { ...asked, limit: 1 })
+  await readReport(database, { ...request, limit: 1 })
   const refunds = Map.groupBy(await readRefunds(database, { wallets: [wallet] }), ({ reference }) => reference)
-  return csvOf({ columns, rows: rowsWith(allRows(database, asked), refunds), decimals: token.decimals })
+  return csvOf({ columns, rows: rowsWith(allRows(database, request), refunds), decimals: token.decimals })
 }
 
 async function* rowsWith(

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { paymentDetail } from '../../src/reports/paymentDetail.ts'
 import { readReference } from '../../src/payment/paymentReference.ts'
-import { type AskedReport, allRows, readReport } from '../../src/reports/readReport.ts'
+import { type ReportRequest, allRows, readReport } from '../../src/reports/readReport.ts'
 import { reportCsv } from '../../src/reports/reportCsv.ts'
 import { isProblems, readQuestion, type ReportName, reportNames } from '../../src/reports/reportQuestion.ts'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -49,7 +49,7 @@ const references = await Promise.all(seeded.map((payment) => seedPayment(ledger,
 // Small steps, so that the events of a payment fall into different ones.
 while ((await rollUp(database, 7)) > 0);
 
-function asked(report: ReportName, given: Record<string, string> = {}): AskedReport {
+function asked(report: ReportName, given: Record<string, string> = {}): ReportRequest {
   const question = readQuestion(report, given)
   if (isProblems(question)) throw new Error(JSON.stringify(question))
   return { report, token, ...question }

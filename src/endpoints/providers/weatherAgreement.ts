@@ -16,8 +16,8 @@ export const weatherAgreement: AgreementRule = {
   jumps: { celsius: { points: 12 } },
 }
 
-/** The provider with its figures for comparison. Temperatures that its latitude cannot have are a failure of the provider. */
-export function compared(
+/** Adds to the answers of a provider the figures that are compared. Temperatures that its latitude cannot have are a failure of the provider. */
+export function withFigures(
   clock: Clock,
   provider: Provider<WeatherQuery, WeatherReport>,
 ): Provider<WeatherQuery, WeatherReport> {
