@@ -1,15 +1,15 @@
-import { assert, assertNever, Bug } from '@tollbook/core/assert'
+import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
-import type { AnswerBroken, AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
 import type { PaymentEvent } from './events.ts'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
-import { checkLease, inProgressRetryMaxSeconds, refuseInProgress } from './lease.ts'
-import { refundEvent } from './refund.ts'
-import { owesBurn, type Settlement } from './settlement.ts'
+import { checkLease } from './lease.ts'
+import type { Settlement } from './settlement.ts'
 
 /*
- * The lifecycle of one payment: commands in, a step and its events out. Pure; the ledger decides who is first, because
- * it takes the events only if the version is still the one that was decided on.
+ * The lifecycle of one payment: its states, who may use it, and how its events change it. The steps are decided beside this
+ * file: of an attempt in attempt.ts, of a submission in submission.ts, after the answer in finality.ts. Each is pure: a
+ * command in, a step and its events out. The ledger decides who is first, because it takes the events only if the version
+ * is still the one that was decided on.
  *
  *   unknown ──submit──▶ submitted ──claim──▶ claimed ──fulfil──▶ fulfilled
  *      └──────────────claim─────────────────▶ │ ▲ └─start─▶ streaming ──fulfil──▶
@@ -44,7 +44,8 @@ interface Submitted {
   readonly transactionBase64: string
 }
 
-interface Verified {
+/** A payment that was verified, whatever became of it. */
+export interface Verified {
   readonly version: number
   readonly settlement: Settlement
   /** Attempts so far, counted from 1; 0 between the events of a first claim. */
@@ -140,175 +141,6 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
   if (wallet !== order.wallet) return refuseProof('other_wallet')
   if (endpoint !== order.endpoint) return refuseProof('other_endpoint', endpoint)
   return undefined
-}
-
-/** Consumes a settlement for one attempt. */
-export interface ClaimCommand {
-  readonly order: Order
-  /** The verified payment; from the chain the first time, from the ledger afterwards. */
-  readonly settlement: Settlement
-  readonly attemptId: string
-  readonly leaseMs: number
-  readonly attemptsMax: number
-  readonly nowMs: number
-}
-
-/** Attempts are 1, 2, 3…, one of them live (I3); a claim is bound to wallet, endpoint, parameters and price (I6). */
-export function decideClaim(state: PaymentState, command: ClaimCommand): PaymentDecision | Refusal {
-  assert(command.leaseMs > 0, 'a lease lasts')
-  assert(command.settlement.wallet === command.order.wallet || state.phase !== 'unknown', 'a payment serves its payer')
-  const refusal = mayUse(state, command.order, command.nowMs)
-  if (refusal !== undefined) return refusal
-  switch (state.phase) {
-    case 'unknown':
-    case 'submitted':
-      return firstClaim(command)
-    case 'verified':
-    case 'released':
-      return { step: 'payment.claim', events: [claimEvent(state, command)] }
-    case 'claimed':
-    case 'streaming':
-      // The last attempt is not taken over. A job ends it, and the payment is then owed back.
-      if (isLastAttempt(state, command.attemptsMax)) return refuseInProgress(inProgressRetryMaxSeconds)
-      return { step: 'payment.claim', events: [failureEvent(state, 'lease_expired'), claimEvent(state, command)] }
-    case 'fulfilled':
-    case 'refund_due':
-    case 'reversed':
-    case 'exhausted':
-    case 'unmatched':
-      throw new Bug('a payment that has ended is refused before it is claimed')
-    default:
-      return assertNever(state)
-  }
-}
-
-function firstClaim(command: ClaimCommand): PaymentDecision {
-  const { settlement } = command
-  const { price, burnedBaseUnits } = settlement
-  const { mint, endpoint } = price
-  const isOwed = owesBurn(settlement)
-  return {
-    step: 'payment.claim',
-    events: [
-      { kind: 'PaymentVerified', settlement },
-      isOwed
-        ? { kind: 'BurnOwed', mint, endpoint, owedBaseUnits: price.burnBaseUnits }
-        : { kind: 'TokensBurned', mint, endpoint, burnedBaseUnits },
-      claimEvent({ attempt: 0, settlement, isFinal: false }, command),
-    ],
-  }
-}
-
-type BeforeClaim = Pick<Verified, 'attempt' | 'settlement' | 'isFinal'>
-
-function claimEvent(before: BeforeClaim, { order, attemptId, leaseMs }: ClaimCommand): ProofClaimed {
-  return {
-    kind: 'ProofClaimed',
-    attempt: before.attempt + 1,
-    attemptId,
-    wallet: order.wallet,
-    endpoint: order.endpoint,
-    orderDigest: order.digest,
-    leaseMs,
-    ...exposureOf(before),
-  }
-}
-
-/** Amount that we lose if the chain drops the payment after an answer. It stays the same through a claim. */
-export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settlement' | 'isFinal'>) {
-  const { mint, requiredBaseUnits } = settlement.price
-  assert(requiredBaseUnits > 0n, 'an answer has a price')
-  return { mint, exposedBaseUnits: final ? 0n : requiredBaseUnits }
-}
-
-/** The end of an attempt without a delivery. It lifts the exposure that the attempt had caused. */
-export function failureEvent(state: LiveAttempt, reason: FailureReason): RequestFailed {
-  const { attempt, attemptId } = state
-  assert(attempt >= 1, 'a live attempt is counted from 1')
-  return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
-}
-
-/** Undefined when the attempt was overtaken. */
-function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
-  const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
-  assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
-  return isLive ? state : undefined
-}
-
-/** Renews the lease before the first byte of a streamed answer. Undefined when the attempt was overtaken. */
-export function decideStart(state: PaymentState, attemptId: string): PaymentDecision | undefined {
-  const live = findLive(state, attemptId)
-  if (live === undefined || live.phase === 'streaming') return undefined
-  const started: AnswerStarted = { kind: 'AnswerStarted', attempt: live.attempt, attemptId }
-  return { step: 'payment.start', events: [started] }
-}
-
-/** Digests are SHA-256 in hex: of the order, and of the answer as it will be sent. */
-export interface FulfilCommand {
-  readonly attemptId: string
-  readonly orderDigest: string
-  readonly answerDigest: string
-}
-
-/** Only the latest attempt may fulfil, and only once (I1, I3). Undefined when the attempt was overtaken. */
-export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
-  const live = findLive(state, command.attemptId)
-  if (live === undefined) return undefined
-  const { mint, shares, requiredBaseUnits, burnBaseUnits } = live.settlement.price
-  const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
-  assert(allocated === requiredBaseUnits, 'burn and shares are the whole price (I18)')
-  return {
-    step: 'payment.fulfil',
-    events: [
-      { kind: 'RequestFulfilled', attempt: live.attempt, ...command },
-      { kind: 'DistributionAllocated', mint, parts: shares },
-    ],
-  }
-}
-
-/** Ends an attempt so that the same proof can be used again. */
-export interface ReleaseCommand {
-  readonly attemptId: string
-  readonly reason: FailureReason
-  readonly attemptsMax: number
-}
-
-/** A failed attempt leaves the proof usable (I4), unless it was the last. Undefined when the attempt was overtaken. */
-export function decideRelease(state: PaymentState, command: ReleaseCommand): PaymentDecision | undefined {
-  const live = findLive(state, command.attemptId)
-  if (live === undefined || live.phase === 'streaming') return undefined
-  return endAttempt(live, failureEvent(live, command.reason), command.attemptsMax)
-}
-
-/** A stream that ended early, with the bytes that were sent and their digest. */
-export interface BreakCommand {
-  readonly attemptId: string
-  readonly bytes: number
-  readonly digest: string
-  readonly attemptsMax: number
-}
-
-/** A streamed answer that is not whole leaves the proof usable too. Undefined when the attempt was overtaken. */
-export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
-  const { attemptId, bytes, digest, attemptsMax } = command
-  assert(bytes >= 0, 'a number of bytes is sent')
-  const live = findLive(state, attemptId)
-  if (live === undefined || live.phase === 'claimed') return undefined
-  const { attempt } = live
-  return endAttempt(live, { kind: 'AnswerBroken', attempt, attemptId, bytes, digest, ...exposureOf(live) }, attemptsMax)
-}
-
-/** Ends an attempt without a delivery. Attempts are bounded, so that one payment cannot buy any number of handler runs. */
-export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
-  if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
-  const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const
-  const refund = live.isFinal ? [refundEvent(live)] : []
-  return { step: 'payment.exhaust', events: [end, exhausted, ...refund] }
-}
-
-function isLastAttempt({ attempt }: LiveAttempt, attemptsMax: number): boolean {
-  assert(attemptsMax >= 1, 'a payment may be used at least once')
-  return attempt >= attemptsMax
 }
 
 /** Folds one recorded event into the state. `recordedAtMs` is the ledger's clock, the only one that counts for leases. */

@@ -1,5 +1,5 @@
 import { describeError } from '@tollbook/core/fault'
-import { decideBreak, decideStart } from '../payment/payment.ts'
+import { decideBreak, decideStart } from '../payment/attempt.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Dispatch, StreamedAnswer } from './answer.ts'
 import type { Claim } from './claimPayment.ts'

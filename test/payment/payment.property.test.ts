@@ -3,17 +3,8 @@ import { expect, test } from 'vitest'
 import { paymentCodec, type PaymentEvent } from '../../src/payment/events.ts'
 import { balancesOf } from './balances.ts'
 import { decideExpiry, decideFinality, decideRefund } from '../../src/payment/finality.ts'
-import {
-  decideBreak,
-  decideClaim,
-  decideFulfil,
-  decideRelease,
-  decideStart,
-  evolve,
-  type PaymentDecision,
-  type PaymentState,
-  unknownPayment,
-} from '../../src/payment/payment.ts'
+import { decideBreak, decideClaim, decideFulfil, decideRelease, decideStart } from '../../src/payment/attempt.ts'
+import { evolve, type PaymentDecision, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import { order, settlementOf, referenceNumber } from './paymentStory.ts'
 

@@ -2,17 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { assert, Bug } from '@tollbook/core/assert'
 import type { PaymentEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality } from '../../src/payment/finality.ts'
-import {
-  decideBreak,
-  decideClaim,
-  decideFulfil,
-  decideRelease,
-  decideStart,
-  evolve,
-  mayUse,
-  type PaymentState,
-  unknownPayment,
-} from '../../src/payment/payment.ts'
+import { decideBreak, decideClaim, decideFulfil, decideRelease, decideStart } from '../../src/payment/attempt.ts'
+import { evolve, mayUse, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import { isRefusal } from '@tollbook/core/refusal'
 import { order, otherWallet, settlementOf, referenceNumber, wallet } from './paymentStory.ts'
 

@@ -16,6 +16,7 @@ import {
 import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
 import { decideExpiry, decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
+import * as attempt from '../../src/payment/attempt.ts'
 import * as payment from '../../src/payment/payment.ts'
 import {
   decideApproval,
@@ -95,17 +96,17 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs,
       return decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: 'AQ==' })
     case 'claim': {
       const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, attemptsMax, nowMs }
-      const decision = payment.decideClaim(state, claim)
+      const decision = attempt.decideClaim(state, claim)
       return isRefusal(decision) ? undefined : decision
     }
     case 'start':
-      return payment.decideStart(state, attemptId)
+      return attempt.decideStart(state, attemptId)
     case 'break':
-      return payment.decideBreak(state, { attemptId, bytes: 1, digest: '', attemptsMax })
+      return attempt.decideBreak(state, { attemptId, bytes: 1, digest: '', attemptsMax })
     case 'fulfil':
-      return payment.decideFulfil(state, { attemptId, orderDigest: '', answerDigest: '' })
+      return attempt.decideFulfil(state, { attemptId, orderDigest: '', answerDigest: '' })
     case 'release':
-      return payment.decideRelease(state, { attemptId, reason: 'no_data', attemptsMax })
+      return attempt.decideRelease(state, { attemptId, reason: 'no_data', attemptsMax })
     case 'expire':
       return decideExpiry(state, { nowMs, attemptsMax })
     case 'finalize':

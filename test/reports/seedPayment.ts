@@ -2,13 +2,8 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { Price } from '@tollbook/core/quote'
 import { decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
-import {
-  decideBreak,
-  decideStart,
-  type PaymentDecision,
-  type PaymentState,
-  unknownPayment,
-} from '../../src/payment/payment.ts'
+import { decideBreak, decideStart } from '../../src/payment/attempt.ts'
+import { type PaymentDecision, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'

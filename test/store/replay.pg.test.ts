@@ -1,13 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decideFinality, decideRefund, decideUnmatched } from '../../src/payment/finality.ts'
-import {
-  decideBreak,
-  decideStart,
-  type PaymentDecision,
-  type PaymentState,
-  unknownPayment,
-} from '../../src/payment/payment.ts'
+import { decideBreak, decideStart } from '../../src/payment/attempt.ts'
+import { type PaymentDecision, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import { referenceOfStream } from '../../src/payment/paymentReference.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
