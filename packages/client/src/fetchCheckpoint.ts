@@ -6,7 +6,7 @@ import { Fault } from '@tollbook/core/fault'
 import { parseJson, readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 import { openWithKeys } from './verifyInclusion.ts'
-import { readKeys } from './verifyReceipt.ts'
+import { readKeys } from './serviceKeys.ts'
 
 export interface CheckpointQuestion {
   readonly baseUrl: string

@@ -12,7 +12,8 @@ import { fromBase64Url, utf8Text } from '@tollbook/core/bytes'
 import { canonicalText } from '@tollbook/core/canonicalJson'
 import { parseJson } from './readBody.ts'
 import { openWithKeys } from './verifyInclusion.ts'
-import { isInPeriod, plainData, readKeys, verifySignature } from './verifyReceipt.ts'
+import { plainData } from './plainData.ts'
+import { isInPeriod, readKeys, verifySignature } from './serviceKeys.ts'
 
 /** A closing statement, and what it is checked against. */
 export interface ClosingQuestion {

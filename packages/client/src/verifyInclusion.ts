@@ -4,15 +4,9 @@ import { equal, rootFromInclusion } from '@tollbook/core/merkle'
 import { assertPresent } from '@tollbook/core/assert'
 import { readBase64 } from '@tollbook/core/base64'
 import { fromBase64Url, fromHex } from '@tollbook/core/bytes'
-import {
-  type KeyWithId,
-  plainData,
-  readKeys,
-  type ReceiptProblem,
-  type ReceiptQuestion,
-  type VerifiedReceipt,
-  verifyReceipt,
-} from './verifyReceipt.ts'
+import { plainData } from './plainData.ts'
+import { type KeyWithId, readKeys } from './serviceKeys.ts'
+import { type ReceiptProblem, type ReceiptQuestion, type VerifiedReceipt, verifyReceipt } from './verifyReceipt.ts'
 
 /** A receipt with its inclusion proof. */
 export interface InclusionQuestion extends ReceiptQuestion {

@@ -1,4 +1,3 @@
-import { calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose'
 import { z } from 'zod'
 import { fromBase64Url } from '@tollbook/core/bytes'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
@@ -7,7 +6,9 @@ import { readAddress } from '@tollbook/core/address'
 import { readSignature } from '@tollbook/core/signature'
 import { receiptBody } from '@tollbook/core/wire'
 import { burnShareOf, perMilleOf, specifiedBurnPercent, wholePerMille } from './burnShare.ts'
+import { plainData } from './plainData.ts'
 import { parseJson } from './readBody.ts'
+import { isInPeriod, type KeyWithId, readKeys, verifySignature } from './serviceKeys.ts'
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
 
@@ -100,17 +101,9 @@ function checkPeriod({ issuedAt, reissuedAt }: VerifiedReceipt, key: KeyWithId):
     : invalid('key_out_of_period', `the key ${key.kid} was not valid at ${signedAt}`)
 }
 
-/** A key without `nbf` is valid from the beginning, one without `exp` until further notice. */
-export function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs: number): boolean {
-  return nbf * 1000 <= atMs && atMs < exp * 1000
-}
-
 function invalid(problem: ReceiptProblem, message: string): ReceiptVerdict {
   return { valid: false, problem, message }
 }
-
-// A receipt has about 1,900 characters, a key 150.
-const charactersMax = 16_384
 
 function readReceipt(value: unknown): VerifiedReceipt | undefined {
   const { data } = receiptBody.safeParse(plainData(value))
@@ -119,59 +112,11 @@ function readReceipt(value: unknown): VerifiedReceipt | undefined {
   return actual ? data : undefined
 }
 
-/** Through text, so that what is checked is data, without getters, cycles or surprises. Undefined for anything else. */
-export function plainData(value: unknown, lengthMax = charactersMax): unknown {
-  try {
-    const text = JSON.stringify(value)
-    return text.length > lengthMax ? undefined : JSON.parse(text)
-  } catch {
-    // Cyclic, too deep, a bigint, a function, a getter that throws: neither a receipt nor a key is any of these.
-    return undefined
-  }
-}
-
-const publicKey = z.object({
-  kty: z.literal('OKP'),
-  crv: z.literal('Ed25519'),
-  x: z.string(),
-  kid: z.string().exactOptional(),
-  /** Period in which the key signs, in seconds since 1970. */
-  nbf: z.number().exactOptional(),
-  exp: z.number().exactOptional(),
-})
-const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
-
-/** An Ed25519 key as JWK, with its name. */
-export type KeyWithId = z.infer<typeof publicKey> & { readonly kid: string }
-
-/** The same set may contain keys of other kinds. A private part, if present, is dropped here. */
-export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | undefined> {
-  const { data } = keySet.safeParse(plainData(keys))
-  if (data === undefined) return undefined
-  const candidates = 'keys' in data ? data.keys.map((key) => publicKey.safeParse(key).data) : [data]
-  const usable = candidates.filter((key) => key !== undefined)
-  if (usable.length === 0) return undefined
-  // A key without a name has its RFC 7638 thumbprint for one.
-  return Promise.all(usable.map(async (key) => ({ ...key, kid: key.kid ?? (await calculateJwkThumbprint(key)) })))
-}
-
 const jwsHeader = z.object({ alg: z.literal('EdDSA'), kid: z.string(), typ: z.literal('tollbook-receipt') })
 
 function readHeader(jws: string) {
   const [header = ''] = jws.split('.', 1)
   return jwsHeader.safeParse(parseJson(fromBase64Url(header) ?? new Uint8Array())).data
-}
-
-/** The signed bytes; undefined when the signature does not hold. */
-export async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
-  try {
-    const jwk: JWK = { ...key, alg: 'EdDSA' }
-    const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
-    return payload
-  } catch {
-    // The library throws for each of the ways in which a JWS can be wrong; that it is wrong is all there is to know.
-    return undefined
-  }
 }
 
 const signedReceipt = receiptBody.omit({ jws: true })

@@ -1,0 +1,47 @@
+import { calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose'
+import { z } from 'zod'
+import { plainData } from './plainData.ts'
+
+/* The public keys of a service, as a caller has kept them: when each is valid, and what it has signed. */
+
+const publicKey = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  kid: z.string().exactOptional(),
+  /** Period in which the key signs, in seconds since 1970. */
+  nbf: z.number().exactOptional(),
+  exp: z.number().exactOptional(),
+})
+const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publicKey])
+
+/** An Ed25519 key as JWK, with its name. */
+export type KeyWithId = z.infer<typeof publicKey> & { readonly kid: string }
+
+/** The same set may contain keys of other kinds. A private part, if present, is dropped here. */
+export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | undefined> {
+  const { data } = keySet.safeParse(plainData(keys))
+  if (data === undefined) return undefined
+  const candidates = 'keys' in data ? data.keys.map((key) => publicKey.safeParse(key).data) : [data]
+  const usable = candidates.filter((key) => key !== undefined)
+  if (usable.length === 0) return undefined
+  // A key without a name has its RFC 7638 thumbprint for one.
+  return Promise.all(usable.map(async (key) => ({ ...key, kid: key.kid ?? (await calculateJwkThumbprint(key)) })))
+}
+
+/** A key without `nbf` is valid from the beginning, one without `exp` until further notice. */
+export function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs: number): boolean {
+  return nbf * 1000 <= atMs && atMs < exp * 1000
+}
+
+/** The signed bytes; undefined when the signature does not hold. */
+export async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
+  try {
+    const jwk: JWK = { ...key, alg: 'EdDSA' }
+    const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
+    return payload
+  } catch {
+    // The library throws for each of the ways in which a JWS can be wrong; that it is wrong is all there is to know.
+    return undefined
+  }
+}
