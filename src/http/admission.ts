@@ -1,7 +1,7 @@
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { LRUCache } from 'lru-cache'
 import { limitMax, nextLimit } from './adaptiveLimit.ts'
 import { type Allowances, createAllowances } from './allowances.ts'
+import { createEarnedRequests, type EarnedRequests } from './earnedRequests.ts'
+import { followLoad, loadWindowMs } from './followLoad.ts'
 
 /** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
@@ -45,16 +45,6 @@ type Group = Purpose | 'payer' | 'proven'
 const shareOfLimit = 1 / 2
 // Callers with paid requests that wait for the chain.
 const payersMax = 500
-// A purchase takes two of them. The cap bounds a flood of one address that has paid.
-const earnedPerPayment = 16
-const earnedMax = 256
-const earnersMax = 10_000
-const earnedForMs = 3_600_000
-// A payer that repeats its requests has used up what it earned. It still has no allowance to use up.
-const payerForMs = 60_000
-// Many requests at this lag: even a refusal of the router comes late, so strangers are refused before it.
-const floodLagMs = 100
-const floodArrivals = 100
 // In a window: the files of a page. About 4 % of a processor.
 const readsMin = 20
 const probesPerSecondMax = 10
@@ -64,10 +54,7 @@ const busyLagMs = 8
 // In units of 0.2 ms, measured by `npm run bench -- attacks`.
 const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
 const refusalUnits = 1
-const resolutionMs = 10
-const windowMs = 100
-const windowsPerSecond = 10
-const nanosecondsPerMs = 1e6
+const windowsPerSecond = 1_000 / loadWindowMs
 
 export interface AdmissionOptions {
   readonly now: () => number
@@ -100,7 +87,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     allowances.adapt(servesPayers && (seen.utilization > busyUtilization || seen.lagMs > busyLagMs))
     if (++windows % windowsPerSecond === 0) probes.clear()
     reads = 0
-  }, windowMs)
+  }, loadWindowMs)
   window.unref()
   return {
     refuses(request) {
@@ -117,13 +104,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (group === 'payer') earned.use(request.address)
       const startedAtMs = now()
       inProgress[group]++
-      load.see(group)
+      if (group === 'payer') load.sawPayer()
       return {
         prove() {
           inProgress[group]--
           group = 'proven'
           inProgress[group]++
-          load.see(group)
+          load.sawPayer()
           allowances.forgive(request.address)
           earned.add(request.address)
         },
@@ -158,64 +145,5 @@ function judgeAddresses(earned: EarnedRequests, allowances: Allowances) {
       allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
       return isTurnedAway
     },
-  }
-}
-
-type EarnedRequests = ReturnType<typeof createEarnedRequests>
-
-/** Requests that client addresses have earned by paying. */
-function createEarnedRequests(now: () => number) {
-  const earned = new LRUCache<string, number>({ max: earnersMax, ttl: earnedForMs, perf: { now } })
-  const payers = new LRUCache<string, true>({ max: earnersMax, ttl: payerForMs, perf: { now } })
-  const of = (address: string) => earned.get(address) ?? 0
-  return {
-    has: (address: string) => of(address) > 0,
-    use: (address: string) => void earned.set(address, Math.max(0, of(address) - 1)),
-    isPayer: (address: string) => payers.has(address) || of(address) > 0,
-    add(address: string) {
-      earned.set(address, Math.min(earnedMax, of(address) + earnedPerPayment))
-      payers.set(address, true)
-    },
-  }
-}
-
-/** Measures the event loop and the requests of one window. */
-function followLoad() {
-  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
-  delay.enable()
-  let arrivals = 0
-  let isFlood = false
-  let servesPayers = false
-  let quotes = { count: 0, sumMs: 0 }
-  let utilizationAtStart = performance.eventLoopUtilization()
-  return {
-    isFlood: () => isFlood,
-    arrived: () => void arrivals++,
-    see(group: Group) {
-      if (group === 'payer' || group === 'proven') servesPayers = true
-    },
-    quoted(durationMs: number) {
-      quotes.count++
-      quotes.sumMs += durationMs
-    },
-    read() {
-      // The histogram counts the timer's own interval. It is empty when the loop stood still for the whole window.
-      const lagMs = delay.count === 0 ? windowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
-      const utilizationNow = performance.eventLoopUtilization()
-      const seen = {
-        lagMs,
-        utilization: performance.eventLoopUtilization(utilizationNow, utilizationAtStart).utilization,
-        quoteMs: quotes.count === 0 ? 0 : quotes.sumMs / quotes.count,
-        servesPayers,
-      }
-      isFlood = lagMs > floodLagMs && arrivals > floodArrivals
-      utilizationAtStart = utilizationNow
-      delay.reset()
-      arrivals = 0
-      servesPayers = false
-      quotes = { count: 0, sumMs: 0 }
-      return seen
-    },
-    close: () => void delay.disable(),
   }
 }

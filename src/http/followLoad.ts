@@ -1,0 +1,48 @@
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+
+// Many requests at this lag: even a refusal of the router comes late, so strangers are refused before it.
+const floodLagMs = 100
+const floodArrivals = 100
+/** Time after which the load is read and the next window begins. */
+export const loadWindowMs = 100
+const resolutionMs = 10
+const nanosecondsPerMs = 1e6
+
+/** Measures the event loop and the requests of one window after the other. */
+export function followLoad() {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
+  delay.enable()
+  let arrivals = 0
+  let isFlood = false
+  let servesPayers = false
+  let quotes = { count: 0, sumMs: 0 }
+  let utilizationAtStart = performance.eventLoopUtilization()
+  return {
+    isFlood: () => isFlood,
+    arrived: () => void arrivals++,
+    sawPayer: () => void (servesPayers = true),
+    quoted(durationMs: number) {
+      quotes.count++
+      quotes.sumMs += durationMs
+    },
+    read() {
+      // The histogram counts the timer's own interval. It is empty when the loop stood still for the whole window.
+      const lagMs = delay.count === 0 ? loadWindowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
+      const utilizationNow = performance.eventLoopUtilization()
+      const seen = {
+        lagMs,
+        utilization: performance.eventLoopUtilization(utilizationNow, utilizationAtStart).utilization,
+        quoteMs: quotes.count === 0 ? 0 : quotes.sumMs / quotes.count,
+        servesPayers,
+      }
+      isFlood = lagMs > floodLagMs && arrivals > floodArrivals
+      utilizationAtStart = utilizationNow
+      delay.reset()
+      arrivals = 0
+      servesPayers = false
+      quotes = { count: 0, sumMs: 0 }
+      return seen
+    },
+    close: () => void delay.disable(),
+  }
+}
