@@ -24,7 +24,7 @@ export interface PayoutPlan {
   readonly holders?: HolderTerms
 }
 
-/** From these and the snapshot the audit derives each line of the plan. */
+/** Terms from which, with the snapshot, the audit derives each line of the plan. */
 export interface HolderTerms {
   readonly account: string
   readonly amountBaseUnits: bigint

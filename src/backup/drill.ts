@@ -22,7 +22,7 @@ export interface DrillOptions extends ScratchOptions {
 
 /** Restores a backup into a scratch cluster, examines it, and removes it. Nothing of it touches the original server. */
 export async function drill(options: DrillOptions, deps: DrillDeps): Promise<DrillFindings> {
-  // Before the log is replayed: an event that a checkpoint covers was in the log before.
+  // Checkpoints are read before the log is replayed: the log then has every event that they cover.
   const checkpoints = await readCheckpoints(options.checkpointFiles, deps)
   deps.onStep(`backup ${options.backup}`)
   await verifyBackup(options, options.backup)

@@ -125,7 +125,7 @@ function startServer({ program, place, account }: ServerOptions): Server {
   }
 }
 
-/** On the command line they win over postgresql.auto.conf, which holds what ALTER SYSTEM set on the original server. */
+/** Settings of the command line override postgresql.auto.conf, which holds what ALTER SYSTEM set on the original server. */
 function settingsOf(place: string): Readonly<Record<string, string>> {
   return {
     config_file: join(place, 'postgresql.conf'),

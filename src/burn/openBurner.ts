@@ -19,7 +19,7 @@ export interface BurnerOptions {
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
-  /** Of the wallet that the payment wallet approved as its delegate. */
+  /** Key of the wallet that the payment wallet approved as its delegate. */
   readonly key: Ed25519Signer
   readonly clock: Clock
   readonly log: Log

@@ -3,7 +3,7 @@ import { createNodeClient, type NodeCall, type PostJson, type RpcClient } from '
 
 export interface ChainNodeDeps {
   readonly url: string
-  /** From 1, as in SOLANA_RPC_URLS. URLs can carry keys, so nothing else names a node. */
+  /** Place in SOLANA_RPC_URLS, from 1. URLs can carry keys, so nothing else names a node. */
   readonly number: number
   readonly postJson: PostJson
   readonly timeoutMs: number
@@ -17,9 +17,9 @@ export interface ChainNode {
   readonly rpc: RpcClient
   /** Highest slot that any of its answers named. */
   slot(): number
-  /** As of its last status: at the commitment `confirmed`. */
+  /** Height in the last status, at the commitment `confirmed`. */
   status(): NodeHeight | undefined
-  /** Of its last calls: none was answered since this time. */
+  /** The node has answered no call since this time. Undefined while it answers. */
   failingSinceMs(): number | undefined
   /** Time at which its confirmed slot was first seen at this height. */
   advancedAtMs(): number

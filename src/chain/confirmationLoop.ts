@@ -38,7 +38,7 @@ export interface LoopDeps extends RotationDeps {
 
 interface Waiter extends Watched {
   readonly deadlineMs: number
-  /** Of the first query. A transaction that no node has then is not waited for, unless this service sent it. */
+  /** Time of the first query. A transaction that no node has then is not awaited, unless this service sent it. */
   readonly firstMs: number
   readonly settle: (sighting: Sighting) => void
   readonly fail: (error: unknown) => void
@@ -51,7 +51,7 @@ interface Running extends LoopDeps {
   rounds: number
 }
 
-// In every such round the other nodes are asked as well as the preferred one.
+// Rounds after which the other nodes are asked as well as the preferred one.
 const fullRoundEvery = 4
 // A transaction that was sent a moment ago is seen by then. One that was never sent costs one query and no more.
 const unseenWaitMs = 1_000

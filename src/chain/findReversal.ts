@@ -47,7 +47,7 @@ async function readReversal(
     const valid = await ask('isBlockhashValid', [transaction.blockhash, finalized], z.object({ value: z.boolean() }))
     if (valid.value) return undefined
   }
-  // Asked last, in a state that is past the payment.
+  // The search comes last, in a state that is past the payment.
   const { slot: searchedSlot, statuses } = await readStatuses(deps, node, {
     signatures: [signature],
     searchHistory: true,

@@ -11,7 +11,7 @@ export async function openOutputFile(path: string): Promise<Output> {
     const found = await stat(path).catch(() => undefined)
     if (found?.isDirectory() === true) throw new Error('it is a directory')
     if (found?.isFile() === false) return openDevice(path)
-    // Behind a symbolic link it is the file that is replaced, and not the link.
+    // Replaces the file behind a symbolic link, and not the link.
     return openFile(path, found === undefined ? path : await realpath(path))
   })
 }

@@ -45,7 +45,7 @@ export async function sendParts(deps: CommandDeps, payout: Payout, order: Signin
     const feePayer = payer.address
     const { transaction: unsigned, lastValidBlockHeight } = await payout.build(order.plan, part, feePayer)
     const signed = payout.sign(unsigned, payer === wallet ? [wallet] : [payer, wallet])
-    // On record before it leaves, so that nothing that happens to this process can lose it, and no other sends the part.
+    // The part is on record before it leaves, so that nothing that happens to this process can lose it, and no other sends it.
     await payout.recordSignedPart(order.plan, { part, ...signed, lastValidBlockHeight })
     deps.stderr.write(`part ${part}: ${signed.signature}\n`)
     const landing = await landTransaction(

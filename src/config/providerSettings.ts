@@ -43,7 +43,7 @@ export interface ProviderSettings extends ProviderAddresses {
 export interface ProviderAddresses {
   readonly upstreams: UpstreamSettings
   readonly newsFeeds: readonly NewsFeed[]
-  /** In the order in which they are asked. Empty: no chat is sold. */
+  /** Servers in the order in which they are asked. Empty: no chat is sold. */
   readonly aiServers: readonly AiServer[]
 }
 

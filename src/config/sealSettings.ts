@@ -27,7 +27,7 @@ const signingKey = z
     try {
       return JSON.parse(value)
     } catch {
-      // Without the parser's message, which quotes the secret.
+      // The parser's message is left out, because it quotes the secret.
       context.addIssue(keyExpected)
       return z.NEVER
     }

@@ -39,7 +39,7 @@ export interface RefundOrder {
   readonly by: string
   readonly role: RefundRole
   readonly reason: string
-  /** Of a grant; undefined for the whole price. */
+  /** Amount of a grant; undefined for the whole price. */
   readonly amountBaseUnits: bigint | undefined
 }
 

@@ -39,19 +39,19 @@ export interface Admission {
   close(): void
 }
 
-/** A group of requests with a maximum of its own: strangers by purpose, known payers, and verified payments. */
+/** A group of requests with its own maximum: strangers by purpose, known payers, and verified payments. */
 type Group = Purpose | 'payer' | 'proven'
 
 const shareOfLimit = 1 / 2
 // Callers with paid requests that wait for the chain.
 const payersMax = 500
-// In a window: the files of a page. About 4 % of a processor.
+// Reads of one window that always pass: the files of a page. About 4 % of a processor.
 const readsMin = 20
 const probesPerSecondMax = 10
 // A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an idle one.
 const busyUtilization = 0.7
 const busyLagMs = 8
-// In units of 0.2 ms, measured by `npm run bench -- attacks`.
+// Work in units of 0.2 ms, measured by `npm run bench -- attacks`.
 const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
 const refusalUnits = 1
 const windowsPerSecond = 1_000 / loadWindowMs

@@ -69,7 +69,7 @@ export function createAllowances(now: () => number): Allowances {
     isSpent,
     spend(address, units) {
       ofWindow += units
-      // At once: the next window may begin late, because this work delays it.
+      // Applied at once: the next window may begin late, because this work delays it.
       if (wasBusy && ofWindow >= unitsPerWindowMin) {
         ofWindow = 0
         perSecond = Math.max(unitsPerSecondMin, perSecond * decrease)

@@ -31,9 +31,9 @@ export interface CallerLimits {
 /** One request within the limits. */
 export interface Pass {
   readonly refused: Refusal | undefined
-  /** Before a quote is stored. The payer is a claim: a stranger may name any wallet. */
+  /** Called before a quote is stored. The payer is a claim: a stranger may name any wallet. */
   limitQuotes(payer: string | undefined): Refusal | undefined
-  /** Before a proof that the ledger does not know costs a lookup on the chain. Counts once, however often it is asked. */
+  /** Called before a proof that the ledger does not know costs a lookup on the chain. Counts once, however often it is called. */
   limitLookups(): Refusal | undefined
   /** The chain or the ledger has confirmed the payment, so nothing of this purchase counts. */
   onProven(payer: string): void

@@ -3,13 +3,13 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Answer } from '../paywall/answer.ts'
 import type { Log } from '../primitives/log.ts'
 
-/** To the thread. Each message also shows that the event loop of the service turns. */
+/** Message to the thread. Each one also shows that the event loop of the service turns. */
 export type HealthMessage =
   | { readonly kind: 'readiness'; readonly answer: Answer }
   | { readonly kind: 'metrics'; readonly answer: Answer }
   | { readonly kind: 'close' }
 
-/** From the thread. `collect` asks for new metrics. */
+/** Message from the thread. `collect` asks for new metrics. */
 export type HealthThreadMessage = { readonly kind: 'listening'; readonly port: number } | { readonly kind: 'collect' }
 
 export interface HealthThreadData {

@@ -1,6 +1,6 @@
 /** A limit over a sliding window: the window before counts as far as it overlaps. */
 export interface RateLimitRule {
-  /** In headers, metrics and the shared counts. */
+  /** Name in headers, metrics and the shared counts. */
   readonly name: string
   /** Requests of one client in a window. 0: no limit. */
   readonly max: number

@@ -114,7 +114,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
   }
 }
 
-/** As long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down without any work. */
+/** The rest is as long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down at no cost. */
 function restMsAfter(result: TurnResult): number {
   if (typeof result === 'object') return result.spentForSeconds * msPerSecond
   return result === 'shed' ? shedRestMs : 0

@@ -10,7 +10,7 @@ export interface UnreadAnswers {
 export interface UnreadLimits {
   /** Time without progress after which a connection is closed. */
   readonly idleMs: number
-  /** Of all unread answers. Beyond it the connections that have waited longest are closed. */
+  /** Size of all unread answers together. Beyond it the connections that have waited longest are closed. */
   readonly bytesMax: number
 }
 

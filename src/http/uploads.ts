@@ -28,7 +28,7 @@ interface OpenUpload {
 /** Counts bytes that have arrived, not declared lengths: a client can declare any length at no cost. */
 export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits): Uploads {
   const byAddress = new Map<string, number>()
-  // In order of arrival: an honest upload takes a moment, so the oldest one is the slowest.
+  // Uploads in order of arrival: an honest upload takes a moment, so the oldest one is the slowest.
   const arriving = new Set<OpenUpload>()
   let total = 0
   const add = (upload: OpenUpload, bytes: number) => {

@@ -137,7 +137,7 @@ function forget({ absentSinceMs, looks }: FinalityMemory, signature: Signature):
   looks.delete(signature)
 }
 
-/** From the node's memory, and for those that are not there from its disk. */
+/** Asks the node's memory, and for signatures that are not there its disk. */
 async function askStatuses({ chain }: FinalityDeps, signatures: readonly Signature[]) {
   const found = new Map<Signature, SignatureStatus>()
   for (const searchHistory of [false, true]) {

@@ -74,7 +74,7 @@ interface State<Article> extends NewsPollingDeps<Article> {
   readonly failing: Map<string, string>
   /** Failing sources that have been logged. */
   reported: string
-  /** Of the store; undefined while it answers. */
+  /** Failure of the store; undefined while it answers. */
   problem: string | undefined
   refreshedAtMs: number
 }

@@ -11,7 +11,7 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 export interface PriceJob extends Repeated {
   /** Undefined while there is a price to quote by. */
   problem(): string | undefined
-  /** On record before it is here, and gone when the markets have not confirmed it for too long. */
+  /** Returns a price only after it was recorded, and none when the markets have not confirmed it for too long. */
   inForce(): PriceInForce | undefined
 }
 

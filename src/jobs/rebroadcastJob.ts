@@ -13,7 +13,7 @@ export interface RebroadcastDeps extends Pick<StepDeps, 'clock' | 'log' | 'lifec
   readonly chain: Pick<ChainReader, 'broadcast' | 'landingBound' | 'find'> & Pick<FinalityReader, 'findStatuses'>
 }
 
-// As often as wallets send again. A transaction that a leader dropped has some twenty further chances.
+// Interval at which wallets send again. A transaction that a leader dropped has some twenty further chances.
 const everyMs = 2_000
 // Within it a transaction is sent again without a question whether it still can land.
 const landingMs = 60_000

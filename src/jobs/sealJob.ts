@@ -4,7 +4,7 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 /** Result of a step of the sealer, on any instance. */
 export interface SealStep {
-  /** By this step; 0 when there was nothing to seal, or another instance is at it. */
+  /** Events that this step sealed; 0 when there was nothing to seal, or another instance seals. */
   readonly sealedEvents: number
   readonly head: number
   readonly checkpoint: { readonly size: number; readonly note: string } | undefined

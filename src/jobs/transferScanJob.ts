@@ -22,7 +22,7 @@ export interface TransferScanDeps extends StepDeps {
 }
 
 const everyMs = 60_000
-// Of a longer backlog the oldest transactions come first, and the others in the next rounds: 200,000 take some 50 MB.
+// A longer backlog takes several rounds, the oldest transactions first: 200,000 take some 50 MB.
 const backlogMax = 200_000
 // Ten million transactions since the last search. More indicates an account with a history, which a person has to check.
 const pagesMax = 10_000
@@ -61,7 +61,7 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
-  // By the slower of two clocks, so that neither records a payment as unmatched that may still be presented.
+  // The slower of two clocks counts, so that neither records a payment as unmatched that may still be presented.
   const ripeBeforeMs = Math.min(clock.nowMs(), chain.timeMs()) - settleAgeMs
   const oldestFirst = newest.toReversed()
   const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)

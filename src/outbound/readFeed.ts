@@ -7,7 +7,7 @@ import { UpstreamFailure } from './upstreamFailure.ts'
 /** A conditional request for a feed (RFC 9110, 13). */
 export interface FeedRequest {
   readonly url: string
-  /** Of the last time; a server that knows them need not send the same again. */
+  /** Validators of the last answer; a server that knows them need not send the same again. */
   readonly etag: string | undefined
   readonly lastModified: string | undefined
   readonly signal: AbortSignal
@@ -29,7 +29,7 @@ type FeedDeps = Pick<UpstreamDeps, 'version' | 'contact' | 'onCall'>
 const upstreamLabel = 'publisher-rss'
 const timeoutMs = 8_000
 const bytesMax = 1024 * 1024
-// From http to https, to another host, to a CDN: a feed that goes on longer leads nowhere.
+// Redirects of a normal feed: to https, to another host, to a CDN. A longer chain leads nowhere.
 const hopsMax = 3
 
 /**
@@ -103,7 +103,7 @@ function kindOf(status: number) {
   return status === 401 || status === 403 || status === 451 ? 'blocked' : 'bad_payload'
 }
 
-/** By the header, by the XML declaration, or UTF-8; an unknown encoding is read as UTF-8 too. */
+/** The header names the encoding, or the XML declaration does; otherwise, and if it is unknown, it is UTF-8. */
 function decode(bytes: Buffer, contentType: string): string {
   const declared = /^[^>]*\sencoding=["']([\w-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1]
   const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? declared ?? 'utf-8'
@@ -118,6 +118,6 @@ function failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
   if (signal.aborted) return new UpstreamFailure('timeout', `the feed did not answer within ${timeoutMs} ms`)
-  // Without the cause: fetch quotes an address that it dislikes, key and all.
+  // The cause is left out: fetch quotes an address that it rejects, with its key.
   return new UpstreamFailure('upstream', `the feed cannot be reached: ${networkCodeOf(error)}`)
 }

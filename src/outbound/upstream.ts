@@ -57,7 +57,7 @@ export interface Reply {
 export interface UpstreamLimits {
   /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
   readonly pace?: PaceLimit
-  /** For everything that `ask` does, a second try included. */
+  /** Time for everything that `ask` does, a second try included. */
   readonly timeoutMs?: number
   readonly bytesMax?: number
   /** Default: 2. One for requests that must not be made twice. */
@@ -242,7 +242,7 @@ async function tryAgain<T>(state: State, request: UpstreamRequest, read: (reply:
     } catch (error) {
       if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace?.isFull() === true || !retries.take())
         throw error
-      // Between half and one and a half of it, so that instances that failed together do not retry together.
+      // Waits between half and one and a half of it, so that instances that failed together do not retry together.
       await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))
     }
   }

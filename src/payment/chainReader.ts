@@ -25,7 +25,7 @@ export interface ChainReader {
   ): Promise<Simulation>
   /** Sends exactly these bytes. Sending them again is harmless: the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>
-  /** For any transaction whose bytes exist by now. */
+  /** Bound for any transaction whose bytes exist by now. */
   landingBound(): LandingBound
   /** Time of the chain: that of its newest known block, and what has passed since. No wall clock is part of it. */
   timeMs(): number

@@ -23,7 +23,7 @@ export const listedMax = 1_000
 /** A served payment that the chain may have dropped, or whose transaction may have failed. */
 export interface ReversalQuestion {
   readonly signature: Signature
-  /** In which it was seen before it was served. */
+  /** Slot in which it was seen before it was served. */
   readonly slot: number
   /** Undefined where the record has no bytes. */
   readonly transaction: SignedTransaction | undefined
@@ -43,7 +43,7 @@ export interface StatusQuestion {
   readonly searchHistory: boolean
 }
 
-/** In the order of the signatures; undefined where no node has a status. */
+/** Statuses in the order of the signatures; undefined where no node has one. */
 export interface StatusAnswer {
   readonly statuses: readonly (SignatureStatus | undefined)[]
 }

@@ -6,8 +6,8 @@ import { checkLease } from './lease.ts'
 import type { Settlement } from './settlement.ts'
 
 /*
- * The lifecycle of one payment: its states, who may use it, and how its events change it. The steps are decided beside this
- * file: of an attempt in attempt.ts, of a submission in submission.ts, after the answer in finality.ts. Each is pure: a
+ * The lifecycle of one payment: its states, who may use it, and how its events change it. Other files decide
+ * the steps: of an attempt in attempt.ts, of a submission in submission.ts, after the answer in finality.ts. Each is pure: a
  * command in, a step and its events out. The ledger decides who is first, because it takes the events only if the version
  * is still the one that was decided on.
  *

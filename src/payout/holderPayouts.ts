@@ -38,7 +38,7 @@ export interface HolderRequest {
   /** Name of the share that is divided. */
   readonly share: string
   readonly snapshotText: string
-  /** In addition to the payment wallets on record and the addresses that destroy tokens. */
+  /** Excluded wallets, besides the payment wallets on record and the addresses that destroy tokens. */
   readonly excluded: readonly Address[]
   readonly minimumBaseUnits: bigint
   readonly openAccountsMax: number

@@ -27,7 +27,7 @@ export interface PayoutOptions {
   readonly paymentWallet: string
   readonly clock: Clock
   readonly log: Log
-  /** For proofs that kill the process at a step of a payout to holders. */
+  /** Used by proofs that kill the process at a step of a payout to holders. */
   readonly seam?: (deps: HolderPaymentDeps) => HolderPaymentDeps
 }
 

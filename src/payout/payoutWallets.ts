@@ -71,7 +71,7 @@ async function requireCover(
   { parts, paymentWallet, decimals, slot: minSlot }: PayoutPlan,
 ): Promise<void> {
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  // With a slot: without one the reader may answer with a balance of the last 30 s.
+  // A slot is named, because without one the reader may answer with a balance of the last 30 s.
   const held = await Promise.all(
     wallets.map(async (wallet) => ({
       wallet,

@@ -10,7 +10,7 @@ export interface Dispatch {
   /** Position of its RequestFulfilled in the ledger. */
   readonly position: number
   readonly isReplay: boolean
-  /** To be called once all of the answer has been handed to the operating system, and never before. */
+  /** Must be called once all of the answer has been handed to the operating system, and never before. */
   readonly markSent: () => void
 }
 

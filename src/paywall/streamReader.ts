@@ -42,7 +42,7 @@ export function createStreamReader(clock: Clock, stream: RunningStream, bounds: 
       () => undefined,
     )
     const reading = iterator.next()
-    // After a lost race its result is not used, so its failure is ignored.
+    // The result of a read that lost the race is not used, so its failure is ignored.
     reading.catch(() => undefined)
     try {
       const step = await Promise.race([reading, late])

@@ -45,7 +45,7 @@ export function judgeMove(
   return { memory: { believed, unconfirmedJump: tokenPriceAttoUsd }, isBelieved: false }
 }
 
-/** After a poll without an agreement: the next one is not the second in a row. */
+/** Called after a poll without an agreement: the next one is not the second in a row. */
 export function forgetUnconfirmedJump({ believed }: MarketMemory): MarketMemory {
   return { believed, unconfirmedJump: undefined }
 }

@@ -11,7 +11,7 @@ export interface SplitShare {
 const whole = 1_000
 const percentDecimals = 1
 const burnAccount = 'burn'
-// With more shares than this each allocation would be a report.
+// Each allocation lists all shares, so their number is bounded.
 const accountsMax = 20
 const accountPattern = /^[a-z][a-z0-9-]{0,30}$/
 

@@ -15,7 +15,7 @@ export type BurnOfPayment = Readonly<{
   burn: Readonly<{ round: number; signature: string; slot: number; at: string }> | null
 }>
 
-/** By reference or bare signature. Undefined when the ledger has no verified payment of it. */
+/** Finds a burn by payment reference or bare signature. Undefined when the ledger has no such verified payment. */
 export async function findBurnOf(database: Database, text: string): Promise<BurnOfPayment | undefined> {
   const signature = readSignature(text)
   const reference = signature === undefined ? readReference(text) : solanaReference(signature)

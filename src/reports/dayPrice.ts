@@ -69,7 +69,7 @@ export async function priceOn(
     : { day: row.day, priceMicroUsd: BigInt(row.price), forBaseUnits: BigInt(row.required) }
 }
 
-/** In millionths of a dollar, rounded toward zero; 0 before the first price. */
+/** Value in millionths of a dollar, rounded toward zero; 0 before the first price. */
 export function valueAt(baseUnits: bigint, price: DayPrice | undefined): bigint {
   return price === undefined ? 0n : (baseUnits * price.priceMicroUsd) / price.forBaseUnits
 }

@@ -183,7 +183,7 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 
-/** In the list of payments, and in the events that the roll-up has not reached. */
+/** Searches the list of payments, and the events that the roll-up has not reached. */
 async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise<PaymentReference | undefined> {
   const untilMs = quote.expiresAtMs + presentedWithinMs
   const { rows } = await sql<{ reference: string }>`
@@ -208,7 +208,7 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
   return readReference(rows[0]?.reference ?? '')
 }
 
-/** In the list of payments; behind it in the tiles, which hold 256 leaves in a row; and behind these one by one. */
+/** Searches the list of payments, then the tiles, which hold 256 leaves in a row, then the remaining events one by one. */
 async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
   const start = Buffer.from(leafHashStart, 'hex')
   const { rows: listed } = await sql<{ id: Buffer }>`

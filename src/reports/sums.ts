@@ -35,7 +35,7 @@ function credited(account: string, which: RawBuilder<unknown>) {
   return sql`coalesce(sum(credits - debits) filter (where account = ${account} and ${which}), 0)::text`
 }
 
-/** In millionths of a dollar, at the price that each payment was quoted. */
+/** Value in millionths of a dollar, at the price that each payment was quoted. */
 function valueDebited(account: string) {
   return sql`coalesce(div(sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
 }
@@ -44,7 +44,7 @@ function valueCredited(account: string) {
   return sql`coalesce(div(-sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
 }
 
-/** In millionths of a dollar, at the price of the day of each movement. `sign` is 1 where debits count, -1 where credits do. */
+/** Value in millionths of a dollar, at the price of the day of each movement. `sign` is 1 where debits count, -1 where credits do. */
 function valueOfDays(name: string, sign: 1 | -1, which: RawBuilder<unknown>): Measure {
   return {
     name: `${name}AtDayPriceMicroUsd`,

@@ -66,7 +66,7 @@ export async function requireStoredCheckpoint(database: Database, path: string):
   if (relation !== 'continues') throw refusal(path, finding)
 }
 
-/** Of a ledger to a checkpoint: `older` lacks events that the checkpoint was signed over, `other` has others. */
+/** Relation of a ledger to a checkpoint: `older` lacks events that the checkpoint covers, `other` has different ones. */
 export interface CheckpointComparison {
   readonly relation: 'continues' | 'older' | 'other'
   readonly finding: string

@@ -32,7 +32,7 @@ export interface DatabaseFacts {
   readonly archiveMode: string
   readonly lastArchivedAt: Date | null
   readonly lastArchiveFailureAt: Date | null
-  /** Of `tollbook backup wal`; null when it never ran. */
+  /** State of `tollbook backup wal`; null when it never ran. */
   readonly walReceiver: 'active' | 'inactive' | null
   readonly bytes: number
 }

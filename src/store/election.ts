@@ -81,7 +81,7 @@ function renewing(deps: ElectionDeps, lease: Lease, leaseMs: number): () => Prom
   }
 }
 
-/** For the next instance. If it fails, the lease ends by itself. */
+/** Releases the lease for the next instance. If that fails, the lease ends by itself. */
 async function endLease({ database, log }: ElectionDeps, { name, epoch }: Lease): Promise<void> {
   await sql`select work.end_lease(${name}, ${epoch})`.execute(database).catch((error: unknown) => {
     log.debug({ event: 'lease_not_ended', lease: name, error: describeError(error) })

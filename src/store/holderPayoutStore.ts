@@ -14,7 +14,7 @@ export interface OpenHolderPayout {
   readonly paidBaseUnits: bigint
 }
 
-/** At most one for each mint: the database refuses a second one. */
+/** Each mint has at most one open payout: the database refuses a second one. */
 export async function readOpenHolderPayout(database: Database, mint: string): Promise<OpenHolderPayout | undefined> {
   const { rows } = await readOrFault('the plan for holders', () =>
     sql<{ body: Buffer; paid: string }>`

@@ -14,7 +14,7 @@ export interface PollPlan {
   readonly name: string
   readonly lane: string
   readonly category: string
-  /** Between two polls of one lane, over all instances. */
+  /** Pause between two polls of one lane, over all instances. */
   readonly spacingMs: number
 }
 

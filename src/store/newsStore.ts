@@ -68,11 +68,11 @@ export interface StoredMember {
 /** Filters are combined; undefined ones do not filter. */
 export interface NewsQuestion {
   readonly category?: string | undefined
-  /** In the syntax of a web search, its words spelled as those of `titleKey`. */
+  /** Query in the syntax of a web search, its words spelled as those of `titleKey`. */
   readonly query?: string | undefined
   /** Words of which an article has none, in the syntax of a web search. */
   readonly excluded?: string | undefined
-  /** As it was asked of a provider; finds what the provider answered. */
+  /** Question as it was sent to a provider; finds what the provider answered. */
   readonly question?: string | undefined
   readonly language?: string | undefined
   readonly limit: number
@@ -157,7 +157,7 @@ async function find(storage: NewsStorage, question: NewsQuestion): Promise<reado
       ofStoryWith(sql`(m.words @@ (websearch_to_tsquery('english', ${query}) || websearch_to_tsquery('simple', ${query}))
         or m.found_by @> array[${asked ?? ''}::text])`),
     )
-  // Also for what a provider found, because it was not asked to leave anything out.
+  // Applied to answers of a provider as well, because it was not asked to leave anything out.
   if (excluded !== undefined)
     select = select.where(
       sql<boolean>`not words @@ (websearch_to_tsquery('english', ${excluded}) || websearch_to_tsquery('simple', ${excluded}))`,

@@ -171,7 +171,7 @@ async function loadUnsent(
   recorded: readonly RecordedEvent[],
 ): Promise<StoredAnswer | undefined> {
   const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)
-  // Asked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
+  // Checked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
   if (delivery === undefined || sentAnswers.has(reference)) return undefined
   const values = [Buffer.from(streamIdOf(reference))]
   const {

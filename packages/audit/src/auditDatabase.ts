@@ -42,7 +42,7 @@ export async function auditDatabase(
     await run.rest()
   }
   await replay.tiles.compare(source, true)
-  // Before the end is judged: the next audit goes on from here, and judges another end.
+  // The state is taken before the end is judged: the next audit continues from here, and judges another end.
   await run.end()
   replay.finish()
   await checkpoints.finish(replay.tree, replay.recordedAtMs)

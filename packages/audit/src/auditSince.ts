@@ -72,7 +72,7 @@ async function replaySince(database: DatabaseSource, { options, run, checkpoints
       if (options.signal?.aborted === true) throw new AuditInterrupted(`interrupted at position ${run.tree.size}`)
     }
   }
-  // Before the hashes, so that the keys are known when checkpoints are compared.
+  // Settings are read before the hashes, so that the keys are known when checkpoints are compared.
   await read(`select * from (${eventsQuery(0)}) e where seq <= ${size} and kind = 'SettingChanged'`, (event) =>
     run.addEarlierSetting(event),
   )

@@ -42,7 +42,7 @@ export function base58Of(bytes: Uint8Array): string {
 const addressesMax = 10_000
 const addresses = new Map<string, string>()
 
-/** Of the 32 bytes of an address, which the next transactions are likely to name again. */
+/** The text of an address. It is remembered, because the next transactions are likely to name the same one. */
 export function addressOf(bytes: Buffer): string {
   const name = bytes.toString('latin1')
   const known = addresses.get(name)

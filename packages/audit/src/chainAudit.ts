@@ -43,7 +43,7 @@ interface NotedEvent {
 
 // A public node takes a few requests at a time; a private one answers this many in a millisecond or two each.
 const callsAtOnceMax = 16
-// On a node of another network every payment is an open question; this many are kept.
+// A node of another network leaves every payment open, so the number of open questions is bounded.
 const openMax = 100_000
 
 export interface ChainAuditOptions {

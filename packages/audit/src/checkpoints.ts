@@ -57,7 +57,7 @@ export class Checkpoints {
     }
   }
 
-  /** After each event, with the time at which it was recorded. */
+  /** Called after each event, with the time at which it was recorded. */
   compare(tree: GrowingTree, recordedAtMs: number): void {
     while (this.#waiting[0] !== undefined && this.#waiting[0].size <= tree.size) {
       const claim = this.#waiting.shift()
@@ -65,7 +65,7 @@ export class Checkpoints {
     }
   }
 
-  /** At the end: a claim that is left is of more events than there are. */
+  /** Called after the last event: a checkpoint that is left covers more events than the ledger has. */
   async finish(tree: GrowingTree, recordedAtMs: number): Promise<void> {
     await this.load(Infinity)
     this.compare(tree, recordedAtMs)

@@ -59,7 +59,7 @@ export class CopyRow {
     return this.next() ? this.#int64At(this.start) : undefined
   }
 
-  /** In whole milliseconds; -Infinity for `-infinity`, undefined for null. */
+  /** Milliseconds since 1970; -Infinity for `-infinity`, undefined for null. */
   timeMs(): number | undefined {
     if (!this.next()) return undefined
     const microseconds = this.#int64At(this.start)

@@ -10,7 +10,7 @@ const nodePrefix = 1
  */
 export class GrowingTree {
   #size: number
-  /** By level; one that is not complete holds what was there before. */
+  /** Hash of the complete subtree of each level. The entry of a level without one is out of date. */
   readonly #complete: string[]
   /** Called with each complete subtree and the logarithm of its leaves. */
   onSubtree: ((level: number, hash: string) => void) | undefined

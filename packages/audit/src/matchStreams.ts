@@ -117,7 +117,7 @@ function differencesOf(row: StreamRow, derived: DerivedStream): readonly string[
   ].filter((difference) => difference !== false)
 }
 
-/** As many as the stream has events, ascending, and each of them an event of it. */
+/** Whether the positions ascend, are as many as the stream has events, and each belongs to the stream. */
 function arePositionsOf(ranges: readonly number[], { version, isOwn }: DerivedStream): boolean {
   let count = 0
   let last = 0

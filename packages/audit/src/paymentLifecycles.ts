@@ -47,7 +47,7 @@ export class PaymentLifecycles {
     return { index: this.#index, firstPosition: payment.firstPosition }
   }
 
-  /** After an event that could not be read: it may have been the expected one. */
+  /** Called after an event that could not be read: it may have been the expected one. */
   overlook(): void {
     this.#expected = undefined
   }

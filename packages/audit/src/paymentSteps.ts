@@ -3,7 +3,7 @@ import type { DeclaredStep } from './declaredStep.ts'
 /* The steps of a payment: which events may be appended in which state, and what they may move. */
 
 interface PaymentStep {
-  /** From one state to another; '' for a payment that does not exist yet. */
+  /** States before and after the step; '' for a payment that does not exist yet. */
   readonly states: readonly [from: string, to: string]
   readonly events: readonly string[]
   readonly moves?: readonly string[]

@@ -44,11 +44,11 @@ export interface AuditedPayment {
   attempt: number
   walletDigest: number
   quoteDigest: number
-  /** Of the live attempt's id, and of its order. */
+  /** Digests of the live attempt's id and of its order. */
   attemptDigest: number
   orderDigest: number
   priceDigest: number
-  /** Of the shares among which the price is divided. */
+  /** Digest of the shares among which the price is divided. */
   sharesDigest: number
   requiredBaseUnits: bigint
   /** The burn of the price; owed by the service or burned by the payer. */
@@ -58,7 +58,7 @@ export interface AuditedPayment {
   overpaidBaseUnits: bigint
   /** Price of an answer that was or is being delivered, while the chain could still drop the payment. */
   exposedBaseUnits: bigint
-  /** Of the block that it was verified in, and the slot in which it was found last. */
+  /** Time of the block in which it was verified, and the slot in which it was found last. */
   blockTimeMs: number
   slot: number
   leaseMs: number

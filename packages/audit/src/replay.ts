@@ -179,7 +179,7 @@ export class Replay {
   /** Judges the event by the rules of its kind of stream. Gives the position of the stream's first event. */
   #advance(event: AuditedEvent, recorded: Recorded, body: string): number {
     if (isPaymentEvent(event)) return this.#advancePayment(event, recorded)
-    // Of another stream, so no append of a payment goes on.
+    // The event belongs to another stream, so the append of a payment has ended.
     this.#lifecycles.settle()
     if (event.kind === 'PriceListPublished') this.settings.publish(event, recorded, this.digest.of(body))
     else if (event.kind === 'SettingChanged') this.settings.change(event, recorded, this.digest.of(body))

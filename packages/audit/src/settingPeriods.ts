@@ -121,7 +121,7 @@ export class SettingPeriods {
   }
 }
 
-/** With the difference that clocks may have on both sides. */
+/** Whether the period contains the time, give or take the difference that clocks may have. */
 function isAccepted({ fromMs, untilMs }: SettingPeriod, atMs: number): boolean {
   return fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs + clocksDifferMaxMs
 }

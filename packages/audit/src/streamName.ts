@@ -14,7 +14,7 @@ const solanaPrefix = 'solana:'
 const signatureBytes = 64
 const solanaForm = /^solana:[1-9A-HJ-NP-Za-km-z]{64,88}$/
 
-/** By its form alone: the name of a payment, payout or burn. */
+/** Whether the name has the form of a payment, payout or burn. */
 export function isSolanaStream(stream: string): boolean {
   return solanaForm.test(stream)
 }

@@ -6,7 +6,7 @@ import { associatedTokenAccount } from './tokenAccountAddress.ts'
 export class WalletAccounts {
   readonly #node: ChainNode
   readonly #tokenPrograms = new Map<string, Promise<string>>()
-  /** By mint and wallet: deriving an address takes a tenth of a millisecond or more. */
+  /** Derived addresses by mint and wallet, because deriving one takes a tenth of a millisecond or more. */
   readonly #tokenAccounts = new Map<string, string>()
 
   constructor(node: ChainNode) {

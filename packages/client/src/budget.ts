@@ -38,7 +38,7 @@ interface Scope {
   readonly counts: (earlier: Spending, asked: Spending) => boolean
 }
 
-/** In memory: `count` brings in what an earlier process spent. */
+/** A budget in memory. `count` adds what an earlier process spent. */
 export function createBudget(limit: SpendingLimit): Budget {
   const scopes = scopesOf(limit)
   const spent = new Set<Spending>()

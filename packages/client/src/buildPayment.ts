@@ -14,7 +14,7 @@ import { buildTransaction, feePayerSignature } from './solana/transaction.ts'
 export interface SignedPayment {
   readonly signature: Signature
   readonly transaction: Uint8Array
-  /** After this block height it can no longer land. */
+  /** The transaction cannot land after this block height. */
   readonly lastValidBlockHeight: number
 }
 

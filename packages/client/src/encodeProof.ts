@@ -15,7 +15,7 @@ export type ProofForm = (typeof proofForms)[number]
 export interface ProofParts {
   readonly signature: Signature
   readonly transaction: Uint8Array
-  /** Of the quote; used by the bound form alone. */
+  /** Secret of the quote. Only the bound form uses it. */
   readonly secret: string
 }
 

@@ -74,7 +74,7 @@ async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promi
   }
 }
 
-/** Asked in this order: first that no block can take it any more, then that none up to there has. */
+/** The order matters: first no block can take it any more, then no block up to that height has it. */
 async function hasExpired({ chain }: LandDeps, order: LandOrder): Promise<boolean> {
   const tip = await unlessFault(chain.finalizedTip())
   if (tip === undefined || tip.height <= order.lastValidBlockHeight) return false

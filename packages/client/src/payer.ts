@@ -99,7 +99,7 @@ function recallOnce(budget: Budget, { store, expectedMint }: PayingFetchOptions)
   }
   return () =>
     (recalled ??= recall().catch((error: unknown) => {
-      // Nothing is signed without it, and the next payment may find the store well.
+      // Without the spending nothing is signed. The next payment reads the store again, which may have recovered.
       recalled = undefined
       throw error
     }))

@@ -14,7 +14,7 @@ export interface PayerChain {
   readToken(question: TokenQuestion): Promise<TokenFacts>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
-  /** In the state of this slot or a later one; a node that is behind it has not answered. */
+  /** Reads the state of this slot or a later one. The answer of a node that is behind it does not count. */
   findStatus(signature: Signature, sinceSlot?: number): Promise<LandingStatus>
   /** The newest block that no fork can take back. */
   finalizedTip(): Promise<{ readonly slot: number; readonly height: number }>

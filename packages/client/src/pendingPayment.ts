@@ -34,7 +34,7 @@ export const pendingPayment = z.object({
   lastValidBlockHeight: z.int(),
   mint: z.string(),
   costBaseUnits: z.string(),
-  /** In parts of 10⁻¹⁸ US dollar, according to the service. */
+  /** Cost in 10⁻¹⁸ US dollars, according to the service. */
   costAttoUsd: z.string().exactOptional(),
   signedAtMs: z.int().exactOptional(),
 })

@@ -14,7 +14,7 @@ export interface RetryLimits {
   /** Answers that the proof is being served are not counted. */
   readonly attemptsMax: number
   readonly attemptTimeoutMs: number
-  /** From the first time the proof is presented. */
+  /** Measured from the first presentation of the proof. */
   readonly totalTimeMs: number
 }
 

@@ -48,7 +48,7 @@ async function sign(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
   return pendingOf(payer, purchase, await withinTime(limit, () => purchase.sign()))
 }
 
-/** On disk before it leaves, so that a crash loses nothing. */
+/** The payment is on disk before it leaves, so that a crash loses nothing. */
 async function record(payer: Payer, payment: PendingPayment): Promise<void> {
   await payer.open.keep(payment)
   try {

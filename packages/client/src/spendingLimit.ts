@@ -10,7 +10,7 @@ export interface SpendingLimit {
   readonly perDay?: Ceiling
   /** In total for each host. */
   readonly perHost?: Ceiling
-  /** In total for all hosts. Everything signed counts, whatever its outcome. */
+  /** Limit for all hosts together. Every signed payment counts, whatever its outcome. */
   readonly total?: Ceiling
 }
 

@@ -48,7 +48,7 @@ function objectText(members: Members): string {
 }
 
 interface Shape {
-  /** In the order in which the objects of this shape have them. */
+  /** Keys in the order of the objects of this shape. */
   readonly keys: readonly string[]
   readonly sorted: readonly SortedKey[]
 }

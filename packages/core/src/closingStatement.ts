@@ -18,7 +18,7 @@ const accountLine = z.object({
   /** Entries of earlier months that were recorded after the close of their month. */
   restatedBaseUnits: signedAmount,
   closingBaseUnits: signedAmount,
-  /** At the price of the day of each movement, in millionths of a dollar. */
+  /** Value at the price of the day of each movement, in millionths of a dollar. */
   debitAtDayPriceMicroUsd: amount,
   creditAtDayPriceMicroUsd: amount,
   /** At the price of the last day. */
@@ -27,7 +27,7 @@ const accountLine = z.object({
 
 const total = z.object({
   baseUnits: signedAmount,
-  /** At the price that each payment was quoted. Null where the movement belongs to no single payment. */
+  /** Value at the price that each payment was quoted. Null where the movement belongs to no single payment. */
   atQuotedPriceMicroUsd: signedAmount.nullable(),
   atDayPriceMicroUsd: signedAmount,
 })

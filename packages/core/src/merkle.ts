@@ -36,7 +36,7 @@ export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
   const remaining = [...peaks]
   let hash = leaf
-  // As in binary counting: each complete subtree that the new one equals in size is merged with it.
+  // Works as binary counting does: the new subtree absorbs each complete subtree of its own size.
   for (let carry = size; carry % 2 === 1; carry = (carry - 1) / 2) hash = nodeHash(lastOf(remaining), hash)
   return { size: size + 1, peaks: [...remaining, hash] }
 }

@@ -121,7 +121,7 @@ export function tileKey({ level, index }: TileId): string {
   return `${level}/${index}`
 }
 
-/** By `tileKey`: the hashes of a tile one after the other, full or as far as it is filled. */
+/** Tiles by `tileKey`. A tile is its hashes one after the other, full or as far as it is filled. */
 export type TileReader = ReadonlyMap<string, Uint8Array>
 
 /** Hash of a range of leaves. Asserts that the tiles it needs have been read. */
@@ -151,7 +151,7 @@ export interface TilePath {
   readonly width: number
 }
 
-// At most 63 levels, 255 of a partial tile, and five groups of three digits: a larger index could not be counted to.
+// At most 63 levels, 255 hashes of a partial tile, and five groups of three digits: no ledger reaches a larger index.
 const tilePath = /^(entries|\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
 /** Reads `<L>/<N>[.p/<W>]` as in C2SP tlog-tiles: 1234067 is x001/x234/067, and nothing has a second spelling. */

@@ -69,7 +69,7 @@ interface State extends HistoryDeps {
   identity: Adopted | undefined
   newest: SeenEvent | undefined
   promotedAtMs: number | undefined
-  /** Of the last comparison; gone with the next one that succeeds. */
+  /** Problem of the last comparison. The next comparison that succeeds clears it. */
   passing: string | undefined
   lost: LostHistory | undefined
 }

@@ -10,7 +10,7 @@ export interface SeenEvent {
 
 /** Marks that distinguish one ledger, and one server of it, from another. */
 export interface Identity {
-  /** Of the Postgres cluster. Made by initdb, and the same in its backups and standbys. */
+  /** Identifier of the Postgres cluster. initdb makes it; backups and standbys keep it. */
   readonly systemIdentifier: string
   /** Raised by each promotion. Undefined on a standby. */
   readonly timeline: number | undefined

@@ -112,7 +112,7 @@ function append(memory: Memory, item: Item, writer: string): AppendResult {
   return record(memory, item, { step: judged, moved })
 }
 
-/** As sql/next_time.sql: never back, and at half speed while the ledger is ahead of its clock. */
+/** Follows sql/next_time.sql: time never goes back, and runs at half speed while the ledger is ahead of its clock. */
 function passTime(memory: Memory): void {
   const nowMs = Math.floor(memory.clock.nowMs())
   if (memory.recordedAtMs <= nowMs) {
@@ -129,7 +129,7 @@ function passTime(memory: Memory): void {
   }
 }
 
-/** In the order of sql/append.sql: the first reason is the one that is returned. */
+/** Checks in the order of sql/append.sql, because the first reason is the one that is returned. */
 function judge(memory: Memory, item: Item, writer: string): Step | PlainRefusal {
   const { declaration, streams, recordedAtMs } = memory
   const known = streams.get(streamKey(item.stream))

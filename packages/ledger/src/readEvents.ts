@@ -35,7 +35,7 @@ export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promi
 // A stream has about five events of 500 bytes, so this is 2.5 MB in one answer.
 const streamsMax = 1_000
 
-/** In the order of the streams; one without events is an empty list. */
+/** Events in the order of the streams. A stream without events is an empty list. */
 export async function readManyEvents(
   runner: QueryRunner,
   streams: readonly Uint8Array[],

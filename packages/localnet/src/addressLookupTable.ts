@@ -29,7 +29,7 @@ export function loadAddresses(message: Message, read: ReadAccount): LoadedAddres
   return { writable, readonly }
 }
 
-/** In the runtime's order of complaints, so that preflight and simulation agree. */
+/** Checks in the order of the runtime, so that preflight and simulation agree. */
 function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly Uint8Array[] | LookupFailure {
   const account = read(lookup.table)
   if (account === undefined) return 'AddressLookupTableNotFound'

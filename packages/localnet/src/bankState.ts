@@ -16,7 +16,7 @@ export interface BankState {
   readonly slot: number
   account(address: Uint8Array): AccountState | undefined
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
-  /** In the order of addresses, so that two nodes with the same accounts answer alike. */
+  /** Sorted by address, so that two nodes with the same accounts answer alike. */
   tokenAccountsOf(owner: Uint8Array): readonly AccountAt[]
   tokenAccountsWith(mint: Uint8Array): readonly AccountAt[]
 }

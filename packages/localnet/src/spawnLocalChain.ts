@@ -124,7 +124,7 @@ async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Pro
   }
 }
 
-/** Nothing is lost by the harder way, because what was acknowledged is on disk; it is only not asked for first. */
+/** A kill loses nothing, because what was acknowledged is on disk. SIGTERM still comes first. */
 async function stopChild({ child, exited, clock }: Omit<Waiting, 'lastWords'>): Promise<void> {
   child.kill('SIGTERM')
   const gone = new AbortController()

@@ -50,7 +50,7 @@ export class TokenAccountIndex {
   }
 }
 
-/** In the order of addresses, so that two nodes with the same accounts answer alike. */
+/** Sorted by address, so that two nodes with the same accounts answer alike. */
 function addressesIn(keys: ReadonlySet<string> | undefined): Uint8Array[] {
   return [...(keys ?? [])].sort().map(bytesOfKey)
 }

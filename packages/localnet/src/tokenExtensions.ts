@@ -50,7 +50,7 @@ const feeLayout: FieldLayout = [
 const unparseable = { extension: 'unparseableExtension' }
 const transferFeeConfigType = 1
 
-/** By the numbers of Token-2022's `ExtensionType`. */
+/** Layouts by the numbers of Token-2022's `ExtensionType`. */
 const layouts: ReadonlyMap<number, ExtensionLayout> = new Map<number, ExtensionLayout>([
   [2, { name: 'transferFeeAmount', fields: [['withheldAmount', 'u64']] }],
   [3, { name: 'mintCloseAuthority', fields: [['closeAuthority', 'addressOrNull']] }],

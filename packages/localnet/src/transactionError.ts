@@ -3,7 +3,7 @@
  * programs in the wild search the sentences, so nothing here may be worded better.
  */
 
-/** As a node writes it in JSON: a name, or a name with what belongs to it. */
+/** JSON of a node: a name, or a name with its value. */
 export type InstructionError = string | { readonly Custom: number } | { readonly BorshIoError: string }
 
 export type TransactionError =

@@ -94,7 +94,7 @@ function readInnerInstructions(reader: ByteReader): InnerInstructions {
   return { index: reader.u8(), instructions: reader.list(reader.u16(), readInnerInstruction) }
 }
 
-/** In its own statements, because the order of reading counts and an object's order is easily changed. */
+/** Each field has its own statement, because the order of reading counts and an object's order is easily changed. */
 function readInnerInstruction(reader: ByteReader): InnerInstruction {
   const programIndex = reader.u8()
   const stackHeight = reader.u8()

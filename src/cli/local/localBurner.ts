@@ -74,7 +74,7 @@ async function awaitDebt({ chain, databaseUrl, log }: LocalBurnerOptions, stoppi
   return false
 }
 
-// Of demonstration tokens. In production the owner approves as much as a stolen key may take.
+// Unlimited, because these are demonstration tokens. In production the owner approves as much as a stolen key may take.
 const unlimited = 2n ** 64n - 1n
 
 interface Approval {

@@ -112,7 +112,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     auditorToken: finance?.auditorToken ?? null,
     supportToken: finance?.supportToken ?? null,
   })
-  // In the fragment, which no browser sends and no server or proxy logs.
+  // The token is in the fragment, which no browser sends and no server or proxy logs.
   const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
   const stored = opened.move()
   return { baseUrl, localJsonPath, sampled: service.sampled, financeUrl, close: () => stored.disposeAsync() }

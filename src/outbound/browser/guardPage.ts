@@ -1,6 +1,6 @@
 import type { Page } from 'puppeteer'
 
-// Nothing but the web, whatever leads there. Chromium forbids most of these by itself.
+// A page may open web addresses only, whatever leads there. Chromium forbids most of the others by itself.
 const forbiddenSchemes = ['file', 'view-source', 'chrome', 'chrome-untrusted', 'devtools', 'ftp', 'filesystem']
 
 /** Runs in every frame before its scripts: what could send datagrams, or work on after the page is gone. */

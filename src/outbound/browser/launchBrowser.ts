@@ -19,7 +19,7 @@ export interface Recipe {
 
 /** Confinement of the browser process on this machine. */
 export interface LaunchMode {
-  /** As `nobody`, for a service that runs as root. */
+  /** Account `nobody`, for a service that runs as root. */
   readonly dropsRoot: boolean
   readonly sandboxed: boolean
 }
@@ -67,7 +67,7 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
   try {
     const started = await startBrowserProcess({
       ...(await commandFor(recipe, home, options.guardArguments)),
-      // Nothing of ours: our environment holds API keys.
+      // Our own environment is not passed on: it holds API keys.
       environment: {
         PATH: '/usr/bin:/bin',
         HOME: home,
@@ -141,7 +141,7 @@ interface Ending {
   readonly home: string
 }
 
-/** Without a goodbye: nothing of the profile is kept, and a browser that is busy takes seconds to close. */
+/** The browser is killed: nothing of the profile is kept, and a busy browser takes seconds to close. */
 async function endBrowser({ browser, started, home }: Ending): Promise<void> {
   started.kill()
   await started.ended

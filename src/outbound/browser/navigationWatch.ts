@@ -10,7 +10,7 @@ export interface NavigationWatch {
 
 export const forbiddenMessage = 'the page is, or leads to, an address that may not be reached'
 
-// As many as Chromium follows redirects of a server; a page that goes on is never done.
+// The number of server redirects that Chromium follows; a page that navigates more often never ends.
 const departuresMax = 20
 const restlessMessage = `the page led elsewhere more than ${departuresMax} times`
 // A page is watched so far; redirects of its servers are counted too.

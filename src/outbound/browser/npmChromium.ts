@@ -40,7 +40,7 @@ function placesIn(directory: string) {
 
 const packageJson = z.object({ version: z.string() })
 
-/** Of the browser and of its fonts, because a directory holds both. */
+/** Version of the browser and of its fonts, because a directory holds both. */
 async function packageVersion(): Promise<string> {
   // The package exports no package.json; it lies two folders above what it exports.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')

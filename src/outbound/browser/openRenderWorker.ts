@@ -40,7 +40,7 @@ interface WorkerState extends RenderWorkerDeps {
   problem: string | undefined
   /** Ends in a row, without a browser in between. */
   ends: number
-  /** As `nobody`, for a service that runs as root. */
+  /** Account `nobody`, for a service that runs as root. */
   dropsRoot: boolean
   jobsStarted: number
   /** A worker has sent something. */
@@ -90,7 +90,7 @@ async function prepare(worker: WorkerState): Promise<void> {
 
 function start(worker: WorkerState): void {
   const child = fork(entry, [JSON.stringify(worker.settings)], {
-    // Nothing of ours: our environment holds keys and the address of the database.
+    // Our own environment is not passed on: it holds keys and the address of the database.
     env: {
       PATH: '/usr/bin:/bin',
       HOME: homedir(),

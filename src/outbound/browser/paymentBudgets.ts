@@ -24,7 +24,7 @@ export interface PaymentBudgetsDeps {
 // Payments with a failed attempt; forgetting one early costs at most its attempts (decision 0021).
 const paymentsMax = 10_000
 
-/** In memory and bounded: a restart renews the budget of a payment. */
+/** Budgets are in memory and bounded: a restart renews the budget of a payment. */
 export function createPaymentBudgets({ clock, paymentTimeMs }: PaymentBudgetsDeps): PaymentBudgets {
   const spentMs = new LRUCache<string, number>({ max: paymentsMax })
   return {

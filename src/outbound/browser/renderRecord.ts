@@ -37,7 +37,7 @@ const hourMs = 60 * 60 * 1000
 // Any page of a browser can have ended it. The one that did is there again when the next one ends.
 const lossesMax = 1
 
-/** In memory of this process, for an hour at most. */
+/** Records are in memory of this process, for an hour at most. */
 export function createRenderRecord(clock: Pick<Clock, 'monotonicMs'>): RenderRecord {
   const bounds = { perf: { now: () => clock.monotonicMs() }, ttlResolution: 0, max: rememberedMax }
   const wastedMs = new LRUCache<string, number>({ ...bounds, ttl: wasteRememberedMs })

@@ -20,7 +20,7 @@ export interface HolderPayoutPlanned extends HolderPayout, HolderTerms {
   readonly parts: number
 }
 
-/** Nothing more is paid by the plan. The rest of its amount stays owed. */
+/** The plan pays nothing more. The rest of its amount stays owed. */
 export interface HolderPayoutEnded extends HolderPayout {
   readonly kind: 'HolderPayoutEnded'
   readonly paidBaseUnits: bigint

@@ -19,7 +19,7 @@ export interface ChallengeParameters {
   readonly intent: string
   readonly request: string
   readonly expires: string
-  /** Of the body: `sha-256=` and base64. Absent for a request without a body. */
+  /** Digest of the body: `sha-256=` and base64. Absent for a request without a body. */
   readonly digest?: string | undefined
   readonly opaque: string
 }

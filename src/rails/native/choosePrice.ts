@@ -44,7 +44,7 @@ export interface PriceRule {
 // Maximum lag of a bound payment behind its quote: presented at the last moment of its age, quoted a day before.
 const quoteSearchMs = 24 * 60 * 60 * 1000
 
-/** Of a quote that this process has stored. A caller that pays as much pays enough, even if a cheaper quote is open. */
+/** The price of a quote that this process has stored. A caller that pays as much pays enough, even if a cheaper quote is open. */
 export function recallPrice(
   { ledger, quoteGraceMs: graceMs }: PriceDeps,
   { order, memo, landedAtMs, landedSlot }: PriceQuestion,

@@ -17,7 +17,7 @@ export interface FirstPresentations {
   note(presented: Presented): void
   /** Puts the first presentation on record. */
   record(presented: Presented): Promise<Presentation>
-  /** As `record`, when the outcome is unknown anyway: a failure is only logged. */
+  /** Records like `record`, but only logs a failure. Used where the outcome is unknown anyway. */
   recordIfPossible(presented: Presented): Promise<void>
   /** Undefined when this is the first one, as far as is known. */
   find(presented: Presented): Promise<Presentation | undefined>

@@ -28,7 +28,7 @@ interface KnownPayer {
 }
 
 const earnedMax = 16
-// As many, so that no set of payments earns more sendings than it has payments.
+// As many signatures are remembered as sendings can be earned, so that no set of payments earns more sendings than it has payments.
 const countedMax = earnedMax
 // More than the payments that may be in progress at a time.
 const timesHeldMin = 32n

@@ -52,7 +52,7 @@ export function checkAccounts(
 
 /** Result of a submission. Whether it landed is for the chain to answer. */
 export interface Submitted {
-  /** By this call or an earlier one. Otherwise no node knows its blockhash, which is not a verdict. */
+  /** Whether this call or an earlier one has sent it. Otherwise no node knows its blockhash, which is not a verdict. */
   readonly isSent: boolean
   /** Undefined where no node has accepted its blockhash. */
   readonly bound: LandingBound | undefined
@@ -175,7 +175,7 @@ export interface RehearsedPayment {
   readonly price: Price
 }
 
-/** With balances the full rules; from a node that does not tell them, the amounts of the wallet's own instructions. */
+/** Applies the full rules where the node reports balances, and otherwise compares the amounts of the wallet's own instructions. */
 export function judgeEffects(
   terms: PaymentTerms,
   { effects, order, transaction, price }: RehearsedPayment,

@@ -37,7 +37,7 @@ export interface PresentDeps {
 /** A transaction of a payer, and the offer that it pays. */
 export interface SponsoredPayment extends Pick<ProofRequest, 'limitLookups'> {
   readonly sponsored: SponsoredTransaction
-  /** Of the offer; the memo of the transaction is its hash. */
+  /** Secret of the offer; the memo of the transaction is its hash. */
   readonly secret: string
   readonly priceList: number
   readonly endpoint: string

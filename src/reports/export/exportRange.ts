@@ -4,7 +4,7 @@ import type { Snapshot } from './snapshot.ts'
 /** Begin or end of an export. A moment is compared with the time of recording, which grows with the position. */
 export type Bound =
   | { readonly kind: 'position'; readonly position: number }
-  /** As a begin inclusive, as an end exclusive. */
+  /** Inclusive as a begin, exclusive as an end. */
   | { readonly kind: 'moment'; readonly ms: number }
 
 const dayMs = 24 * 60 * 60 * 1000

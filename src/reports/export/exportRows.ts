@@ -38,7 +38,7 @@ export interface EntryRow {
   readonly mint: string
   /** Debits are positive. */
   readonly amountBaseUnits: bigint
-  /** Of the amount, in 10^-12 dollars, at the price that the payment was quoted. Undefined without a quote. */
+  /** Value of the amount in 10^-12 dollars, at the price that the payment was quoted. Undefined without a quote. */
   readonly quotedPicoUsd: bigint | undefined
   /** The same at the price of the day. Undefined before the first price, and where the reports are behind. */
   readonly dayPicoUsd: bigint | undefined

@@ -52,7 +52,7 @@ export interface LedgerPorts {
 /** Public reads of burns. */
 export interface BurnReads {
   burnStats(): Promise<Readonly<Record<string, Json>>>
-  /** By reference or bare signature. Undefined when the ledger has no such payment. */
+  /** Finds a burn by payment reference or bare signature. Undefined when the ledger has no such payment. */
   burnOf(reference: string): Promise<Json | undefined>
 }
 

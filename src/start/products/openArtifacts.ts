@@ -13,7 +13,7 @@ export interface OpenArtifacts extends ArtifactStore {
 
 const sweepEveryMs = 60_000
 
-/** In the background, because a large bucket takes a while. Storage that cannot be read is tried again by the job. */
+/** Runs in the background, because a large bucket takes a while. The job tries storage that cannot be read again. */
 async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
   try {
     await store.sweep()

@@ -35,7 +35,7 @@ export async function runPayCommand(argv: readonly string[], deps: PayCommandDep
 async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayments): Promise<number> {
   const { receiptKeys: keys, output } = order
   const response = await send(deps, order, async (event) => {
-    // On disk before it leaves, so that nothing that happens to this process can lose it.
+    // The payment is on disk before it leaves, so that nothing that happens to this process can lose it.
     if (event.kind === 'signed' || event.kind === 'resumed') await stored.keep(event.payment)
     reportProgress(deps, event)
   })

@@ -64,7 +64,7 @@ function checkAmount(maxUsd: string): void {
     throw new UsageProblem('--max-usd', `${maxUsd} is not an amount in US dollars such as 0.05`)
 }
 
-/** Before anything is paid: an answer that cannot be written down would be paid for and lost. */
+/** Checked before anything is paid: an answer that cannot be written would be paid for and lost. */
 async function checkOutput(output: string | undefined): Promise<void> {
   if (output === undefined) return
   await access(dirname(resolve(output)), constants.W_OK).catch(() => {

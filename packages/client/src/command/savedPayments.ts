@@ -24,7 +24,7 @@ export function openSavedPayments(folder: string): SavedPayments {
     async keep(payment) {
       await makeFolder(folder, privateFolder)
       const path = pathOf(payment)
-      // On disk and renamed into place before the payment leaves.
+      // The file is on disk and renamed into place before the payment leaves.
       await writeFile(`${path}.tmp`, `${JSON.stringify(payment, null, 2)}\n`, { mode: privateFile, flush: true })
       await rename(`${path}.tmp`, path)
       stored.add(path)

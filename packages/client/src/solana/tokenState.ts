@@ -60,7 +60,7 @@ function findExtension(data: Uint8Array, wanted: number): Uint8Array | undefined
 }
 
 const feeBytes = 18
-// After two authorities and the amount that is withheld.
+// The older fee follows two authorities and the withheld amount.
 const olderFeeAt = 32 + 32 + 8
 
 function readScheduledFee(data: Uint8Array): ScheduledFee | undefined {

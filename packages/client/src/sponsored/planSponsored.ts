@@ -67,7 +67,7 @@ export interface SponsoredPayment {
   readonly lastValidBlockHeight: number
 }
 
-// As the stock clients of both protocols set them, in their order. A service may compare.
+// Limits that the stock clients of both protocols set. The order of the instructions is theirs too, because a service may compare.
 const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
 const microLamports = 1n
 

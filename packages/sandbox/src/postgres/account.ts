@@ -1,6 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 
-/** As whom the programs of Postgres run. They refuse to run as root. */
+/** Account under which the programs of Postgres run. They refuse to run as root. */
 export interface Account {
   readonly name: 'self' | 'nobody' | 'user namespace' | 'the unprivileged user with a capability'
   /** Required owner of the data directory; undefined if it is the current user. */
@@ -43,5 +43,5 @@ export function spawnAs(account: Account, command: Command): ChildProcess {
   })
 }
 
-/** Nothing of ours: our environment holds API keys, and a stray LD_LIBRARY_PATH would bring Postgres the wrong OpenSSL. */
+/** Our own environment is not passed on: it holds API keys, and a stray LD_LIBRARY_PATH would give Postgres the wrong OpenSSL. */
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }

@@ -25,7 +25,7 @@ export interface LaunchOptions {
   readonly log: Log
 }
 
-/** On the command line of each postmaster of ours, so that an orphan is known for one. Shown by `ps` too. */
+/** Mark on the command line of each of our postmasters, by which an orphan is recognised. `ps` shows it too. */
 export const clusterMark = 'cluster_name=tollbook'
 
 /** Returns when it accepts connections. Throws a retryable fault if the obstacle may disappear without action. */

@@ -25,7 +25,7 @@ export async function createServiceDatabase(adminUrl: string, logins: DatabaseLo
   })
 }
 
-/** After the migrations have made the group roles. */
+/** Called after the migrations, which create the group roles. */
 export async function admitLogins(adminUrl: string): Promise<void> {
   await withClient(adminUrl, async (client) => {
     await client.query(`grant tollbook_service, tollbook_retention to ${apiRole}`)

@@ -26,7 +26,7 @@ const stations: readonly Station[] = [
   station('KSEA', [47.44, -122.31], { office: 'SEW', city: 'Seattle', state: 'WA', timeZone: 'America/Los_Angeles' }),
 ]
 
-/** From a point to its grid, from the grid to its stations, from a station to what it saw: three questions. */
+/** Three requests: from a point to its grid, from the grid to its stations, from a station to its observation. */
 export const nws: SampleProvider = ({ path, headers, nowMs, origin }) => {
   if ((headers['user-agent'] ?? '') === '') return problem(403, 'Forbidden', 'a User-Agent is required')
   const [, latitude, longitude] = /^\/points\/(-?[\d.]+),(-?[\d.]+)$/.exec(path) ?? []

@@ -22,7 +22,7 @@ export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
   const isUnix = query.get('timeformat') === 'unixtime'
   const startMs = nowMs - (nowMs % intervalMs)
   return json({
-    // Of the cell of its grid, and not what was asked for.
+    // Coordinates of the grid cell, which differ from the requested ones.
     latitude: rounded(Math.round(latitude * 8) / 8, 6),
     longitude: rounded(Math.round(longitude * 8) / 8, 6),
     generationtime_ms: 0.07,
