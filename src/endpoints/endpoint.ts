@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Ordered } from '../product/product.ts'
+import type { CheckedOrder } from '../product/product.ts'
 import type { Liveness } from './liveness.ts'
 import type { ProductFacts } from './productFacts.ts'
 
@@ -19,5 +19,5 @@ export interface Endpoint extends ProductFacts {
 export type Supplier = 'providers' | 'samples' | 'none'
 
 export type ReadParameters =
-  | ({ readonly ok: true } & Ordered)
+  | ({ readonly ok: true } & CheckedOrder)
   | { readonly ok: false; readonly issues: readonly z.core.$ZodIssue[] }

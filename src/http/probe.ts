@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Bug } from '@tollbook/core/assert'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { Ordered } from '../product/product.ts'
+import type { CheckedOrder } from '../product/product.ts'
 
 /** No query and no body. Indexers ask for a price like that. */
 export function hasNoInput({ url = '', headers }: IncomingMessage): boolean {
@@ -12,7 +12,7 @@ export function hasNoInput({ url = '', headers }: IncomingMessage): boolean {
 /**
  * An order without parameters that can be priced and not bought. Any input is checked as usual, so that a typing error costs nothing.
  */
-export function openProbe({ path, whyUnavailable }: Endpoint): Ordered {
+export function openProbe({ path, whyUnavailable }: Endpoint): CheckedOrder {
   return {
     parameters: null,
     endpoint: path,

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '@tollbook/core/refusal'
 import type { Answer } from '../paywall/answer.ts'
-import type { Ordered } from '../product/product.ts'
+import type { CheckedOrder } from '../product/product.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { parseJson } from './parseJson.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
@@ -13,7 +13,7 @@ interface Sent {
 }
 
 /** Reads what the endpoint takes, from the query of a GET or the body of a POST, and checks it once, here. */
-export function readParameters(endpoint: Endpoint, { queryText, body }: Sent): Ordered | Answer {
+export function readParameters(endpoint: Endpoint, { queryText, body }: Sent): CheckedOrder | Answer {
   const query = parseQuery(queryText)
   if (body === undefined) return query.ok ? check(endpoint, query.values, 'query') : invalidRequest([query.problem])
 
@@ -32,7 +32,7 @@ export function readParameters(endpoint: Endpoint, { queryText, body }: Sent): O
   return check(endpoint, parsed.value, 'body')
 }
 
-function check(endpoint: Endpoint, input: unknown, whole: 'query' | 'body'): Ordered | Answer {
+function check(endpoint: Endpoint, input: unknown, whole: 'query' | 'body'): CheckedOrder | Answer {
   const read = endpoint.read(input)
   return read.ok ? read : invalidRequest(read.issues.flatMap((issue) => problemsOf(issue, whole)).slice(0, problemsMax))
 }

@@ -8,7 +8,7 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
-import type { Ordered, Product } from '../product/product.ts'
+import type { CheckedOrder, Product } from '../product/product.ts'
 import { type Answer, jsonAnswer } from './answer.ts'
 import type { Challenge, Offer, OrderRequest, PaymentRail } from './rail.ts'
 
@@ -28,7 +28,7 @@ export interface OfferQuestion {
   readonly payer: Address | undefined
   readonly price: ListedPrice
   /** The order, which may state what its price covers. */
-  readonly ordered?: Pick<Ordered, 'covers'>
+  readonly ordered?: Pick<CheckedOrder, 'covers'>
 }
 
 /** The 402: the price, and how to pay it on every rail that can offer something to this caller. */

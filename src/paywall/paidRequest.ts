@@ -1,6 +1,6 @@
 import type { Address } from '@tollbook/core/address'
 import type { Refusal } from '@tollbook/core/refusal'
-import type { Ordered } from '../product/product.ts'
+import type { CheckedOrder } from '../product/product.ts'
 import type { Answer } from './answer.ts'
 import type { ProofRequest } from './rail.ts'
 
@@ -8,7 +8,7 @@ import type { ProofRequest } from './rail.ts'
 export interface PaidRequest extends ProofRequest {
   readonly requestId: string
   /** Parses query or body once; an answer when they are not what the endpoint takes. */
-  readParameters(): Promise<Ordered | Answer>
+  readParameters(): Promise<CheckedOrder | Answer>
   /** Refuses a caller with too many unpaid quotes. Called before a quote is stored. */
   limitQuotes(payer: Address | undefined): Refusal | undefined
   /** The payment is verified: nothing of this purchase counts against a limit. */

@@ -24,7 +24,7 @@ export interface Paywall extends OfferDeps, ClaimDeps, HandlerDeps, RedeemDeps {
   /** Reason why sales wait for the chain: too much was served for payments that are not final. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
-  /** For the operator's log. The caller only learns that the outcome is unknown. */
+  /** Writes to the operator's log. The caller only learns that the outcome is unknown. */
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import type { Failure, Job, Ordered, Stream, Value } from '../product/product.ts'
+import type { Failure, Job, CheckedOrder, Stream, Value } from '../product/product.ts'
 
 export interface HandlerDeps {
   readonly clock: Clock
@@ -25,7 +25,7 @@ export interface ClaimedRun extends Pick<Job, 'requestId'> {
 }
 
 /** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */
-export async function runHandler(deps: HandlerDeps, ordered: Ordered, run: ClaimedRun): Promise<AttemptOutcome> {
+export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: ClaimedRun): Promise<AttemptOutcome> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
   const ended = new AbortController()

@@ -6,7 +6,7 @@ import type { PaidRequest } from './paidRequest.ts'
 import type { Paywall } from './paywall.ts'
 import { openOffer } from './issueOffer.ts'
 import type { Offer, PaymentRail } from './rail.ts'
-import { sellOnRails } from './sellOnRails.ts'
+import { sellAndExplain } from './sellAndExplain.ts'
 
 /** The paywall, as HTTP uses it. Ledger, keys and time limits stay behind it. */
 export interface Sales {
@@ -32,7 +32,7 @@ export function createSales(paywall: Paywall): Sales {
     whyClosed,
     whyNoQuotes,
     openOffer: openOffer.bind(undefined, paywall),
-    sell: sellOnRails.bind(undefined, paywall),
+    sell: sellAndExplain.bind(undefined, paywall),
     findReceipt: findReceipt.bind(undefined, paywall),
   }
 }

@@ -7,7 +7,7 @@ export interface Product {
 }
 
 /** Checked parameters, and the handler that makes an answer of them. */
-export interface Ordered {
+export interface CheckedOrder {
   /** The name of the order's price in price lists, quotes and receipts: the path of the product, or that of a variant. */
   readonly endpoint: string
   readonly parameters: Json

@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { type QuoteBody, quoteBody } from '@tollbook/core/wire'
 import { z } from 'zod'
-import type { Ordered, Outcome, Product } from '../../src/product/product.ts'
+import type { CheckedOrder, Outcome, Product } from '../../src/product/product.ts'
 import { orderDigest } from '../../src/paywall/orderDigest.ts'
 import type { PaidRequest } from '../../src/paywall/paidRequest.ts'
 import { sell } from '../../src/paywall/paywall.ts'
@@ -255,7 +255,7 @@ function orderedOf(
   world: World,
   { path }: Product,
   job: { readonly word: number; readonly presentation: Presentation | undefined },
-): Ordered {
+): CheckedOrder {
   return {
     parameters: { word: job.word },
     endpoint: path,

@@ -8,11 +8,12 @@ import { type Paywall, sell } from './paywall.ts'
  * Sells, and adds to a refused proof what its rail has to say about it. A client of that rail then reads the refusal without
  * knowing our bodies.
  */
-export async function sellOnRails(
+export async function sellAndExplain(
   deps: Paywall,
   product: Product,
   request: PaidRequest,
 ): Promise<Answer | StreamedAnswer> {
+  // The explanation repeats the offer, and the parameters decide which price that is.
   let endpoint = product.path
   const answer = await sell(deps, product, {
     ...request,
