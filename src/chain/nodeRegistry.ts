@@ -52,9 +52,9 @@ export interface NodeRegistry {
   newestSlot(): number
   /** Duration of a slot, by the last polls. */
   slotMs(): number
-  /** For a transaction whose blockhash was valid in a state of this slot. */
+  /** Bound for a transaction whose blockhash was valid in a state of this slot. */
   boundAt(slot: number): LandingBound
-  /** For a transaction whose bytes exist by now. */
+  /** Bound for a transaction whose bytes exist by now. */
   landingBound(): LandingBound
 }
 

@@ -196,7 +196,7 @@ async function readProvider<Query, Data>(
     return { reading, answer }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    // Without time left, the provider was not asked.
+    // A provider that had no time left was not asked.
     if (leftMs > 0) liveness.noteFailure(provider.name, error)
     failures.push(error)
     if (error.kind !== 'not_covered') silent.push(provider.name)

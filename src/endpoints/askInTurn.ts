@@ -72,7 +72,7 @@ export async function askInTurn<Query, Data>(
       return answer
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
-      // Without time left, the provider was not asked.
+      // A provider that had no time left was not asked.
       if (leftMs > 0) liveness.noteFailure(provider.name, error)
       failures.push(error)
     }

@@ -2,7 +2,7 @@ import { type Article, hostOf } from './articles/article.ts'
 import { foldWords } from './articles/foldWords.ts'
 import { type Feed, ourFeeds } from './newsFeeds.ts'
 
-// After all articles that feeds have of their own sites; `news.trust` has the ranks of the other providers.
+// Rank after all articles that feeds have of their own sites. `news.trust` has the ranks of the other providers.
 const rankOfStrangers = 1_000
 
 /**

@@ -55,7 +55,7 @@ interface State extends LivenessDeps {
   gapMs: number
 }
 
-/** In memory of this instance. Without probes every provider counts as answering. */
+/** State is in memory of this instance. Without probes every provider counts as answering. */
 export function createLiveness(deps: LivenessDeps, providers: readonly ProbedProvider[]): Liveness {
   const startedAtMs = deps.clock.monotonicMs()
   const standings = providers

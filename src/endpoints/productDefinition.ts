@@ -40,7 +40,7 @@ export interface ProductHandler<P extends Json> {
   readonly parameters?: z.ZodType<P>
   /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
   readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
-  /** For a payment that has been made, where that differs from a new buyer. */
+  /** Reason that applies to a payment that has been made, where it differs from that for a new buyer. */
   readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
   /** True while a provider answers. Absent: the product needs none. */
   readonly providersAnswer?: () => boolean

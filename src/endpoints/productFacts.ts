@@ -11,7 +11,7 @@ export interface ProductFacts {
   readonly path: string
   readonly method: 'GET' | 'POST'
   readonly summary: string
-  /** In millionths of a US dollar. The definition has the default, an endpoint the operator's price. */
+  /** Price in millionths of a US dollar: the default in a definition, the operator's price in an endpoint. */
   readonly priceMicroUsd: bigint
   /** Variants with prices of the operator, such as models. */
   readonly variants?: readonly PricedVariant[]

@@ -46,7 +46,7 @@ function shareOf<Query, Data>(
   if (pace === undefined) return () => provider
   const max = lookupsPerWindow(pace)
   const all = openSharedCount?.(name, max)
-  // As many as the pace at most, which is hundreds.
+  // Has at most as many entries as the pace allows requests, which is hundreds.
   const taken: Taken[] = []
   const whyRefused = (lookup: Lookup): string | undefined => {
     const sinceMs = clock.monotonicMs() - windowMs

@@ -65,7 +65,7 @@ export function queryInteger(rule: IntegerRule) {
     .meta({ ...shownInteger(rule), default: rule.default })
 }
 
-/** Without a default, so that an order that does not name it stays as short as it was. */
+/** Has no default, so that an order that does not name it stays as short as it was. */
 export function optionalQueryInteger(rule: Omit<IntegerRule, 'default'>) {
   const expected = `must be a whole number from ${rule.min} to ${rule.max}, in digits`
   return z

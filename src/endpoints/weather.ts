@@ -35,7 +35,7 @@ export const weather = defineProduct({
   open: openWeather,
 })
 
-/** In the United States, which all providers cover. Several, because MET Norway is not asked twice within its `Expires`. */
+/** Places in the United States, which all providers cover. There are several, because MET Norway is not asked twice within its `Expires`. */
 const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
   { countryCode: 'US', latitude: 40.7143, longitude: -74.006 },
   { countryCode: 'US', latitude: 41.85, longitude: -87.65 },

@@ -21,7 +21,7 @@ export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates)
     async deliver(order, job): Promise<Outcome> {
       const currency = currencyOf(order)
       if (currency === undefined) return handler.deliver(order, job)
-      // At once: a coin and the rates are of the same minute.
+      // Both are requested at once, so that a coin and the rates are of the same minute.
       const [outcome, found] = await Promise.all([handler.deliver(order, job), rates.ask({}, job.payer)])
       if (outcome.kind !== 'delivered') return outcome
       return found.kind === 'failed' ? found : inCurrency(outcome, currency, found)

@@ -42,7 +42,7 @@ export interface PaymentLookup {
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
-  /** Without it no unsent answer is looked for. */
+  /** Digest of the order. Without it no unsent answer is searched. */
   readonly orderDigest?: string
 }
 

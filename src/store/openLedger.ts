@@ -42,9 +42,9 @@ export interface Ledger {
   readonly presentations: Presentations
   readonly priceLists: PriceListStore
   readonly settings: SettingStore
-  /** For kinds of streams that this service does not know. */
+  /** Kernel for kinds of streams that this service does not know. */
   readonly kernel: LedgerKernel
-  /** For the sealer, the news and the reports; nothing else reads tables. */
+  /** Handle for the sealer, the news and the reports; nothing else reads tables. */
   readonly database: Database
   /** Notices a database that goes backwards. */
   readonly history: Pick<LedgerHistory, 'problem' | 'lost'>

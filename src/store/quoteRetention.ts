@@ -30,7 +30,7 @@ export interface QuoteStorage {
   readonly oldestDays: number
 }
 
-/** For metrics: a growing table means that the retention job does not run. */
+/** Figures for metrics: a growing table means that the retention job does not run. */
 export async function readQuoteStorage(database: Database): Promise<QuoteStorage> {
   const { rows } = await readOrFault('the size of the quotes', () =>
     sql<{ bytes: number; oldest_days: number }>`select * from ledger.quote_storage()`.execute(database),

@@ -137,7 +137,7 @@ async function readTile(database: Reader, id: TileId, width: number): Promise<Ui
   return Buffer.concat(hashes)
 }
 
-/** For proofs: what was hashed when it was written. The sealer has compared it with the bodies. */
+/** Leaves for proofs, as they were hashed when they were written. The sealer has compared them with the bodies. */
 async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await database
     .selectFrom('ledger.events')

@@ -47,7 +47,7 @@ const callsAtOnceMax = 16
 const openMax = 100_000
 
 export interface ChainAuditOptions {
-  /** For a ledger that has no wallet on record. */
+  /** Wallet of a ledger that has none on record. */
   readonly paymentWallet: string | undefined
   /** Maximum age of a transfer on chain that the ledger does not have yet. */
   readonly recordedWithinMs: number

@@ -3,7 +3,7 @@ export class AuditBug extends Error {
   override readonly name = 'AuditBug'
 }
 
-/** For states that only a mistake of the audit itself can cause. Throws `AuditBug`. */
+/** Rejects states that only a mistake of the audit itself can cause. Throws `AuditBug`. */
 export function invariant(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new AuditBug(`expected that ${expectation}`)
 }

@@ -45,7 +45,7 @@ function isUnnamedJson(init: RequestInit | undefined): boolean {
   return !hasType && (body === undefined || typeof body === 'string' || ArrayBuffer.isView(body))
 }
 
-/** Without a proof: what is asked for the quote. */
+/** Request without a proof, which asks for the quote. */
 export function quoteRequestInit(content: PendingRequest, wallet: string, idempotencyKey: string): RequestInit {
   const headers = [...content.headers, [walletHeader, wallet], [keyHeader, idempotencyKey]] satisfies [string, string][]
   const body = content.bodyBase64 === undefined ? {} : { body: bodyOf(content.bodyBase64) }

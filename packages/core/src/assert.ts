@@ -4,7 +4,7 @@ export class Bug extends Error {
 }
 
 /**
- * For states that only a mistake in our code can cause. Throws `Bug`; never use it for input or a failure outside.
+ * Rejects states that only a mistake in our code can cause. Throws `Bug`; never use it for input or a failure outside.
  */
 export function assert(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new Bug(`expected that ${expectation}`)

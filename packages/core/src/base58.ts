@@ -24,7 +24,7 @@ export function isBase58Of32Bytes(text: string): boolean {
   return text.length <= 44 && decodeBase58(text, 32) !== undefined
 }
 
-/** For the data of an instruction on chain, whose length the chain has limited already. */
+/** Decodes the data of an instruction on chain, whose length the chain has limited already. */
 export function decodeBase58Data(text: string): Uint8Array | undefined {
   if (text === '') return new Uint8Array()
   return text.length <= dataCharactersMax && alphabet.test(text) ? base58.decode(text) : undefined

@@ -43,7 +43,7 @@ export function formatDecimal(amount: bigint, scale: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
-/** For the fields of an answer that the specification defines as JSON numbers; for display only. */
+/** Makes the JSON numbers that the specification defines for an answer. They are for display only. */
 export function displayNumber(amount: bigint, scale: number): number {
   return Number(formatDecimal(amount, scale))
 }

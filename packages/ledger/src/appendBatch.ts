@@ -8,7 +8,7 @@ import { queryPrepared } from './queryPrepared.ts'
 
 export type { QueryRunner }
 
-/** For callers that do not follow the history of the ledger. */
+/** Appends for callers that do not follow the history of the ledger. */
 export function appendBatch(
   runner: QueryRunner,
   batch: readonly Item[],

@@ -100,7 +100,7 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
-/** For reads: a failure is not a result, and the same query may succeed later. */
+/** Runs a read. Throws a retryable fault, because a failure is not a result and the same query may succeed later. */
 export async function readOrFault<T>(what: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

@@ -6,7 +6,7 @@ export interface Item {
   readonly step: string
   /** Number of events that the decision was made on; 0 for a new stream. */
   readonly expectedVersion: number
-  /** For steps that take a lease, and for no other. */
+  /** Present for steps that take a lease, and for no other. */
   readonly leaseMs?: number
   readonly events: readonly ItemEvent[]
   /** Versions of other streams that the decision was made on. */

@@ -11,7 +11,7 @@ export interface LastKnown {
 
 const itemsMax = 5_000
 
-/** In memory and bounded: after a restart a single source is not confirmed by it. */
+/** Known values are in memory and bounded: after a restart they confirm no single source. */
 export function createLastKnown(clock: Clock, heldMs: number): LastKnown {
   const perf = { now: () => clock.monotonicMs() }
   const held = new LRUCache<string, Figures>({ perf, ttlResolution: 0, ...cacheBound(itemsMax), ttl: heldMs })

@@ -37,7 +37,7 @@ export interface ModelRules {
   readonly outputTokensMax: (model?: string) => number
 }
 
-/** Before the configuration is known: the largest limit that can be configured. */
+/** Rules before the configuration is known: the largest limit that can be configured. */
 export const anyModel: ModelRules = { models: undefined, outputTokensMax: () => outputTokensMost }
 
 /** The largest limit of any model; `refuseTokens` checks that of the model that was chosen. */
@@ -55,7 +55,7 @@ export function refuseTokens(
   { model, tokensMax = 1 }: { readonly model?: string | undefined; readonly tokensMax?: number | undefined },
 ): string | undefined {
   const most = rules.outputTokensMax(model)
-  // Beyond the limits of all models, `tokenLimit` has refused it.
+  // `tokenLimit` has refused a number beyond the limits of all models.
   return tokensMax <= most || tokensMax > largestLimitOf(rules)
     ? undefined
     : `must be a whole number from 1 to ${most} for this model`

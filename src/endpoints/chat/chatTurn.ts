@@ -141,7 +141,7 @@ function cutReply(reply: ChatReply, charactersMax: number): ChatReply {
   return { ...reply, reply: cutText(reply.reply, charactersMax), finishReason: 'length' }
 }
 
-/** Without half of a surrogate pair at the end. */
+/** Cuts a text, and drops half of a surrogate pair at its end. */
 function cutText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
 }
@@ -215,7 +215,7 @@ export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<st
     const ended = new AbortController()
     const late = clock.sleep(Math.max(0, chatLimits.streamMsMax - spentMs), ended.signal).catch(() => undefined)
     const reading = rest.next()
-    // After a lost race its result is not used, so its failure is ignored.
+    // The result of a read that lost the race is not used, so its failure is ignored.
     reading.catch(() => undefined)
     try {
       return (await Promise.race([reading, late])) ?? { done: true as const, value: cutOff(model) }

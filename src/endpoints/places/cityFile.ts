@@ -67,7 +67,7 @@ interface Positions {
   readonly longitudes: Int32Array
 }
 
-/** On a flat map with the scale of the latitude, which is exact enough within 100 km. */
+/** Measures on a flat map with the scale of the latitude, which is exact enough within 100 km. */
 function nearestIn({ latitudes, longitudes }: Positions, latitude: number, longitude: number): number | undefined {
   const scale = Math.cos((latitude * Math.PI) / 180)
   let nearest: number | undefined

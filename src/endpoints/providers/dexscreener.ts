@@ -17,7 +17,7 @@ const pair = z.object({
   baseToken: z.object({ address: z.string(), symbol: unread, name: unread }),
   priceUsd: figure,
   liquidity: z.object({ usd: figure }).nullish(),
-  // Without trades in a period, its key is missing.
+  // The key of a period without trades is missing.
   priceChange: z.object({ h24: figure }).nullish().catch(undefined),
   volume: z.object({ h24: figure }).nullish().catch(undefined),
   fdv: figure.catch(undefined),

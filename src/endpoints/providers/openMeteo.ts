@@ -170,7 +170,7 @@ function stepsOf(answered: Forecast, fromMs: number): readonly ForecastStep[] {
       wind_speed_10m: table.wind_speed_10m[row],
       wind_direction_10m: table.wind_direction_10m[row],
       pressure_msl: table.pressure_msl[row],
-      // Of the hour before, unlike at MET Norway.
+      // The row has the precipitation of the hour before, unlike that of MET Norway.
       precipitation: table.precipitation[row + 1],
       cloud_cover: table.cloud_cover[row],
     }

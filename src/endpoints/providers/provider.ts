@@ -98,7 +98,7 @@ export function parseJson({ text, status }: Reply): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Without the cause: it quotes the body, and bodies must not reach logs.
+    // The cause is left out: it quotes the body, and bodies must not reach logs.
     throw new UpstreamFailure('bad_payload', `no JSON under HTTP ${status}`)
   }
 }

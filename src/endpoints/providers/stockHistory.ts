@@ -29,7 +29,7 @@ const percentMax = 12
 
 interface ExchangeTime {
   readonly nowMs: number
-  /** Of the exchange, so that days of several providers correspond. */
+  /** Time zone of the exchange, so that days of several providers correspond. */
   readonly timeZone: string
 }
 

@@ -13,11 +13,11 @@ import { numberOf, tokenObservation, type TokenProvider, type TokenWitness } fro
  * take a part of each limit.
  */
 
-/** Of the 300 a minute that are published. */
+/** The provider publishes a limit of 300 a minute. */
 const dexscreenerPace = { requests: 60, perSeconds: 60 }
-/** Of the 30 a minute that are published; buckets of four to six are refused beyond. */
+/** The provider publishes a limit of 30 a minute, but refuses more than a burst of four to six. */
 const geckoterminalPace = { requests: 8, perSeconds: 60 }
-/** Of the 30 a minute that are allowed without a key. */
+/** The provider allows 30 a minute without a key. */
 const jupiterPace = { requests: 20, perSeconds: 60 }
 
 /** All pools in which the token is the base; the deepest one has the price. */

@@ -5,7 +5,7 @@ import type { Presentation, Presentations } from '../../payment/presentations.ts
 export interface FirstPresentationDeps {
   readonly chain: Pick<ChainReader, 'landingBound' | 'timeMs'>
   readonly presentations: Presentations
-  /** For the operator's log: a proof that is presented again later may count as presented later. */
+  /** Called for the operator's log: a proof that is presented again later may count as presented later. */
   readonly onUnrecorded: (error: unknown, presented: Presented) => void
 }
 

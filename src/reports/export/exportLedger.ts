@@ -24,7 +24,7 @@ export type ExportTable = (typeof exportTables)[number]
 export interface ExportQuestion extends ExportRange {
   readonly format: ExportFormat
   readonly table: ExportTable
-  /** For the first line of a JSONL export, so that its checkpoint can be verified offline. */
+  /** Goes into the first line of a JSONL export, so that its checkpoint can be verified offline. */
   readonly verifierKey: string | undefined
   readonly signal: AbortSignal
   /** Writes a piece of the export; resolves when the next piece may come. */

@@ -109,7 +109,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   }
 }
 
-/** For the holders of wallets, on the public listener. */
+/** Routes for the holders of wallets, on the public listener. */
 function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenReports): readonly FreeRoute[] {
   const { keys, settings } = ledger
   const { origin } = settings

@@ -128,7 +128,7 @@ function hintOf(error: Error): string | undefined {
   return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
 }
 
-/** For a person who waits. A program gets one object at the end and nothing before. */
+/** Shows progress to a person. A program gets one object at the end and nothing before. */
 export function reportProgress({ stdout, stderr }: Streams, event: PaymentProgress): void {
   if (stdout.isTTY !== true) return
   if (event.kind === 'signed') stderr.write(`paying with ${event.payment.signature}\n`)
