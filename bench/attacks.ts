@@ -10,7 +10,7 @@ import type { Bench, BenchOptions, Yardstick } from './yardstick.ts'
 
 const addresses = Array.from({ length: 64 }, (_, n) => `127.0.2.${n + 1}`)
 const wavesSeconds = 2
-// Of the server: start, caches and the first rounds of its jobs.
+// Time for the server to settle: start, caches and the first rounds of its jobs.
 const settleMs = 4_000
 // Purchases a second that the attacks take as capacity; each sends ten times as many requests.
 const capacityPerSecond = 30

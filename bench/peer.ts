@@ -45,7 +45,7 @@ export const peer: Bench = {
 interface Sides {
   readonly ours: OurService
   readonly stock: StockService
-  /** Of ours, a second. */
+  /** Processor time of our idle server in a second. */
   readonly idle: Spent
   readonly stockIdle: Spent
 }

@@ -7,7 +7,7 @@ import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 
 export interface Ran {
-  /** Of the whole process, from its start to its end. */
+  /** Duration of the whole process, from its start to its end. */
   readonly ms: number
   readonly peakMb: number
   readonly output: string

@@ -14,7 +14,7 @@ export interface Bench {
 }
 
 export interface BenchOptions {
-  /** Of which the median counts. */
+  /** Number of rounds, of which the median counts. */
   readonly rounds: number
   readonly roundSeconds: number
   /** Paid requests of the memory bench. */

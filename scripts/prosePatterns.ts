@@ -41,6 +41,11 @@ export const openingPatterns: readonly ProsePattern[] = [
     pattern: /^Of (?:several|these|those|two|all|each|one|the many)\b[^.]*,/,
     advice: 'put the subject first: "Only the last of several changes counts."',
   },
+  {
+    name: 'headless Of',
+    pattern: /^Of (?:the|a|an|its|this|any|every|everything|another)\b[^,]*$/,
+    advice: 'start with the noun that the line below has: "Slot of the newest payment", "Digest of the body"',
+  },
   { name: 'Says', pattern: /^Says\b/, advice: 'name the actor and the act: "Reports …", "Returns …", "Logs …"' },
   { name: 'Told', pattern: /^Told\b/, advice: 'write "Called with …", "Receives …", "Notified of …"' },
 ]

@@ -40,7 +40,7 @@ async function walPosition(admin: pg.Client): Promise<number> {
   return Number(assertPresent(rows[0], 'the server has a position').bytes)
 }
 
-/** Of the updates of streams; counted once the sessions that made them are closed. */
+/** Share of HOT updates of streams, counted once the sessions that made them are closed. */
 export async function hotShare(adminUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: adminUrl })
   await client.connect()

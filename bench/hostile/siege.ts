@@ -34,11 +34,11 @@ export interface Siege {
   readonly duringDecoy: Phase
   readonly besieged: Phase
   readonly recovered: Phase
-  /** Of `/livez` on the port of the callers, each time on a new connection. */
+  /** Delays of `/livez` on the port of the callers, each on a new connection. */
   readonly probed: Probed
   /** The same on a listener of its own (HEALTH_PORT), which the earlier release does not have. */
   readonly probedApart: Probed | undefined
-  /** Of a process that does nothing but answer: the delay that the shared machine itself causes. */
+  /** Delays of a process that does nothing but answer, which the shared machine itself causes. */
   readonly probedControl: Probed
   readonly quietBytes: number
   readonly besiegedBytes: number

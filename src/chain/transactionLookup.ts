@@ -166,7 +166,7 @@ async function agree(search: Search, query: Query, record: TransactionRecord): P
   return { kind: 'unknown', why, slot: record.slot, isSeen: true }
 }
 
-/** Of everything that a verdict reads. */
+/** Digest of everything that a verdict reads. */
 function digestOf({ bytes, movements, balances, ...record }: TransactionRecord): string {
   const text = (baseUnits: bigint) => baseUnits.toString()
   return sha256Hex(

@@ -14,7 +14,7 @@ import { createLog, type Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { untilStopped } from './untilStopped.ts'
 
-/** Of the commands that can start local mode. */
+/** Option of the commands that can start local mode. */
 export function sampleUpstreamsOption(): Option {
   const help =
     'local mode only: sample prices, weather, news and chat, marked as samples. auto (default): used while no provider answers; always: no provider is queried; never: no samples'

@@ -5,7 +5,7 @@ import { daySeconds, postgresUrl, wholeNumber } from './variables.ts'
 export interface BurnSettings {
   /** A login of `tollbook_burner`, never the service's. */
   readonly databaseUrl: string | undefined
-  /** Of the delegate that burns. */
+  /** Key pair of the delegate that burns. */
   readonly keypairFile: string | undefined
   readonly everyMs: number
 }

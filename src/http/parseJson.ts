@@ -13,7 +13,7 @@ export const jsonLimits = {
   itemsMax: 1_000,
   /** As written, with its escapes. */
   nameBytesMax: 256,
-  /** Of a number or a literal. */
+  /** Length of a number or a literal. */
   scalarBytesMax: 40,
 } as const
 

@@ -59,7 +59,7 @@ interface Window {
 
 // About 15 MB. A flood from more clients than that in one window is a matter of admission, not of fairness.
 const clientsMax = 100_000
-// Of a sum of fractions of a window.
+// Rounding error of a sum of fractions of a window.
 const roundingError = 1e-6
 const reportedShare = 1 / 10
 const reportsMax = 1_000

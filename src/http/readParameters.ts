@@ -8,7 +8,7 @@ import { invalidRequest } from './transportError.ts'
 
 interface Sent {
   readonly queryText: string
-  /** Of a POST. */
+  /** Body of a POST. */
   readonly body: Buffer | undefined
 }
 

@@ -2,7 +2,7 @@ import type { OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle
 
 /** One round of a job that one instance does for all. */
 export interface ElectedWork {
-  /** Of the lease. */
+  /** Name of the lease. */
   readonly name: string
   /** Selects the open work of the job. */
   readonly question: OpenQuestion

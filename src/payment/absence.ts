@@ -33,7 +33,7 @@ export interface AbsenceReading {
 export interface AbsenceClaim {
   readonly signature: Signature
   readonly bound: LandingBound
-  /** Of every node in rotation. */
+  /** Readings of every node in rotation. */
   readonly readings: readonly AbsenceReading[]
 }
 

@@ -39,7 +39,7 @@ export type OpenQuestion =
 export interface OpenPayment {
   readonly reference: PaymentReference
   readonly createdAtMs: number
-  /** Of its first event. */
+  /** Position of its first event. */
   readonly position: number
 }
 

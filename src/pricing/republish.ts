@@ -3,7 +3,7 @@ import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
 /** The price on record against the price of the markets. */
 export interface RepublishQuestion {
-  /** Of the newest list on record. */
+  /** Token price of the newest list on record. */
   readonly listedAttoUsd: TokenPriceAttoUsd
   readonly listedAgeMs: number
   readonly marketAttoUsd: TokenPriceAttoUsd

@@ -17,7 +17,7 @@ type Price = { readonly price: number }
 
 interface Setting {
   readonly options?: Partial<SourceOptions<string, Price>>
-  /** Of the first provider. The second one is given time on a busy machine, too. */
+  /** Timeout of the first provider. The second one is given time on a busy machine, too. */
   readonly timeoutMs?: number
 }
 

@@ -10,7 +10,7 @@ import { errorBodies, kindOf, readSample, sampleAnswer, sampleTimeMs, withField 
 const london: WeatherQuery = { countryCode: 'GB', latitude: 51.50853, longitude: -0.12574 }
 const newYork: WeatherQuery = { countryCode: 'US', latitude: 40.7128, longitude: -74.006 }
 
-/** Of a sample: figures and time. */
+/** Figures and time of a sample. */
 function expected(name: string) {
   const { celsius, fahrenheit, humidity, description, asOf } = Object(readSample(name).expect['ok'])
   return { data: { temperature: { celsius, fahrenheit }, humidity, description }, asOfMs: Date.parse(asOf) }

@@ -63,7 +63,7 @@ export interface PlainServerOptions {
   readonly connectionLimits?: ConnectionLimits
   /** Addresses whose connections are left unread. */
   readonly turnsAway?: (address: string) => boolean
-  /** Of addresses whose requests are refused because of the load that they cause. */
+  /** Rest of addresses whose requests are refused because of the load that they cause. */
   readonly restSeconds?: (address: string) => number
   /** Whether a connection rests after such a refusal. Not by default. */
   readonly rests?: boolean

@@ -145,7 +145,7 @@ interface Attempt {
   readonly body: object
   /** The same as an item of the model. */
   readonly item: Item
-  /** Of a burn that is submitted. */
+  /** Round of a burn that is submitted. */
   readonly round?: number
 }
 
@@ -244,7 +244,7 @@ test.for([3])('of each role the ledger takes what the model takes, from seed %i'
     const owed = [...memory.balances()].find(([key]) => key.endsWith('Liabilities:BurnOwed'))?.[1] ?? 0n
     return !rounds.has(round) && owed > -1n ? 'more_than_owed' : undefined
   }
-  /** Of the service: items of its own steps, of the streams of other writers, and with leases that end at once. */
+  /** Items of the service: of its own steps, of the streams of other writers, and with leases that end at once. */
   const serviceItem = (): Item => {
     const stream = streamOf()
     const price = { price: 10n + BigInt(Math.floor(random() * 500)) }

@@ -96,7 +96,7 @@ export function release(stream: Uint8Array, expectedVersion: number, { price = 1
   return { stream, step: 'payment.release', expectedVersion, events: [event('RequestFailed', freed)] }
 }
 
-/** Of a released payment: it is not exposed again when it is final. */
+/** Finality of a released payment, which is not exposed again when it is final. */
 export function finalize(stream: Uint8Array, expectedVersion: number): Item {
   return { stream, step: 'payment.finalize', expectedVersion, events: [event('PaymentFinalized')] }
 }
@@ -107,7 +107,7 @@ export function refund(stream: Uint8Array, expectedVersion: number, { price = 10
   return { stream, step: 'payment.refund', expectedVersion, events: [event('RefundDue', owed)] }
 }
 
-/** Of a fulfilled payment: its shares stay owed, and become a loss. */
+/** Reversal of a fulfilled payment: its shares stay owed, and become a loss. */
 export function reverse(stream: Uint8Array, expectedVersion: number, { price = 1000n, of = mint }: Sum = {}): Item {
   const burn = (price * 3n) / 10n
   return {

@@ -22,7 +22,7 @@ function open(options: Partial<UpstreamOptions> = {}) {
 
 let items = 0
 
-/** Of another item each time, unless its path is given. */
+/** Asks for another item each time, unless a path is given. */
 async function failureOf(
   upstream: Upstream,
   read: (reply: Reply) => unknown = (reply) => reply,

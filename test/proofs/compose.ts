@@ -45,7 +45,7 @@ const options = command
 const urls = { plain: 'http://127.0.0.1:3402', tls: 'https://localhost', rpc: 'http://127.0.0.1:8899' }
 const answersAround = 8
 const healthyTriesMax = 300
-// Of any event, on a slow machine: it is a bound, and not a promise.
+// Gap of any event on a slow machine: a bound, and not a promise.
 const gapMaxMs = 30_000
 
 async function prove(): Promise<void> {
@@ -100,7 +100,7 @@ async function proveStack(proof: Proof): Promise<void> {
 interface Proof {
   readonly stack: Stack
   readonly wrong: string[]
-  /** Of the paying command. */
+  /** Home of the paying command. */
   readonly home: string
 }
 

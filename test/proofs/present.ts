@@ -25,7 +25,7 @@ export interface Presented {
   readonly code: string | undefined
   readonly reason: string | undefined
   readonly replayed: boolean
-  /** Of a 200: `data`, as it was sent. */
+  /** Text of `data` in a 200, as it was sent. */
   readonly data: string | undefined
   readonly retryAfterMs: number
 }

@@ -28,7 +28,7 @@ export interface SpawnOptions {
   readonly nodeOptions?: readonly string[]
   /** `ignore` for a server that is expected to fail. */
   readonly stderr?: 'inherit' | 'ignore'
-  /** Of another release; this one's by default. */
+  /** Entry point of another release; by default that of this one. */
   readonly entry?: string
 }
 

@@ -322,7 +322,7 @@ test.each(['beancount', 'hledger'] as const)(
   },
 )
 
-/** Of 6 decimals. */
+/** Base units of an amount with 6 decimals. */
 function unitsOf(amount: string): bigint {
   const [whole = '', fraction = ''] = amount.replace('-', '').split('.')
   const units = BigInt(whole + fraction.padEnd(6, '0'))

@@ -37,7 +37,7 @@ const reports = createReports(ledger.database, { mint: sampleMint, decimals: 6 }
 const keys = { kty: key.kty, crv: key.crv, x: key.x }
 
 const statementNow = async () => signClosing(key, await reports.closing({ month, nowMs: startMs }))
-/** Of the figures only the time of issue may differ. */
+/** Figures without the time of issue, which alone may differ. */
 const figuresOf = ({ statement }: SignedClosing) => ({ ...statement, issuedAt: '' })
 const seal = async () => {
   while ((await sealNext({ ...ledger, sign })).sealedEvents > 0);

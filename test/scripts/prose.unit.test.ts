@@ -9,6 +9,7 @@ const bad: readonly (readonly [string, string])[] = [
   ['headless How', 'How far the chain was.'],
   ['headless How', 'How many are read at a time.'],
   ['inverted opening', 'Of several changes, only the last one counts.'],
+  ['headless Of', 'Of the last comparison; gone with the next one that succeeds.'],
   ['inverted opening', 'By whom it was sent.'],
   ['Says', 'Says that the query succeeded.'],
   ['Told', 'Told of each event.'],
@@ -65,6 +66,7 @@ const bad: readonly (readonly [string, string])[] = [
 ]
 
 const good: readonly string[] = [
+  'Of the 100 payments, three failed.',
   'Differences between chain and ledger, ignoring the slot.',
   'What if the node is behind?',
   'Who signs the checkpoint?',

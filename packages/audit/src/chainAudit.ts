@@ -272,7 +272,7 @@ interface RecordedTransaction {
 
 interface RecordedChange extends RecordedTransaction {
   readonly mint: string
-  /** Of a payment token account's balance. */
+  /** Change of a payment token account's balance. */
   readonly changeBaseUnits: bigint
   /** The accounts that it may be of. */
   readonly accounts: readonly PaidAccount[]

@@ -15,7 +15,7 @@ const numericHeadBytes = 8
 export class CopyRow {
   bytes: Buffer = Buffer.alloc(0)
   #at = 0
-  /** Of the field that was read last. */
+  /** Start of the field that was read last. */
   start = 0
   end = 0
 
@@ -161,5 +161,5 @@ const plainRangeBytes = 25
 const lowerInclusive = 2
 // Dimensions, null flag, element type, then for the one dimension its count and lower bound.
 const arrayHeadBytes = 20
-// Of an int4.
+// Size of an int4.
 const elementBytes = 4

@@ -8,7 +8,7 @@ import type { AuditedSplit } from './auditedSplit.ts'
 export interface SettingPeriod {
   readonly number: number
   readonly text: string
-  /** Of the event that records it. */
+  /** Position of the event that records it. */
   readonly position: number
   readonly fromMs: number
   readonly untilMs: number

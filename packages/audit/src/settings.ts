@@ -12,7 +12,7 @@ export interface SettingSeen {
   readonly number: number
   readonly position: number
   readonly validFromMs: number
-  /** Of the body. */
+  /** Digest of the body. */
   readonly digest: number
 }
 

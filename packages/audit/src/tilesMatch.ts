@@ -18,7 +18,7 @@ interface FullTile {
   readonly index: number
   /** Characters for bytes. */
   readonly hashes: string
-  /** Of the subtree over them. */
+  /** Root of the subtree over them. */
   root: string
 }
 

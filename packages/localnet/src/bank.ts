@@ -52,7 +52,7 @@ export interface ForkPoint {
 export interface BankDeps {
   readonly opened: OpenedChain
   readonly clock: Clock
-  /** Of the bank that this one branches off. */
+  /** Origin of the bank that this one branches off. */
   readonly origin?: BankOrigin
 }
 

@@ -54,7 +54,7 @@ function accountsOwnedBy({ slot, engine, older }: BankStateDeps, program: Uint8A
 
 interface TokenAccountSearch {
   readonly account: BankState['account']
-  /** Of the newest state, by the index. */
+  /** Addresses in the newest state, by the index. */
   readonly listed: readonly Uint8Array[]
   readonly matches: (account: TokenAccount) => boolean
 }

@@ -4,7 +4,7 @@ import type { Clock } from '@tollbook/core/clock'
 /** Browser time that each payment has left. A payment that has bought its answer is never used again. */
 export interface PaymentBudgets {
   start(payment: string): Spending
-  /** Of all attempts that have ended. */
+  /** Time of all attempts that have ended. */
   spentMs(payment: string): number
 }
 

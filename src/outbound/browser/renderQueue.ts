@@ -170,7 +170,7 @@ function firstOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): 
   return best.job
 }
 
-/** Of equals the first of the list. */
+/** Returns the job whose user has used the most, and the first of several with equal use. */
 function lastOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): T | undefined {
   return [...jobs].sort((one, other) => useOf(state, other) - useOf(state, one))[0]
 }

@@ -13,7 +13,7 @@ export interface AnyEvent {
  */
 export interface EventDefinition<Event extends AnyEvent> {
   readonly kind: Event['kind']
-  /** Of the body without its header. */
+  /** Schema of the body without its header. */
   readonly schema: z.ZodType<Event>
   /** Method syntax on purpose: definitions of different events are in one list. */
   postings(event: Event): readonly Posting[]

@@ -21,7 +21,7 @@ interface KnownPayer {
   earned: number
   /** Newest payments that have earned a sending. One that is presented many times at once is verified as often. */
   counted: readonly Signature[]
-  /** Of the newest payment seen. */
+  /** Slot of the newest payment seen. */
   slot: number
   /** Token accounts of the wallet alone, with what they held after that payment. */
   heldBaseUnits: ReadonlyMap<Address, bigint>

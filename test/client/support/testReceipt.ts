@@ -22,7 +22,7 @@ export interface ReceiptTerms {
   readonly overburnedBaseUnits?: bigint
   readonly position?: number
   readonly leafHash?: string
-  /** Of a payment that the first release verified: without price list and split. */
+  /** Receipt of a payment that the first release verified: without price list and split. */
   readonly ofFirstRelease?: boolean
 }
 

@@ -99,7 +99,7 @@ function answerStream(socket: Socket, reply: (query: Buffer) => Buffer | undefin
 interface Question {
   readonly name: string
   readonly type: 'A' | 'AAAA' | undefined
-  /** Of the first byte after it. */
+  /** Offset of the first byte after it. */
   readonly end: number
 }
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { assertPresent } from '@tollbook/core/assert'
 
 export interface CsvSums {
-  /** Of each column whose name says that it holds base units. */
+  /** Sum of each column whose name says that it holds base units. */
   readonly sums: ReadonlyMap<string, bigint>
   readonly rows: number
 }

@@ -17,13 +17,13 @@ import { seedLedger } from './seedLedger.ts'
 export interface FinanceService extends AsyncDisposable {
   readonly baseUrl: string
   readonly financeToken: string
-  /** Of the seed: fewer than asked for when the time was over. */
+  /** Payments of the seed: fewer than requested when the time was over. */
   readonly payments: number
   /** Configuration of a command of the service. */
   readonly env: Readonly<Record<string, string>>
   /** Signature of the sale. */
   readonly signature: string
-  /** Of its receipt. */
+  /** Id of its receipt. */
   readonly receiptId: string
   /** A path below /api/finance, asked as an auditor. */
   ask(path: string): Promise<Response>

@@ -133,7 +133,7 @@ async function makeReferences(session: Session, factor: number): Promise<void> {
   await session.query('create index on seed.copies (stream); analyze seed.copies')
 }
 
-// Of an event at `seq` in the item at `first`: all items before it happened `factor` times, and its own `copy` times.
+// Place of an event at `seq` in the item at `first`: all items before it happened `factor` times, and its own `copy` times.
 const place = (item: { first: string; events: string }) => `(${item.first} - 1) * $1 + c.copy * ${item.events} + 1`
 
 const writeEvents = `

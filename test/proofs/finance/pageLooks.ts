@@ -32,7 +32,7 @@ export interface OpenedPage {
   readonly page: Page
   /** Addresses that it has asked for. */
   readonly asked: readonly string[]
-  /** Of its console. */
+  /** Errors of its console. */
   readonly errors: readonly string[]
 }
 
