@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import type { Meta, Outcome } from '../product/product.ts'
+import type { Failure, Meta } from '../product/product.ts'
 import {
   askInTurn,
   askOne,
@@ -16,6 +16,7 @@ import { cacheBound } from './cacheBound.ts'
 import { createLiveness, type Liveness } from './liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './providers/provider.ts'
+import { type AnswerWords, failureOfCode, failureOfError, tooManyMisses } from './sourceFailure.ts'
 import { createProviderShares, type Lookup, type ProviderShares } from './providerShares.ts'
 import { type Credit, creditMeta, creditsOf } from './providers/providerTerms.ts'
 
@@ -41,11 +42,9 @@ export type SourceFinding<Data> =
       readonly details: Readonly<Record<string, Json>>
       readonly meta: Meta
     }
-  | Extract<Outcome, { kind: 'failed' }>
+  | Failure
 
-export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data> {
-  /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
-  readonly what: string
+export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data>, AnswerWords {
   readonly keyOf: (query: Query) => string
   /** Whether the item certainly exists. Absent: it is known once a provider has answered it. */
   readonly isListed?: (query: Query) => boolean
@@ -59,8 +58,6 @@ export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, 
   readonly agreement?: AgreementPolicy<Query>
   /** Credits that are due for every answer, besides those of its providers. */
   readonly credits?: readonly Credit[]
-  /** Advice for a caller whose answer does not exist. */
-  readonly hint?: string
 }
 
 const rememberedMax = 5_000
@@ -85,14 +82,13 @@ export function createSource<Query, Data>(
   const misses = createMissBudget(clock)
   const shares = createProviderShares(deps, options.providers)
   const liveness = openLiveness(deps, options)
-  const ageMsOf = ({ fetchedAtMs }: ProviderAnswer<Data>) => clock.monotonicMs() - fetchedAtMs
   const cache = createCache({ clock, options, liveness, shares })
   const lookupOf = (query: Query, buyer: string | undefined): Lookup => {
     return { buyer, isListed: proven.has(keyOf(query)) || options.isListed?.(query) === true }
   }
   const isAtHand = (query: Query) => {
     const found = cache.peek(keyOf(query), { allowStale: true })
-    return found !== undefined && ageMsOf(found) <= options.freshMs + options.staleMs
+    return found !== undefined && ageMsOf(clock, found) <= options.freshMs + options.staleMs
   }
   return {
     whyUnavailable(query, buyer) {
@@ -118,19 +114,23 @@ export function createSource<Query, Data>(
           kind: 'found',
           data: found.observation.data,
           details: found.observation.details ?? {},
-          meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(found) }),
+          meta: metaOf({ ...deps, credits }, found, { askedAtMs, ageMs: ageMsOf(clock, found) }),
         }
       } catch (error) {
-        if (error instanceof ProvidersFailed) return failureOf(options, error)
+        if (error instanceof ProvidersFailed) return failureOfError(options, error)
         if (!(error instanceof ItemUnknown)) throw error
         isMiss = true
         missing.set(key, true)
-        return failedOf(options, 'NO_DATA')
+        return failureOfCode(options, 'NO_DATA')
       } finally {
         endLookup(isMiss)
       }
     },
   }
+}
+
+function ageMsOf(clock: Clock, { fetchedAtMs }: Pick<ProviderAnswer<unknown>, 'fetchedAtMs'>): number {
+  return clock.monotonicMs() - fetchedAtMs
 }
 
 interface CacheDeps<Query, Data> extends SourceProviders<Query, Data> {
@@ -140,7 +140,6 @@ interface CacheDeps<Query, Data> extends SourceProviders<Query, Data> {
 
 function createCache<Query, Data>({ clock, options, liveness, shares }: CacheDeps<Query, Data>) {
   const { agreement, freshMs, staleMs } = options
-  const ageMsOf = ({ fetchedAtMs }: ProviderAnswer<Data>) => clock.monotonicMs() - fetchedAtMs
   return new LRUCache<string, ProviderAnswer<Data>, { readonly query: Query; readonly lookup: Lookup }>({
     perf: { now: () => clock.monotonicMs() },
     ttlResolution: 0,
@@ -154,20 +153,13 @@ function createCache<Query, Data>({ clock, options, liveness, shares }: CacheDep
           : await askForAgreement(asking, agreement, query)
       } catch (error) {
         const mayStandIn = error instanceof ProvidersFailed && !(error instanceof ProvidersDiffer)
-        if (old === undefined || !mayStandIn || ageMsOf(old) > freshMs + staleMs) throw error
+        if (old === undefined || !mayStandIn || ageMsOf(clock, old) > freshMs + staleMs) throw error
         entry.ttl = staleRetryMs
         return old
       }
     },
   })
 }
-
-const tooManyMisses = {
-  kind: 'failed',
-  code: 'UPSTREAM_FAILED',
-  message:
-    'this wallet asked for 3 items within 10 minutes that no provider knows, so no more are looked up for it; wait ten minutes',
-} as const
 
 interface SourceProviders<Query, Data> {
   readonly options: SourceOptions<Query, Data>
@@ -230,30 +222,4 @@ function metaOf<Data>(
     ...creditMeta([...creditsOf(usedProviders), ...credits]),
     ageSeconds: Math.floor(ageMs / 1000),
   }
-}
-
-function failedOf<Query, Data>(
-  { what, hint }: SourceOptions<Query, Data>,
-  code: 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT',
-): Extract<Outcome, { kind: 'failed' }> {
-  const help = hint === undefined ? 'check the spelling' : `check the spelling: ${hint}`
-  const said = {
-    NO_DATA: `no provider has ${what} for this request; ${help}`,
-    UPSTREAM_FAILED: `no provider of ${what} gave a usable answer; repeat with the same proof`,
-    UPSTREAM_TIMEOUT: `no provider of ${what} answered in time; repeat with the same proof`,
-  }
-  return { kind: 'failed', code, message: said[code] }
-}
-
-function failureOf<Query, Data>(
-  options: SourceOptions<Query, Data>,
-  error: ProvidersFailed,
-): Extract<Outcome, { kind: 'failed' }> {
-  if (!(error instanceof ProvidersDiffer)) return failedOf(options, error.code)
-  const { what } = options
-  const why = error.isAlone
-    ? `only one provider of ${what} answers, and its answer needs the confirmation of another`
-    : `the providers of ${what} differ from each other by more than their tolerance`
-  const message = `${why}, so none is sold; repeat with the same proof`
-  return { kind: 'failed', code: 'UPSTREAM_FAILED', message }
 }

@@ -1,0 +1,43 @@
+import type { Failure } from '../product/product.ts'
+import type { ProvidersFailed } from './askInTurn.ts'
+import { ProvidersDiffer } from './askForAgreement.ts'
+
+/** Words for an answer, in failures that the caller reads. */
+export interface AnswerWords {
+  /** The kind of answer, in words for the caller: `a cryptocurrency price`. */
+  readonly what: string
+  /** Advice for a caller whose answer does not exist. */
+  readonly hint?: string
+}
+
+export const tooManyMisses = {
+  kind: 'failed',
+  code: 'UPSTREAM_FAILED',
+  message:
+    'this wallet asked for 3 items within 10 minutes that no provider knows, so no more are looked up for it; wait ten minutes',
+} as const
+
+/** The failure of an answer that no provider has, or that none gave. */
+export function failureOfCode(
+  { what, hint }: AnswerWords,
+  code: 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT',
+): Failure {
+  const help = hint === undefined ? 'check the spelling' : `check the spelling: ${hint}`
+  const said = {
+    NO_DATA: `no provider has ${what} for this request; ${help}`,
+    UPSTREAM_FAILED: `no provider of ${what} gave a usable answer; repeat with the same proof`,
+    UPSTREAM_TIMEOUT: `no provider of ${what} answered in time; repeat with the same proof`,
+  }
+  return { kind: 'failed', code, message: said[code] }
+}
+
+/** The failure behind the errors of the providers. */
+export function failureOfError(words: AnswerWords, error: ProvidersFailed): Failure {
+  if (!(error instanceof ProvidersDiffer)) return failureOfCode(words, error.code)
+  const { what } = words
+  const why = error.isAlone
+    ? `only one provider of ${what} answers, and its answer needs the confirmation of another`
+    : `the providers of ${what} differ from each other by more than their tolerance`
+  const message = `${why}, so none is sold; repeat with the same proof`
+  return { kind: 'failed', code: 'UPSTREAM_FAILED', message }
+}
