@@ -3,7 +3,7 @@ import { subjectForms } from '../diagnosis/readSubject.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
 import { explanationText } from './explanationText.ts'
-import { decide, type DecisionFlags } from './refund.ts'
+import { runDecision, type DecisionFlags } from './refund.ts'
 import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 const unknownExitCode = 4
@@ -40,7 +40,7 @@ export function explainCommand(deps: CommandDeps): Command {
     })
     .action((subject: string, flags: ExplainFlags) =>
       flags['book'] === true
-        ? decide(deps, 'record', { payment: subject, flags })
+        ? runDecision(deps, 'record', { payment: subject, flags })
         : explainOne(deps, subject, flags.json === true),
     )
 }

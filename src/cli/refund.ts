@@ -38,13 +38,13 @@ export function refundCommand(deps: CommandDeps): Command {
       .requiredOption('--by <name>', 'the person who decides; recorded with the login')
       .option('--role <role>', 'finance or support; sets the largest amount', 'finance')
   add('approve', 'approve the debts of a payment: undelivered, overpaid or unmatched').action(
-    (payment: string, flags: DecisionFlags) => decide(deps, 'approve', { payment, flags }),
+    (payment: string, flags: DecisionFlags) => runDecision(deps, 'approve', { payment, flags }),
   )
   add('grant', 'refund the price of an answer that was delivered; once for each payment')
     .option('--amount <tokens>', 'part of the price (default: all of it)')
-    .action((payment: string, flags: DecisionFlags) => decide(deps, 'grant', { payment, flags }))
+    .action((payment: string, flags: DecisionFlags) => runDecision(deps, 'grant', { payment, flags }))
   add('record', 'record a transfer that was never presented, or a due refund, at once').action(
-    (payment: string, flags: DecisionFlags) => decide(deps, 'record', { payment, flags }),
+    (payment: string, flags: DecisionFlags) => runDecision(deps, 'record', { payment, flags }),
   )
   for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
   return command
@@ -56,7 +56,7 @@ interface Decision {
 }
 
 /** Records the decision and prints it as one JSON line. */
-export function decide(deps: CommandDeps, action: RefundAction, { payment, flags }: Decision): Promise<void> {
+export function runDecision(deps: CommandDeps, action: RefundAction, { payment, flags }: Decision): Promise<void> {
   return withDiagnosis(deps, 'finance', async (diagnosis) => {
     const subject = readSubject(payment)
     if (subject?.kind !== 'payment')

@@ -101,7 +101,7 @@ function createDiscoveryRoutes(deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'ad
   ]
 }
 
-/** A page for people. Programs get what every unknown path answers, as before the page. */
+/** Serves the page to browsers. Programs get a 404, as from every unknown path. */
 async function serveHome(request: FreeRequest, page: (request: FreeRequest) => Promise<PublicBody>) {
   const vary = { vary: 'accept' }
   if (prefersHtml(request.header('accept'))) return publicAnswer(await page(request), { ...pageHeaders, ...vary })

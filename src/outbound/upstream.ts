@@ -248,7 +248,7 @@ async function tryAgain<T>(state: State, request: UpstreamRequest, read: (reply:
   }
 }
 
-/** Only what may be over in a moment; never a limit, and never a time-out, which has used up the time. */
+/** A retry helps only if the failure may be over in a moment: not after a limit, and not after a time-out, which has used up the time. */
 function mayHelp(error: unknown): boolean {
   return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
 }

@@ -48,7 +48,7 @@ export function readPendingPayment(text: string): PendingPayment | undefined {
   try {
     return pendingPayment.safeParse(JSON.parse(text)).data
   } catch {
-    // No JSON.
+    // The text is not JSON, so it is not a stored payment.
     return undefined
   }
 }

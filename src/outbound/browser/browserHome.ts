@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const prefix = 'tollbook-browser-'
 
-/** A folder for one browser: profile, temporary files, what its wrapper is written to. Named by us, who remove it. */
+/** Creates the folder of one browser: its profile, its temporary files and the output of its wrapper. The caller removes it. */
 export function createBrowserHome(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }
