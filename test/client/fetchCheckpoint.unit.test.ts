@@ -16,7 +16,7 @@ test('a service that does not answer may be asked again', async () => {
 
 const notProofs = ['', '[]', '{}', '{"data":{}}', '{"data":{"path":"AAAA"}}', '{"data":{"path":["not base64"]}}']
 
-test.each(notProofs)('an answer without a consistency proof is no empty proof: %s', async (body) => {
+test.each(notProofs)('an answer without a consistency proof is not an empty proof: %s', async (body) => {
   const fetch = () => Promise.resolve(new Response(body))
   await expect(fetchConsistency(baseUrl, { from: 3, to: 4, fetch })).rejects.toMatchObject({ retryable: true })
 })

@@ -5,7 +5,7 @@ import type { PriceListEvent } from './settingEvents.ts'
 
 interface PriceList {
   readonly number: number
-  /** Of its prices. A list has about nine, so the lists of a year take a few megabytes. */
+  /** Digests of its prices. A list has about nine, so the lists of a year take a few megabytes. */
   readonly digests: readonly number[]
   readonly split: AuditedSplit
   /** When the next list was recorded; Infinity while there is none. */
