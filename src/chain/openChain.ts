@@ -41,6 +41,12 @@ const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastVa
 // A node that takes longer is as good as gone; there may be another one.
 const timeoutMs = 5_000
 
+/** At start no answer is most often a wrong address, so the operator needs the name of the variable. */
+function nameSetting(error: unknown): never {
+  if (!(error instanceof Fault && error.retryable)) throw error
+  throw new Fault('no node of SOLANA_RPC_URLS answers', { cause: error, retryable: true })
+}
+
 /** Reads the terms of payment from the chain, and makes sure that all nodes are on the same one. */
 export async function openChain(options: ChainOptions): Promise<Chain> {
   const { rpcUrls: urls, log, commitment, clock = systemClock, limits = defaultNodeLimits } = options
@@ -65,7 +71,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
   return {
     nodes,
     clockSkewMaxMs: limits.clockSkewMaxMs,
-    terms: await readTerms(),
+    terms: await readTerms().catch(nameSetting),
     readTerms,
     reader: createSolanaChainReader(deps),
     finality: createSolanaFinalityReader(deps),

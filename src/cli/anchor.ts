@@ -3,7 +3,7 @@ import { anchorCheckpoint } from '@tollbook/client/anchorCheckpoint'
 import { fetchCheckpoint } from '@tollbook/client/fetchCheckpoint'
 import { readKeypair } from '@tollbook/client/keypairFile'
 import { encodeBase64 } from '@tollbook/core/base64'
-import { describeError, Fault } from '@tollbook/core/fault'
+import { errorText, Fault } from '@tollbook/core/fault'
 import { readConfig } from '../config.ts'
 import { writeFileAtomically } from '../store/writeFileAtomically.ts'
 import type { CommandDeps } from './commandDeps.ts'
@@ -73,7 +73,7 @@ async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSi
       return unavailableExitCode
     }
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
+    deps.stderr.write(`${errorText(error)}\n`)
     return error instanceof Fault && error.retryable ? unavailableExitCode : usageExitCode
   }
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { systemClock } from '@tollbook/core/clock'
-import { Fault } from '@tollbook/core/fault'
+import { errorText, Fault } from '@tollbook/core/fault'
 import { burnUntilStopped } from '../burn/burnLoop.ts'
 import type { BurnOutcome } from '../burn/burnRound.ts'
 import { type Burner, openBurner } from '../burn/openBurner.ts'
@@ -78,7 +78,7 @@ async function runOnce(deps: CommandDeps, log: Log): Promise<number> {
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    deps.stderr.write(`${error.message}\n`)
+    deps.stderr.write(`${errorText(error)}\n`)
     return exitCodeOf(error)
   }
 }

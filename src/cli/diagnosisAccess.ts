@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Fault } from '@tollbook/core/fault'
+import { errorText, Fault } from '@tollbook/core/fault'
 import { type Config, readConfig } from '../config.ts'
 import { openDiagnosis, type OpenDiagnosis } from '../diagnosis/openDiagnosis.ts'
 import { silentLog } from '../primitives/log.ts'
@@ -23,7 +23,7 @@ export async function withDiagnosis(
     }
   } catch (error) {
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${error.message}\n`)
+    deps.stderr.write(`${errorText(error)}\n`)
     deps.setExitCode(exitCodeOf(error))
   }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { type FaucetProblem, fundWallet } from '@tollbook/client/faucet'
 import { readKeypair } from '@tollbook/client/keypairFile'
-import { describeError, Fault } from '@tollbook/core/fault'
+import { errorText, Fault } from '@tollbook/core/fault'
 import { unavailableExitCode } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
@@ -47,7 +47,7 @@ async function give(deps: CommandDeps, gift: FaucetGift): Promise<number> {
     return 0
   } catch (error) {
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
+    deps.stderr.write(`${errorText(error)}\n`)
     return error instanceof Fault && error.retryable ? unavailableExitCode : usageExitCode
   }
 }

@@ -23,6 +23,8 @@ const jwk = z.object({ x: z.base64url() })
  * for another ledger they would be wrong.
  */
 export async function findLedger(home: string, database: string | undefined): Promise<LedgerPlace> {
+  if (database !== undefined && !/^postgres(?:ql)?:\/\//.test(database))
+    throw new UsageProblem('--database', 'must be a postgres:// URL')
   const config = readConfig()
   const local = await readLocalJson(join(home, 'local.json'))
   const { ledger, reportsDatabaseUrl } = config

@@ -1,4 +1,4 @@
-import { Fault } from '@tollbook/core/fault'
+import { errorText, Fault } from '@tollbook/core/fault'
 import type { Payout } from '../payout/openPayout.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { openPayoutAccess } from './payoutAccess.ts'
@@ -24,7 +24,7 @@ export async function runPayout(deps: CommandDeps, work: (payout: Payout) => Pro
       return
     }
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${error.message}\n`)
+    deps.stderr.write(`${errorText(error)}\n`)
     deps.setExitCode(exitCodeOf(error))
   }
 }

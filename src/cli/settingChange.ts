@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
-import { describeError, Fault } from '@tollbook/core/fault'
+import { errorText, Fault } from '@tollbook/core/fault'
 import { settingText } from '../payment/configuredSettings.ts'
 import { receiptKeyId, publicReceiptKey } from '../payment/receiptKeys.ts'
 import {
@@ -124,7 +124,7 @@ async function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) =
     }
   } catch (error) {
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
+    deps.stderr.write(`${errorText(error)}\n`)
     deps.setExitCode(exitCodeOf(error))
   }
 }

@@ -5,7 +5,7 @@ import { fetchConsistency, fetchSignedCheckpoint } from '@tollbook/client/fetchC
 import { type NoteVerifier, readCheckpoint } from '@tollbook/core/checkpoint'
 import { isoTime } from '@tollbook/core/clock'
 import { openCosignature, readWitnessKey } from '@tollbook/core/cosignature'
-import { describeError, Fault } from '@tollbook/core/fault'
+import { errorText, Fault } from '@tollbook/core/fault'
 import { writeFileAtomically } from '../store/writeFileAtomically.ts'
 import { exitCodeOf } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
@@ -68,7 +68,7 @@ async function cosign(deps: CommandDeps, options: WitnessOptions): Promise<numbe
     return 0
   } catch (error) {
     if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${error instanceof Fault ? describeError(error) : error.message}\n`)
+    deps.stderr.write(`${errorText(error)}\n`)
     return exitCodeOf(error)
   }
 }

@@ -66,7 +66,7 @@ export async function listen(serve: RequestListener, { host, port, ...options }:
   })
   const sockets = guardConnections(server, guard)
   const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
-    throw new Fault(`cannot listen on ${host}:${port}: is it taken? choose another port`, {
+    throw new Fault(`cannot listen on ${host}:${port}: the address must be one of this machine, and the port free`, {
       cause: error,
       retryable: false,
     })

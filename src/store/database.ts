@@ -17,3 +17,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 export function databaseOn(pool: Pool): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
+
+/** True for SQLSTATE `insufficient_privilege`: the login works, and lacks a right. */
+export function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '42501'
+}

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { Fault } from '@tollbook/core/fault'
 import { migrate as migrateLedger, type SchemaSources } from '@tollbook/ledger/migrate'
+import { isDenied } from './database.ts'
 
 function folder(path: string): string {
   return fileURLToPath(new URL(`../../migrations${path}`, import.meta.url))
@@ -14,6 +16,12 @@ export interface MigrateOptions {
 }
 
 /** Brings the schema up to this code's version. Names of the files that were applied now. */
-export function migrate({ databaseUrl }: MigrateOptions): Promise<readonly string[]> {
-  return migrateLedger({ databaseUrl, sources: schemaSources })
+export async function migrate({ databaseUrl }: MigrateOptions): Promise<readonly string[]> {
+  try {
+    return await migrateLedger({ databaseUrl, sources: schemaSources })
+  } catch (error) {
+    if (!isDenied(error)) throw error
+    const advice = 'the role of MIGRATION_DATABASE_URL must own the database and be allowed to create roles'
+    throw new Fault(advice, { cause: error, retryable: false })
+  }
 }

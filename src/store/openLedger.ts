@@ -9,7 +9,7 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../primitives/log.ts'
-import { type Database, databaseOn, openDatabase } from './database.ts'
+import { type Database, databaseOn, isDenied, openDatabase } from './database.ts'
 import { readDatabaseClockMs } from './databaseClock.ts'
 import { findCommitProblem, findDurabilityProblem } from './durability.ts'
 import { createElection, type Election } from './election.ts'
@@ -92,7 +92,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   await requireSchema(database, log)
   schemaFits = true
   const strangers = openDatabase({ ...options, connectionsMax: strangerConnectionsMax, onConnect })
-  await history.compare(pool)
+  await history.compare(pool).catch(refuseOtherLogins)
   const inner = createLedger({
     pool,
     clock,
@@ -131,6 +131,13 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       await Promise.all([database.destroy(), strangers.destroy()])
     },
   }
+}
+
+/** Comparing the history is the first call that readers of the ledger may not make. */
+function refuseOtherLogins(error: unknown): never {
+  if (!isDenied(error)) throw error
+  const advice = 'the login of DATABASE_URL lacks rights of the service; make it a member of tollbook_service'
+  throw new Fault(advice, { cause: error, retryable: false })
 }
 
 async function requireSchema(database: Database, log: Log): Promise<void> {

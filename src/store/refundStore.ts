@@ -14,7 +14,7 @@ import {
   type RefundState,
   refundStreamName,
 } from '../payment/refundDecision.ts'
-import { type Database, readOrFault } from './database.ts'
+import { type Database, isDenied, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
 
 const codec = createEventCodec<RefundEvent>(refundEvents)
@@ -103,7 +103,6 @@ async function call(ask: () => Promise<{ readonly rows: readonly Row[] }>): Prom
   }
 }
 
-const denied = '42501'
 const overtaken = '40001'
 const refused = '23514'
 
@@ -111,9 +110,9 @@ async function askOrFault<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
-    const state = error instanceof Error && 'code' in error ? error.code : undefined
-    if (state === denied)
+    if (isDenied(error))
       throw new Fault('the login is not a member of tollbook_finance', { cause: error, retryable: false })
+    const state = error instanceof Error && 'code' in error ? error.code : undefined
     if (state === refused)
       throw new Fault(error instanceof Error ? error.message : String(error), { cause: error, retryable: false })
     const why = state === overtaken ? 'another decision was recorded first' : 'the ledger did not answer'

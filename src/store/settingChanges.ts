@@ -3,7 +3,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import type { SettingChanged } from '../payment/events/settingEvents.ts'
 import type { SettingDecision } from '../payment/settings.ts'
-import { type Database, openDatabase, readOrFault } from './database.ts'
+import { type Database, isDenied, openDatabase, readOrFault } from './database.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 import { encodeSetting, readVersions, type SettingVersions } from './settingStore.ts'
 
@@ -73,9 +73,4 @@ async function callChange(database: Database, body: Buffer) {
       retryable: true,
     })
   }
-}
-
-/** `insufficient_privilege`. */
-function isDenied(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '42501'
 }

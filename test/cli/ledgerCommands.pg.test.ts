@@ -139,9 +139,20 @@ describe('tollbook audit', () => {
     expect(stdout).toMatch(/resumed after position \d+/)
   })
 
+  test('of a database or a file that cannot be read says why', async () => {
+    const wrong = new URL(serviceUrl)
+    wrong.password = 'wrong'
+    const { code, stderr } = await run('audit', ['--database', wrong.href])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/cannot be reached: password authentication failed/)])
+    expect((await run('audit', ['/nowhere'])).stderr).toMatch(/cannot be read: ENOENT/)
+  })
+
   test.each([
     ['EXPORT', [exportFile, ...live]],
     ['--verifier-key', [...live, '--verifier-key', 'nonsense']],
+    ['--recorded-within', [...live, '--recorded-within', '5']],
+    ['--payment-wallet', [...live, '--payment-wallet', 'x']],
+    ['--database', ['--database', 'nonsense']],
     ['--checkpoint', [...live, '--checkpoint', '/nowhere']],
     ['--since', [exportFile, '--since', checkpoint]],
     ['--since', [...live, '--since', '/nowhere']],

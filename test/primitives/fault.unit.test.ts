@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { assert, assertNever, assertPresent, Bug } from '@tollbook/core/assert'
-import { describeError, Fault } from '@tollbook/core/fault'
+import { describeError, errorText, Fault } from '@tollbook/core/fault'
 
 test('a fault keeps its cause and says whether trying again may help', () => {
   const cause = new Error('socket hang up')
@@ -28,4 +28,28 @@ test('a switch that is not closed is a bug', () => {
   expect(() => {
     if (kind !== 'old') assertNever(kind)
   }).toThrow('every case is handled, got "new"')
+})
+
+const retryable = false
+
+test('the text for a person names each cause, without the classes of the errors', () => {
+  const cause = new Fault('the node refused', { cause: new TypeError('fetch failed'), retryable })
+  expect(errorText(new Fault('the chain is unknown', { cause, retryable }))).toBe(
+    'the chain is unknown: the node refused: fetch failed',
+  )
+})
+
+test('a cause that the message has already named is not repeated', () => {
+  const cause = new Error('disk full')
+  expect(errorText(new Fault('cannot be written: disk full', { cause, retryable }))).toBe(
+    'cannot be written: disk full',
+  )
+})
+
+test('an error of several attempts is described by its attempts, because its own message is empty', () => {
+  // Node throws this for a name with an address of IPv6 and one of IPv4.
+  const attempts = [new Error('connect ECONNREFUSED ::1:5432'), new Error('connect ECONNREFUSED 127.0.0.1:5432')]
+  expect(errorText(new Fault('no database', { cause: new AggregateError(attempts), retryable }))).toBe(
+    'no database: connect ECONNREFUSED ::1:5432, connect ECONNREFUSED 127.0.0.1:5432',
+  )
 })

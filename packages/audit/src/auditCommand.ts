@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { audit, type AuditOptions } from './audit.ts'
-import { AuditFault } from './auditFault.ts'
+import { AuditFault, reasonsOf } from './auditFault.ts'
 import { auditSince } from './auditSince.ts'
 import { auditExitCodes, exitCodeOf } from './auditReport.ts'
 import { AuditInterrupted } from './auditRun.ts'
@@ -65,7 +65,7 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
     progress.end()
     const code = failureCode(error)
     if (code === undefined || !(error instanceof Error)) throw error
-    deps.stderr.write(`${error.message}\n`)
+    deps.stderr.write(`${reasonsOf(error)}\n`)
     return code
   }
 }
@@ -103,7 +103,7 @@ function keysOf({ verifierKeys }: AuditArguments, ledger: KnownLedger | undefine
   const given = verifierKeys.map((text) => {
     const key = readVerifierKey(text)
     if (key !== undefined) return key
-    throw new UsageError('--verifier-key: must be name+id+key, as GET /api/ledger/checkpoint names it')
+    throw new UsageError('--verifier-key: must be name+id+key, as GET /api/ledger/key returns it')
   })
   if (given.length > 0 || ledger?.origin === undefined || ledger.publicKey === undefined) return given
   return [verifierKeyOf(ledger.origin, ledger.publicKey)]
@@ -152,17 +152,22 @@ function chainOf(
   ledger: KnownLedger | undefined,
   deps: Pick<AuditCommandDeps, 'fetch'>,
 ): AuditOptions['chain'] {
-  if (args.chain === undefined) return undefined
+  if (args.chain === undefined) {
+    if (args.recordedWithin !== undefined) throw new UsageError('--recorded-within: needs --chain')
+    if (args.paymentWallet !== undefined) throw new UsageError('--payment-wallet: needs --chain')
+    return undefined
+  }
   const rpcUrl = args.chain === true ? ledger?.rpcUrl : args.chain
   if (rpcUrl === undefined || !/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl)) {
     throw new UsageError('--chain: needs the http(s) URL of a Solana node')
   }
   const paymentWallet = args.paymentWallet ?? ledger?.paymentWallet
-  const recordedWithinMs = minutesIn(args.recordedWithin) * minuteMs
+  const recordedWithinMs = minutesIn(args.recordedWithin ?? recordedWithinMinutes) * minuteMs
   return { rpcUrl, paymentWallet, recordedWithinMs, fetch: deps.fetch ?? globalThis.fetch }
 }
 
 const minuteMs = 60_000
+const recordedWithinMinutes = '90'
 
 function minutesIn(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text)

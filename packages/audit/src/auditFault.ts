@@ -9,3 +9,10 @@ export class AuditFault extends Error {
     this.retryable = options.retryable
   }
 }
+
+/** The message of an error with the reasons below it, in one line. */
+export function reasonsOf(error: Error): string {
+  const { cause } = error
+  if (!(cause instanceof Error) || error.message.includes(cause.message)) return error.message
+  return `${error.message}: ${reasonsOf(cause)}`
+}

@@ -15,7 +15,7 @@ export interface AuditArguments {
   /** `true` without a URL: the node that is known for the ledger. */
   readonly chain: string | true | undefined
   readonly paymentWallet: string | undefined
-  readonly recordedWithin: string
+  readonly recordedWithin: string | undefined
   readonly resumeFile: string | undefined
   readonly transactions: boolean
   readonly json: boolean
@@ -35,7 +35,7 @@ Options:
   --since <file>              audit the events behind this checkpoint of a live ledger; needs no other state
   --verifier-key <key>        key that signs checkpoints, name+id+key; may be given more than once
   --chain [url]               query a Solana node for every payment, and for payments that the ledger does not have
-  --payment-wallet <address>  the wallet that is paid, for a ledger that has none on record
+  --payment-wallet <address>  with --chain: the wallet that is paid, for a ledger that has none on record
   --recorded-within <minutes> with --chain: a younger transfer may still be missing (default: 90)
   --no-transactions           do not check the signed transactions in the events
   --resume <file>             continue at the end of this file, and write the new state to it
@@ -89,7 +89,7 @@ export function readArguments(argv: readonly string[]): AuditArguments | undefin
     since: last('--since'),
     chain: last('--chain') ?? (given.has('--chain') ? true : undefined),
     paymentWallet: last('--payment-wallet'),
-    recordedWithin: last('--recorded-within') ?? '90',
+    recordedWithin: last('--recorded-within'),
     resumeFile: last('--resume'),
     transactions: !given.has('--no-transactions'),
     json: given.has('--json'),

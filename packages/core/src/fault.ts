@@ -18,6 +18,24 @@ export class Fault extends Error {
   }
 }
 
+/** The text of an error for a person, in one line: what happened, and each cause that says more. */
+export function errorText(error: Error): string {
+  const parts = [error.message]
+  let { cause } = error
+  for (let depth = 1; depth < causesMax && cause instanceof Error; depth++) {
+    const text = causeText(cause)
+    if (text !== '' && !parts.some((part) => part.includes(text))) parts.push(text)
+    cause = cause.cause
+  }
+  return parts.join(': ')
+}
+
+/** Node reports the failed attempts at each address of a name in an error without a message. */
+function causeText(cause: Error): string {
+  if (cause.message !== '' || !(cause instanceof AggregateError)) return cause.message
+  return cause.errors.map((error) => (error instanceof Error ? error.message : String(error))).join(', ')
+}
+
 /** The text of anything that was thrown, for a log line. Walks the causes, five at most. */
 export function describeError(error: unknown): string {
   const parts: string[] = []

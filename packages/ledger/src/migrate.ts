@@ -75,7 +75,9 @@ function digestOf(text: string): string {
 export async function migrate({ databaseUrl, sources }: MigrateOptions): Promise<readonly string[]> {
   const schema = await readSchema(sources)
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'tollbook migrate' })
-  await client.connect()
+  await client.connect().catch((error: unknown) => {
+    throw new Fault('the database of MIGRATION_DATABASE_URL cannot be reached', { cause: error, retryable: true })
+  })
   try {
     await client.query('begin')
     // Two programs that start together migrate one after the other.

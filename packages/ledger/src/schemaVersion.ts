@@ -19,7 +19,7 @@ const insufficientPrivilege = '42501'
 export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSources): Promise<SchemaVersion> {
   const schema = await readSchema(sources)
   const applied = await readApplied(runQuery)
-  if (applied === undefined) return { fits: false, advice: 'the database has no ledger yet: run `tollbook migrate`' }
+  if ('advice' in applied) return { fits: false, advice: applied.advice }
   const missing = schema.numbered.filter(({ name }) => !applied.numbered.some((file) => file.name === name))
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ')
@@ -72,6 +72,8 @@ function differing(files: readonly SchemaFile[], applied: readonly Applied[]): r
   return files.flatMap(({ name, digest }) => (digests.get(name) === digest ? [] : [name]))
 }
 
+const groupAdvice = 'the login may not read the ledger; make it a member of its group, tollbook_service for a service'
+
 async function readApplied(runQuery: RunQuery) {
   try {
     return {
@@ -80,8 +82,11 @@ async function readApplied(runQuery: RunQuery) {
     }
   } catch (error) {
     const state = sqlState(error)
-    if (state === undefinedTable || state === undefinedSchema || state === insufficientPrivilege) return undefined
-    throw error
+    if (state === undefinedTable || state === undefinedSchema)
+      return { advice: 'the database has no ledger yet: run `tollbook migrate`' }
+    if (state !== insufficientPrivilege || !(error instanceof Error)) throw error
+    // The schema exists, so a migration would not help.
+    return { advice: `${groupAdvice}: ${error.message}` }
   }
 }
 

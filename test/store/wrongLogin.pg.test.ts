@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
+import { errorText, Fault } from '@tollbook/core/fault'
+import { assert } from '@tollbook/core/assert'
+import { silentLog } from '../../src/primitives/log.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openLedger } from '../../src/store/openLedger.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
+
+/* Messages for an operator who names the wrong login. */
+
+const { serviceUrl, adminUrl } = await createTestDatabase()
+
+async function refusalOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  assert(error instanceof Fault, `a Fault is thrown, not ${String(error)}`)
+  return errorText(error)
+}
+
+const open = (databaseUrl: string) =>
+  openLedger({ databaseUrl, applicationName: 'wrong login', clock: systemClock, log: silentLog })
+
+function withPassword(url: string, password: string): string {
+  const changed = new URL(url)
+  changed.password = password
+  return changed.href
+}
+
+test('a service with a wrong password says that it is the password', async () => {
+  expect(await refusalOf(open(withPassword(serviceUrl, 'wrong')))).toMatch(
+    /^the database of DATABASE_URL cannot be reached: password authentication failed for user/,
+  )
+})
+
+test.each([
+  ['of no group', []],
+  ['of readers', ['tollbook_reader']],
+])('a service with a login %s is refused with the group that the login lacks', async (_name, groups) => {
+  const text = await refusalOf(open(await makeMemberLogin(adminUrl, ...groups)))
+  expect(text).toMatch(/tollbook_service.*permission denied/)
+})
+
+test('a migration with a login that may not migrate names the variable and the right that it lacks', async () => {
+  expect(await refusalOf(migrate({ databaseUrl: await makeMemberLogin(adminUrl) }))).toMatch(
+    /^the role of MIGRATION_DATABASE_URL must own the database and be allowed to create roles: permission denied/,
+  )
+  expect(await refusalOf(migrate({ databaseUrl: withPassword(adminUrl, 'wrong') }))).toMatch(
+    /^the database of MIGRATION_DATABASE_URL cannot be reached: password authentication failed/,
+  )
+})
