@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
 
@@ -16,21 +16,6 @@ export interface BackupFolder {
 export function backupFolderAt(path: string): BackupFolder {
   const absolute = resolve(path)
   return { path: absolute, walFolder: join(absolute, 'wal') }
-}
-
-// Backups hold the whole ledger and the password hashes of the roles.
-const closedFolder = 0o700
-
-/** Only its user may enter a new folder; one that exists keeps its rights. `setting` names the variable for the error. */
-export async function createFolder(path: string, setting: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: closedFolder })
-  } catch (error) {
-    throw new Fault(`${path} (${setting}) cannot be created or written: name a folder of this user`, {
-      cause: error,
-      retryable: false,
-    })
-  }
 }
 
 const backupName = /^\d{8}T\d{6}Z$/

@@ -1,6 +1,7 @@
 import { appendFile, chmod, constants, cp, lchown, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
+import { createFolder } from '../primitives/createFolder.ts'
 import { type BackupFolder, bytesIn, bytesOf, listWal, startSegmentOf } from './backupFolder.ts'
 
 /** A base backup to lay out as a data directory. */
@@ -19,8 +20,8 @@ export async function layOutBackup({ backup, folder, dataDirectory, sizeSetting 
   await refuseFiles(dataDirectory)
   const wal = await walSince(backup, folder)
   const neededBytes = (await bytesIn(backup)) + (await bytesOf(wal.map((name) => join(folder.walFolder, name))))
+  await createFolder(dataDirectory, sizeSetting)
   await requireSpace(neededBytes + freeBytesMin, { folder: dirname(dataDirectory), sizeSetting })
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
   await cp(backup, dataDirectory, { recursive: true, preserveTimestamps: true, mode: constants.COPYFILE_FICLONE })
   // Postgres refuses a directory that others may enter.
   await chmod(dataDirectory, 0o700)
@@ -86,7 +87,6 @@ async function requireSpace(
   neededBytes: number,
   { folder, sizeSetting }: { folder: string; sizeSetting: string },
 ): Promise<void> {
-  await mkdir(folder, { recursive: true })
   const { bavail, bsize } = await statfs(folder)
   const freeBytes = bavail * bsize
   if (freeBytes >= neededBytes) return

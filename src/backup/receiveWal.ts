@@ -1,6 +1,6 @@
 import { Fault } from '@tollbook/core/fault'
 import { walSlot } from '../store/databaseFacts.ts'
-import { createFolder } from './backupFolder.ts'
+import { createFolder } from '../primitives/createFolder.ts'
 import { libpqEnvironment } from './libpqEnvironment.ts'
 import { explainToolFailure, requireTools, toolPath } from './postgresTools.ts'
 import { runTool } from './runTool.ts'
@@ -12,6 +12,7 @@ export type WalOrder = Omit<BackupOrder, 'count' | 'nowMs'>
 export async function receiveWal(order: WalOrder): Promise<void> {
   const { databaseUrl, folder, toolsFolder, interrupted, onMessage } = order
   const tools = await requireTools({ toolsFolder, programs: ['pg_receivewal'] })
+  await createFolder(folder.path, 'BACKUP_DIR')
   await createFolder(folder.walFolder, 'BACKUP_DIR')
   const program = toolPath(tools, 'pg_receivewal')
   const environment = { ...libpqEnvironment(databaseUrl), PGAPPNAME: walSlot }

@@ -5,13 +5,13 @@ import {
   type BackupFolder,
   backupNameAt,
   bytesIn,
-  createFolder,
   listBackups,
   listWal,
   majorVersionOf,
   removeOldBackups,
   startSegmentOf,
 } from './backupFolder.ts'
+import { createFolder } from '../primitives/createFolder.ts'
 import { libpqEnvironment } from './libpqEnvironment.ts'
 import { explainToolFailure, findTools, requireTools, toolPath } from './postgresTools.ts'
 import { runTool, type ToolCall } from './runTool.ts'

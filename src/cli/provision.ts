@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { Fault } from '@tollbook/core/fault'
 import { readConfig } from '../config.ts'
 import { provisionService, withdrawProvision } from './local/provisionService.ts'
 
@@ -27,6 +28,8 @@ export function provisionCommand(): Command {
 }
 
 async function provision({ rpcUrl, baseUrl, settingsFile }: ProvisionOptions): Promise<void> {
+  if (!/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl))
+    throw new Fault(`--rpc-url: must be an http(s) URL (got ${rpcUrl})`, { retryable: false })
   const { chain, local } = readConfig()
   if (chain !== undefined) {
     await withdrawProvision(settingsFile)

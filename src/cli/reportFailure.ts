@@ -2,7 +2,16 @@ import { errorText, Fault } from '@tollbook/core/fault'
 
 /** Problems that an operator can fix are printed as text; a stack is for bugs. */
 export function reportFailure(error: unknown): void {
-  const text = error instanceof Fault ? errorText(error) : String(error instanceof Error ? error.stack : error)
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${failureText(error)}\n`)
   process.exitCode = 1
+}
+
+export function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error instanceof Fault || isAboutFile(error) ? errorText(error) : (error.stack ?? error.message)
+}
+
+/** An error of the system that names a path, such as that of `--output`. */
+function isAboutFile(error: Error): boolean {
+  return 'syscall' in error && 'path' in error
 }

@@ -72,7 +72,7 @@ test('common failures of the programs say what to do', () => {
 test('a backup becomes a data directory with the log that was received since it began', async () => {
   const folder = backupFolderAt(await makeScratchDirectory())
   const backup = await makeBackup(folder.path, '20261122T000509Z')
-  const dataDirectory = join(folder.path, 'restored', 'data')
+  const dataDirectory = join(folder.path, 'restored')
   const before = '000000010000000000000002'
   const since = ['000000010000000000000003', '000000020000000000000004.partial', '00000002.history']
   await mkdir(folder.walFolder)

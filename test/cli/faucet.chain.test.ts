@@ -49,6 +49,8 @@ test('rejects impossible amounts, names the argument and sends nothing', async (
   const mistakes: [string, string[]][] = [
     ['ADDRESS', ['nobody', '1']],
     ['TOKENS', [address, '0.0000001']],
+    ['TOKENS: 18446744073709.551616 is more than a token account holds', [address, '18446744073709.551616']],
+    ['--sol: 9007199.254740993 is more than a local chain gives', [address, '1', '--sol', '9007199.254740993']],
     ['TOKENS', [address, 'many']],
     ['--sol', [address, '1', '--sol', '-1']],
     ['missing required argument', [address]],

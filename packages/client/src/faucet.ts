@@ -89,6 +89,9 @@ function isOnThisMachine(url: URL): boolean {
 }
 
 const solDecimals = 9
+// JSON-RPC takes lamports as a number, and a token account counts in 64 bits.
+const lamportsMax = BigInt(Number.MAX_SAFE_INTEGER)
+const baseUnitsMax = 2n ** 64n - 1n
 const lamportsPerSol = 1_000_000_000n
 /** The mint authority pays the rent of new token accounts, about 2,000,000 lamports each, and fees. */
 const feeReserveLamports = 10_000_000
@@ -103,12 +106,14 @@ async function readGift(chain: PayerChain, mintText: string, request: FaucetRequ
   if (address === undefined) return problem('address', `${request.address} is not a Solana address`)
   const lamports = parseDecimal(request.sol, solDecimals)
   if (lamports === undefined) return problem('sol', `${request.sol} is not an amount of SOL such as 1 or 0.5`)
+  if (lamports > lamportsMax) return problem('sol', `${request.sol} is more than a local chain gives at once`)
   const { mint: facts } = await chain.readToken({ mint, paymentTokenAccount: address })
   if (facts === undefined) return problem('mint', `${mint} is not a mint on this chain`)
   const baseUnits = parseDecimal(request.tokens, facts.decimals)
-  return baseUnits === undefined
-    ? problem('tokens', `${request.tokens} is not an amount of tokens with at most ${facts.decimals} decimals`)
-    : { address, mint, facts, baseUnits, lamports }
+  if (baseUnits === undefined)
+    return problem('tokens', `${request.tokens} is not an amount of tokens with at most ${facts.decimals} decimals`)
+  if (baseUnits > baseUnitsMax) return problem('tokens', `${request.tokens} is more than a token account holds`)
+  return { address, mint, facts, baseUnits, lamports }
 }
 
 async function lamportsOf({ rpc }: Faucet, address: Address): Promise<number> {

@@ -1,5 +1,6 @@
-import { mkdir, realpath } from 'node:fs/promises'
+import { mkdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Fault } from '@tollbook/core/fault'
 import { type DirectoryClaim, claimDirectory } from './directoryClaim.ts'
 import { byteKey } from './byteKey.ts'
 import { History } from './history.ts'
@@ -56,7 +57,7 @@ export function openMemoryStore(genesis: Genesis): OpenedChain {
 
 /** Opens the directory, or makes it with the genesis given. Only one process at a time may have it. */
 export async function openChainStore(directory: string, genesis: Genesis): Promise<OpenedChain> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await createDirectory(directory)
   const path = await realpath(directory)
   const claim = await claimDirectory(path)
   try {
@@ -65,6 +66,19 @@ export async function openChainStore(directory: string, genesis: Genesis): Promi
     await claim.release()
     throw error
   }
+}
+
+/** Not recursive: Node never ends a recursive mkdir below /proc, and a mistyped path is better refused than created. */
+async function createDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { mode: 0o700 }).catch(async (cause: unknown) => {
+    const found = await stat(directory).catch(() => undefined)
+    if (found?.isDirectory() === true) return
+    const advice = 'name a folder of this user in a folder that exists'
+    throw new Fault(`the folder ${directory} for the state of the chain cannot be created; ${advice}`, {
+      cause,
+      retryable: false,
+    })
+  })
 }
 
 interface Files {

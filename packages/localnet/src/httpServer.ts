@@ -33,10 +33,13 @@ export async function listen(
   await new Promise<void>((resolve, reject) => {
     // Attached for the lifetime of the server, because an error without a listener would end the process.
     server.on('error', (cause) => {
-      const fault = new Fault(`cannot listen on ${host}:${port}: the address must be one of this machine, and the port free`, {
-        cause,
-        retryable: false,
-      })
+      const fault = new Fault(
+        `cannot listen on ${host}:${port}: the address must be one of this machine, and the port free`,
+        {
+          cause,
+          retryable: false,
+        },
+      )
       reject(fault)
     })
     server.listen({ host, port, exclusive: true }, resolve)

@@ -33,9 +33,9 @@ export function localnetCommand({ name, settings }: LocalnetDefaults): Command {
     .option(
       '--port <port>',
       'JSON-RPC port, 0 for any free one; the WebSocket port is the next (default: 8899)',
-      wholeNumber,
+      wholeNumberTo(portMax),
     )
-    .option('--slot-ms <ms>', 'duration of a slot', wholeNumber, 400)
+    .option('--slot-ms <ms>', 'duration of a slot', wholeNumberTo(slotMsMax), 400)
     .option('--state <folder>', 'folder for the state of the chain')
     .option('--fresh', 'keep no state: the chain ends with this process', false)
     .option('--node <options>', 'an RPC node and its behaviour; repeat it for several nodes', addNode)
@@ -66,7 +66,14 @@ function addNode(text: string, nodes: readonly NodeBehaviour[] = []): readonly N
   }
 }
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError('must be a whole number.')
-  return Number(text)
+// The WebSocket takes the next port.
+const portMax = 65_534
+const slotMsMax = 999_999
+
+function wholeNumberTo(max: number): (text: string) => number {
+  return (text) => {
+    if (!/^\d{1,6}$/.test(text) || Number(text) > max)
+      throw new InvalidArgumentError(`must be a whole number from 0 to ${max}.`)
+    return Number(text)
+  }
 }

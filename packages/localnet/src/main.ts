@@ -1,8 +1,15 @@
 #!/usr/bin/env node
 import '@tollbook/core/quietBindings'
+import { errorText, Fault } from '@tollbook/core/fault'
 import { localnetCommand } from './localnetCommand.ts'
 
 // Port 8899 is where every Solana tool looks for a local node.
 const settings = () => ({ port: 8_899, stateDirectory: '.localnet' })
 
-await localnetCommand({ name: 'tollbook-localnet', settings }).parseAsync()
+try {
+  await localnetCommand({ name: 'tollbook-localnet', settings }).parseAsync()
+} catch (error) {
+  if (!(error instanceof Fault)) throw error
+  process.stderr.write(`${errorText(error)}\n`)
+  process.exitCode = 1
+}

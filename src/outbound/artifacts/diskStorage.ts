@@ -1,11 +1,10 @@
 import { createReadStream } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fault } from '@tollbook/core/fault'
+import { createFolder } from '../../primitives/createFolder.ts'
 import type { ArtifactStorage } from './artifactStore.ts'
 
 // Artifacts belong to the callers who bought them, and the name is the key to one.
-const folderMode = 0o700
 const fileMode = 0o600
 // A write takes milliseconds; what is older belongs to a process that died.
 const abandonedMs = 60 * 60 * 1000
@@ -17,14 +16,7 @@ export interface DiskStorageOptions {
 
 /** A folder. Several instances may share one, on a shared file system. */
 export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions): Promise<ArtifactStorage> {
-  try {
-    await mkdir(directory, { recursive: true, mode: folderMode })
-  } catch (error) {
-    throw new Fault(`the folder for artifacts, ${directory}, cannot be made; set ARTIFACT_DIR`, {
-      cause: error,
-      retryable: false,
-    })
-  }
+  await createFolder(directory, 'ARTIFACT_DIR')
   const fileOf = (name: string): string => join(directory, name)
   return {
     async put(name, { bytes }) {

@@ -1,0 +1,28 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { Fault } from '@tollbook/core/fault'
+
+const onlyItsUser = 0o700
+
+/**
+ * Creates the last folder of a path; one that exists keeps its rights. A missing parent is refused: the path is mistyped or its disk
+ * is not mounted, and the files would fill another disk. `setting` is the name of the variable or option.
+ */
+export async function createFolder(path: string, setting: string): Promise<void> {
+  const absolute = resolve(path)
+  try {
+    await mkdir(absolute, { mode: onlyItsUser })
+  } catch (cause) {
+    if (await isFolder(absolute)) return
+    const parent = dirname(absolute)
+    const problem = (await isFolder(parent))
+      ? `${absolute} cannot be created: name a folder of this user`
+      : `${parent} does not exist; create it, mount it or correct the path (got ${path})`
+    throw new Fault(`${setting}: ${problem}`, { cause, retryable: false })
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
+}
