@@ -160,7 +160,8 @@ export function readConfig(
   const { given, mistakes: unreadable } = readVariables(flagged, environmentNames)
   const parsed = environment.safeParse(given)
   const invalid = (parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given))
-  const mistakes = [...unreadable, ...invalid, ...findConflicts(given)]
+  const isUnreadable = (name: string) => (flagged[name + fileSuffix] ?? '') !== ''
+  const mistakes = [...unreadable, ...invalid, ...findConflicts(given, isUnreadable)]
   if (parsed.success && mistakes.length === 0) return configOf(parsed.data)
   const asked = mistypedVariables(env).map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
   const [s, lines] = [
@@ -194,7 +195,7 @@ function mistakeOf({ path, message }: z.core.$ZodIssue, given: GivenVariables): 
 }
 
 /** Mistakes that no variable has by itself. */
-function findConflicts(given: GivenVariables): readonly string[] {
+function findConflicts(given: GivenVariables, isUnreadable: (name: string) => boolean): readonly string[] {
   const isOperated = given['SOLANA_RPC_URLS'] !== undefined && given['DATABASE_URL'] !== undefined
   const missing = [
     ...missingChainVariables(given),
@@ -204,7 +205,7 @@ function findConflicts(given: GivenVariables): readonly string[] {
     ...missingFinanceVariables(given),
   ]
   return [
-    ...missing.map(([name, why]) => `${name} is missing: ${why}`),
+    ...missing.filter(([name]) => !isUnreadable(name)).map(([name, why]) => `${name} is missing: ${why}`),
     ...sampleConflicts(given),
     ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
     ...(outlastsLease(given)

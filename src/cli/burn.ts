@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { errorText, Fault } from '@tollbook/core/fault'
 import { burnUntilStopped } from '../burn/burnLoop.ts'
@@ -8,7 +9,7 @@ import { readConfig } from '../config.ts'
 import { createLog, type Log } from '../primitives/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { exitCodeOf, refusedExitCode, unavailableExitCode } from './exitCode.ts'
-import { requireVariable, readSigningKey } from './signingKey.ts'
+import { readSigningKey, requireVariables } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
 const help = `
@@ -28,7 +29,9 @@ interface BurnFlags {
 /** `tollbook burn`: burns what payments without a burn owe. The key of the delegate is in this process only. */
 export function burnCommand(deps: CommandDeps): Command {
   return new Command('burn')
-    .description('burn owed tokens of x402 payments out of the payment wallet, as its delegate; runs until stopped')
+    .description(
+      'burn owed tokens of x402 and MPP payments out of the payment wallet, as its delegate; runs until stopped',
+    )
     .option('--once', 'complete the open round or burn the owed tokens now, print the outcome as JSON, and exit')
     .option('--until-stdin-ends', 'stop when stdin ends, so that the job ends with the process that started it')
     .addHelpText('after', help)
@@ -43,12 +46,13 @@ export function burnCommand(deps: CommandDeps): Command {
 
 async function open(log: Log): Promise<Burner> {
   const { burn, chain } = readConfig()
-  const needed = (name: string, value: string | undefined) => requireVariable('burn', name, value)
-  const databaseUrl = needed('BURN_DATABASE_URL', burn.databaseUrl)
-  const key = await readSigningKey('BURN_KEYPAIR', needed('BURN_KEYPAIR', burn.keypairFile))
-  if (chain === undefined)
-    throw new Fault('SOLANA_RPC_URLS is missing: tollbook burn --help has the list', { retryable: false })
-  return openBurner({ ...chain, databaseUrl, key, clock: systemClock, log })
+  const { BURN_DATABASE_URL: databaseUrl, BURN_KEYPAIR: keypairFile } = requireVariables('burn', {
+    BURN_DATABASE_URL: burn.databaseUrl,
+    BURN_KEYPAIR: burn.keypairFile,
+    SOLANA_RPC_URLS: chain?.rpcUrls[0],
+  })
+  const key = await readSigningKey('BURN_KEYPAIR', keypairFile)
+  return openBurner({ ...assertPresent(chain, 'it has a node'), databaseUrl, key, clock: systemClock, log })
 }
 
 async function runUntilStopped(log: Log, untilStdinEnds: boolean): Promise<number> {

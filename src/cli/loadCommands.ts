@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { useThreads } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { rethrowAsUsage } from './usageProblem.ts'
+import { completeUsageErrors } from './usageText.ts'
 
 /*
  * A command is loaded when it is called. All of them together are a server with a browser and a blockchain: 190 MB and two
@@ -78,9 +79,10 @@ function ignoreMissingPackage(error: unknown): undefined {
   if (!(error instanceof Error && error.message.startsWith('Cannot find package '))) throw error
 }
 
-/** Wrong usage has the same exit code in every command, and in the commands below it. */
+/** Wrong usage has the same exit code and complete messages in every command, and in the commands below it. */
 function exitAsUsage(command: Command): void {
   command.exitOverride(rethrowAsUsage)
+  completeUsageErrors(command)
   for (const below of command.commands) exitAsUsage(below)
 }
 

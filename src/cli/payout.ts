@@ -88,7 +88,9 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   const { except, fromOldWallet = false } = flags
   const created = await payout.plan({ destinations, leastBaseUnits, except, fromOldWallet })
   if (created === undefined) {
-    deps.stderr.write('nothing is owed that could be paid\n')
+    const waiting = chosen.flatMap(([name, address]) => (address === undefined ? [`--${name}-wallet`] : []))
+    const advice = waiting.length === 0 ? '' : `; shares without a wallet wait: give ${waiting.join(', ')}`
+    deps.stderr.write(`nothing is owed that could be paid${advice}\n`)
     return
   }
   if (flags.output === undefined) deps.stdout.write(planText(created))

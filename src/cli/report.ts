@@ -130,7 +130,7 @@ async function runDetail(deps: ReportCommandDeps, { name, reference, flags, comm
   const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
   if (stray !== undefined) return refuse(`${optionOf(stray)} is unknown here; ${name} takes none`)
   if (format === 'csv') return refuse(`--format must be table or json for ${name}`)
-  if ((reference === undefined) !== (name === 'summary'))
+  if ((reference === undefined) === (name === 'payment'))
     return refuse(name === 'payment' ? 'payment needs a signature' : `${name} takes no signature`)
   await withReports(deps, async (reports) => {
     const found = reference === undefined ? (await reports.summary()).read : await reports.payment(reference)

@@ -21,8 +21,9 @@ export function textTable({ columns, rows, totals, next }: ReportTable, decimals
       .join('  ')
       .trimEnd(),
   )
+  const empty = rows.length === 0 ? ['no rows for this question'] : []
   const more = next === undefined ? [] : ['… more: raise --limit, or take --format csv']
-  return `${[...drawn, ...more].join('\n')}\n`
+  return `${[...drawn, ...empty, ...more].join('\n')}\n`
 }
 
 export function jsonLines(report: string, { rows, totals, next }: ReportTable, facts: object): string {

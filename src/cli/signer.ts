@@ -5,7 +5,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../config.ts'
 import { createLog } from '../primitives/log.ts'
 import { openSigner } from '../signer/openSigner.ts'
-import { requireVariable, readSigningKey } from './signingKey.ts'
+import { readSigningKey, requireVariables } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
 const help = `
@@ -15,24 +15,30 @@ SIGNER_LAMPORTS_PER_DAY, SIGNER_LAMPORTS_PER_WALLET_AND_DAY and SIGNER_LAMPORTS_
 /** `tollbook signer`: holds the key of the fee payer, in a separate process. */
 export function signerCommand(): Command {
   return new Command('signer')
-    .description('sign as the fee payer of x402 payments, on a Unix socket, within budgets in lamports')
+    .description('sign as the fee payer of x402 and MPP payments, on a Unix socket, within budgets in lamports')
     .option('--until-stdin-ends', 'stop when stdin ends, so that the signer ends with the process that started it')
     .addHelpText('after', help)
     .action(async ({ untilStdinEnds = false }: { readonly untilStdinEnds?: boolean }) => {
       const { logLevel, signer: settings } = readConfig()
       const log = createLog({ level: logLevel, name: 'tollbook signer' })
-      const { socketPath, journalFile, keypairFile, tokenMint, paymentWallet, limits } = settings
+      const given = requireVariables('signer', {
+        SIGNER_SOCKET: settings.socketPath,
+        SIGNER_JOURNAL: settings.journalFile,
+        FEE_PAYER_KEYPAIR: settings.keypairFile,
+        TOKEN_MINT: settings.tokenMint,
+        PAYMENT_WALLET: settings.paymentWallet,
+      })
       const signer = await openSigner({
         clock: systemClock,
         log,
-        socketPath: needed('SIGNER_SOCKET', socketPath),
-        journalFile: needed('SIGNER_JOURNAL', journalFile),
-        key: await readSigningKey('FEE_PAYER_KEYPAIR', needed('FEE_PAYER_KEYPAIR', keypairFile)),
+        socketPath: given.SIGNER_SOCKET,
+        journalFile: given.SIGNER_JOURNAL,
+        key: await readSigningKey('FEE_PAYER_KEYPAIR', given.FEE_PAYER_KEYPAIR),
         terms: {
-          mint: assertPresent(readAddress(needed('TOKEN_MINT', tokenMint)), 'TOKEN_MINT is an address'),
-          paymentWallet: assertPresent(readAddress(needed('PAYMENT_WALLET', paymentWallet)), 'PAYMENT_WALLET is one'),
+          mint: assertPresent(readAddress(given.TOKEN_MINT), 'TOKEN_MINT is an address'),
+          paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
         },
-        limits,
+        limits: settings.limits,
       })
       process.stdout.write(`signing as ${signer.address}\n`)
       const parentGone = new AbortController()
@@ -41,8 +47,4 @@ export function signerCommand(): Command {
       await signer.close()
       process.exit(0)
     })
-}
-
-function needed(name: string, value: string | undefined): string {
-  return requireVariable('signer', name, value)
 }

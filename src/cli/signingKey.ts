@@ -26,8 +26,19 @@ function parseKeypair(file: string, text: string): readonly number[] {
   }
 }
 
-/** A setting that this command cannot do without. */
-export function requireVariable(command: string, name: string, value: string | undefined): string {
-  if (value !== undefined) return value
-  throw new Fault(`${name} is missing: tollbook ${command} --help has the list`, { retryable: false })
+/** Settings that this command cannot do without. The fault names all that are missing. */
+export function requireVariables<Name extends string>(
+  command: string,
+  values: Readonly<Record<Name, string | undefined>>,
+): Readonly<Record<Name, string>> {
+  if (areSet(values)) return values
+  const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []))
+  const are = missing.length === 1 ? 'is' : 'are'
+  throw new Fault(`${missing.join(', ')} ${are} missing: tollbook ${command} --help has the list`, { retryable: false })
+}
+
+function areSet<Name extends string>(
+  values: Readonly<Record<Name, string | undefined>>,
+): values is Readonly<Record<Name, string>> {
+  return Object.values(values).every((value) => value !== undefined)
 }

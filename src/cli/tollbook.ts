@@ -28,11 +28,18 @@ process.once('SIGINT', () => interrupted.abort())
 const usageExitCode = 2
 
 try {
+  refuseUnknownHelp(process.argv[2], process.argv[3])
   await program.parseAsync()
 } catch (error) {
   // Commander has reported its own errors already; all others are reported here.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usageExitCode
   else reportFailure(error)
 }
+/** Commander answers `help` of an unknown command with the whole help, and does not name it. */
+function refuseUnknownHelp(command: string | undefined, asked: string | undefined): void {
+  if (command !== 'help' || asked === undefined || program.commands.some((one) => one.name() === asked)) return
+  if (!asked.startsWith('-')) program.error(`error: unknown command '${asked}'`)
+}
+
 // Text that waits for a reader who does not read would hold the process for as long as that reader lives.
 if (interrupted.signal.aborted) process.exit()

@@ -18,7 +18,7 @@ export interface Examination {
 
 /** Checks an installation with the configuration of its service. Changes nothing. */
 export async function examine({ config, log, onFinding }: Examination): Promise<void> {
-  if (!isServiceConfig(config)) return runChecks([variablesCheck, localModeCheck], onFinding)
+  if (!isServiceConfig(config)) return runChecks([variablesCheck, localModeCheck(config)], onFinding)
   // Two connections, because a lock is checked between two sessions.
   const login = openLogin({ databaseUrl: config.ledger.databaseUrl, connectionsMax: 2, log })
   try {
@@ -67,10 +67,21 @@ const variablesCheck: Check = {
   },
 }
 
-const localModeCheck: Check = {
-  name: 'service',
-  run: () =>
-    skipped('DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY are not all set: local mode starts its own parts'),
+/** A part of the settings is most often a forgotten one, and the ledger would record demonstration money permanently. */
+function localModeCheck({ ledger, chain, receiptSigningKey }: Config): Check {
+  const parts = { DATABASE_URL: ledger, SOLANA_RPC_URLS: chain, RECEIPT_SIGNING_KEY: receiptSigningKey }
+  const missing = Object.entries(parts).flatMap(([name, part]) => (part === undefined ? [name] : []))
+  const isPart = missing.length < Object.keys(parts).length
+  return {
+    name: 'service',
+    run: () =>
+      isPart
+        ? warning(
+            `local mode replaces ${missing.join(', ')}, and nothing else was checked`,
+            `set ${missing.join(', ')}`,
+          )
+        : skipped('nothing is configured: local mode starts its own database, chain and receipt key'),
+  }
 }
 
 function serviceChecks(

@@ -95,6 +95,15 @@ const report = z.looseObject({
   verdicts: z.record(z.string(), z.looseObject({ status: z.string(), firstBad: z.unknown() })),
 })
 
+test('a report of many rows takes no signature, and says so before it reads', async () => {
+  await expect(run('report', ['burns', 'signature'])).rejects.toMatchObject({ exitCode: 2 })
+})
+
+test('a table without rows says so', async () => {
+  const { stdout } = await run('report', ['payments', '--endpoint', '/api/data/none'])
+  expect(stdout).toMatch(/no rows for this question\n$/)
+})
+
 describe('tollbook audit', () => {
   test('of a live ledger and of its export says the same, in words and as one JSON document', async () => {
     const words = await run('audit', [...live, ...key, '--checkpoint', checkpoint])

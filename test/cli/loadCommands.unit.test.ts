@@ -53,6 +53,26 @@ test('every command suggests the option that a mistyped one was probably meant t
   }
 })
 
+test.each([
+  ['faucet', [], 'error: missing: <address>, <tokens>'],
+  ['faucet', ['address'], 'error: missing: <tokens>'],
+  ['witness', ['--output', 'file'], 'error: missing: --witness-url <url>, --witness-key <key>'],
+  ['refund', ['approve'], 'error: missing: <payment>, --reason <text>, --by <name>'],
+  ['backup', ['wla'], "error: unknown command 'wla'\n(Did you mean wal?)"],
+  ['verify', ['one', 'two'], 'error: too many arguments. Expected 1 argument but got 2: one, two.'],
+])('tollbook %s %j names all that is missing or unknown, and its help', async (name, words, expected) => {
+  const [command] = await loadCommands(name, deps)
+  let said = ''
+  const listen = (one: Command | undefined): void => {
+    one?.configureOutput({ writeErr: (text) => void (said += text) })
+    one?.commands.forEach(listen)
+  }
+  listen(command)
+  await expect(command?.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ exitCode: 2 })
+  const below = words[0] === 'approve' ? ' approve' : ''
+  expect(said).toBe(`${expected}\n${name}${below} --help explains the command.\n`)
+})
+
 test('a command whose package is not installed is not listed, and every other fault is thrown', async () => {
   const missing = 'a-package-that-is-not-installed'
   const loadMissing = async (): Promise<Command> => import(missing)

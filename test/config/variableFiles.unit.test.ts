@@ -13,6 +13,7 @@ function fileOf(name: string, contents: string): string {
   return file
 }
 
+const mint = 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq'
 const databaseUrl = 'postgres://api:secret@db:5432/tollbook'
 
 test.each(['', '\n', '\r\n'])('a variable is read from its file, without a last line break (%j)', (end) => {
@@ -48,6 +49,13 @@ test('a wrong value from a file is not shown when it is a secret', () => {
   const read = () => readConfig({ RECEIPT_SIGNING_KEY_FILE: fileOf('key', 'top-secret') })
   expect(read).toThrow('RECEIPT_SIGNING_KEY must be a private Ed25519 key')
   expect(read).not.toThrow('top-secret')
+})
+
+test('a variable whose file cannot be read is not reported as missing too', () => {
+  const env = { DATABASE_URL: databaseUrl, SOLANA_RPC_URLS: 'http://node', TOKEN_MINT: mint, PAYMENT_WALLET: mint }
+  const read = () => readConfig({ ...env, RECEIPT_SIGNING_KEY_FILE: join(directory, 'none') })
+  expect(read).toThrow(/has 1 mistake:\n {2}RECEIPT_SIGNING_KEY_FILE must name a file that can be read/)
+  expect(() => readConfig(env)).toThrow('RECEIPT_SIGNING_KEY is missing')
 })
 
 test('a mistyped name of a file is noticed', () => {

@@ -49,6 +49,19 @@ async function verdictOf(check: string, changes: Environment = {}): Promise<read
   return [finding.verdict, `${finding.detail} ${finding.fix ?? ''}`]
 }
 
+test.each([
+  [{}, 'skipped', 'local mode starts its own database, chain and receipt key'],
+  [{ DATABASE_URL: 'postgres://api@db/tollbook' }, 'warning', 'SOLANA_RPC_URLS, RECEIPT_SIGNING_KEY'],
+])('an environment of %j leaves the rest to local mode, and a part of it is suspicious', async (env, verdict, text) => {
+  const findings: CheckFinding[] = []
+  const onFinding = (finding: CheckFinding) => void findings.push(finding)
+  await examine({ config: readConfig(env), log: silentLog, onFinding })
+  expect(findings.find(({ check }) => check === 'service')).toMatchObject({
+    verdict,
+    detail: expect.stringContaining(text),
+  })
+})
+
 test('a right installation has no failure, and its warnings name what is weaker than it could be', async () => {
   const findings = [...(await findingsOf()).values()]
   const checksOf = (verdict: Verdict) =>

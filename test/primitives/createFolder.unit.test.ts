@@ -25,7 +25,7 @@ test.runIf(process.platform === 'linux')('a folder that the system cannot create
   )
 })
 
-test('a file in the place of the folder is refused', async () => {
+test('a file is refused as the folder', async () => {
   const file = join(await makeScratchDirectory(), 'file')
   await writeFile(file, '')
   await expect(createFolder(file, 'ARTIFACT_DIR')).rejects.toThrow(`ARTIFACT_DIR: ${file} cannot be created`)

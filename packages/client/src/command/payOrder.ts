@@ -34,6 +34,7 @@ export interface PayOrder {
 /** Throws `UsageProblem`, or a fault where a file is not what it should be. */
 export async function readPayOrder(local: LocalDefaults | undefined, given: PayArguments): Promise<PayOrder> {
   const { options } = given
+  if (options.resume === undefined && given.path === undefined) throw missingRequest(given.method)
   const resumed = options.resume === undefined ? undefined : await readStoredPayment(options.resume)
   const baseUrl = resumed === undefined ? (options.baseUrl ?? local?.baseUrl) : new URL(resumed.request.url).origin
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
@@ -106,9 +107,13 @@ function isSameOrigin(one: string, other: string): boolean {
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
+function missingRequest(method: string | undefined): UsageProblem {
+  const [words, are] = method === undefined ? ['METHOD PATH', 'are'] : ['PATH', 'is']
+  return new UsageProblem(words, `${are} missing, for example: GET '/api/data/crypto?symbol=BTC'`)
+}
+
 async function readRequest(baseUrl: string, { method, path, options: { json } }: PayArguments): Promise<PayRequest> {
-  if (method === undefined || path === undefined)
-    throw new UsageProblem('METHOD PATH', "are missing, for example: GET '/api/data/crypto?symbol=BTC'")
+  if (method === undefined || path === undefined) throw missingRequest(method)
   const verb = method.toUpperCase()
   if (!methods.has(verb)) throw new UsageProblem('METHOD', `${method} is not a supported HTTP method; use GET or POST`)
   if (!path.startsWith('/'))
