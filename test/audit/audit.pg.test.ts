@@ -63,7 +63,7 @@ describe('an untouched ledger', () => {
     expect(report.findings).toEqual([])
     expect(report.verdicts.integrity).toMatchObject({
       status: 'not_checked',
-      notChecked: [expect.stringContaining('no checkpoint was given')],
+      notChecked: [expect.stringContaining('no checkpoint could be compared')],
     })
   })
 

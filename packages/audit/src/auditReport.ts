@@ -149,7 +149,7 @@ function integrityBasis({ replay, checkpoints, source, resumedAfter }: Audited):
 
 function uncompared(resumedAfter: number | undefined): string {
   return resumedAfter === undefined
-    ? 'no checkpoint was given: a ledger whose hashes were all made again looks like the true one'
+    ? 'no checkpoint could be compared: a ledger whose hashes were all made again looks like the true one'
     : `no checkpoint beyond position ${resumedAfter}; those before it are for the audit that wrote the resume file`
 }
 

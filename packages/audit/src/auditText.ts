@@ -50,7 +50,7 @@ function describeVerdict(
 ): readonly string[] {
   const where = firstBad?.position === undefined ? '' : `, first at position ${firstBad.position}`
   return [
-    `${name.padEnd(13)} ${words[status]}${findings > 0 ? `: ${findings} findings${where}` : ''}`,
+    `${name.padEnd(13)} ${words[status]}${findings > 0 ? `: ${findings} ${findings === 1 ? 'finding' : 'findings'}${where}` : ''}`,
     ...checked.map((what) => `              checked: ${what}`),
     ...notChecked.map((what) => `              not checked: ${what}`),
   ]
