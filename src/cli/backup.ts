@@ -50,7 +50,7 @@ Exit codes: 0 the backup is whole and verified; 1 no backup was made, with the r
 function readOrder(deps: CommandDeps, isQuiet: boolean): WalOrder & { readonly count: number } {
   const { databaseUrl, folder, count, toolsFolder } = readConfig().backup
   if (databaseUrl === undefined)
-    throw new Fault('BACKUP_DATABASE_URL is missing: the postgres:// URL of a login with the right REPLICATION', {
+    throw new Fault('BACKUP_DATABASE_URL is missing: the postgres:// URL of a login with the REPLICATION attribute', {
       retryable: false,
     })
   return {

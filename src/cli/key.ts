@@ -38,7 +38,9 @@ async function makeKey({ stdout, stderr, setExitCode }: CommandDeps, output: str
   else await writeFile(output, text, { mode: privateFile, flag: 'wx' })
   const where = output === undefined ? '' : `The key is in ${output}. `
   stderr.write(
-    `${where}To use it: npx tollbook key rotate ${key.x}\nKey id of its receipts: ${receiptKeyId(publicReceiptKey.parse(key))}\n`,
+    `${where}For a new ledger, set RECEIPT_SIGNING_KEY${output === undefined ? ' to it' : `_FILE=${output}`}. ` +
+      `To replace the key of a ledger: npx tollbook key rotate ${key.x}\n` +
+      `Key id of its receipts: ${receiptKeyId(publicReceiptKey.parse(key))}\n`,
   )
   setExitCode(0)
 }

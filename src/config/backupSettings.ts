@@ -3,7 +3,7 @@ import { postgresUrl, wholeNumber } from './variables.ts'
 
 /** For `tollbook backup` and `tollbook restore` only; the service reads none of it. */
 export interface BackupSettings {
-  /** A login with the right REPLICATION, never the service's. */
+  /** A login with the REPLICATION attribute, never the service's. */
   readonly databaseUrl: string | undefined
   /** Folder of the backups, and of the write-ahead log in its folder `wal`. */
   readonly folder: string

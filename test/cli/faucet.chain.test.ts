@@ -50,7 +50,7 @@ test('rejects impossible amounts, names the argument and sends nothing', async (
     ['ADDRESS', ['nobody', '1']],
     ['TOKENS', [address, '0.0000001']],
     ['TOKENS: 18446744073709.551616 is more than a token account holds', [address, '18446744073709.551616']],
-    ['--sol: 9007199.254740993 is more than a local chain gives', [address, '1', '--sol', '9007199.254740993']],
+    ['--sol: 1000000.5 is more than 1000000 SOL', [address, '1', '--sol', '1000000.5']],
     ['TOKENS', [address, 'many']],
     ['--sol', [address, '1', '--sol', '-1']],
     ['missing required argument', [address]],

@@ -89,8 +89,8 @@ function isOnThisMachine(url: URL): boolean {
 }
 
 const solDecimals = 9
-// JSON-RPC takes lamports as a number, and a token account counts in 64 bits.
-const lamportsMax = BigInt(Number.MAX_SAFE_INTEGER)
+// The largest airdrop of the local chain, and of a token account, which counts in 64 bits.
+const lamportsMax = 1_000_000n * 1_000_000_000n
 const baseUnitsMax = 2n ** 64n - 1n
 const lamportsPerSol = 1_000_000_000n
 /** The mint authority pays the rent of new token accounts, about 2,000,000 lamports each, and fees. */
@@ -106,7 +106,8 @@ async function readGift(chain: PayerChain, mintText: string, request: FaucetRequ
   if (address === undefined) return problem('address', `${request.address} is not a Solana address`)
   const lamports = parseDecimal(request.sol, solDecimals)
   if (lamports === undefined) return problem('sol', `${request.sol} is not an amount of SOL such as 1 or 0.5`)
-  if (lamports > lamportsMax) return problem('sol', `${request.sol} is more than a local chain gives at once`)
+  if (lamports > lamportsMax)
+    return problem('sol', `${request.sol} is more than 1000000 SOL, the largest airdrop of a local chain`)
   const { mint: facts } = await chain.readToken({ mint, paymentTokenAccount: address })
   if (facts === undefined) return problem('mint', `${mint} is not a mint on this chain`)
   const baseUnits = parseDecimal(request.tokens, facts.decimals)
