@@ -8,7 +8,7 @@ import { payoutWallets } from './payoutAccess.ts'
 import { holdersCommand } from './payoutHolders.ts'
 import { runPayout } from './payoutRun.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
-import { collect } from './repeatedOption.ts'
+import { repeatedOption } from './repeatedOption.ts'
 import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 const exitHelp = `
@@ -47,7 +47,7 @@ export function payoutCommand(deps: CommandDeps): Command {
     .option('--holders-wallet <address>', 'default: PAYOUT_HOLDERS_WALLET')
     .option('--treasury-wallet <address>', 'default: PAYOUT_TREASURY_WALLET')
     .option('--min-tokens <amount>', 'let smaller debts wait', '0')
-    .option('--except <account>', 'leave this debt as it is; may be given more than once', collect, [])
+    .addOption(repeatedOption('--except <account>', 'leave this debt as it is; may be given more than once'))
     .option('--from-old-wallet', 'pay out of PAYMENT_WALLET although the ledger has another one in force')
     .option('--output <file>', 'write the plan to a file instead')
     .action((flags: PlanFlags) => runPayout(deps, (payout) => plan(deps, payout, flags)))

@@ -8,7 +8,7 @@ import type { Payout } from '../payout/openPayout.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
 import { runPayout } from './payoutRun.ts'
-import { collect } from './repeatedOption.ts'
+import { repeatedOption } from './repeatedOption.ts'
 import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 interface PlanFlags {
@@ -38,7 +38,7 @@ export function holdersCommand(deps: CommandDeps): Command {
     .description('divide what is owed in proportion to the snapshot; moves nothing')
     .requiredOption('--snapshot <file>', 'file of `payout holders snapshot`')
     .requiredOption('--output <file>', 'file for the plan')
-    .option('--exclude <wallet>', 'do not pay this wallet; may be given more than once', collect, [])
+    .addOption(repeatedOption('--exclude <wallet>', 'do not pay this wallet; may be given more than once'))
     .option('--min-balance <amount>', 'tokens that a wallet must hold to be paid', '1')
     .option('--open-accounts <n>', 'pay up to this many wallets that need a new token account', '0')
     .option('--share <name>', 'share of the split that is divided', 'holders')

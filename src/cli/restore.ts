@@ -17,7 +17,7 @@ import { silentLog } from '../primitives/log.ts'
 import type { CheckpointFile } from '../store/checkpointFile.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { textOfFinding } from './doctor.ts'
-import { collect } from './repeatedOption.ts'
+import { repeatedOption } from './repeatedOption.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 
 interface RestoreFlags {
@@ -43,11 +43,8 @@ export function restoreCommand(deps: CommandDeps): Command {
     .option('--into <folder>', 'data directory to create; Postgres must not run in it')
     .option('--backup <name>', 'a backup of BACKUP_DIR (default: the newest)')
     .option('--scratch <folder>', 'where the scratch cluster is created', tmpdir())
-    .option(
-      '--checkpoint <file>',
-      'a stored checkpoint; may be given more than once (default: CHECKPOINT_FILE)',
-      collect,
-      [],
+    .addOption(
+      repeatedOption('--checkpoint <file>', 'a stored checkpoint; may be given more than once', 'CHECKPOINT_FILE'),
     )
     .option('--verifier-key <key>', 'key that signs checkpoints, name+id+key (default: that of RECEIPT_SIGNING_KEY)')
     .option('--database <name>', 'database of the ledger (default: that of DATABASE_URL, or tollbook)')

@@ -20,12 +20,24 @@ const program = new Command('tollbook')
   .description(packageJson.description)
   .version(packageJson.version)
   .showHelpAfterError('tollbook --help lists the commands.')
+  // Two commands read their own words, and their usage names them.
+  .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}`.trimEnd() })
   .exitOverride()
 for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
 // A payer that is interrupted says what became of the payment; the commands that serve stop by their own handler.
 process.once('SIGINT', () => interrupted.abort())
 
 const usageExitCode = 2
+
+// A process that runs until it is stopped must not end with 0 because its log has no reader.
+const longRunning = new Set(['serve', 'demo', 'chain', 'signer', 'burn'])
+
+// `head` closes the pipe when it has read enough. An export has its own listener.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (process.stdout.listenerCount('error') > 1) return
+  if (error.code !== 'EPIPE' || longRunning.has(process.argv[2] ?? '')) throw error
+  process.exit()
+})
 
 try {
   refuseUnknownHelp(process.argv[2], process.argv[3])

@@ -1,4 +1,4 @@
-import { describeError } from '@tollbook/core/fault'
+import { describeError, errorText } from '@tollbook/core/fault'
 
 /** `skipped`: there is nothing to check, and the detail says why. Only `failed` makes the command fail. */
 export type Verdict = 'ok' | 'warning' | 'failed' | 'skipped'
@@ -35,7 +35,7 @@ export async function runChecks(checks: readonly Check[], onFinding: (finding: C
   for (const { name, run } of checks) {
     const result = await Promise.resolve()
       .then(run)
-      .catch((error: unknown) => failed(describeError(error)))
+      .catch((error: unknown) => failed(error instanceof Error ? errorText(error) : describeError(error)))
     onFinding({ check: name, ...result })
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
+import { errorText } from '@tollbook/core/fault'
 import type { LedgerSettings } from '../config/ledgerSettings.ts'
 import type { Log } from '../primitives/log.ts'
 import type { Database } from '../store/database.ts'
@@ -31,14 +32,22 @@ const versionMin = 150_000
 const skewMsMax = 2_000
 const archiveLagMsMax = 15 * 60_000
 
-/** Checks that use the service's login to the ledger's database. Without a connection each check that queries it fails. */
+/** Checks that use the service's login to the ledger's database. Without a connection the first one fails, and the others are skipped. */
 export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] {
   const { settings, clock } = options
   const { database } = options.login
   let facts: Promise<DatabaseFacts> | undefined
   const read = () => (facts ??= readDatabaseFacts(database))
-  return [
-    { name: 'database', run: async () => judgeServer(await read()) },
+  const answers = () =>
+    read().then(
+      () => true,
+      () => false,
+    )
+  const needing = ({ name, run }: Check): Check => ({
+    name,
+    run: async () => ((await answers()) ? run() : skipped('the database does not answer')),
+  })
+  const ofDatabase: readonly Check[] = [
     { name: 'schema', run: () => checkSchema(database) },
     { name: 'login', run: async () => judgeLogin(await read(), settings) },
     { name: 'grants', run: async () => judgeGrants(await read()) },
@@ -52,6 +61,12 @@ export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] 
     },
     { name: 'archive', run: async () => judgeArchive(await read(), clock.nowMs()) },
   ]
+  return [{ name: 'database', run: () => read().then(judgeServer, judgeUnreachable) }, ...ofDatabase.map(needing)]
+}
+
+function judgeUnreachable(error: unknown): Result {
+  const reason = error instanceof Error ? errorText(error) : String(error)
+  return failed(reason, 'correct the address, the name of the database, the login or the password in DATABASE_URL')
 }
 
 const noStandby = warning(

@@ -49,6 +49,19 @@ async function verdictOf(check: string, changes: Environment = {}): Promise<read
   return [finding.verdict, `${finding.detail} ${finding.fix ?? ''}`]
 }
 
+test('a database that refuses the login is one failure with its fix, and the checks that need it are skipped', async () => {
+  const wrong = new URL(database.serviceUrl)
+  wrong.password = 'wrong'
+  const findings = await findingsOf({ DATABASE_URL: wrong.href })
+  expect(findings.get('database')).toMatchObject({
+    verdict: 'failed',
+    detail: expect.stringContaining('password authentication failed'),
+    fix: expect.stringContaining('DATABASE_URL'),
+  })
+  for (const check of ['schema', 'login', 'grants', 'durability', 'advisory locks', 'database clock', 'archive'])
+    expect(findings.get(check), check).toMatchObject({ verdict: 'skipped', detail: 'the database does not answer' })
+})
+
 test.each([
   [{}, 'skipped', 'local mode starts its own database, chain and receipt key'],
   [{ DATABASE_URL: 'postgres://api@db/tollbook' }, 'warning', 'SOLANA_RPC_URLS, RECEIPT_SIGNING_KEY'],

@@ -1,0 +1,16 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+
+const program = new URL('../../src/cli/tollbook.js', import.meta.url).pathname
+
+test('a reader that closes the pipe, such as head, ends a command without an error', async () => {
+  const child = spawn(process.execPath, [program, 'doctor'], {
+    env: { TOLLBOOK_HOME: '/nowhere' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.destroy()
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  expect([code, stderr]).toEqual([0, ''])
+})
