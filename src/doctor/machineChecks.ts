@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { access, constants, statfs } from 'node:fs/promises'
+import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
@@ -17,32 +17,44 @@ export function machineChecks(config: Config): readonly Check[] {
       run: () => (artifacts.s3 === undefined ? checkFolder(folder) : skipped('artifacts are stored in a bucket')),
     },
     { name: 'checkpoint folder', run: () => checkCheckpointFolder(config.seal.checkpointFile) },
+    { name: 'signer', run: () => checkSigner(config.x402?.signerSocket) },
   ]
 }
 
 function checkCheckpointFolder(file: string | undefined): Result | Promise<Result> {
-  if (file !== undefined) return checkFolder(dirname(file))
+  if (file !== undefined) return checkExisting(dirname(file))
   return warning(
     'CHECKPOINT_FILE is not set: a database that was restored from an old backup is not noticed at start',
     'set CHECKPOINT_FILE to a file outside the database, one for each instance',
   )
 }
 
-async function checkFolder(folder: string): Promise<Result> {
-  const existing = nearestExisting(resolve(folder))
+/** The service creates this folder, and none above it. */
+function checkFolder(folder: string): Promise<Result> {
+  const absolute = resolve(folder)
+  return checkExisting(folder, existsSync(absolute) ? absolute : dirname(absolute))
+}
+
+async function checkSigner(socketPath: string | undefined): Promise<Result> {
+  if (socketPath === undefined) return skipped('SIGNER_SOCKET is not set: no payments by x402 and MPP')
+  const found = await stat(socketPath).catch(() => undefined)
+  if (found?.isSocket() === true) return passed(`the socket ${socketPath} exists`)
+  const fix = 'correct the path, and start `tollbook signer` with the same SIGNER_SOCKET'
+  return failed(`${socketPath} is not a socket, so nothing is sold by x402 and MPP`, fix)
+}
+
+async function checkExisting(folder: string, existing = resolve(folder)): Promise<Result> {
   try {
     // The dot fails on anything that is not a folder.
     await access(`${existing}/.`, constants.W_OK)
   } catch {
-    return failed(`nothing can be written into ${existing}`, 'make it a folder of the user of the service')
+    return failed(
+      `nothing can be written into ${existing}`,
+      'create it for the user of the service, or correct the path',
+    )
   }
   const { bavail, bsize } = await statfs(existing)
   const freeBytes = bavail * bsize
   const detail = `${folder} can be written, ${(freeBytes / 1024 ** 3).toFixed(1)} GiB free`
   return freeBytes >= freeBytesMin ? passed(detail) : warning(detail, 'free 1 GiB at least')
-}
-
-/** The service creates a missing folder inside it. */
-function nearestExisting(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder))
 }

@@ -10,6 +10,7 @@ import { silentLog } from '../../src/primitives/log.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { openInstance } from '../store/instance.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { makeMemberLogin } from '../support/memberLogin.ts'
 import { provisionWallets } from '../support/provisionWallets.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
@@ -48,6 +49,26 @@ async function verdictOf(check: string, changes: Environment = {}): Promise<read
   if (finding === undefined) throw new Error(`there is no check ${check}`)
   return [finding.verdict, `${finding.detail} ${finding.fix ?? ''}`]
 }
+
+test('a mistyped path is found before the start: of the artifacts, the checkpoint or the signer', async () => {
+  const missing = join(await makeScratchDirectory(), 'missing')
+  const findings = await findingsOf({
+    ARTIFACT_DIR: join(missing, 'artifacts'),
+    CHECKPOINT_FILE: join(missing, 'checkpoint'),
+    SIGNER_SOCKET: join(missing, 'signer.sock'),
+  })
+  for (const check of ['artifact folder', 'checkpoint folder', 'signer'])
+    expect(findings.get(check), check).toMatchObject({ verdict: 'failed', detail: expect.stringContaining(missing) })
+  expect(findings.get('signer')?.fix).toContain('tollbook signer')
+})
+
+test('a login of no group gets the name of its group, and not the advice to migrate', async () => {
+  const { DATABASE_URL: _own, ...rest } = environment
+  const findings = await findingsOf({ ...rest, DATABASE_URL: await makeMemberLogin(database.adminUrl) })
+  const schema = findings.get('schema')
+  expect([schema?.verdict, schema?.fix]).toEqual(['failed', undefined])
+  expect(schema?.detail).toContain('make it a member of its group, tollbook_service')
+})
 
 test('a database that refuses the login is one failure with its fix, and the checks that need it are skipped', async () => {
   const wrong = new URL(database.serviceUrl)
