@@ -1,7 +1,8 @@
 import { type EgressRules, webRules } from './egressRules.ts'
 import { createPinnedGet, type PinnedGet } from './pinnedGet.ts'
 import { readBytes, TooLong } from './readBytes.ts'
-import { networkCodeOf, type UpstreamDeps } from './upstream.ts'
+import { networkCodeOf } from './upstreamRequest.ts'
+import type { UpstreamDeps } from './upstream.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
 /** A conditional request for a feed (RFC 9110, 13). */

@@ -1,10 +1,19 @@
-import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { type Breaker, breakerRestMs, createBreaker } from './breaker.ts'
+import {
+  type UpstreamRequestDeps,
+  type UpstreamRequestOptions,
+  fetchReply,
+  readReply,
+  type Reply,
+  send,
+  timeoutMsDefault,
+  unreachable,
+  type UpstreamRequest,
+} from './upstreamRequest.ts'
 import { createPace, type Pace, type PaceLimit } from './pace.ts'
-import { readBytes, TooLong } from './readBytes.ts'
-import { retryAfterMsOf } from './retryAfter.ts'
+import { TooLong } from './readBytes.ts'
 import { isMissingItem, countsForBreaker, UpstreamFailure } from './upstreamFailure.ts'
 
 /**
@@ -34,60 +43,24 @@ export interface StreamReading<T, R> {
   refuse(reply: Reply): R
 }
 
-/** One request of a provider's API. */
-export interface UpstreamRequest {
-  /** Appended to the base; begins with a slash. */
-  readonly path: string
-  readonly query?: Readonly<Record<string, string>>
-  readonly headers?: Readonly<Record<string, string>>
-  /** JSON to post; without it the request is a GET. */
-  readonly body?: string
-  /** Aborted when the caller no longer waits. */
-  readonly signal?: AbortSignal
-}
-
-/** Any answer with any status: many providers report errors in the body and not in the status. */
-export interface Reply {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-}
-
 /** Limits of one provider. Absent ones have defaults. */
-export interface UpstreamLimits {
+export interface UpstreamLimits extends Pick<UpstreamRequestOptions, 'timeoutMs' | 'bytesMax'> {
   /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
   readonly pace?: PaceLimit
-  /** Time for everything that `ask` does, a second try included. */
-  readonly timeoutMs?: number
-  readonly bytesMax?: number
   /** Default: 2. One for requests that must not be made twice. */
   readonly triesMax?: number
 }
 
-export interface UpstreamDeps {
-  readonly clock: Clock
+export interface UpstreamDeps extends Omit<UpstreamRequestDeps, 'options'> {
   readonly log: Log
-  readonly version: string
-  /** Contact for the provider's operators: what a good User-Agent has. */
-  readonly contact: string
   readonly onCall: (call: { readonly upstream: string; readonly outcome: string }) => void
 }
 
-export interface UpstreamOptions extends UpstreamLimits {
-  readonly name: string
-  readonly base: URL
-  /** Sent with each request: keys, a browser's User-Agent where nothing else is served. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** True: `read` gets every status but redirects, and decides itself about 429 and 5xx. */
-  readonly readsFailures?: boolean
+export interface UpstreamOptions extends UpstreamLimits, UpstreamRequestOptions {
   /** The shortest rest after a request to wait. Default: 5 s. */
   readonly pauseMinMs?: number
-  /** Pause that a 429 requests in its body and not in Retry-After. */
-  readonly pauseMs?: (reply: Reply) => number
 }
 
-const timeoutMsDefault = 4_000
-const bytesMaxDefault = 256 * 1024
 const pauseMaxMs = 15 * 60 * 1000
 // Some send 0 and mean it, some send nothing: a limit that was hit once is hit again immediately.
 const pauseMinMsDefault = 5_000
@@ -132,7 +105,7 @@ function whyRefused({ options: { name }, breaker, pace }: State): UpstreamFailur
 async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
   enter(state)
   try {
-    const answer = await tryAgain(state, request, read)
+    const answer = await askInTries(state, request, read)
     noteSuccess(state, itemOf(request))
     return answer
   } catch (error) {
@@ -230,7 +203,7 @@ function learn(
   else if (breaker.failed(item)) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
 }
 
-async function tryAgain<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
+async function askInTries<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
   const { clock, pace, retries, options } = state
   const { timeoutMs = timeoutMsDefault, triesMax = triesMaxDefault } = options
   const late = AbortSignal.timeout(timeoutMs)
@@ -251,90 +224,4 @@ async function tryAgain<T>(state: State, request: UpstreamRequest, read: (reply:
 /** A retry helps only if the failure may be over in a moment: not after a limit, and not after a time-out, which has used up the time. */
 function mayHelp(error: unknown): boolean {
   return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
-}
-
-async function fetchReply(state: State, request: UpstreamRequest, signal: AbortSignal): Promise<Reply> {
-  try {
-    return await readReply(state, await send(state, request, signal))
-  } catch (error) {
-    throw unreachable(state, error, signal)
-  }
-}
-
-function send({ options, version, contact }: State, request: UpstreamRequest, signal: AbortSignal): Promise<Response> {
-  const { body } = request
-  return fetch(urlOf(options, request), {
-    ...(body === undefined ? {} : { method: 'POST', body }),
-    headers: {
-      accept: 'application/json',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      'user-agent': `Tollbook/${version} (+${contact})`,
-      ...options.headers,
-      ...request.headers,
-    },
-    redirect: 'manual',
-    signal,
-  })
-}
-
-async function readReply(state: State, response: Response): Promise<Reply> {
-  const { bytesMax = bytesMaxDefault, readsFailures } = state.options
-  const failure = whyUnread(state, response)
-  if (failure !== undefined) {
-    // The body is not read, and an open body would hold the connection.
-    await response.body?.cancel()
-    throw failure
-  }
-  const text = new TextDecoder().decode(await readBytes(response, bytesMax))
-  const reply = { status: response.status, headers: response.headers, text }
-  if (reply.status === 429 && readsFailures !== true) throw rateLimited(state, reply)
-  return reply
-}
-
-/** The failure behind an error of fetch. */
-function unreachable({ options }: State, error: unknown, late: AbortSignal): UpstreamFailure {
-  const { name, timeoutMs = timeoutMsDefault } = options
-  if (error instanceof UpstreamFailure) return error
-  if (error instanceof TooLong) return new UpstreamFailure('bad_payload', `${name}: ${error.message}`)
-  if (late.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
-  // The cause is not passed on: what fetch says of a header or an address that it dislikes quotes it, key and all.
-  return new UpstreamFailure('upstream', `${name} cannot be reached: ${networkCodeOf(error)}`)
-}
-
-const redirects = new Set([301, 302, 303, 307, 308])
-
-/** Outcome by status alone, for any body. */
-function whyUnread({ options, clock }: State, { status, headers }: Response): UpstreamFailure | undefined {
-  const { name, readsFailures = false } = options
-  if (status >= 500 && !readsFailures) {
-    const retryAfterMs = retryAfterMsOf(headers, clock)
-    return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
-  }
-  // A provider has no reason to send us elsewhere, and elsewhere might be inside.
-  if (redirects.has(status)) return new UpstreamFailure('bad_payload', `${name} redirects us: HTTP ${status}`)
-  return undefined
-}
-
-function rateLimited({ options: { name, pauseMs }, clock }: State, reply: Reply): UpstreamFailure {
-  const retryAfterMs = Math.max(retryAfterMsOf(reply.headers, clock) ?? 0, pauseMs?.(reply) ?? 0)
-  return new UpstreamFailure('rate_limited', `${name} asks us to wait`, { retryAfterMs })
-}
-
-function urlOf({ base }: UpstreamOptions, { path, query = {} }: UpstreamRequest): URL {
-  const url = new URL(base)
-  url.pathname = url.pathname.replace(/\/$/, '') + path
-  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
-  return url
-}
-
-const causesMax = 5
-
-/** `ECONNREFUSED` and its like, which sit a few causes deep. */
-export function networkCodeOf(error: unknown): string {
-  let current = error
-  for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
-    if ('code' in current && typeof current.code === 'string') return current.code
-    current = current.cause
-  }
-  return 'no code'
 }

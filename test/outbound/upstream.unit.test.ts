@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { createUpstream, type Reply, type Upstream, type UpstreamOptions } from '../../src/outbound/upstream.ts'
+import type { Reply } from '../../src/outbound/upstreamRequest.ts'
+import { createUpstream, type Upstream, type UpstreamOptions } from '../../src/outbound/upstream.ts'
 import { UpstreamFailure } from '../../src/outbound/upstreamFailure.ts'
 import { type Answering, deadUrl, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
 import { openProviderFixture } from '../support/providerFixture.ts'

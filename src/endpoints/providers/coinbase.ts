@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from './provider.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { figure, type Market, readFigures, refuseStale } from './marketPrice.ts'

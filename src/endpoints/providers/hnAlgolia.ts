@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { type Article, articleOf, hostOf } from '../articles/article.ts'
 import { cleanUrl } from '../articles/articleUrl.ts'

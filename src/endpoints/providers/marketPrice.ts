@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type MarketReading } from '../../pricing/agreement.ts'
 import { parseMarketPrice } from '../../pricing/tokenPrice.ts'
 import { parseRoundingDown } from '@tollbook/core/money'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import type { Provider } from './provider.ts'
 

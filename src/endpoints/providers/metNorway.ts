@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { cacheBound } from '../cacheBound.ts'

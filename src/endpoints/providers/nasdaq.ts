@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import type { Reply, Upstream } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
+import type { Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { browserAgent } from './browserAgent.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { alternativesMax, type FoundPlace, type PlaceRecord, type PlaceQuery } from '../places/findPlace.ts'
 import { foldName } from '../places/foldName.ts'

@@ -1,4 +1,4 @@
-import type { Reply } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { decimalOf, type Observation, paceOf, type ProviderDeps, refuseStatus } from './provider.ts'

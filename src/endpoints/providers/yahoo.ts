@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Reply, Upstream } from '../../outbound/upstream.ts'
+import type { Reply } from '../../outbound/upstreamRequest.ts'
+import type { Upstream } from '../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../outbound/upstreamFailure.ts'
 import { baseUrlOf } from '../../outbound/upstreamName.ts'
 import { browserAgent } from './browserAgent.ts'
