@@ -9,7 +9,7 @@ import { SpendingLimitExceeded } from '@tollbook/client/spendingLimit'
 import { makeQuote, paymentTokenAccount } from './support/testToken.ts'
 import { openScene, rejectionOf } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
-import type { Step } from './support/scriptedService.ts'
+import { receiptEventOf, type Step } from './support/scriptedService.ts'
 
 const crypto = '/api/data/crypto?symbol=BTC'
 
@@ -65,7 +65,10 @@ test('the plain transaction form has a nonce in place of the memo of the quote, 
   expect(new Set(proofs.map(({ signature }) => signature)).size).toBe(2)
 })
 
-test('a streamed answer is passed on, and one that breaks is bought again with the same payment', async () => {
+test.each([
+  ['breaks', 'broken stream'],
+  ['ends without its receipt', 'short stream'],
+] as const)('a streamed answer that %s is bought again with the same payment, and one that is whole is passed on', async (_, step) => {
   const open = new Map<string, PendingPayment>()
   const { payingFetch, service, wallet, proofs, url } = await openScene({
     store: {
@@ -75,12 +78,13 @@ test('a streamed answer is passed on, and one that breaks is bought again with t
       spending: () => Promise.resolve([]),
     },
   })
-  service.script = ['broken stream', 'stream']
+  service.script = [step, 'stream']
   const broken = await payingFetch(url(crypto))
   expect(broken.status).toBe(200)
   expect(await rejectionOf(broken.text())).toBeInstanceOf(Error)
   expect(open.size).toBe(1)
-  expect(await (await payingFetch(url(crypto))).text()).toBe('data: one\n\n')
+  const [signature = ''] = open.keys()
+  expect(await (await payingFetch(url(crypto))).text()).toBe(`data: one\n\n${receiptEventOf(signature)}`)
   expect({ unspent: open.size, signed: wallet.signed, proofs: proofs().length }).toEqual({
     unspent: 0,
     signed: 1,

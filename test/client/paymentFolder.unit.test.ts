@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openPaymentFolder } from '@tollbook/client/node'
@@ -67,6 +67,21 @@ test('a payment whose record by the caller fails has not left: it is neither pre
   expect(await paymentFiles(folder)).toEqual([])
   expect(await openPaymentFolder(folder).spending()).toEqual([])
   expect([service.presented.length, service.node.sent.length]).toEqual([0, 0])
+})
+
+test('a payment that has not left is never presented, although its amount cannot be given back in the journal', async () => {
+  const { restart, folder, wallet, url } = await openRestartable()
+  const journal = join(folder, 'spending.jsonl')
+  const onEvent: PayingFetchOptions['onEvent'] = async ({ kind }) => {
+    if (kind !== 'signed') return
+    await rm(journal)
+    await mkdir(journal)
+    throw new Error('the disk is full')
+  }
+  const error = await rejectionOf(restart({ onEvent })(url(crypto)))
+  expect(error).toBeInstanceOf(PaymentNotSent)
+  expect(await paymentFiles(folder)).toEqual([])
+  expect(wallet.signed).toBe(1)
 })
 
 test('a process that died after signing has left its payment, and the next call presents it and signs nothing', async () => {

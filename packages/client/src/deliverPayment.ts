@@ -7,6 +7,7 @@ import type { Payer } from './payer.ts'
 import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import { plainHeaders, presentPayment } from './presentPayment.ts'
+import { createReceiptWatch } from './receiptWatch.ts'
 
 /** A signed payment on its way to its answer. */
 export interface Delivery {
@@ -36,11 +37,19 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 /** The payment stays open until the last byte: when the answer breaks, the same request is made again with the same payment. */
 function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
   const reader = body?.getReader()
+  // A proxy that has lost the service may end the answer as if it were whole. Other streams have their receipt in a trailer, which
+  // `fetch` does not show.
+  const watch = isEventStream(headers) ? createReceiptWatch() : undefined
   const followed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       try {
         const step = await reader?.read()
-        if (step?.done === false) return controller.enqueue(step.value)
+        if (step?.done === false) {
+          watch?.read(step.value)
+          return controller.enqueue(step.value)
+        }
+        if (watch?.hasReceipt() === false)
+          throw new PaymentUnresolved('the streamed answer ended before its receipt', { payment })
         await open.close(payment, 'answered')
         open.leave(payment)
         controller.close()
@@ -57,6 +66,10 @@ function followStream({ open }: Payer, payment: PendingPayment, { status, header
     },
   })
   return new Response(followed, { status, headers: plainHeaders(headers) })
+}
+
+function isEventStream(headers: Headers): boolean {
+  return /^text\/event-stream\s*(;|$)/i.test(headers.get('content-type') ?? '')
 }
 
 async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Response> {

@@ -27,10 +27,11 @@ export function openPaymentFolder(folder: string): PaymentFolder {
       await writeFileAtomically(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
     },
     async close(payment, outcome) {
-      if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
       // The proof of a refused payment is evidence for the operator.
       if (outcome === 'refused') await rename(pathOf(payment), join(folder, `${payment.signature}.refused.json`))
       else await rm(pathOf(payment), { force: true })
+      // Last: while the file is there, a later call can still present the payment, and its amount has to count.
+      if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
     },
     pending: () => readPending(folder),
     spending: () => readSpending(journal),

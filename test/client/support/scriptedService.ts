@@ -15,9 +15,10 @@ export type Step =
   | 'cut'
   /** There is never an answer. */
   | 'hang'
-  /** A streamed answer, whole or broken after its first event. */
+  /** A streamed answer: whole, broken after its first event, or ended there as a proxy ends it that has lost the service. */
   | 'stream'
   | 'broken stream'
+  | 'short stream'
   | { readonly status: number; readonly body: unknown; readonly headers?: Record<string, string> }
 
 export interface ScriptedService {
@@ -94,16 +95,29 @@ export async function startScriptedService(): Promise<ScriptedService> {
       meta: { source: 'test', asOf: new Date().toISOString(), cached: false },
     }
     const step = service.script.shift() ?? 'deliver'
-    if (step === 'stream' || step === 'broken stream') return stream(step, read, response)
+    if (isStreamStep(step)) return stream(step, read, response)
     perform(service, { step, sale, response })
   }
   return service
 }
 
-function stream(step: 'stream' | 'broken stream', { signature }: PresentedProof, response: ServerResponse): void {
+type StreamStep = 'stream' | 'broken stream' | 'short stream'
+
+function isStreamStep(step: Step): step is StreamStep {
+  return step === 'stream' || step === 'broken stream' || step === 'short stream'
+}
+
+function stream(step: StreamStep, { signature }: PresentedProof, response: ServerResponse): void {
   const location = `/api/receipts/solana:${signature}?attempt=attempt_1`
   response.writeHead(200, { 'content-type': 'text/event-stream', 'receipt-location': location })
-  response.write('data: one\n\n', () => void (step === 'stream' ? response.end() : response.destroy()))
+  response.write('data: one\n\n', () => {
+    if (step === 'broken stream') response.destroy()
+    else response.end(step === 'stream' ? receiptEventOf(signature) : '')
+  })
+}
+
+export function receiptEventOf(signature: string): string {
+  return `\n\nevent: receipt\ndata: {"receipt":{"signature":"${signature}"}}\n\n`
 }
 
 /** The head of an offer, and then nothing more. */
@@ -122,7 +136,7 @@ function perform(
     step,
     sale,
     response,
-  }: { step: Exclude<Step, 'stream' | 'broken stream'>; sale: unknown; response: ServerResponse },
+  }: { step: Exclude<Step, StreamStep>; sale: unknown; response: ServerResponse },
 ) {
   if (step === 'deliver') return send(response, 200, sale)
   if (step === 'hang') return service.onHang()
