@@ -3,6 +3,7 @@ import { tamperedAfterAnswer } from './tamperedAfterAnswer.ts'
 import { tamperedReports } from './tamperedReports.ts'
 import { tamperedRules } from './tamperedRules.ts'
 import { tamperedSeals } from './tamperedSeals.ts'
+import { tamperedShapes } from './tamperedShapes.ts'
 import { tamperedStreams } from './tamperedStreams.ts'
 import { tamperedTables } from './tamperedTables.ts'
 import type { Tampering } from './tampering.ts'
@@ -16,4 +17,5 @@ export const tamperings: readonly Tampering[] = [
   ...tamperedTables,
   ...tamperedReports,
   ...tamperedSeals,
+  ...tamperedShapes,
 ]

@@ -68,29 +68,32 @@ test('the plain transaction form has a nonce in place of the memo of the quote, 
 test.each([
   ['breaks', 'broken stream'],
   ['ends without its receipt', 'short stream'],
-] as const)('a streamed answer that %s is bought again with the same payment, and one that is whole is passed on', async (_, step) => {
-  const open = new Map<string, PendingPayment>()
-  const { payingFetch, service, wallet, proofs, url } = await openScene({
-    store: {
-      keep: (payment) => Promise.resolve(void open.set(payment.signature, payment)),
-      close: ({ signature }) => Promise.resolve(void open.delete(signature)),
-      pending: () => Promise.resolve([...open.values()]),
-      spending: () => Promise.resolve([]),
-    },
-  })
-  service.script = [step, 'stream']
-  const broken = await payingFetch(url(crypto))
-  expect(broken.status).toBe(200)
-  expect(await rejectionOf(broken.text())).toBeInstanceOf(Error)
-  expect(open.size).toBe(1)
-  const [signature = ''] = open.keys()
-  expect(await (await payingFetch(url(crypto))).text()).toBe(`data: one\n\n${receiptEventOf(signature)}`)
-  expect({ unspent: open.size, signed: wallet.signed, proofs: proofs().length }).toEqual({
-    unspent: 0,
-    signed: 1,
-    proofs: 1,
-  })
-})
+] as const)(
+  'a streamed answer that %s is bought again with the same payment, and one that is whole is passed on',
+  async (_, step) => {
+    const open = new Map<string, PendingPayment>()
+    const { payingFetch, service, wallet, proofs, url } = await openScene({
+      store: {
+        keep: (payment) => Promise.resolve(void open.set(payment.signature, payment)),
+        close: ({ signature }) => Promise.resolve(void open.delete(signature)),
+        pending: () => Promise.resolve([...open.values()]),
+        spending: () => Promise.resolve([]),
+      },
+    })
+    service.script = [step, 'stream']
+    const broken = await payingFetch(url(crypto))
+    expect(broken.status).toBe(200)
+    expect(await rejectionOf(broken.text())).toBeInstanceOf(Error)
+    expect(open.size).toBe(1)
+    const [signature = ''] = open.keys()
+    expect(await (await payingFetch(url(crypto))).text()).toBe(`data: one\n\n${receiptEventOf(signature)}`)
+    expect({ unspent: open.size, signed: wallet.signed, proofs: proofs().length }).toEqual({
+      unspent: 0,
+      signed: 1,
+      proofs: 1,
+    })
+  },
+)
 
 test('a request with a body is sent with the same body and as JSON when it is paid for', async () => {
   const { payingFetch, service, url } = await openScene()

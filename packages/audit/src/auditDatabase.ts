@@ -9,6 +9,7 @@ import { matchDeclaration } from './matchDeclaration.ts'
 import { matchQuotes } from './matchQuotes.ts'
 import { matchHead, matchKeys, matchSettings } from './matchSettings.ts'
 import { matchStreams } from './matchStreams.ts'
+import { matchTables } from './matchTables.ts'
 import { deriveReports, matchReports } from './matchReports.ts'
 import type { Replay } from './replay.ts'
 
@@ -33,6 +34,7 @@ export async function auditDatabase(
   { replay, run, checkpoints, chain }: AuditParts,
 ): Promise<TablesRead> {
   await checkSameLedger(source, replay)
+  await matchTables(replay.findings, source)
   const derived = await deriveReports(source)
   const accounts = await readAccounts(source)
   for await (const block of source.copy(eventsQuery(replay.position))) {

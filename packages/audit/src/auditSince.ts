@@ -9,6 +9,7 @@ import { eventsQuery, readEventBlock } from './databaseEvents.ts'
 import { type DatabaseSource, openDatabaseSource } from './databaseSource.ts'
 import { aspects, Findings } from './findings.ts'
 import { readAccounts } from './matchAccounts.ts'
+import { matchTables } from './matchTables.ts'
 import type { RawEvent } from './rawEvent.ts'
 import { SettingPeriods } from './settingPeriods.ts'
 import { SinceRun } from './sinceRun.ts'
@@ -41,6 +42,7 @@ export async function auditSince(options: SinceOptions): Promise<AuditReport> {
     first.size - 1,
   )
   const run = new SinceRun({ findings, checkpoints, periods })
+  await matchTables(findings, database)
   await replaySince(database, { options, run, checkpoints, size: first.size })
   await checkpoints.finish(run.tree, Number.NEGATIVE_INFINITY)
   return reportOf({ run, findings, checkpoints, size: first.size, durationMs: clock.monotonicMs() - startedAtMs })

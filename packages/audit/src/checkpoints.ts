@@ -103,11 +103,15 @@ const pageRows = 1_000
 /** The checkpoints of a live ledger, a page at a time. */
 export function storedCheckpoints(source: DatabaseSource): CheckpointDeps['stored'] {
   return async (afterSize) => {
-    const rows = await source.rows<{ size: string; root: Buffer; note: string }>(
+    // A false size that JavaScript has rounded cannot be asked for again; no true one is behind it.
+    if (afterSize > Number.MAX_SAFE_INTEGER) return []
+    const rows = await source.rows<{ size: string; root: Buffer | null; note: string | null }>(
       `select size, root, note from ledger.checkpoints where size > $1 order by size limit ${pageRows}`,
       [afterSize],
     )
-    return rows.map(({ size, root, note }) => ({ size: Number(size), root, note, source: 'a stored checkpoint' }))
+    return rows.map(({ size, root, note }) => {
+      return { size: Number(size), root: root ?? Buffer.alloc(0), note: note ?? '', source: 'a stored checkpoint' }
+    })
   }
 }
 

@@ -67,7 +67,8 @@ export class CopyOut implements pg.Submittable {
     let filling = this.#filling
     if (filling === undefined || !fits(filling, row)) {
       this.#handOver()
-      filling = this.#free.pop() ?? newFilling(row.length)
+      const free = this.#free.pop()
+      filling = free !== undefined && fits(free, row) ? free : newFilling(row.length)
       this.#filling = filling
     }
     const start = filling.starts[filling.count] ?? 0

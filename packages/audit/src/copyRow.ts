@@ -8,10 +8,17 @@ const postgresEpochMs = 946_684_800_000
 const high = 2 ** 32
 const numericDigitBase = 10_000n
 const numericNegative = 0x4000
+// No true row has a negative amount.
+const notAnAmount = -1n
+// The numbers of these types in pg_type.
+const [int4Type, numericType] = [23, 1700]
 // Before the digits of a numeric: how many, the weight of the first, the sign, the scale.
 const numericHeadBytes = 8
 
-/** Reads the fields of one row of a binary `copy` in their order, without an object for each row. */
+/**
+ * Reads the fields of one row of a binary `copy` in their order, without an object for each row. A null or a value of another type
+ * reads as something that no true row has: NaN, a negative amount, `(null)`.
+ */
 export class CopyRow {
   bytes: Buffer = Buffer.alloc(0)
   #at = 0
@@ -34,24 +41,21 @@ export class CopyRow {
     return length >= 0
   }
 
-  boolean(): boolean {
-    this.next()
-    return this.bytes[this.start] === 1
+  /** Undefined for null. */
+  boolean(): boolean | undefined {
+    return this.#has(1) ? this.bytes[this.start] === 1 : undefined
   }
 
   int16(): number {
-    this.next()
-    return this.bytes.readInt16BE(this.start)
+    return this.#has(2) ? this.bytes.readInt16BE(this.start) : Number.NaN
   }
 
   int32(): number {
-    this.next()
-    return this.bytes.readInt32BE(this.start)
+    return this.#has(4) ? this.bytes.readInt32BE(this.start) : Number.NaN
   }
 
   int64(): number {
-    this.next()
-    return this.#int64At(this.start)
+    return this.#has(8) ? this.#int64At(this.start) : Number.NaN
   }
 
   /** Undefined for null. */
@@ -59,12 +63,9 @@ export class CopyRow {
     return this.next() ? this.#int64At(this.start) : undefined
   }
 
-  /** Milliseconds since 1970; -Infinity for `-infinity`, undefined for null. */
+  /** Milliseconds since 1970; for `infinity` and `-infinity` further away than any calendar; undefined for null. */
   timeMs(): number | undefined {
-    if (!this.next()) return undefined
-    const microseconds = this.#int64At(this.start)
-    // The smallest int64 stands for -infinity.
-    return microseconds < -9e18 ? -Infinity : microseconds / 1000 + postgresEpochMs
+    return this.#has(8) ? this.#int64At(this.start) / 1000 + postgresEpochMs : undefined
   }
 
   text(): string | undefined {
@@ -73,7 +74,7 @@ export class CopyRow {
 
   /** For names that are ASCII in every true row; in a false one they only have to differ. */
   latin1(): string {
-    this.next()
+    if (!this.next()) return '(null)'
     return this.bytes.toString('latin1', this.start, this.end)
   }
 
@@ -84,14 +85,13 @@ export class CopyRow {
 
   /** An integer of any size. */
   numeric(): bigint {
-    this.next()
-    return this.#numericAt(this.start)
+    return this.next() ? this.#numericAt(this.start) : notAnAmount
   }
 
   /** One dimension of int4; empty for null. */
   int32s<T>(as: (value: number) => T): readonly T[] {
     const values: T[] = []
-    let at = this.#firstElement()
+    let at = this.#firstElement(int4Type)
     for (; at < this.end; at += 4 + elementBytes) values.push(as(this.bytes.readInt32BE(at + 4)))
     return values
   }
@@ -99,7 +99,7 @@ export class CopyRow {
   /** One dimension of numeric integers; empty for null. */
   numerics(): readonly bigint[] {
     const values: bigint[] = []
-    for (let at = this.#firstElement(); at < this.end; at += 4 + this.bytes.readInt32BE(at)) {
+    for (let at = this.#firstElement(numericType); at < this.end; at += 4 + this.bytes.readInt32BE(at)) {
       values.push(this.#numericAt(at + 4))
     }
     return values
@@ -107,7 +107,7 @@ export class CopyRow {
 
   /** A multirange of int8 in its canonical form, [from, to): from and behind to in turn. */
   int64Ranges(): readonly number[] {
-    this.next()
+    if (!this.next()) return []
     const count = this.bytes.readInt32BE(this.start)
     const bounds: number[] = []
     let at = this.start + 4
@@ -122,10 +122,13 @@ export class CopyRow {
   }
 
   /** The first element of an array, with its length in front; the end of the field for null and an empty array. */
-  #firstElement(): number {
-    // One dimension, no nulls: any other array is not one that an append writes, and reads as empty.
-    const isPlain =
-      this.next() && this.bytes.readInt32BE(this.start) === 1 && this.bytes.readInt32BE(this.start + 4) === 0
+  #firstElement(elementType: number): number {
+    if (!this.next() || this.end - this.start < arrayHeadBytes) return this.end
+    const [dimensions, nulls, type, , firstIndex] = [0, 4, 8, 12, 16].map((at) =>
+      this.bytes.readInt32BE(this.start + at),
+    )
+    // One dimension from 1, no nulls: any other array is not one that an append writes, and reads as empty.
+    const isPlain = dimensions === 1 && nulls === 0 && type === elementType && firstIndex === 1
     return isPlain ? this.start + arrayHeadBytes : this.end
   }
 
@@ -133,7 +136,10 @@ export class CopyRow {
     const { bytes } = this
     const digits = bytes.readInt16BE(start)
     const weight = bytes.readInt16BE(start + 2)
-    const isNegative = bytes.readUInt16BE(start + 4) === numericNegative
+    const sign = bytes.readUInt16BE(start + 4)
+    const isNegative = sign === numericNegative
+    // NaN, the infinities and fractions. Postgres sends no zeros behind the last digit.
+    if ((sign !== 0 && !isNegative) || digits > weight + 1) return notAnAmount
     if (weight <= exactWeightMax) {
       let small = 0
       for (let index = 0; index <= weight; index++) {
@@ -147,6 +153,11 @@ export class CopyRow {
       value = value * numericDigitBase + BigInt(digit)
     }
     return isNegative ? -value : value
+  }
+
+  /** False for null, and for a value of another type. */
+  #has(length: number): boolean {
+    return this.next() && this.end - this.start === length
   }
 
   #int64At(at: number): number {

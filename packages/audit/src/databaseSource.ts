@@ -15,6 +15,17 @@ export interface DatabaseSource extends AsyncDisposable {
 }
 
 const connectTimeoutMs = 10_000
+// An audit of a long ledger takes long, and its sessions rest while it waits for a slow node. The other settings are the role's and the
+// database's to change: operators of another schema would compare as its owner likes, and values would be written in another form.
+const sessionSettings = [
+  'search_path = pg_catalog',
+  'statement_timeout = 0',
+  'idle_in_transaction_session_timeout = 0',
+  "timezone = 'UTC'",
+  "datestyle = 'ISO, MDY'",
+  "bytea_output = 'hex'",
+  'extra_float_digits = 1',
+]
 // Sums over a whole ledger: hash joins in memory, and no plan for the few rows of a table that was never analysed.
 const besideSettings = ["work_mem = '128MB'", 'jit = off', 'enable_nestloop = off', 'enable_mergejoin = off']
 
@@ -109,9 +120,6 @@ async function openSession(databaseUrl: string): Promise<pg.Client> {
   } catch (error) {
     throw new AuditFault('the database cannot be reached', { cause: error, retryable: true })
   }
-  // An audit of a long ledger takes long, and its sessions rest while it waits for a slow node.
-  await session.query('set statement_timeout = 0')
-  await session.query('set idle_in_transaction_session_timeout = 0')
-  await session.query("set timezone = 'UTC'")
+  for (const setting of sessionSettings) await session.query(`set ${setting}`)
   return session
 }

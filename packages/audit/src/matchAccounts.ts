@@ -11,7 +11,7 @@ import type { Replay } from './replay.ts'
 export interface StoredAccount extends AccountRow {
   readonly number: number
   readonly class: string
-  readonly isHourly: boolean
+  readonly isHourly: boolean | undefined
   readonly floor: string
   readonly ceiling: string
   readonly balance: string
@@ -115,7 +115,7 @@ function differingRules(row: StoredAccount): string[] {
 
 interface TallyRow {
   readonly account: number
-  readonly starts_ms: string
+  readonly starts_ms: string | null
   readonly amount: string
   readonly entries: string
 }
@@ -127,12 +127,12 @@ export async function matchTallies(
   accounts: ReadonlyMap<number, AccountRow>,
 ): Promise<void> {
   const rows = await source.rows<TallyRow>(
-    'select account, (extract(epoch from hour) * 1000)::bigint as starts_ms, amount, entries from ledger.tallies',
+    'select account, (extract(epoch from hour) * 1000)::text as starts_ms, amount, entries from ledger.tallies',
   )
   const stored = new Map<string, string>()
   for (const { account, starts_ms: startsAtMs, amount, entries } of rows) {
     const { mint, name } = accounts.get(account) ?? { mint: '', name: `number ${account}` }
-    const key = hourKey({ mint, account: name, startsAtMs: Number(startsAtMs) })
+    const key = hourKey({ mint, account: name, startsAtMs: Number(startsAtMs ?? Number.NaN) })
     if (stored.has(key)) findings.add('tally_differs', { ...subjectOf(key), message: 'the hour has two rows' })
     stored.set(key, `${amount} of ${entries} entries`)
   }
@@ -147,6 +147,9 @@ export async function matchTallies(
 }
 
 function subjectOf(key: string): { readonly position: undefined; readonly subject: string } {
-  const [, account, startsAtMs] = key.split(' ')
-  return { position: undefined, subject: `${account} in the hour ${new Date(Number(startsAtMs)).toISOString()}` }
+  const [account, startsAtMs] = key.split(' ').slice(-2)
+  const hour = new Date(Number(startsAtMs))
+  // No calendar has an hour that far away.
+  const hourText = Number.isNaN(hour.getTime()) ? startsAtMs : hour.toISOString()
+  return { position: undefined, subject: `${account} in the hour ${hourText}` }
 }

@@ -13,12 +13,12 @@ interface KindRow {
 interface StepRow {
   readonly step: string
   readonly from_state: string
-  readonly event_kinds: readonly string[]
+  readonly event_kinds: readonly string[] | null
   readonly kind: string
   readonly to_state: string
   readonly lease: string
   readonly after_lease: boolean
-  readonly moves: readonly string[]
+  readonly moves: readonly string[] | null
   readonly writer: string
   readonly number_max: number | null
 }
@@ -59,7 +59,8 @@ async function readSteps(source: DatabaseSource): Promise<readonly Row[]> {
     'select step, from_state, event_kinds, kind, to_state, lease, after_lease, moves, writer, number_max from ledger.steps',
   )
   return rows.map((row) => {
-    const { step, kind, from_state: from, to_state: to, event_kinds: events, lease, moves, writer } = row
+    const { step, kind, from_state: from, to_state: to, lease, writer } = row
+    const [events, moves] = [row.event_kinds ?? ['null'], row.moves ?? ['null']]
     const [takesLease, isAfterLease, numberMax] = [lease === 'take', row.after_lease, row.number_max ?? undefined]
     return [stepKey({ step, from, events }), stepText({ kind, to, moves, takesLease, isAfterLease, writer, numberMax })]
   })

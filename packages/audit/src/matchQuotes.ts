@@ -44,7 +44,7 @@ function matchPaid({ payments, digest, names, prices, findings }: Replay, quote:
   const payment = payments.read(index)
   const { id, wallet, endpoint, mint, requiredBaseUnits: required, priceList } = quote
   const listed = prices.listOf(priceList)
-  const isListed = listed === undefined || listed.includes(payment.priceDigest)
+  const isListed = !Number.isNaN(priceList) && (listed === undefined || listed.includes(payment.priceDigest))
   const differing = [
     digest.of(wallet) !== payment.walletDigest && `the wallet ${wallet}`,
     endpoint !== names.nameOf(payment.endpoint) && `the endpoint ${endpoint}`,

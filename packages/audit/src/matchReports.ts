@@ -7,7 +7,7 @@ import { reportsQuery } from './reportsQuery.ts'
 
 /* The tables that finance reads, against those that the events give. */
 
-const reportTables = [
+export const reportTables = [
   'progress',
   'payments',
   'daily_totals',

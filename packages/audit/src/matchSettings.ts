@@ -10,13 +10,13 @@ interface SettingRow {
   readonly name: string
   readonly number: number
   readonly seq: string
-  readonly valid_from_ms: string
-  readonly body: Buffer
+  readonly valid_from_ms: string | null
+  readonly body: Buffer | null
 }
 
 export async function matchSettings(replay: Replay, source: DatabaseSource): Promise<void> {
   const rows = await source.rows<SettingRow>(
-    `select name, number, seq, (extract(epoch from valid_from) * 1000)::bigint as valid_from_ms, body
+    `select name, number, seq, (extract(epoch from valid_from) * 1000)::text as valid_from_ms, body
      from ledger.settings order by name, number`,
   )
   const blame = (position: number | undefined, subject: string, message: string): void => {
@@ -29,7 +29,8 @@ export async function matchSettings(replay: Replay, source: DatabaseSource): Pro
     stored.delete(key)
     if (row === undefined) blame(position, key, 'the event has no row')
     else if (Number(row.seq) !== position) blame(position, key, `the row names position ${row.seq}`)
-    else if (replay.digest.of(row.body.toString('latin1')) !== digest) blame(position, key, 'the row has another body')
+    else if (row.body === null || replay.digest.of(row.body.toString('latin1')) !== digest)
+      blame(position, key, 'the row has another body')
     else if (Number(row.valid_from_ms) !== validFromMs) blame(position, key, 'the row has another time')
     else if (effectiveAtOf(row.body) !== validFromMs) blame(position, key, 'the body has another time')
   }
@@ -47,8 +48,8 @@ function effectiveAtOf(body: Buffer): number | undefined {
 
 interface KeyRow {
   readonly space: number
-  readonly key: Buffer
-  readonly id: Buffer
+  readonly key: Buffer | null
+  readonly id: Buffer | null
   readonly digest: Buffer | null
 }
 
@@ -61,13 +62,14 @@ export async function matchKeys({ payouts, findings }: Replay, source: DatabaseS
   const blame = (position: number | undefined, subject: string, message: string): void => {
     findings.add('key_differs', { position, subject, message })
   }
-  const stored = new Map(rows.map((row) => [`${row.space} ${row.key.toString('latin1')}`, row]))
+  const stored = new Map(rows.map((row) => [`${row.space} ${row.key?.toString('latin1')}`, row]))
   for (const { mint, round, stream, position } of payouts.rounds()) {
     const key = `${roundSpace} ${mint}#${round}`
     const row = stored.get(key)
     stored.delete(key)
     if (row === undefined) blame(position, stream, `round ${round} has no key: it could be burned again`)
-    else if (streamOfId(row.id) !== stream) blame(position, stream, `the key of round ${round} names another stream`)
+    else if (row.id === null || streamOfId(row.id) !== stream)
+      blame(position, stream, `the key of round ${round} names another stream`)
     else if (row.digest !== null) blame(position, stream, `the key of round ${round} has a digest`)
   }
   for (const key of stored.keys()) blame(undefined, `key ${key}`, 'the key has no event')
@@ -84,7 +86,7 @@ export async function matchHead(replay: Replay, source: DatabaseSource): Promise
   const { position, recordedAtMs, lastLeaf, findings } = replay
   // Through JSON, because older databases do not have the hash.
   const rows = await source.rows<HeadRow>(
-    `select h.seq, (extract(epoch from h.recorded_at) * 1000)::bigint as recorded_ms, to_jsonb(h) ->> 'leaf_hash' as leaf_hash
+    `select h.seq, (extract(epoch from h.recorded_at) * 1000)::text as recorded_ms, to_jsonb(h) ->> 'leaf_hash' as leaf_hash
      from ledger.head h`,
   )
   const [head] = rows

@@ -28,6 +28,8 @@ interface DerivedStream {
   readonly version: number
   readonly leaseUntilMs: number
   readonly lastPosition: number
+  /** Another row of the same stream was read before: the key that makes a payment single-use is gone. */
+  readonly hasRow: boolean
   readonly isOwn: (position: number) => boolean
 }
 
@@ -66,10 +68,13 @@ function readRow(reader: CopyRow): StreamRow {
   }
 }
 
+// The table allows 256.
+const idBytesShown = 256
+
 function matchRow(replay: Replay, row: StreamRow, seen: Set<OtherStream>): void {
   const stream = streamOfId(row.id)
   const derived = stream === undefined ? undefined : derive(replay, stream, seen)
-  const subject = stream ?? `id ${row.id.toString('hex')}`
+  const subject = stream ?? `id ${row.id.subarray(0, idBytesShown).toString('hex')}`
   if (derived === undefined) {
     const message = 'there is a row, and no event of such a stream'
     replay.findings.add('stream_unexpected', { position: row.ranges[0], subject, message })
@@ -87,26 +92,29 @@ function derive(replay: Replay, stream: string, seen: Set<OtherStream>): Derived
   const index = payments.find(digest.pairOf(stream))
   if (index !== undefined) {
     const payment = payments.read(index)
+    const hasRow = payment.seen
     payment.seen = true
     payments.write(index, payment)
-    return ofPayment(payment, (position) => streams.get(position) === index + 1)
+    return { ...ofPayment(payment, (position) => streams.get(position) === index + 1), hasRow }
   }
   const other = otherStreams.find(stream)
   if (other === undefined) return undefined
+  const hasRow = seen.has(other)
   seen.add(other)
   const { kind, state, version, positions } = other
   const [firstPosition = noValue, lastPosition = noValue] = [positions[0], positions.at(-1)]
   const isOwn = (position: number): boolean => positions.includes(position)
-  return { kind, state, version, firstPosition, lastPosition, leaseUntilMs: noValue, isOwn }
+  return { kind, state, version, firstPosition, lastPosition, leaseUntilMs: noValue, hasRow, isOwn }
 }
 
-function ofPayment(payment: AuditedPayment, isOwn: (position: number) => boolean): DerivedStream {
+function ofPayment(payment: AuditedPayment, isOwn: (position: number) => boolean): Omit<DerivedStream, 'hasRow'> {
   const { version, firstPosition, lastPosition, leaseUntilMs } = payment
   return { kind: 'payment', state: stateOf(payment), version, firstPosition, lastPosition, leaseUntilMs, isOwn }
 }
 
 function differencesOf(row: StreamRow, derived: DerivedStream): readonly string[] {
   return [
+    derived.hasRow && 'two rows',
     row.kind !== derived.kind && `kind ${row.kind}, not ${derived.kind}`,
     row.state !== derived.state && `state ${row.state}, not ${derived.state}`,
     row.version !== derived.version && `version ${row.version}, not ${derived.version}`,

@@ -1,4 +1,4 @@
-import { invariant } from './invariant.ts'
+import { AuditFault } from './auditFault.ts'
 import { ownCopy } from './priceReader.ts'
 
 // Endpoints and mints; a ledger with more of them than this is not one of ours.
@@ -16,7 +16,8 @@ export class NumberedNames {
   numberOf(name: string): number {
     const known = this.#numbers.get(name)
     if (known !== undefined) return known
-    invariant(this.#names.length < namesMax, `a ledger has at most ${namesMax} endpoints and mints`)
+    if (this.#names.length >= namesMax)
+      throw new AuditFault(`the ledger names more than ${namesMax} endpoints and mints`, { retryable: false })
     const own = ownCopy(name)
     this.#numbers.set(own, this.#names.length)
     return this.#names.push(own) - 1

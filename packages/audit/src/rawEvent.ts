@@ -47,7 +47,8 @@ const high = 2 ** 32
  */
 export function leafHashOf({ position, recordedAtMs, bytes, bodyStart, bodyEnd }: RawEvent): string {
   const start = bodyStart - leafRoom
-  bytes[start] = 0
+  // A part of a millisecond has no place in the hash: with one the entry is not a leaf.
+  bytes[start] = Number.isInteger(recordedAtMs) ? 0 : 0xff
   bytes.writeUInt32BE(Math.floor(position / high), start + 1)
   bytes.writeUInt32BE(position % high, start + 5)
   bytes.writeInt32BE(Math.floor(recordedAtMs / high), start + 9)

@@ -102,14 +102,15 @@ export class TilesMatch {
     }
     this.compared++
     const expected = Buffer.from(hashes, 'latin1')
-    if (!stored.hashes.equals(expected)) {
+    const found = stored.hashes ?? Buffer.alloc(0)
+    if (!found.equals(expected)) {
       const wrong = Array.from({ length: tileHashes }, (_, at) => at).findIndex(
-        (at) => !hashAt(stored.hashes, at).equals(hashAt(expected, at)),
+        (at) => !hashAt(found, at).equals(hashAt(expected, at)),
       )
       const position = first + Math.max(wrong, 0) * tileHashes ** level
       const message = 'the tile holds another hash than the events give: proofs from it would not verify'
       this.#blame(position, name, message)
-    } else if (!stored.root.equals(Buffer.from(root, 'latin1'))) {
+    } else if (stored.root?.equals(Buffer.from(root, 'latin1')) !== true) {
       this.#blame(first, name, 'the tile has another root than its hashes')
     }
   }
@@ -119,7 +120,7 @@ export class TilesMatch {
     const counts = Array.from({ length: tileLevels }, (_, level) => this.#counts[level] ?? 0)
     const rows = await source.rows<{ level: number; index: string }>(
       `select t.level, t.index from ledger.tiles t
-       where t.index >= ($1::bigint[])[t.level + 1] order by t.level, t.index limit ${waitingMax}`,
+       where t.index >= coalesce(($1::bigint[])[t.level + 1], 0) order by t.level, t.index limit ${waitingMax}`,
       [counts],
     )
     for (const { level, index } of rows) {
@@ -139,8 +140,8 @@ const tileLevels = 7
 interface StoredTile {
   readonly level: number
   readonly index: string
-  readonly hashes: Buffer
-  readonly root: Buffer
+  readonly hashes: Buffer | null
+  readonly root: Buffer | null
 }
 
 function firstLeafOf(level: number, index: number): number {

@@ -7,7 +7,7 @@ export interface ReceiptWatch {
 const receiptStart = '\nevent: receipt\n'
 const eventEnd = '\n\n'
 
-/** The receipt may be spread over chunks. Of the bytes before a chunk only those count that the start of the receipt may begin with. */
+/** Keeps as many bytes between chunks as the start of the receipt has, because a chunk may end in the middle of it. */
 export function createReceiptWatch(): ReceiptWatch {
   // One character for each byte, so that a cut through a character of UTF-8 changes nothing.
   const decoder = new TextDecoder('latin1')

@@ -132,11 +132,7 @@ function isStep(value: unknown): value is Exclude<Step, string> {
 
 function perform(
   service: ScriptedService,
-  {
-    step,
-    sale,
-    response,
-  }: { step: Exclude<Step, StreamStep>; sale: unknown; response: ServerResponse },
+  { step, sale, response }: { step: Exclude<Step, StreamStep>; sale: unknown; response: ServerResponse },
 ) {
   if (step === 'deliver') return send(response, 200, sale)
   if (step === 'hang') return service.onHang()
