@@ -34,7 +34,6 @@ export async function auditDatabase(
   { replay, run, checkpoints, chain }: AuditParts,
 ): Promise<TablesRead> {
   await checkSameLedger(source, replay)
-  await matchTables(replay.findings, source)
   const derived = await deriveReports(source)
   const accounts = await readAccounts(source)
   for await (const block of source.copy(eventsQuery(replay.position))) {
@@ -48,6 +47,7 @@ export async function auditDatabase(
   await run.end()
   replay.finish()
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
+  await matchTables(replay.findings, source)
   await matchDeclaration(replay.findings, source)
   await matchStreams(replay, source)
   matchAccounts(replay, accounts)

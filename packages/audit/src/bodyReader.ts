@@ -9,7 +9,8 @@ export class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody'
 }
 
-// The largest amount of an SPL token has 20 digits; a token price in 10^-18 dollars up to 40.
+// The largest amount of an SPL token, of 20 digits; a token price in 10^-18 dollars has up to 40.
+const amountMax = 2n ** 64n - 1n
 const amountDigitsMax = 20
 const integerDigitsMax = 15
 const textCharactersMax = 65_519
@@ -107,7 +108,10 @@ export class BodyReader {
     if (digits === 0 || digits > digitsMax || leadingZero) throw this.#unreadable('expected an amount')
     this.#at = end + 1
     // A number of 15 digits is exact, and makes a bigint in a third of the time of a text.
-    return digits <= integerDigitsMax ? BigInt(small) : BigInt(this.text.slice(start, end))
+    if (digits <= integerDigitsMax) return BigInt(small)
+    const value = BigInt(this.text.slice(start, end))
+    if (digitsMax === amountDigitsMax && value > amountMax) throw this.#unreadable('expected an amount of 64 bits')
+    return value
   }
 
   /** The items of an array whose bracket has been opened. */
