@@ -27,19 +27,21 @@ export async function findReversal(deps: RotationDeps, question: ReversalQuestio
 
 /**
  * Undefined if this node is uncertain: the payment may still land, the node has pruned those blocks, or its finalized
- * chain has the payment, and it succeeded there.
+ * chain has the payment, and it pays there.
  */
 async function readReversal(
   deps: RotationDeps,
   node: ChainNode,
-  { signature, slot, transaction }: ReversalQuestion,
+  { signature, slot, transaction, isPaidBy }: ReversalQuestion,
 ): Promise<Omit<Reversal, 'nodes'> | undefined> {
   const ask = <T>(method: string, params: readonly unknown[], result: z.ZodType<T>) =>
     callNode(deps, node, { method, params, result })
   const finalized = { commitment: 'finalized' }
   const record = await readFrom(deps, node, { signature, commitment: 'finalized' })
   if (record !== undefined)
-    return record.failure === undefined ? undefined : { reason: 'failed', finalizedSlot: record.slot }
+    return record.failure === undefined && isPaidBy(record)
+      ? undefined
+      : { reason: 'failed', finalizedSlot: record.slot }
   const finalizedSlot = await ask('getSlot', [finalized], z.int())
   if (finalizedSlot < slot + landingSlotsMax) return undefined
   if ((await ask('getFirstAvailableBlock', [], z.int())) > slot) return undefined

@@ -6,8 +6,9 @@ import type { PaymentState } from '../payment/payment.ts'
 import type { OpenPayment } from '../payment/paymentLifecycle.ts'
 import { signatureOf, solanaReference } from '../payment/paymentReference.ts'
 import { isRefusal } from '@tollbook/core/refusal'
-import type { SettlementEvidence } from '../payment/settlement.ts'
+import { paysAsSettled, type PaymentTerms, type Settlement } from '../payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
+import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import { runElectedWork } from './electedWork.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
@@ -19,6 +20,8 @@ export interface FinalityJob extends Repeated {
 
 export interface FinalityDeps extends StepDeps {
   readonly chain: FinalityReader & Pick<ChainReader, 'readTransaction'>
+  /** Terms of each payment wallet on record. */
+  readonly allTerms: () => readonly PaymentTerms[]
 }
 
 // Finality takes some 13 s; asked so often it is on record a moment later.
@@ -117,9 +120,7 @@ async function judgePage(
     assertPresent(states.get(solanaReference(signature)), 'an open payment has events')
   // At once, so that they share a commit.
   const recorded = await Promise.allSettled(
-    final.map(({ signature, slot }) => {
-      return conclude(deps, memory, { signature, before: stateOf(signature), verdict: { kind: 'finalized', slot } })
-    }),
+    final.map(({ signature, slot }) => judgeFinal(deps, memory, { signature, before: stateOf(signature), slot })),
   )
   const failures = recorded.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []))
   for (const signature of leastLookedAt) {
@@ -157,10 +158,39 @@ interface Judged {
   readonly before: PaymentState
 }
 
+/**
+ * A fork can change what a transaction does: programs and lookup tables read the state of their block. One that landed again is
+ * final if it pays the same there, and reversed if the nodes agree that it does not.
+ */
+async function judgeFinal(
+  deps: FinalityDeps,
+  memory: FinalityMemory,
+  { slot, ...judged }: Judged & { readonly slot: number },
+): Promise<void> {
+  const { signature, before } = judged
+  const settlement = settlementAtRest(before)
+  if (settlement !== undefined && settlement.evidence.slot !== slot) {
+    const record = await deps.chain.findFinalized(signature)
+    const isPaid = record !== undefined && isPaidBy(deps, settlement)(record)
+    if (!isPaid) return judgeDoubtful(deps, memory, judged)
+  }
+  await conclude(deps, memory, { ...judged, verdict: { kind: 'finalized', slot } })
+}
+
+function settlementAtRest(state: PaymentState): Settlement | undefined {
+  const { phase } = state
+  return phase === 'released' || phase === 'fulfilled' || phase === 'exhausted' ? state.settlement : undefined
+}
+
+function isPaidBy({ allTerms }: FinalityDeps, settlement: Settlement) {
+  return (record: TransactionRecord) => paysAsSettled(record, settlement, allTerms())
+}
+
 async function judgeDoubtful(deps: FinalityDeps, memory: FinalityMemory, judged: Judged): Promise<void> {
   const { signature, before } = judged
-  if (before.phase !== 'released' && before.phase !== 'fulfilled' && before.phase !== 'exhausted') return
-  const reversal = await findReversal(deps, signature, before.settlement.evidence)
+  const settlement = settlementAtRest(before)
+  if (settlement === undefined) return
+  const reversal = await findReversal(deps, signature, settlement)
   if (reversal === undefined) {
     memory.absentSinceMs.delete(signature)
     return
@@ -175,14 +205,13 @@ async function judgeDoubtful(deps: FinalityDeps, memory: FinalityMemory, judged:
   await conclude(deps, memory, { ...judged, verdict: { kind: 'reversed', reason, finalizedSlot } })
 }
 
-function findReversal(
-  { chain }: FinalityDeps,
-  signature: Signature,
-  { slot, transactionBase64 }: SettlementEvidence,
-): Promise<Reversal | undefined> {
+function findReversal(deps: FinalityDeps, signature: Signature, settlement: Settlement): Promise<Reversal | undefined> {
+  const { chain } = deps
+  const { slot, transactionBase64 } = settlement.evidence
   const bytes = transactionBase64 === undefined ? undefined : Buffer.from(transactionBase64, 'base64')
   const read = bytes === undefined ? undefined : chain.readTransaction(bytes)
-  return chain.findReversal({ signature, slot, transaction: read === undefined || isRefusal(read) ? undefined : read })
+  const transaction = read === undefined || isRefusal(read) ? undefined : read
+  return chain.findReversal({ signature, slot, transaction, isPaidBy: isPaidBy(deps, settlement) })
 }
 
 async function conclude(

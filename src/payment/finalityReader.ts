@@ -20,17 +20,20 @@ export interface FinalityReader {
 export const statusesMax = 256
 export const listedMax = 1_000
 
-/** A served payment that the chain may have dropped, or whose transaction may have failed. */
+/** A served payment that the chain may have dropped, or whose transaction may have failed or paid something else. */
 export interface ReversalQuestion {
   readonly signature: Signature
   /** Slot in which it was seen before it was served. */
   readonly slot: number
   /** Undefined where the record has no bytes. */
   readonly transaction: SignedTransaction | undefined
+  /** Whether the transaction, as it landed on the finalized chain, pays what is recorded. */
+  readonly isPaidBy: (record: TransactionRecord) => boolean
 }
 
 /** The finding of at least two nodes where two are configured. */
 export interface Reversal {
+  /** `failed`: it is on the finalized chain, and does not pay there. */
   readonly reason: 'absent' | 'failed'
   readonly finalizedSlot: number
   readonly nodes: number

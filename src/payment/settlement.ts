@@ -197,6 +197,23 @@ export function settleByAnyTerms(
   return [own, ...others].find((outcome) => !isRefusal(outcome)) ?? own
 }
 
+/** Whether the transaction, wherever it landed, pays one of these wallets exactly what the settlement says. */
+export function paysAsSettled(
+  record: TransactionRecord,
+  settlement: Settlement,
+  allTerms: readonly PaymentTerms[],
+): boolean {
+  const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
+  return allTerms
+    .filter(({ mint }) => mint === price.mint)
+    .map((terms) => (owesBurn(settlement) ? { ...terms, burnMayBeOwed: true as const } : terms))
+    .map((terms) => settle({ record, wallet, price, terms }))
+    .some(
+      (found) =>
+        !isRefusal(found) && found.burnedBaseUnits === burnedBaseUnits && found.receivedBaseUnits === receivedBaseUnits,
+    )
+}
+
 function netOf(balance: TokenBalance): bigint {
   return balance.afterBaseUnits - balance.beforeBaseUnits
 }

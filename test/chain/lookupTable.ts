@@ -16,9 +16,16 @@ async function openLookupTable(
   instructions: readonly TransactionInstruction[],
 ): Promise<AddressLookupTableAccount> {
   const recentSlot = (await fixture.connection.getSlot('processed')) - 1
+  return fillTable(fixture, recentSlot, accountsOf(instructions))
+}
+
+async function fillTable(
+  fixture: ChainFixture,
+  recentSlot: number,
+  addresses: readonly PublicKey[],
+): Promise<AddressLookupTableAccount> {
   const authority = fixture.issuer.publicKey
   const [create, table] = AddressLookupTableProgram.createLookupTable({ authority, payer: authority, recentSlot })
-  const addresses = accountsOf(instructions)
   const extend = AddressLookupTableProgram.extendLookupTable({
     authority,
     payer: authority,
@@ -34,6 +41,17 @@ function accountsOf(instructions: readonly TransactionInstruction[]): readonly P
   const keys = instructions.flatMap((instruction) => instruction.keys.filter(({ isSigner }) => !isSigner))
   const byText = new Map(keys.map(({ pubkey }) => [pubkey.toBase58(), pubkey]))
   return [...byText.values()]
+}
+
+/** One table that two forks fill with different accounts. Its address depends on a slot before both. */
+export interface ForkedTable {
+  /** Creates the table on the fork of now. */
+  fill(address: PublicKey): Promise<AddressLookupTableAccount>
+}
+
+export async function planForkedTable(fixture: ChainFixture): Promise<ForkedTable> {
+  const recentSlot = (await fixture.connection.getSlot('processed')) - 1
+  return { fill: (address) => fillTable(fixture, recentSlot, [address]) }
 }
 
 /** A v0 transaction that names its accounts by the table as far as it can. */

@@ -91,7 +91,8 @@ test('fault 4 a payment that one of two nodes hides is not reversed, and one tha
   const signature = await land(watched.fixture, payment(watched.fixture, payer), [payer.keypair])
   const slot = await watched.fixture.connection.getSlot('processed')
   await pass(watched, 2_000, 400)
-  const findReversal = () => watched.chain.finality.findReversal({ signature, slot, transaction: undefined })
+  const question = { signature, slot, transaction: undefined, isPaidBy: () => true }
+  const findReversal = () => watched.chain.finality.findReversal(question)
 
   watched.fixture.chain.setNode(1, { hide: [signature] })
   expect(await findReversal()).toBeUndefined()

@@ -47,6 +47,7 @@ test('a round asks for every open payment, page by page', async () => {
         listSignatures: unused,
         readTransaction: unused,
       },
+      allTerms: unused,
     },
     noFinalityMemory(),
   )
@@ -91,6 +92,7 @@ function openDroppedPayments(count: number, findReversal: (number: number) => Pr
           listSignatures: unused,
           readTransaction: unused,
         },
+        allTerms: unused,
       },
       memory,
     )

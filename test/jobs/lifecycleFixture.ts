@@ -85,6 +85,7 @@ export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFix
     presentations: ledger.presentations,
     onStep: (step: LifecycleStep) => void steps.push(step),
     chain: { ...chain.reader, ...chain.finality },
+    allTerms: () => [fixture.terms],
   }
   return { fixture, clock, ledger, database, deps, steps, chain }
 }
@@ -115,7 +116,7 @@ interface Landed {
   readonly terms: PaymentTerms
 }
 
-async function settlementOf(fixture: ChainFixture, { signature, customer, terms }: Landed): Promise<Settlement> {
+export async function settlementOf(fixture: ChainFixture, { signature, customer, terms }: Landed): Promise<Settlement> {
   const record = await mustFind(fixture.reader, signature)
   const wallet = addressOf(customer.address)
   const amounts = settle({ record, wallet, price: fixture.price, terms })

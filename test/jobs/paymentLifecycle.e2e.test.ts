@@ -1,3 +1,4 @@
+import { TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { systemClock } from '@tollbook/core/clock'
 import { audit } from '@tollbook/audit/audit'
 import { sql } from 'kysely'
@@ -9,6 +10,8 @@ import { decideFinality } from '../../src/payment/finality.ts'
 import { mayUse } from '../../src/payment/payment.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
 import { newCustomer, sendAndConfirm } from '../chain/chainFixture.ts'
+import { payment } from '../chain/fixtureTokens.ts'
+import { planForkedTable } from '../chain/lookupTable.ts'
 import { claimOf, fulfilmentOf } from '../store/samplePayment.ts'
 import { mustAppend } from '../store/instance.ts'
 import { solanaReference } from '../../src/payment/paymentReference.ts'
@@ -22,6 +25,7 @@ import {
   refundRound,
   sendTokens,
   serve,
+  settlementOf,
   stateOf,
 } from './lifecycleFixture.ts'
 
@@ -166,6 +170,38 @@ test('a dropped payment that lands again in another slot is the same payment, an
   await round()
   expect(await stateOf(environment, settlement.reference)).toMatchObject({ phase: 'fulfilled', isFinal: true })
   expect((await balances(environment))['Assets:PaymentWallet']).toBe(await onChain(environment))
+})
+
+test('a dropped payment that pays another wallet where it lands again is reversed, and ledger, burns and chain agree', async () => {
+  const [customer, other] = [await newCustomer(fixture), await newCustomer(fixture)]
+  const burnsBefore = await burned()
+  const table = await planForkedTable(fixture)
+  const { blockhash } = await fixture.connection.getLatestBlockhash('processed')
+  const fork = fixture.chain.markFork()
+  const filled = await table.fill(fixture.paymentAccount)
+  const message = new TransactionMessage({
+    payerKey: customer.address,
+    recentBlockhash: blockhash,
+    instructions: [...payment(fixture, customer)],
+  })
+  const transaction = new VersionedTransaction(message.compileToV0Message([filled]))
+  transaction.sign([customer.keypair])
+  const settlement = await settlementOf(fixture, {
+    signature: await sendAndConfirm(fixture, transaction.serialize()),
+    customer,
+    terms: fixture.terms,
+  })
+  await serve(environment, settlement)
+  fixture.chain.dropFork(fork)
+
+  await table.fill(other.account)
+  fixture.chain.advanceSlots(3)
+  await sendAndConfirm(fixture, transaction.serialize())
+  fixture.chain.advanceSlots(32)
+  await round()
+  expect(await stateOf(environment, settlement.reference)).toMatchObject({ phase: 'reversed' })
+  expect((await balances(environment))['Assets:PaymentWallet']).toBe(await onChain(environment))
+  expect(await burned()).toEqual(burnsBefore)
 })
 
 test('a payment without a delivery for a day is owed back once it is final, and no longer buys', async () => {

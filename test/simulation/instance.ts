@@ -165,7 +165,7 @@ function jobsOf(
   }
   return {
     'open work': () => followOpenWork({ ...steps }),
-    finality: elected('tollbook finality', (own) => recordFinality({ ...own, chain }, memory)),
+    finality: elected('tollbook finality', (own) => recordFinality({ ...own, chain, allTerms: () => [terms] }, memory)),
     rebroadcast: elected('tollbook rebroadcast', (own) => rebroadcast({ ...own, chain }, followed)),
     refunds: elected('tollbook refunds', (own) => recordRefunds({ refundAfterMs, attemptsMax }, own)),
     'transfer scan': elected('tollbook transfer scan', (own) =>

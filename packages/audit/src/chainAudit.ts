@@ -32,7 +32,9 @@ export interface ChainFigures {
 interface OpenQuestion {
   readonly signature: string
   readonly position: number
-  readonly said: 'absent' | 'failed' | 'landed'
+  readonly said: 'absent' | 'failed' | 'landed' | 'unpaid'
+  /** Difference between what it does and what is recorded. */
+  readonly message?: string
   readonly slot: number
 }
 
@@ -114,7 +116,7 @@ export class ChainAudit {
     if (event.kind === 'PaymentReversed') {
       const signature = signatureOf(event.stream)
       const landed = await this.#node.transaction(signature)
-      if (landed === undefined || hasFailed(landed)) this.figures.dropped++
+      if (landed === undefined || !(await this.#hasArrived(landed, event.mint))) this.figures.dropped++
       else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
     } else if (event.kind === 'TransferReceived') {
       const { stream, mint, slot, receivedBaseUnits: changeBaseUnits } = event
@@ -174,9 +176,20 @@ export class ChainAudit {
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = await this.#findContradiction(landed, settlement)
-    if (message !== undefined) this.#contradict(signature, position, message)
+    // On another fork a transaction can do something else. The payment has to be reversed then.
+    if (message !== undefined && landed.slot !== slot)
+      this.#leaveOpen({ signature, position, said: 'unpaid', slot: landed.slot, message })
+    else if (message !== undefined) this.#contradict(signature, position, message)
     else if (landed.slot === slot) this.figures.confirmed++
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
+  }
+
+  /** Whether tokens of the mint are in one of the payment token accounts because of it. */
+  async #hasArrived(landed: ChainTransaction, mint: string): Promise<boolean> {
+    if (hasFailed(landed)) return false
+    const { accounts: moved } = movesOf(landed, mint)
+    const accounts = await this.#accounts.of(mint, this.#wallets.all())
+    return accounts.some(({ tokenAccount }) => (moved.get(tokenAccount)?.changeBaseUnits ?? 0n) > 0n)
   }
 
   /** A payment goes to one of the wallets of its time, and has to be right for that one. */
@@ -242,13 +255,19 @@ export class ChainAudit {
   }
 
   /** The record is right when the payment's lifecycle ended as the chain says. */
-  #judge({ signature, position, said, slot }: OpenQuestion, payment: AuditedPayment | undefined): void {
+  #judge(
+    { signature, position, said, slot, message: instead }: OpenQuestion,
+    payment: AuditedPayment | undefined,
+  ): void {
     const isReversed = payment?.phase === phaseNumber('reversed')
     const isUnmatched = payment?.phase === phaseNumber('unmatched')
     if (said === 'landed') {
       if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is recorded as dropped')
       else if (payment?.slot === slot || isUnmatched) this.figures.confirmed++
       else this.#contradict(signature, position, `it landed in slot ${slot}, and ${payment?.slot} is recorded`)
+    } else if (said === 'unpaid') {
+      if (!isReversed && !isUnmatched)
+        this.#contradict(signature, position, `${instead}; it landed again, in slot ${slot}`)
     } else if (!isReversed) {
       const code = said === 'failed' ? 'transaction_failed' : 'transaction_unknown'
       const message =

@@ -33,7 +33,7 @@ export type ReversalReason = (typeof reversalReasons)[number]
 /** The chain dropped the payment with its fork. Names what the ledger takes back, account by account. */
 export interface PaymentReversed extends Unexposed {
   readonly kind: 'PaymentReversed'
-  /** `absent`: it is not on the finalized chain and never will be. `failed`: it is there, and moved nothing. */
+  /** `absent`: it is not on the finalized chain and never will be. `failed`: it is there, and failed or paid something else. */
   readonly reason: ReversalReason
   /** Slot of the finalized chain when the payment was looked for. */
   readonly finalizedSlot: number

@@ -53,8 +53,8 @@ function startLifecycleJobs({ attemptsMax, proofMaxAgeMs }: LifecycleSettings, d
   // Counted from 0, so that an alert sees the first one as an increase.
   for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
-  const onChain = { ...steps, chain: { ...chain.reader, ...chain.finality } }
   const { allTerms } = ledger.settings
+  const onChain = { ...steps, chain: { ...chain.reader, ...chain.finality }, allTerms }
   const settleAgeMs = proofMaxAgeMs + settleMarginMs
   const readDebt = () => ledger.burnDebt(chain.terms)
   const finality = startFinalityJob(onChain)
@@ -64,7 +64,7 @@ function startLifecycleJobs({ attemptsMax, proofMaxAgeMs }: LifecycleSettings, d
     startRefundJob({ refundAfterMs, attemptsMax }, steps),
     startRebroadcastJob(onChain),
     startBurnDebtJob({ clock, log, readDebt, onDebt: metrics.onBurnDebt }),
-    startTransferScanJob({ ...onChain, presentations, allTerms, settleAgeMs }),
+    startTransferScanJob({ ...onChain, presentations, settleAgeMs }),
   ]
   return {
     checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],
