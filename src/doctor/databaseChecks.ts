@@ -7,10 +7,12 @@ import { readDatabaseClockMs } from '../store/databaseClock.ts'
 import {
   advisoryLocksExclude,
   type DatabaseFacts,
+  findLoginProblem,
   type Login,
   openLogin,
   readDatabaseFacts,
   refusalOfOwner,
+  serviceLoginFix,
 } from '../store/databaseFacts.ts'
 import { findCommitProblem, findDurabilityProblem } from '../store/durability.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
@@ -89,12 +91,9 @@ async function checkSchema(database: Database): Promise<Result> {
 }
 
 function judgeLogin(facts: DatabaseFacts, { databaseUrl, quoteRetention }: LedgerSettings): Result {
-  const { login, isSuperuser, ownsTables, mayServe, mayDropQuotes } = facts
-  if (isSuperuser || ownsTables)
-    return failed(
-      `DATABASE_URL logs in as ${login}, which ${isSuperuser ? 'is a superuser' : 'owns tables'}: nothing protects the ledger from it`,
-      'use a login that is a member of tollbook_service only (deploy/postgres/roles.sh)',
-    )
+  const { login, mayServe, mayDropQuotes } = facts
+  const problem = findLoginProblem(facts)
+  if (problem !== undefined) return failed(problem, serviceLoginFix)
   if (!mayServe) return failed(`${login} is not a member of tollbook_service`, `grant tollbook_service to ${login}`)
   if (mayDropQuotes || quoteRetention.databaseUrl !== databaseUrl)
     return passed(`${login}, which may serve and cannot change the ledger`)

@@ -15,14 +15,18 @@ export function openLogin(options: Omit<DatabaseOptions, 'applicationName'>): Lo
   return { pool, database: databaseOn(pool) }
 }
 
-/** Facts about the database and its login, for `tollbook doctor`. */
-export interface DatabaseFacts {
-  readonly version: string
-  /** 170004 is 17.4. */
-  readonly versionNumber: number
+/** Rights of a login that the triggers and grants of the ledger do not hold back. */
+export interface LoginPower {
   readonly login: string
   readonly isSuperuser: boolean
   readonly ownsTables: boolean
+}
+
+/** Facts about the database and its login, for `tollbook doctor`. */
+export interface DatabaseFacts extends LoginPower {
+  readonly version: string
+  /** 170004 is 17.4. */
+  readonly versionNumber: number
   readonly mayServe: boolean
   readonly mayDropQuotes: boolean
   /** Tables of ours that the login may change without the functions of the ledger. */
@@ -42,6 +46,30 @@ export const walSlot = 'tollbook_wal'
 
 // The tables of ledger that only its functions write. The others are declarations, which a migration replaces.
 const guarded = ['events', 'settings', 'head', 'streams', 'accounts', 'tallies', 'keys', 'notes', 'quotes']
+
+export const serviceLoginFix = 'use a login that is a member of tollbook_service only (deploy/postgres/roles.sh)'
+
+/** Undefined for a login that cannot change the ledger without its functions. */
+export function findLoginProblem({ login, isSuperuser, ownsTables }: LoginPower): string | undefined {
+  if (!isSuperuser && !ownsTables) return undefined
+  const why = isSuperuser ? 'is a superuser' : 'owns tables'
+  return `DATABASE_URL logs in as ${login}, which ${why}: nothing protects the ledger from it`
+}
+
+/** The same facts as those of the doctor, for the start of the service. Needs no rights. */
+export async function readLoginPower(database: Database): Promise<LoginPower> {
+  const { rows } = await readOrFault('the rights of the login', () =>
+    sql<LoginPower>`
+      select rolname as login, rolsuper as "isSuperuser",
+        exists (
+          select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+          where n.nspname in ('ledger', 'paywall', 'work', 'reports') and c.relkind in ('r', 'p')
+            and pg_catalog.pg_has_role(c.relowner, 'usage')
+        ) as "ownsTables"
+      from pg_catalog.pg_roles where rolname = current_user`.execute(database),
+  )
+  return assertPresent(rows[0], 'the login is a role')
+}
 
 /** One query. Throws a retryable `Fault` when the database does not answer. */
 export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {

@@ -10,6 +10,7 @@ import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../primitives/log.ts'
 import { type Database, databaseOn, isDenied, openDatabase } from './database.ts'
+import { findLoginProblem, readLoginPower, serviceLoginFix } from './databaseFacts.ts'
 import { readDatabaseClockMs } from './databaseClock.ts'
 import { findCommitProblem, findDurabilityProblem } from './durability.ts'
 import { createElection, type Election } from './election.ts'
@@ -73,7 +74,7 @@ const outcomeTimeoutMs = 15_000
 // Longer than any instance takes to notice that its server has gone, and to compare with the new one: 3 s and 5 s.
 const promotionWaitMs = 10_000
 
-/** Refuses to open a database whose schema is not this program's. */
+/** Refuses to open a database whose schema is not this program's, and a login that the ledger is not protected from. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { clock, log, onFlush, requiresStandby = false } = options
   const history = createHistory({
@@ -89,7 +90,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   }
   const pool = openPool({ ...options, connectionsMax, onConnect })
   const database = databaseOn(pool)
-  await requireSchema(database, log)
+  await requireFitDatabase(database, log)
   schemaFits = true
   const strangers = openDatabase({ ...options, connectionsMax: strangerConnectionsMax, onConnect })
   await history.compare(pool).catch(refuseOtherLogins)
@@ -140,11 +141,13 @@ function refuseOtherLogins(error: unknown): never {
   throw new Fault(advice, { cause: error, retryable: false })
 }
 
-async function requireSchema(database: Database, log: Log): Promise<void> {
+async function requireFitDatabase(database: Database, log: Log): Promise<void> {
   try {
     const schema = await checkSchemaVersion(database)
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
     if (schema.difference !== undefined) log.warn({ event: 'schema_newer', difference: schema.difference })
+    const problem = findLoginProblem(await readLoginPower(database))
+    if (problem !== undefined) throw new Fault(`${problem}; ${serviceLoginFix}`, { retryable: false })
   } catch (error) {
     await database.destroy()
     throw error instanceof Fault

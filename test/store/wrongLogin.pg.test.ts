@@ -10,7 +10,7 @@ import { makeMemberLogin } from '../support/memberLogin.ts'
 
 /* Messages for an operator who names the wrong login. */
 
-const { serviceUrl, adminUrl } = await createTestDatabase()
+const { serviceUrl, adminUrl, ownerUrl } = await createTestDatabase()
 
 async function refusalOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
@@ -43,6 +43,18 @@ test.each([
   const text = await refusalOf(open(await makeMemberLogin(adminUrl, ...groups)))
   expect(text).toMatch(/tollbook_service.*permission denied/)
 })
+
+test.each([
+  ['the owner of the tables', ownerUrl, /tollbook_owner, which owns tables/],
+  ['a superuser', adminUrl, /which is a superuser/],
+])(
+  'a service with the login of %s is refused, because nothing protects the ledger from it',
+  async (_name, url, who) => {
+    const text = await refusalOf(open(url))
+    expect(text).toMatch(who)
+    expect(text).toContain('a login that is a member of tollbook_service only')
+  },
+)
 
 test('a migration with a login that may not migrate names the variable and the right that it lacks', async () => {
   expect(await refusalOf(migrate({ databaseUrl: await makeMemberLogin(adminUrl) }))).toMatch(
