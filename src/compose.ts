@@ -19,6 +19,7 @@ import { startJobs } from './start/jobs/startJobs.ts'
 import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
 import { settingsOptions } from './start/ledger/openSettings.ts'
 import { openPayments } from './start/payments/openPayments.ts'
+import { openSignerPart } from './start/payments/openSignerPart.ts'
 import { openProducts } from './start/products/openProducts.ts'
 import { soldProducts, type SoldProducts } from './start/products/soldProducts.ts'
 
@@ -81,12 +82,14 @@ export async function createService(
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
   const jobs = opened.adopt(await startJobs(config.lifecycle, { ...base, ledger, upkeep, chain }), closePart)
-  const checks = [...ledger.checks, ...jobs.checks, ...products.checks]
+  const signer = opened.adopt(await openSignerPart(x402, base), closePart)
+  const checks = [...ledger.checks, ...jobs.checks, ...products.checks, ...signer.checks]
   const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
 
   const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }
   const withRails = seams.rails ?? ((rails) => rails)
-  const paying = { ...base, ledger: payable, chain, products, split, jobs, health, serviceUrl, fundWallet, withRails }
+  const ways = { feePayer: signer.feePayer, fundWallet, withRails }
+  const paying = { ...base, ...ways, ledger: payable, chain, products, split, jobs, health, serviceUrl }
   const { sales, wallets } = openPayments({ sale, x402 }, paying)
 
   const { finance: access, refunds, reportsDatabaseUrl } = config

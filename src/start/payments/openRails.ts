@@ -8,12 +8,12 @@ import { schemaOf } from '../../document/jsonSchema.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
+import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
 import { createMppRail } from '../../rails/mpp/mppRail.ts'
 import { createNativeRail, type NativeRailDeps } from '../../rails/native/nativeRail.ts'
 import { createSponsoredPayments } from '../../rails/sponsored/sponsoredPayments.ts'
 import type { ProductDescription } from '../../rails/x402/challenge.ts'
 import { createX402Rail } from '../../rails/x402/x402Rail.ts'
-import { createSignerClient } from '../../signer/signerClient.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Products } from '../products/openProducts.ts'
@@ -29,11 +29,13 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly products: Pick<Products, 'currentPrice'> & { readonly endpoints: readonly Endpoint[] }
   readonly serviceUrl: () => string
+  /** Undefined: nothing is offered by x402 or MPP. */
+  readonly feePayer: FeePayer | undefined
 }
 
 /** The rails in the order in which they are asked. */
 export function openRails({ sale, x402 }: RailSettings, deps: RailsDeps): readonly PaymentRail[] {
-  const { clock, log, ledger, chain, products, split, slot } = deps
+  const { clock, log, ledger, chain, products, split, slot, feePayer } = deps
   const settling = {
     clock,
     chain: chain.reader,
@@ -47,22 +49,22 @@ export function openRails({ sale, x402 }: RailSettings, deps: RailsDeps): readon
   }
   const native = createNativeRail(sale, { ...settling, split, slot })
   // The native rail answers every request that no other rail claims, so it stands last.
-  return x402 === undefined ? [native] : [...openSponsoredRails({ sale, x402 }, { ...deps, settling }), native]
+  if (x402 === undefined || feePayer === undefined) return [native]
+  return [...openSponsoredRails({ sale, x402 }, { ...deps, feePayer, settling }), native]
 }
 
 interface SponsoredRailsDeps extends RailsDeps {
+  readonly feePayer: FeePayer
   readonly settling: Omit<NativeRailDeps, 'slot' | 'split'>
 }
 
 /** x402 and MPP. A stock client needs a fee payer, which is a separate process: the signer. */
 function openSponsoredRails(
   { sale, x402 }: { readonly sale: SaleSettings; readonly x402: X402Settings },
-  { settling, clock, metrics, ledger, chain, products, serviceUrl }: SponsoredRailsDeps,
+  { settling, clock, feePayer, ledger, chain, products, serviceUrl }: SponsoredRailsDeps,
 ): readonly PaymentRail[] {
   const { priceLists, keys } = ledger
   const { terms } = chain
-  const socketPath = x402.signerSocket
-  const feePayer = createSignerClient({ socketPath, clock, onBudget: metrics.onSignerBudget })
   const findListed = async (endpoint: string, priceList: number): Promise<ListedPrice | undefined> => {
     const list = await priceLists.listNumber(priceList)
     const price = list?.prices.find((each) => each.endpoint === endpoint)

@@ -16,6 +16,7 @@ import { ask, qrOrder } from '../../support/ask.ts'
 import { openDroppingProxy } from '../../proofs/droppingProxy.ts'
 import { readProofLedger } from '../../proofs/proofLedger.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
+import { openTestService } from '../../support/testService.ts'
 import {
   openX402Service,
   repeatingFetch,
@@ -347,4 +348,15 @@ test('an unreachable signer is an unknown outcome, never a new offer', async () 
   expect(response.status).toBe(503)
   expect(response.headers.get('retry-after')).not.toBeNull()
   expect(response.headers.get('payment-required')).toBeNull()
+})
+
+test('a service that starts without its signer says so in its health, and sells by the native rail', async () => {
+  const env = { SIGNER_SOCKET: `${x402.signerOptions.socketPath}.none` }
+  const service = await openTestService({ besides: x402.native, env })
+  const health = await fetch(`${service.baseUrl}/api/health`)
+  expect(health.status).toBe(200)
+  const problem = 'the signer of the network fees does not answer'
+  expect(await health.json()).toMatchObject({ data: { checks: { signer: { status: 'failing', problem } } } })
+  const response = await ask(service, qrOrder)
+  expect([response.status, response.headers.has('payment-required')]).toEqual([402, false])
 })
