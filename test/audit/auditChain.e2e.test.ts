@@ -1,6 +1,7 @@
 import { Connection } from '@solana/web3.js'
 import { beforeAll, expect, test } from 'vitest'
 import { audit } from '@tollbook/audit/audit'
+import { runAuditCommand } from '@tollbook/audit/auditCommand'
 import { type AuditReport, exitCodeOf } from '@tollbook/audit/auditReport'
 import { createChainNode } from '@tollbook/audit/chainNode'
 import { systemClock } from '@tollbook/core/clock'
@@ -176,4 +177,26 @@ test('a node that does not answer ends the audit without a verdict', async () =>
       clock: quick,
     }),
   ).rejects.toThrow('the Solana node did not answer')
+})
+
+test('the command says that the node does not answer before it waits for it the first time, and says it once', async () => {
+  const written: string[] = []
+  const writtenAtSleeps: string[] = []
+  const code = await runAuditCommand(['--chain', 'http://127.0.0.1:1', '--payment-wallet', paymentWallet], {
+    stdout: { write: () => undefined },
+    stderr: { write: (text) => written.push(text) },
+    interrupted: new AbortController().signal,
+    findLedger: () => Promise.resolve({ databaseUrl: service.database.serviceUrl }),
+    clock: {
+      ...systemClock,
+      sleep: () => {
+        writtenAtSleeps.push(written.join(''))
+        return Promise.resolve()
+      },
+    },
+  })
+  const said = 'the Solana node does not answer getTransaction usably; it is asked again for a minute\n'
+  expect(writtenAtSleeps[0]).toBe(said)
+  expect(writtenAtSleeps.at(-1)).toBe(said)
+  expect([code, written.at(-1)]).toEqual([1, expect.stringContaining('did not answer getTransaction usably')])
 })

@@ -33,6 +33,8 @@ export interface AuditOptions {
   readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
+  /** The node did not answer usably, and is asked again after a wait. */
+  readonly onNodeRetry?: (method: string) => void
 }
 
 export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' | 'recordedWithinMs'> {
@@ -109,7 +111,7 @@ function openChainAudit(
   { rpcUrl, fetch, ...question }: ChainQuestion,
   { options, replay, resumed }: { options: AuditOptions; replay: Replay; resumed: ResumedAudit | undefined },
 ): ChainAudit {
-  const node = createChainNode({ rpcUrl, fetch, clock: options.clock })
+  const node = createChainNode({ rpcUrl, fetch, clock: options.clock, onRetry: options.onNodeRetry })
   if (resumed !== undefined && resumed.chain === undefined) {
     throw new AuditFault('the audit of the resume file asked no node; begin a new file to ask one', {
       retryable: false,

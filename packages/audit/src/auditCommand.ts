@@ -9,7 +9,7 @@ import { readHolderSnapshot } from './holderSnapshot.ts'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
 import { type AuditClock, hostClock } from './clock.ts'
 import { auditHelp, type AuditArguments, readArguments, UsageError } from './commandArguments.ts'
-import { openProgressLine } from './progressLine.ts'
+import { openProgressLine, type ProgressLine } from './progressLine.ts'
 
 export interface CommandStream {
   write(text: string): unknown
@@ -53,10 +53,17 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
       onProgress: (position: number, last: number) => progress.update(position, last),
     }
     const question = await readQuestion(read, deps)
+    const onNodeRetry = sayOnce(progress, deps.stderr)
     const since = await readSince(read, question)
     const report =
       since === undefined
-        ? await audit({ ...question, ...common, resumeFile: read.resumeFile, transactions: read.transactions })
+        ? await audit({
+            ...question,
+            ...common,
+            onNodeRetry,
+            resumeFile: read.resumeFile,
+            transactions: read.transactions,
+          })
         : await auditSince({ ...question, ...common, ...since })
     progress.end()
     deps.stdout.write(read.json ? `${JSON.stringify(report, null, 2)}\n` : describeAudit(report))
@@ -67,6 +74,17 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
     if (code === undefined || !(error instanceof Error)) throw error
     deps.stderr.write(`${reasonsOf(error)}\n`)
     return code
+  }
+}
+
+/** A node that is down is asked for a minute, which must not look like a hanging audit. */
+function sayOnce(progress: ProgressLine, stderr: CommandStream): (method: string) => void {
+  let isSaid = false
+  return (method) => {
+    if (isSaid) return
+    isSaid = true
+    progress.end()
+    stderr.write(`the Solana node does not answer ${method} usably; it is asked again for a minute\n`)
   }
 }
 

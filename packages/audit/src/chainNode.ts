@@ -6,6 +6,8 @@ export interface ChainNodeDeps {
   readonly rpcUrl: string
   readonly fetch: typeof globalThis.fetch
   readonly clock: AuditClock
+  /** Called before each wait for a node that did not answer usably: the waits of one question take a minute. */
+  readonly onRetry?: ((method: string) => void) | undefined
 }
 
 /** The few questions that an audit asks a Solana node. */
@@ -128,7 +130,9 @@ async function ask<T>(
     } catch (error) {
       lastError = error
     }
-    if (attempt < attemptsMax) await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
+    if (attempt === attemptsMax) break
+    deps.onRetry?.(method)
+    await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
   }
   // The address of the node may hold a key, so the message leaves it out.
   throw new AuditFault(`the Solana node did not answer ${method} usably`, { cause: lastError, retryable: true })
