@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import type { Payout } from '../payout/openPayout.ts'
-import { addressIn, planText, readPlanFile, signatureIn } from '../payout/planFile.ts'
+import { addressIn, planText, readPlanFile, signatureIn } from './planFile.ts'
 import { parseDecimal } from '@tollbook/core/money'
 import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
@@ -66,7 +66,7 @@ export function payoutCommand(deps: CommandDeps): Command {
     .requiredOption('--plan <file>', 'the plan that it pays a part of')
     .action((signature: string, { plan: file }: { readonly plan: string }) =>
       runPayout(deps, async (payout) => {
-        const recorded = await payout.record(await readPlanFile(file), signatureIn(signature))
+        const recorded = await payout.record(await readPlanFile('--plan', file), signatureIn('<signature>', signature))
         deps.stdout.write(`${JSON.stringify(recorded)}\n`)
       }),
     )
@@ -81,7 +81,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   const wallets = payoutWallets(flags)
   const wallet = (name: keyof typeof wallets) => {
     const text = wallets[name]
-    return text === undefined ? undefined : addressIn(`the ${name} wallet`, text)
+    return text === undefined ? undefined : addressIn(`--${name}-wallet`, text)
   }
   const chosen = (['provider', 'holders', 'treasury'] as const).map((name) => [name, wallet(name)] as const)
   const destinations = new Map(chosen.flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
@@ -105,7 +105,7 @@ async function send(
   payout: Payout,
   { file, flags }: { readonly file: string; readonly flags: SendFlags },
 ): Promise<void> {
-  const created = await readPlanFile(file)
+  const created = await readPlanFile('<plan>', file)
   if (created.holders !== undefined)
     throw new UsageProblem('<plan>', `${file} is a plan for holders: use \`payout holders pay\``)
   if ((flags.keypair === undefined) === (flags.unsigned !== true))

@@ -1,9 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import { readKeypair } from '@tollbook/client/keypairFile'
 import type { Address } from '@tollbook/core/address'
 import { parseDecimal } from '@tollbook/core/money'
-import { addressIn, planText, readPlanFile } from '../payout/planFile.ts'
+import { addressIn, keypairIn, planText, readPlanFile } from './planFile.ts'
 import type { Payout } from '../payout/openPayout.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
@@ -54,7 +53,7 @@ export function holdersCommand(deps: CommandDeps): Command {
     .command('end')
     .description('end a plan that cannot be paid to its end; what it has not paid stays owed')
     .argument('<plan>', 'file of `payout holders plan`')
-    .action((file: string) => runPayout(deps, async (payout) => payout.holders.end(await readPlanFile(file))))
+    .action((file: string) => runPayout(deps, async (payout) => payout.holders.end(await readPlanFile('<plan>', file))))
   for (const each of command.commands) each.exitOverride(rethrowAsUsage)
   return command.exitOverride(rethrowAsUsage)
 }
@@ -100,7 +99,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
 /** The wallets of the other shares are ours; those of the payment wallet are added from the ledger. */
 function excludedWallets({ exclude, share }: PlanFlags): readonly Address[] {
   const own = Object.entries(payoutWallets({})).flatMap(([name, wallet]) =>
-    wallet === undefined || name === share ? [] : [addressIn(`the ${name} wallet`, wallet)],
+    wallet === undefined || name === share ? [] : [addressIn(`PAYOUT_${name.toUpperCase()}_WALLET`, wallet)],
   )
   return [...own, ...exclude.map((wallet) => addressIn('--exclude', wallet))]
 }
@@ -110,12 +109,12 @@ async function pay(
   payout: Payout,
   { file, flags }: { readonly file: string; readonly flags: PayFlags },
 ): Promise<void> {
-  const created = await readPlanFile(file)
+  const created = await readPlanFile('<plan>', file)
   if (created.holders === undefined) throw new UsageProblem('<plan>', `${file} is not a plan for holders`)
-  const wallet = await readKeypair(flags.keypair)
+  const wallet = await keypairIn('--keypair', flags.keypair)
   if (wallet.address !== payout.terms.paymentWallet)
     throw new UsageProblem('--keypair', `is not the payment wallet ${payout.terms.paymentWallet}`)
-  const payer = flags.feePayer === undefined ? wallet : await readKeypair(flags.feePayer)
+  const payer = flags.feePayer === undefined ? wallet : await keypairIn('--fee-payer', flags.feePayer)
   let shown = -1
   await payout.holders.pay({
     plan: created,

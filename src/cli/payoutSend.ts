@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { readKeypair } from '@tollbook/client/keypairFile'
 import { landTransaction } from '@tollbook/client/landTransaction'
 import { connectPayerChain } from '@tollbook/client/payerChain'
 import { readConfig } from '../config.ts'
@@ -9,6 +8,7 @@ import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
 import { payoutRpcUrl } from './payoutAccess.ts'
+import { keypairIn } from './planFile.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 type Plan = Parameters<Payout['build']>[0]
@@ -34,10 +34,10 @@ interface SigningOrder extends PartsToSend {
 
 /** One after the other. A part whose outcome is not known stops the rest; sending the plan again goes on where it was. */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
-  const wallet = await readKeypair(order.keypair)
+  const wallet = await keypairIn('--keypair', order.keypair)
   if (wallet.address !== payout.terms.paymentWallet)
     throw new UsageProblem('--keypair', `is not the payment wallet ${payout.terms.paymentWallet}`)
-  const payer = order.feePayer === undefined ? wallet : await readKeypair(order.feePayer)
+  const payer = order.feePayer === undefined ? wallet : await keypairIn('--fee-payer', order.feePayer)
   const local = await readLocalJson(join(deps.home(), 'local.json'))
   const { clock = systemClock, interrupted: signal } = deps
   const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local) })

@@ -58,6 +58,23 @@ async function runUntil(text: string | undefined, ...words: readonly string[]) {
   return { code, lines: said.join('').trim().split('\n'), complaint: complained.join('') }
 }
 
+test.each([
+  [
+    'a plan that cannot be read',
+    ['send', '/nowhere/plan.json', '--unsigned'],
+    /^<plan>: the file \/nowhere\/plan.json/,
+  ],
+  ['a plan of holders that cannot be read', ['holders', 'end', '/nowhere/plan.json'], /^<plan>: the file/],
+  ['a wrong wallet', ['plan', '--provider-wallet', 'nobody'], /^--provider-wallet: nobody is not a Solana address/],
+  ['a wrong signature', ['record', 'none', '--plan', '{plan}'], /^<signature>: none is not a signature/],
+  ['a keypair that cannot be read', ['send', '{plan}', '--keypair', '/nowhere/wallet.json'], /^--keypair: .*nowhere/],
+])('%s is wrong usage, and names the option', async (_name, words, complaint) => {
+  const file = join(folder, 'usage.json')
+  await run('plan', '--output', file)
+  const { code, complaint: said } = await run(...words.map((word) => word.replace('{plan}', file)))
+  expect([code, said]).toEqual([2, expect.stringMatching(complaint)])
+})
+
 test('after an interruption no part is sent again while its last transaction could still land', async () => {
   const { fixture } = environment
   const [file, wallet] = [join(folder, 'interrupted.json'), join(folder, 'wallet.json')]
@@ -136,7 +153,6 @@ test('a plan that was changed, another wallet, and a wrong call are refused befo
     complaint: expect.stringMatching(/payment wallet/),
   })
   expect(await run('send', file)).toMatchObject({ code: 2 })
-  expect(await run('record', 'nonsense', '--plan', file)).toMatchObject({ code: 4 })
   expect(await run('plan', '--min-tokens', '-1')).toMatchObject({ code: 2 })
 })
 

@@ -5,7 +5,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../../../src/config.ts'
 import { openPayout } from '../../../src/payout/openPayout.ts'
-import { readPlanFile } from '../../../src/payout/planFile.ts'
+import { readPlanFile } from '../../../src/cli/planFile.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { dyingAt, holdersDeaths } from './holdersDeath.ts'
 
@@ -24,7 +24,7 @@ const payout = await openPayout({
 })
 const wallet = await readKeypair(keypairFile)
 await payout.holders.pay({
-  plan: await readPlanFile(planFile),
+  plan: await readPlanFile('<plan>', planFile),
   feePayer: wallet.address,
   signers: [wallet],
   signal: new AbortController().signal,
