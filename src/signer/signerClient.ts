@@ -47,14 +47,8 @@ const signatureRetrySeconds = 60
 
 /** The standing of the signer is remembered for `standingForMs`, so that an offer costs no call. */
 export function createSignerClient({ socketPath, clock, onBudget }: SignerClientOptions): SignerClient {
-  let standing: { readonly value: Promise<SignerStanding>; readonly atMs: number } | undefined
   return {
-    standing() {
-      const nowMs = clock.monotonicMs()
-      if (standing === undefined || nowMs - standing.atMs > standingForMs)
-        standing = { value: readStanding(socketPath, onBudget), atMs: nowMs }
-      return standing.value
-    },
+    standing: rememberStanding(clock, () => readStanding(socketPath, onBudget)),
     async find(digest) {
       const { status, text } = await call(socketPath, { path: `/signatures/${digest}` })
       return status === 404 ? undefined : parse(signatureJson, text).signature
@@ -73,6 +67,33 @@ export function createSignerClient({ socketPath, clock, onBudget }: SignerClient
       const why = `the signer's budget of ${outcome.overBudget} does not allow the fee of a payment by ${payer}`
       return refuse('ENDPOINT_UNAVAILABLE', `${why}; nothing was sent`, signatureRetrySeconds)
     },
+  }
+}
+
+/** One reading at a time. While one follows a failure, the failure is repeated: no offer waits for a signer that hangs. */
+function rememberStanding(clock: SignerClientOptions['clock'], read: () => Promise<SignerStanding>) {
+  let reading: Promise<SignerStanding> | undefined
+  let failed: Promise<SignerStanding> | undefined
+  let isReading = false
+  let readAtMs = 0
+  function start(): Promise<SignerStanding> {
+    const started = read()
+    isReading = true
+    const end = (failure?: Promise<SignerStanding>) => {
+      failed = failure
+      isReading = false
+      readAtMs = clock.monotonicMs()
+    }
+    started.then(
+      () => end(),
+      () => end(started),
+    )
+    return started
+  }
+  return () => {
+    const isDue = !isReading && clock.monotonicMs() - readAtMs > standingForMs
+    if (reading === undefined || isDue) reading = start()
+    return failed ?? reading
   }
 }
 

@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { createSignerClient } from '../../src/signer/signerClient.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { awaitThat } from '../support/awaitThat.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+
+const address = encodeBase58(new Uint8Array(32).fill(7))
+const standing = JSON.stringify({ address, isOpen: true })
+
+/** A signer whose answers are given by the test. */
+async function openSilentSigner() {
+  const socketPath = `${await makeScratchDirectory()}/signer.sock`
+  const waiting: ServerResponse[] = []
+  const server = createServer((_request, response) => {
+    waiting.push(response)
+    server.emit('asked')
+  })
+  server.listen(socketPath)
+  await once(server, 'listening')
+  afterFile(async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
+  return { socketPath, waiting, asked: () => once(server, 'asked') }
+}
+
+test('while a signer that did not answer is asked again, offers do not wait for it', async () => {
+  const { socketPath, waiting, asked } = await openSilentSigner()
+  let nowMs = 0
+  const client = createSignerClient({ socketPath, clock: { monotonicMs: () => nowMs } })
+  const first = client.standing()
+  await asked()
+  waiting[0]?.destroy()
+  await expect(first).rejects.toThrow('does not answer')
+
+  nowMs += 2_000
+  const again = asked()
+  // The signer holds this question until the end of the test.
+  await expect(client.standing()).rejects.toThrow('does not answer')
+  await again
+  nowMs += 2_000
+  await expect(client.standing()).rejects.toThrow('does not answer')
+  expect(waiting).toHaveLength(2)
+
+  waiting[1]?.end(standing)
+  const isRead = () =>
+    client.standing().then(
+      () => true,
+      () => false,
+    )
+  await awaitThat('the answer of the signer is read', isRead)
+  await expect(client.standing()).resolves.toEqual({ address, whyClosed: undefined })
+})
