@@ -58,7 +58,13 @@ test('I27: fsync off, full_page_writes off and a standby are problems, each by i
 test('I27: a database that does not answer is a problem and not an exception', async () => {
   const url = new URL(serviceUrl)
   url.port = '1'
-  expect(await problemAt(url.href)).toMatch(/does not answer/)
+  expect(await problemAt(url.href)).toBe('the database does not answer (ECONNREFUSED)')
+})
+
+test('a problem, which callers read too, names neither the address of the database nor its login', async () => {
+  const url = new URL(serviceUrl)
+  url.password = 'wrong'
+  expect(await problemAt(url.href)).toBe('the database does not answer (28P01)')
 })
 
 test('I27: with a required standby, its absence is a problem, and so is a login that cannot see it', async () => {

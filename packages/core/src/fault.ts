@@ -47,4 +47,18 @@ export function describeError(error: unknown): string {
   return parts.join(' <- ')
 }
 
+/**
+ * ` (28P01)`: the code of Postgres or of the system, for a text that callers may read. Messages of drivers name addresses and
+ * logins. Empty for an error without a code.
+ */
+export function codeOf(error: unknown): string {
+  let current = error
+  for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
+    if ('code' in current && typeof current.code === 'string' && /^[A-Z0-9_]{1,32}$/.test(current.code))
+      return ` (${current.code})`
+    current = current.cause
+  }
+  return ''
+}
+
 const causesMax = 5
