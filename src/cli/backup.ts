@@ -33,7 +33,9 @@ function walCommand(deps: CommandDeps): Command {
       const stopping = new AbortController()
       void untilStopped(deps.interrupted).then(() => stopping.abort())
       deps.stderr.write(`receiving the write-ahead log into ${order.folder.walFolder}\n`)
-      await receiveWal({ ...order, interrupted: stopping.signal })
+      // Without a terminal too: pg_receivewal tries again by itself, so only its messages show a full disk or a lost server.
+      const onMessage = (text: string) => void deps.stderr.write(text)
+      await receiveWal({ ...order, interrupted: stopping.signal, onMessage })
     })
 }
 
