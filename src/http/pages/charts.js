@@ -1,6 +1,6 @@
 /* Charts, each with a table of its figures, for readers who cannot see the picture. */
 
-import { rangeOfDays } from './dayRange.js'
+import { dayStepsS, rangeOfDays } from './dayRange.js'
 
 const redraws = new Map()
 const scheme = matchMedia('(prefers-color-scheme: dark)')
@@ -18,7 +18,7 @@ export function drawDays(figure, { days, series, title, asLines = false }) {
       legend: { show: series.length > 1, live: false },
       scales: { x: { range: () => rangeOfDays(xs) }, y: { range: (_, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
       axes: [
-        { ...axis(colors), space: 64, values: (_, ticks) => ticks.map(dayText) },
+        { ...axis(colors), space: 64, incrs: dayStepsS, values: (_, ticks) => ticks.map(dayText) },
         { ...axis(colors), size: 64, values: (_, ticks) => ticks.map(short) },
       ],
       series: [

@@ -62,6 +62,7 @@ function showStatement(section, statement) {
   const tables = closingTables(statement)
   for (const [name, { columns, rows }] of Object.entries(tables))
     showTable(one(`[data-table=${name}]`), { columns, rows: rows.slice(0, rowsShownMax), totals: null, decimals })
+  one('.no-balances').hidden = tables.accounts.rows.length > 0
   const counted = restatedCount + recordedLaterCount
   one('.late').textContent =
     `${countText(restatedCount)} restated in this statement, ${countText(recordedLaterCount)} recorded later.` +

@@ -205,7 +205,7 @@ async function showSummary() {
   one('#burn-owed-since').textContent =
     summary.burnOwedSince === null ? '' : `since ${summary.burnOwedSince.slice(0, 16).replace('T', ' ')} UTC`
   const behind = ledger.headPosition - ledger.position
-  status.textContent = `As of ${asOf.slice(0, 19).replace('T', ' ')} UTC, position ${ledger.position} of the ledger${behind > 0 ? `; ${behind} events are still being added up` : ''}.`
+  status.textContent = `As of ${asOf.slice(0, 19).replace('T', ' ')} UTC, position ${ledger.position} of the ledger${behind > 0 ? `; ${behind} events are still being added up` : ''}. Amounts are in tokens.`
 
   for (const link of document.querySelectorAll('a.public')) {
     link.hidden = summary.publicUrl === null

@@ -60,13 +60,15 @@ function offerDecisions(dialog, { reference, diagnosis }, payment) {
     ...((payment?.refunds ?? []).some(({ state }) => state === 'due')
       ? [['approve', 'Approve the debts of this payment.']]
       : []),
-    ...(diagnosis.code === 'delivered' ? [['grant', 'Refund the whole price of this answer.']] : []),
+    ...(mayGrant(diagnosis, payment) ? [['grant', 'Refund the whole price of this answer.']] : []),
   ]
   form.hidden = actions.length === 0
   form.elements.action.replaceChildren(...actions.map(([action, text]) => new Option(text, action)))
   form.elements.reason.value = ''
-  const outcome = form.querySelector('.outcome')
+  // Beside the form, which is hidden when nothing is left to decide.
+  const outcome = dialog.querySelector('.outcome')
   outcome.textContent = ''
+  const button = form.querySelector('button')
   shown.abort()
   shown = new AbortController()
   form.addEventListener(
@@ -74,15 +76,23 @@ function offerDecisions(dialog, { reference, diagnosis }, payment) {
     (event) => {
       event.preventDefault()
       const [action, reason] = [form.elements.action.value, form.elements.reason.value]
+      // A second click would show its refusal over the success of the first.
+      button.disabled = true
       decide({ action, payment: reference, reason })
         .then(async ({ position }) => {
           await openPayment(dialog, reference)
           outcome.textContent = `Recorded at position ${position}.`
         })
         .catch((error) => (outcome.textContent = error.message))
+        .finally(() => (button.disabled = false))
     },
     { signal: shown.signal },
   )
+}
+
+/** A delivered answer is refunded once. */
+function mayGrant(diagnosis, payment) {
+  return diagnosis.code === 'delivered' && !(payment?.refunds ?? []).some(({ cause }) => cause === 'granted')
 }
 
 // Ends the listener of the payment that was shown before.

@@ -118,7 +118,7 @@ function captionOf(report, { from, to, month, quarter }, { ledger, totals }) {
   const days = report.value === 'liabilities' ? 'now' : `${period}, UTC days`
   const count =
     report.value === 'payments' && totals !== null
-      ? `${countText(totals.payments)} payments, without reversed ones`
+      ? `${countText(totals.payments)} ${totals.payments === 1 ? 'payment' : 'payments'}, without reversed ones`
       : undefined
   return `${count ?? report.selectedOptions[0].textContent}, ${days}. In tokens, at position ${ledger.position} of the ledger.`
 }
