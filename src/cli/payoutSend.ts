@@ -8,7 +8,7 @@ import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'
 import { payoutRpcUrl } from './payoutAccess.ts'
-import { keypairIn } from './planFile.ts'
+import { keypairIn } from './payoutArguments.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 type Plan = Parameters<Payout['build']>[0]

@@ -11,7 +11,7 @@ export interface SignerHealthDeps extends RepeatDeps {
   readonly readStanding: () => Promise<{ readonly whyClosed: string | undefined }>
 }
 
-// As often as ledger and clocks. A look costs one call on a Unix socket.
+// As often as ledger and clocks. A query costs one call on a Unix socket.
 const everyMs = 5_000
 
 /** The signer is another process. Without this job its end is noticed only by callers, who are no longer offered x402 and MPP. */

@@ -18,7 +18,7 @@ echo '${complaint}' >&2
 while :; do sleep 0.1; done
 `
 
-test('the receiver of the log passes on what fails, also under systemd, where stderr is no terminal', async () => {
+test('the receiver of the log passes on what fails, also under systemd, where stderr is not a terminal', async () => {
   const folder = await makeScratchDirectory()
   const program = join(folder, 'pg_receivewal')
   await writeFile(program, receiver)

@@ -65,7 +65,7 @@ function offerDecisions(dialog, { reference, diagnosis }, payment) {
   form.hidden = actions.length === 0
   form.elements.action.replaceChildren(...actions.map(([action, text]) => new Option(text, action)))
   form.elements.reason.value = ''
-  // Beside the form, which is hidden when nothing is left to decide.
+  // Outside of the form, which is hidden when nothing is left to decide.
   const outcome = dialog.querySelector('.outcome')
   outcome.textContent = ''
   const button = form.querySelector('button')

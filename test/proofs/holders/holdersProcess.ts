@@ -5,7 +5,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../../../src/config.ts'
 import { openPayout } from '../../../src/payout/openPayout.ts'
-import { readPlanFile } from '../../../src/cli/planFile.ts'
+import { readPlanFile } from '../../../src/cli/payoutArguments.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
 import { dyingAt, holdersDeaths } from './holdersDeath.ts'
 

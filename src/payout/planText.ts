@@ -1,0 +1,25 @@
+import { type PayoutPlan, payoutPlanJson, readPayoutPlan } from '../accounting/payoutPlan.ts'
+import { Fault } from '@tollbook/core/fault'
+
+/** The text of a plan file. `parsePlan` rejects it when a character of the content was changed. */
+export function planText(plan: PayoutPlan): string {
+  return `${JSON.stringify(payoutPlanJson(plan), null, 2)}\n`
+}
+
+/** Throws a `Fault` unless the digest in the plan's id fits its content. */
+export function parsePlan(path: string, text: string): PayoutPlan {
+  const plan = readPayoutPlan(parseJson(text))
+  if (plan !== undefined) return plan
+  throw new Fault(`${path} is not a plan written by \`tollbook payout plan\`, or it was changed`, {
+    retryable: false,
+  })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the schema says so.
+    return undefined
+  }
+}
