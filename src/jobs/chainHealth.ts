@@ -40,9 +40,11 @@ const silenceMaxMs = 20_000
 
 /** Polls the nodes. Ready at once, because opening the chain has polled them. */
 export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
-  const { nodes, clock } = deps
+  const { nodes, clock, log } = deps
   let rotatedAtMs = clock.monotonicMs()
   let outSince: string | undefined
+  let isFailing = false
+  const problem = () => outSince ?? describeSkew(deps)
   const task = repeat(deps, {
     name: 'chain watch',
     everyMs,
@@ -51,10 +53,14 @@ export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
       const nowMs = clock.monotonicMs()
       if (nodes.inRotation().length > 0) rotatedAtMs = nowMs
       outSince = describeOutage(nodes, nowMs - rotatedAtMs)
+      const found = problem()
+      // Not each new text: the numbers in it change with every round.
+      if ((found !== undefined) !== isFailing) log.warn({ event: 'chain_health_changed', problem: found ?? 'none' })
+      isFailing = found !== undefined
     },
   })
   return {
-    problem: () => outSince ?? describeSkew(deps),
+    problem,
     whyNoQuotes: () => outSince,
     facts: () => ({
       nodes: nodes.standings().map(({ name, slot, lagSlots, problem }) => {
