@@ -74,7 +74,7 @@ const outcomeTimeoutMs = 15_000
 // Longer than any instance takes to notice that its server has gone, and to compare with the new one: 3 s and 5 s.
 const promotionWaitMs = 10_000
 
-/** Refuses to open a database whose schema is not this program's, and a login that the ledger is not protected from. */
+/** Refuses to open a database whose schema is not this program's, and warns of a login that the ledger is not protected from. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { clock, log, onFlush, requiresStandby = false } = options
   const history = createHistory({
@@ -147,7 +147,8 @@ async function requireFitDatabase(database: Database, log: Log): Promise<void> {
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
     if (schema.difference !== undefined) log.warn({ event: 'schema_newer', difference: schema.difference })
     const problem = findLoginProblem(await readLoginPower(database))
-    if (problem !== undefined) throw new Fault(`${problem}; ${serviceLoginFix}`, { retryable: false })
+    // Not refused: a first trial with the only login of a database has to start. `tollbook doctor` fails it.
+    if (problem !== undefined) log.warn({ event: 'login_unprotected', problem, fix: serviceLoginFix })
   } catch (error) {
     await database.destroy()
     throw error instanceof Fault
