@@ -20,7 +20,7 @@ const program = new Command('tollbook')
   .description(packageJson.description)
   .version(packageJson.version)
   .showHelpAfterError('tollbook --help lists the commands.')
-  // Two commands read their own words, and their usage names them.
+  // Two commands parse their own arguments, and their usage names them.
   .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}`.trimEnd() })
   .exitOverride()
 for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
@@ -47,11 +47,12 @@ try {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usageExitCode
   else reportFailure(error)
 }
+
+// Text that waits for a reader who does not read would hold the process for as long as that reader lives.
+if (interrupted.signal.aborted) process.exit()
+
 /** Commander answers `help` of an unknown command with the whole help, and does not name it. */
 function refuseUnknownHelp(command: string | undefined, asked: string | undefined): void {
   if (command !== 'help' || asked === undefined || program.commands.some((one) => one.name() === asked)) return
   if (!asked.startsWith('-')) program.error(`error: unknown command '${asked}'`)
 }
-
-// Text that waits for a reader who does not read would hold the process for as long as that reader lives.
-if (interrupted.signal.aborted) process.exit()

@@ -4,7 +4,7 @@ import { closestMatch } from 'leven'
 const distanceMax = 3
 
 /**
- * Makes the errors of a command complete: Commander names one missing word at a time, takes a mistyped command below one with an
+ * Makes the errors of a command complete: Commander names one missing argument at a time, takes a mistyped command below one with an
  * action for an argument, and does not name the help.
  */
 export function completeUsageErrors(command: Command): void {
@@ -18,11 +18,11 @@ export function completeUsageErrors(command: Command): void {
 
 function missingText(command: Command, text: string): string | undefined {
   if (!/^error: (?:missing required argument|required option)/.test(text)) return undefined
-  const words = command.registeredArguments.slice(command.args.length).filter(({ required }) => required)
+  const positional = command.registeredArguments.slice(command.args.length).filter(({ required }) => required)
   const options = command.options.filter(
     (option) => option.mandatory && command.getOptionValue(option.attributeName()) === undefined,
   )
-  const names = [...words.map((word) => `<${word.name()}>`), ...options.map(({ flags }) => flags)]
+  const names = [...positional.map((argument) => `<${argument.name()}>`), ...options.map(({ flags }) => flags)]
   return `error: missing: ${names.join(', ')}`
 }
 

@@ -1,7 +1,7 @@
+import { errorCode } from '@tollbook/core/fault'
 import { type EgressRules, webRules } from './egressRules.ts'
 import { createPinnedGet, type PinnedGet } from './pinnedGet.ts'
 import { readBytes, TooLong } from './readBytes.ts'
-import { networkCodeOf } from './upstreamRequest.ts'
 import type { UpstreamDeps } from './upstream.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
@@ -120,5 +120,5 @@ function failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
   if (signal.aborted) return new UpstreamFailure('timeout', `the feed did not answer within ${timeoutMs} ms`)
   // The cause is left out: fetch quotes an address that it rejects, with its key.
-  return new UpstreamFailure('upstream', `the feed cannot be reached: ${networkCodeOf(error)}`)
+  return new UpstreamFailure('upstream', `the feed cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
+import { errorCode } from '@tollbook/core/fault'
 import { readBytes, TooLong } from './readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
 import { UpstreamFailure } from './upstreamFailure.ts'
@@ -104,7 +105,7 @@ export function unreachable({ options }: UpstreamRequestDeps, error: unknown, la
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', `${name}: ${error.message}`)
   if (late.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
   // The cause is not passed on: what fetch says of a header or an address that it dislikes quotes it, key and all.
-  return new UpstreamFailure('upstream', `${name} cannot be reached: ${networkCodeOf(error)}`)
+  return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }
 
 const redirects = new Set([301, 302, 303, 307, 308])
@@ -134,16 +135,4 @@ function urlOf({ base }: UpstreamRequestOptions, { path, query = {} }: UpstreamR
   url.pathname = url.pathname.replace(/\/$/, '') + path
   for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
   return url
-}
-
-const causesMax = 5
-
-/** `ECONNREFUSED` and its like, which sit a few causes deep. */
-export function networkCodeOf(error: unknown): string {
-  let current = error
-  for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
-    if ('code' in current && typeof current.code === 'string') return current.code
-    current = current.cause
-  }
-  return 'no code'
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { codeOf, describeError } from '@tollbook/core/fault'
+import { codeText, describeError } from '@tollbook/core/fault'
 import type { Database, Pool } from './database.ts'
 
 export interface DurabilityOptions {
@@ -24,7 +24,7 @@ export async function findDurabilityProblem(
     if (settings === undefined) return 'the database did not tell its settings'
     return findSettingProblem(settings) ?? (requiresStandby ? await findStandbyProblem(database) : undefined)
   } catch (error) {
-    return `the database does not answer${codeOf(error)}`
+    return `the database does not answer${codeText(error)}`
   }
 }
 

@@ -10,7 +10,7 @@ import { sampleMint } from './samplePayment.ts'
 
 test('a burn whose recording the database did not report may be tried again', async () => {
   // Nothing listens on port 1.
-  const databaseUrl = 'postgres://nobody@127.0.0.1:1/none'
+  const databaseUrl = 'postgres://tollbook@127.0.0.1:1/tollbook'
   const database = openDatabase({ databaseUrl, applicationName: 'test', connectionsMax: 1, log: silentLog })
   const parts = [{ endpoint: '/api/ai/chat', baseUnits: 1n }]
   const round = { round: 1, mint: sampleMint, throughPosition: 1, parts, lastValidHeight: 900, transactionBase64: '' }

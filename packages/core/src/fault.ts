@@ -47,18 +47,20 @@ export function describeError(error: unknown): string {
   return parts.join(' <- ')
 }
 
-/**
- * ` (28P01)`: the code of Postgres or of the system, for a text that callers may read. Messages of drivers name addresses and
- * logins. Empty for an error without a code.
- */
-export function codeOf(error: unknown): string {
+/** `28P01`, `ECONNREFUSED`: the code of Postgres or of the system, of the error or of one of its causes. */
+export function errorCode(error: unknown): string | undefined {
   let current = error
   for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {
-    if ('code' in current && typeof current.code === 'string' && /^[A-Z0-9_]{1,32}$/.test(current.code))
-      return ` (${current.code})`
+    if ('code' in current && typeof current.code === 'string') return current.code
     current = current.cause
   }
-  return ''
+  return undefined
+}
+
+/** ` (28P01)`, for a text that callers may read: messages of drivers name addresses and logins. Empty without a code. */
+export function codeText(error: unknown): string {
+  const code = errorCode(error)
+  return code !== undefined && /^[A-Z0-9_]{1,32}$/.test(code) ? ` (${code})` : ''
 }
 
 const causesMax = 5

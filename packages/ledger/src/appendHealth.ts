@@ -1,5 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import { codeOf, describeError } from '@tollbook/core/fault'
+import { codeText, describeError } from '@tollbook/core/fault'
 import type { QueryRunner } from './appendBatch.ts'
 import { appendCall, appendParameters } from './batch.ts'
 import type { LedgerKernel } from './port.ts'
@@ -40,7 +40,7 @@ export function createAppendHealth({ kernel, pool, clock }: AppendHealthDeps): A
     },
     async findProblem() {
       if (failure !== undefined && clock.monotonicMs() - failure.atMs < failingForMs)
-        return `the ledger takes no appends${codeOf(failure.error)}`
+        return `the ledger takes no appends${codeText(failure.error)}`
       return probe(pool)
     },
   }
