@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect } from 'kysely'
-import { type DatabaseOptions, openDatabase as openPool } from '@tollbook/ledger/database'
+import { type DatabaseOptions, openDatabase as openPool, sqlState } from '@tollbook/ledger/database'
 import type { Tables } from './tables.ts'
 
 export { readOrFault } from '@tollbook/ledger/database'
@@ -20,5 +20,5 @@ export function databaseOn(pool: Pool): Database {
 
 /** True for SQLSTATE `insufficient_privilege`: the login works, and lacks a right. */
 export function isDenied(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '42501'
+  return sqlState(error) === '42501'
 }

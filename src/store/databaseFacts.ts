@@ -56,35 +56,31 @@ export function findLoginProblem({ login, isSuperuser, ownsTables }: LoginPower)
   return `DATABASE_URL logs in as ${login}, which ${why}: nothing protects the ledger from it`
 }
 
-/** The same facts as those of the doctor, for the start of the service. Needs no rights. */
+const ourTables = sql`
+  select c.oid, n.nspname, format('%s.%s', n.nspname, c.relname) as name, c.relname, c.relispartition, c.relowner
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname in ('ledger', 'paywall', 'work', 'reports') and c.relkind in ('r', 'p')`
+const loginColumns = sql`
+  current_user as login,
+  (select rolsuper from pg_catalog.pg_roles where rolname = current_user) as "isSuperuser",
+  exists (select from ours where pg_catalog.pg_has_role(relowner, 'usage')) as "ownsTables"`
+
+/** The part of the doctor's facts that the start of the service needs. Needs no rights. */
 export async function readLoginPower(database: Database): Promise<LoginPower> {
   const { rows } = await readOrFault('the rights of the login', () =>
-    sql<LoginPower>`
-      select rolname as login, rolsuper as "isSuperuser",
-        exists (
-          select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-          where n.nspname in ('ledger', 'paywall', 'work', 'reports') and c.relkind in ('r', 'p')
-            and pg_catalog.pg_has_role(c.relowner, 'usage')
-        ) as "ownsTables"
-      from pg_catalog.pg_roles where rolname = current_user`.execute(database),
+    sql<LoginPower>`with ours as (${ourTables}) select ${loginColumns}`.execute(database),
   )
-  return assertPresent(rows[0], 'the login is a role')
+  return assertPresent(rows[0], 'a query of constants has one row')
 }
 
 /** One query. Throws a retryable `Fault` when the database does not answer. */
 export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {
   const { rows } = await readOrFault('facts about the database', () =>
     sql<DatabaseFacts>`
-      with ours as (
-        select c.oid, n.nspname, format('%s.%s', n.nspname, c.relname) as name, c.relname, c.relispartition, c.relowner
-        from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-        where n.nspname in ('ledger', 'paywall', 'work', 'reports') and c.relkind in ('r', 'p')
-      )
-      select current_setting('server_version') as version,
+      with ours as (${ourTables})
+      select ${loginColumns},
+        current_setting('server_version') as version,
         current_setting('server_version_num')::int as "versionNumber",
-        current_user as login,
-        (select rolsuper from pg_catalog.pg_roles where rolname = current_user) as "isSuperuser",
-        exists (select from ours where pg_catalog.pg_has_role(relowner, 'usage')) as "ownsTables",
         pg_catalog.pg_has_role('tollbook_service', 'usage') as "mayServe",
         pg_catalog.pg_has_role('tollbook_retention', 'usage') as "mayDropQuotes",
         array(select name from ours where pg_catalog.has_table_privilege(oid, 'insert, update, delete, truncate')

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
+import { sqlState } from '@tollbook/ledger/database'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import { refundEvents } from '../payment/events/refundEvents.ts'
 import { paymentCodec, type PaymentEvent, type RefundEvent } from '../payment/events.ts'
@@ -112,7 +113,7 @@ async function askOrFault<T>(ask: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (isDenied(error))
       throw new Fault('the login is not a member of tollbook_finance', { cause: error, retryable: false })
-    const state = error instanceof Error && 'code' in error ? error.code : undefined
+    const state = sqlState(error)
     if (state === refused)
       throw new Fault(error instanceof Error ? error.message : String(error), { cause: error, retryable: false })
     const why = state === overtaken ? 'another decision was recorded first' : 'the ledger did not answer'
