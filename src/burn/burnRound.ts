@@ -17,7 +17,7 @@ import {
 } from '../payment/burn.ts'
 import type { BurnLedger, OpenBurn } from '../payment/burnLedger.ts'
 import type { ChainReader, Finding } from '../payment/chainReader.ts'
-import type { SignedTransaction } from '../payment/proof.ts'
+import type { SignedTransaction, Simulation } from '../payment/proof.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { findMismatch } from './matchBurn.ts'
 
@@ -89,11 +89,17 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
   const baseUnits = sumOf(round.parts)
   const signed = signBurn({ round: round.round, baseUnits, blockhash })
-  const bound = await rehearse(deps, signed, baseUnits)
+  const rehearsed = await chain.simulate(signed)
+  if (rehearsed.outcome !== 'would_succeed') {
+    // Another job may have burned these debts since they were read, which is why this burn cannot be rehearsed.
+    const { lastRound } = await ledger.readRounds(round.mint)
+    if (lastRound >= round.round) return undefined
+    throw unrehearsed(deps.terms, rehearsed, { delegate: signed.signers[0], baseUnits })
+  }
   const burn = {
     ...round,
     // The node that gave the blockhash may name a height that is too low, and the burn could land after it was given up.
-    lastValidHeight: Math.max(bound, lastValidBlockHeight),
+    lastValidHeight: Math.max(rehearsed.bound.lastValidHeight, lastValidBlockHeight),
     transactionBase64: Buffer.from(signed.bytes).toString('base64'),
   }
   const { events } = assertPresent(decideBurnSubmit(unknownBurn, burn), 'a new burn can be submitted')
@@ -104,24 +110,28 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   return { ...burn, signature }
 }
 
-/** Height above which it cannot land. A burn that would fail is not recorded: the operator has to do something first. */
-async function rehearse({ chain, terms }: BurnDeps, signed: SignedTransaction, baseUnits: bigint): Promise<number> {
-  const simulation = await chain.simulate(signed)
-  switch (simulation.outcome) {
-    case 'would_succeed':
-      return simulation.bound.lastValidHeight
+/** A burn that would fail is not recorded: the operator has to do something first. */
+function unrehearsed(
+  { paymentTokenAccount }: PaymentTerms,
+  rehearsed: Exclude<Simulation, { outcome: 'would_succeed' }>,
+  { delegate, baseUnits }: { readonly delegate: Address | undefined; readonly baseUnits: bigint },
+): Fault {
+  switch (rehearsed.outcome) {
     case 'would_fail':
-      throw new Fault(
-        `a burn of ${baseUnits} base units out of ${terms.paymentTokenAccount} by ${signed.signers[0]} would fail: ${simulation.text}. The payment wallet has to approve that delegate for at least this amount, and the delegate needs SOL for the fee (docs/burn.md)`,
+      return new Fault(
+        `a burn of ${baseUnits} base units out of ${paymentTokenAccount} by ${delegate} would fail: ${rehearsed.text}. The payment wallet has to approve that delegate for at least this amount, and the delegate needs SOL for the fee (docs/burn.md)`,
         { retryable: false },
       )
     case 'unknown':
+      return new Fault('no Solana node could rehearse the burn in its newest state; nothing was recorded', {
+        retryable: true,
+      })
     case 'already_landed':
-      throw new Fault('no Solana node could rehearse the burn in its newest state; nothing was recorded', {
+      return new Fault('the burn has landed and the ledger has no record of it; nothing was recorded', {
         retryable: true,
       })
     default:
-      return assertNever(simulation)
+      return assertNever(rehearsed)
   }
 }
 

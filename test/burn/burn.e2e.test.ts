@@ -155,6 +155,31 @@ test('of several jobs at once one burns, and the others report its round or noth
   expect(before - (await supply())).toBe(burnOwed)
 })
 
+/** The chain of a job that rehearses only after another job has burned the same debts. */
+const late: readonly (readonly [what: string, meanwhile: () => void])[] = [
+  ['has sent the same transaction', () => undefined],
+  ['has burned them long before', () => letBlockhashesExpire(environment)],
+]
+
+test.each(late)('a job that rehearses after another %s is overtaken, and not an error', async (_what, meanwhile) => {
+  const burnOwed = await oweBurn(environment)
+  const before = await supply()
+  const simulate: BurnDeps['chain']['simulate'] = async (signed) => {
+    expect(await burn()).toMatchObject({ outcome: 'confirmed' })
+    meanwhile()
+    return burnDeps.chain.simulate(signed)
+  }
+  expect(await burn({ chain: { ...burnDeps.chain, simulate } })).toEqual({ outcome: 'overtaken' })
+  expect(before - (await supply())).toBe(burnOwed)
+})
+
+test('a burn that no node can rehearse is refused while no other job has its debts', async () => {
+  await oweBurn(environment)
+  const simulate = () => Promise.resolve({ outcome: 'unknown' } as const)
+  await expect(burn({ chain: { ...burnDeps.chain, simulate } })).rejects.toThrow(/nothing was recorded/)
+  expect(await burn()).toMatchObject({ outcome: 'confirmed' })
+})
+
 test('a burn that fails on chain is recorded as failed, and its debt stays owed', async () => {
   const burnOwed = await oweBurn(environment)
   const revoking: BurnDeps['chain'] = {
