@@ -75,7 +75,7 @@ test.each([
 describe.each(sponsoredProtocols)('a hostile server of %s', (protocol) => {
   interface Visit {
     readonly server: SponsoredServer
-    begin(): PayingFetch
+    begin(options?: Partial<PayingFetchOptions>): PayingFetch
   }
 
   async function visit(misdeeds: Misdeed[], change: OfferChange = {}): Promise<Visit> {
@@ -83,7 +83,7 @@ describe.each(sponsoredProtocols)('a hostile server of %s', (protocol) => {
     const folder = join(await makeScratchDirectory(), 'payments')
     const clock = createVirtualClock()
     Object.assign(server, { misdeeds, change, onHang: () => clock.expire() })
-    return { server, begin: () => start(folder, { clock }) }
+    return { server, begin: (options) => start(folder, { clock, ...options }) }
   }
 
   test.each([[['hang']], [['reset', 'answer 502']]] as Misdeed[][][])(
@@ -121,6 +121,15 @@ describe.each(sponsoredProtocols)('a hostile server of %s', (protocol) => {
     const { outcome, payments } = await countPayments(() => rejectionOf(begin()(server.url)))
     expect(outcome).toMatchObject(error)
     expect([payments, server.payments.length]).toEqual([0n, 0])
+  })
+
+  test('that offers another payment wallet than the expected one is refused before anything is signed', async () => {
+    const { server, begin } = await visit([])
+    const refused = begin({ expectedPaymentWallet: stranger })(server.url)
+    expect(await rejectionOf(refused)).toMatchObject({ name: 'QuoteRefused', problem: 'other_payment_wallet' })
+    expect(server.payments).toHaveLength(0)
+    const own = begin({ expectedPaymentWallet: token.paymentWallet.toBase58() })
+    expect((await own(server.url)).status).toBe(200)
   })
 
   test('that makes the payer its fee payer is refused before anything is signed', async () => {
