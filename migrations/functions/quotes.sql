@@ -43,6 +43,30 @@ end
 $$;
 grant execute on function ledger.find_open_quote to tollbook_service;
 
+-- The quote that a payment with this memo pays. A memo is public once its payment is on chain, and a caller of the payment page
+-- chooses its own: several quotes may have it. The cheapest that was open when the payment landed counts, as for a payment
+-- without a memo. If none was open, one that the payment may have been made for.
+create or replace function ledger.find_bound_quote(
+  paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamptz, landed_slot bigint, grace interval)
+returns setof ledger.quotes
+language plpgsql
+stable
+set search_path = ''
+set plan_cache_mode = force_custom_plan
+as $$
+begin
+  return query
+  select q.*
+  from ledger.quotes q
+  where q.wallet = paying_wallet and q.endpoint = paid_endpoint and q.memo = wanted_memo
+    and q.issued_at > landed_at - interval '24 hours' and q.issued_at < landed_at + interval '24 hours'
+  order by q.slot <= landed_slot desc, q.expires_at > landed_at - grace desc, q.required, q.issued_at desc
+  limit 1;
+end
+$$;
+grant execute on function ledger.find_bound_quote to tollbook_service;
+
+-- Called by the release before `find_bound_quote`.
 create or replace function ledger.find_quote_by_memo(
   paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamptz)
 returns setof ledger.quotes

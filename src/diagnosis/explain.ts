@@ -189,7 +189,7 @@ function cheapestOf(prices: readonly ListedPrice[]): ListedPrice | undefined {
 
 const quoteSearchMs = 24 * 60 * 60 * 1000
 
-/** The quote that the payment names by its memo; else the newest that was open when it landed. */
+/** The quote that the payment names by its memo, one that was open when it landed if there is one; else the newest that was. */
 async function findQuote(
   { facts, ages }: ExplainDeps,
   {
@@ -201,8 +201,8 @@ async function findQuote(
 ): Promise<QuoteFact | undefined> {
   const quotes = await facts.quotesOf({ wallet, fromMs: landedAtMs - quoteSearchMs, toMs: landedAtMs + 1_000 })
   if (paidQuoteId !== undefined) return quotes.find(({ id }) => id === paidQuoteId)
-  const bound = quotes.find(({ memo }) => record.memos.includes(memo))
-  return (
-    bound ?? quotes.find(({ expiresAtMs, slot }) => landedAtMs < expiresAtMs + ages.quoteGraceMs && slot <= record.slot)
-  )
+  const isOpen = ({ expiresAtMs, slot }: QuoteFact) =>
+    landedAtMs < expiresAtMs + ages.quoteGraceMs && slot <= record.slot
+  const [bound, ...others] = quotes.filter(({ memo }) => record.memos.includes(memo))
+  return bound === undefined ? quotes.find(isOpen) : ([bound, ...others].find(isOpen) ?? bound)
 }

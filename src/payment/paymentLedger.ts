@@ -22,17 +22,13 @@ export interface PaymentLedger {
   /** The delivery of an attempt; undefined when this attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Resolves once durable: a quote that was never stored could not be honoured. */
-  recordQuote(quote: Quote): Promise<void>
+  recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
   /** The cheapest quote of the wallet and endpoint that was open at that moment. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
   /** An open quote that this process has stored, from memory. There may be a cheaper one. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
-  findQuoteByMemo(question: {
-    readonly wallet: Address
-    readonly endpoint: string
-    readonly memo: string
-    readonly issuedAfterMs: number
-  }): Promise<Quote | undefined>
+  /** The cheapest quote with the memo that was open at that moment; if none was, another quote with it. */
+  findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
   /** The price list in force at that moment. */
   findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
 }
@@ -88,6 +84,16 @@ export interface OpenQuoteQuestion {
   readonly landedSlot: number
   /** Grace period of a quote after its expiry. */
   readonly graceMs: number
+}
+
+/** Quotes that a payment with this memo may have paid. */
+export interface BoundQuoteQuestion extends OpenQuoteQuestion {
+  readonly memo: string
+}
+
+export interface RecordOptions {
+  /** Present when the memo is not of our making: other quotes may have it, of other instances too, so none is recalled from memory. */
+  readonly sharesMemo?: true
 }
 
 /** A decision with the state that it was made on. The append fails as a conflict when the state has changed since. */

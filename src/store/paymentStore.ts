@@ -20,7 +20,7 @@ import { type Database, readOrFault } from './database.ts'
 import { idempotencyKeyBytes, idempotencySpace, paymentItem, textOf } from './paymentItem.ts'
 import type { PriceListStore } from './priceListStore.ts'
 import type { SentAnswers } from './sentAnswers.ts'
-import { findOpenQuote, findQuoteByMemo, type QuoteQueue } from './quoteStore.ts'
+import { findBoundQuote, findOpenQuote, type QuoteQueue } from './quoteStore.ts'
 import { createRecentQuotes } from './recentQuotes.ts'
 
 export interface PaymentStoreDeps {
@@ -43,14 +43,14 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
     append: (change) => append(kernel, change),
     markSent: (reference) => deps.sentAnswers.add(reference),
     findDelivery: (question) => findDelivery(kernel, question),
-    async recordQuote(quote) {
+    async recordQuote(quote, { sharesMemo } = {}) {
       await deps.quotes.submit(quote)
-      recentQuotes.add(quote)
+      if (sharesMemo !== true) recentQuotes.add(quote)
     },
     findOpenQuote: (question) => findOpenQuote({ database, priceLists }, question),
     findRecentOpenQuote: (question) => recentQuotes.findOpen(question),
-    findQuoteByMemo: async (question) =>
-      recentQuotes.find(question) ?? findQuoteByMemo({ database, priceLists }, question),
+    findBoundQuote: async (question) =>
+      recentQuotes.find(question) ?? findBoundQuote({ database, priceLists }, question),
     findPrice: (endpoint, atMs) => priceLists.findPrice(endpoint, atMs),
   }
 }

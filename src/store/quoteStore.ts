@@ -2,7 +2,7 @@ import { CompiledQuery, sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { readAddress } from '@tollbook/core/address'
-import type { OpenQuoteQuestion, PaymentLedger } from '../payment/paymentLedger.ts'
+import type { BoundQuoteQuestion, OpenQuoteQuestion } from '../payment/paymentLedger.ts'
 import type { Quote } from '@tollbook/core/quote'
 import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
 import { type Database, readOrFault } from './database.ts'
@@ -74,16 +74,13 @@ export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQu
   return quoteOf(deps, rows[0])
 }
 
-type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
-
-/** A memo belongs to one quote. `issuedAfterMs` bounds the days that are searched. */
-export async function findQuoteByMemo(deps: QuoteSearchDeps, question: MemoQuestion): Promise<Quote | undefined> {
-  const { wallet, endpoint, memo, issuedAfterMs } = question
+/** A quote that was not open then comes only when none was. */
+export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuoteQuestion): Promise<Quote | undefined> {
+  const { wallet, endpoint, memo, landedAtMs, landedSlot, graceMs } = question
   const { rows } = await readOrFault('the quote of a memo', () =>
     sql<QuoteRow>`
-      select * from ledger.find_quote_by_memo(${wallet}, ${endpoint}, ${memo}, ${new Date(issuedAfterMs)})`.execute(
-      deps.database,
-    ),
+      select * from ledger.find_bound_quote(${wallet}, ${endpoint}, ${memo}, ${new Date(landedAtMs)}, ${landedSlot},
+        ${graceMs}::float8 * interval '1 millisecond')`.execute(deps.database),
   )
   return quoteOf(deps, rows[0])
 }

@@ -1,5 +1,5 @@
 import { assert } from '@tollbook/core/assert'
-import type { OpenQuoteQuestion, PaymentLedger } from '../payment/paymentLedger.ts'
+import type { BoundQuoteQuestion, OpenQuoteQuestion } from '../payment/paymentLedger.ts'
 import type { Quote } from '@tollbook/core/quote'
 
 /**
@@ -8,13 +8,13 @@ import type { Quote } from '@tollbook/core/quote'
  */
 export interface RecentQuotes {
   add(quote: Quote): void
-  find(question: MemoQuestion): Quote | undefined
+  find(question: Omit<BoundQuoteQuestion, 'landedSlot' | 'graceMs'>): Quote | undefined
   /** The newest quote of the wallet and endpoint, if it is open then. */
   findOpen(question: OpenQuoteQuestion): Quote | undefined
 }
 
-type MemoQuestion = Parameters<PaymentLedger['findQuoteByMemo']>[0]
-
+// A payment is made within a day of its quote; the database searches as far back.
+const searchMs = 24 * 60 * 60 * 1000
 // 12 MB. More than are paid for between a quote and its expiry.
 const quotesMax = 20_000
 
@@ -35,9 +35,10 @@ export function createRecentQuotes(): RecentQuotes {
       newest.set(payingFor(quote), quote)
       assert(byMemo.size <= quotesMax, 'no more quotes are kept than fit')
     },
-    find({ wallet, endpoint, memo, issuedAfterMs }) {
+    find({ wallet, endpoint, memo, landedAtMs }) {
       const quote = byMemo.get(memo)
-      const isAsked = quote?.wallet === wallet && quote.endpoint === endpoint && quote.issuedAtMs > issuedAfterMs
+      const isAsked =
+        quote?.wallet === wallet && quote.endpoint === endpoint && quote.issuedAtMs > landedAtMs - searchMs
       return isAsked ? quote : undefined
     },
     findOpen({ landedAtMs, landedSlot, graceMs, ...paying }) {

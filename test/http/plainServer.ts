@@ -30,7 +30,7 @@ const sales = createSales({
     recordQuote: unused,
     findOpenQuote: unused,
     findRecentOpenQuote: unused,
-    findQuoteByMemo: unused,
+    findBoundQuote: unused,
     findPrice: unused,
   },
   rails: [scriptedRail('test')],

@@ -141,6 +141,7 @@ describe('least privilege: a member of tollbook_service', () => {
       'ledger.add_partitions',
       'ledger.append',
       'ledger.end_notes',
+      'ledger.find_bound_quote',
       'ledger.find_open_quote',
       'ledger.find_quote_by_memo',
       'ledger.forget_old_notes',

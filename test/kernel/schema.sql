@@ -469,6 +469,7 @@ ledger.base58_bytes(written text) returns bytea search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.drop_old_quotes(retention_days integer) returns SETOF text security definer search_path="" lock_timeout=500ms
 ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
+ledger.find_bound_quote(paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=""
@@ -624,6 +625,7 @@ ledger.append tollbook_service
 ledger.change_setting tollbook_operator
 ledger.drop_old_quotes tollbook_retention
 ledger.end_notes tollbook_service
+ledger.find_bound_quote tollbook_service
 ledger.find_open_quote tollbook_service
 ledger.find_quote_by_memo tollbook_service
 ledger.forget_old_notes tollbook_service

@@ -9,6 +9,6 @@ export const unusedLedger: Omit<PaymentLedger, 'append' | 'lookUp'> = {
   recordQuote: unused,
   findOpenQuote: unused,
   findRecentOpenQuote: () => undefined,
-  findQuoteByMemo: unused,
+  findBoundQuote: unused,
   findPrice: unused,
 }

@@ -7,7 +7,7 @@ import { streamKey } from '@tollbook/ledger/readEvents'
 import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { elements, itemsOfCall } from './appendColumns.ts'
-import { findOpenQuote, findQuoteByMemo, type QuoteRow, recordQuotes } from './simulatedQuotes.ts'
+import { findBoundQuote, findOpenQuote, type QuoteRow, recordQuotes } from './simulatedQuotes.ts'
 import { bytesOf, timeOf } from './statementValue.ts'
 
 /*
@@ -145,7 +145,7 @@ const answers: readonly (readonly [RegExp, Answer])[] = [
   ],
   [/ledger\.record_quotes\(/, ({ quotes }, { values }) => recordQuotes(quotes, values)],
   [/ledger\.find_open_quote\(/, ({ quotes }, { values }) => findOpenQuote(quotes, values)],
-  [/ledger\.find_quote_by_memo\(/, ({ quotes }, { values }) => findQuoteByMemo(quotes, values)],
+  [/ledger\.find_bound_quote\(/, ({ quotes }, { values }) => findBoundQuote(quotes, values)],
   [/ledger\.setting_at\(/, settingAt],
   [
     /select "body" from "ledger"\."settings"/,

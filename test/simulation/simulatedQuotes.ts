@@ -50,10 +50,12 @@ export function findOpenQuote(quotes: readonly QuoteRow[], values: readonly unkn
     .slice(0, 1)
 }
 
-export function findQuoteByMemo(quotes: readonly QuoteRow[], values: readonly unknown[]): readonly object[] {
-  const [wallet, endpoint, memo, after] = values
-  return quotes
-    .filter((quote) => quote.wallet === wallet && quote.endpoint === endpoint && quote.memo === memo)
-    .filter(({ issued_at: issued }) => issued.getTime() > timeOf(after))
-    .slice(0, 1)
+export function findBoundQuote(quotes: readonly QuoteRow[], values: readonly unknown[]): readonly object[] {
+  const [wallet, endpoint, memo, landed, slot, graceMs] = values
+  const withMemo = quotes
+    .filter((quote) => quote.memo === memo && quote.wallet === wallet && quote.endpoint === endpoint)
+    .filter(({ issued_at: issued }) => issued.getTime() > timeOf(landed) - dayMs)
+  const open = findOpenQuote(withMemo, [wallet, endpoint, landed, slot, graceMs])
+  if (open.length > 0) return open
+  return withMemo.toSorted((one, other) => one.slot - other.slot).slice(0, 1)
 }

@@ -69,7 +69,26 @@ test('a quote is read back whole, with the amounts of the list that it names', a
   const { wallet, memo, issuedAtMs, slot } = quote
   const landed = { landedAtMs: issuedAtMs + 1_000, landedSlot: slot, graceMs: 0 }
   expect(await ledger.payments.findOpenQuote({ wallet, endpoint, ...landed })).toEqual(quote)
-  const asked = { wallet, endpoint, memo, issuedAfterMs: issuedAtMs - 1 }
-  expect(await ledger.payments.findQuoteByMemo(asked)).toEqual(quote)
-  expect(await ledger.payments.findQuoteByMemo({ ...asked, memo: 'another' })).toBeUndefined()
+  const asked = { wallet, endpoint, memo, ...landed }
+  expect(await ledger.payments.findBoundQuote(asked)).toEqual(quote)
+  expect(await ledger.payments.findBoundQuote({ ...asked, memo: 'another' })).toBeUndefined()
+})
+
+test('of several quotes with one memo, of any instance, the cheapest that was open counts, and one that was not open only without it', async () => {
+  const { serviceUrl } = await createTestDatabase()
+  const [one, other] = [await openInstance(serviceUrl), await openInstance(serviceUrl)]
+  const [ten, twenty] = [await one.priceLists.publish(list(10n)), await one.priceLists.publish(list(20n))]
+  const dear = { ...sampleQuote({ ...samplePrice(endpoint, 20n), priceList: twenty }), slot: 5 }
+  const { wallet, memo, issuedAtMs, expiresAtMs } = dear
+  const cheap = { ...dear, ...sampleQuote({ ...samplePrice(endpoint, 10n), priceList: ten }), wallet, memo, slot: 9 }
+  await one.payments.recordQuote(dear, { sharesMemo: true })
+  await other.payments.recordQuote(cheap, { sharesMemo: true })
+
+  const asked = { wallet, endpoint, memo, landedAtMs: issuedAtMs + 1_000, graceMs: 0 }
+  for (const { payments } of [one, other]) {
+    expect(await payments.findBoundQuote({ ...asked, landedSlot: 9 })).toEqual(cheap)
+    expect(await payments.findBoundQuote({ ...asked, landedSlot: 8 })).toEqual(dear)
+    expect((await payments.findBoundQuote({ ...asked, landedSlot: 8, landedAtMs: expiresAtMs + 1 }))?.slot).toBe(5)
+    expect(await payments.findBoundQuote({ ...asked, landedSlot: 4 })).toBeDefined()
+  }
 })

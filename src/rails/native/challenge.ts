@@ -3,7 +3,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { randomToken } from '@tollbook/core/id'
 import { displayNumber } from '@tollbook/core/money'
 import { memoOfSecret } from '@tollbook/core/binding'
-import type { PaymentLedger } from '../../payment/paymentLedger.ts'
+import type { PaymentLedger, RecordOptions } from '../../payment/paymentLedger.ts'
 import { type Quote, transferBaseUnits } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { sentForArrival } from '@tollbook/core/transferFee'
@@ -28,7 +28,7 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   const { payer } = offer
   if (payer === undefined) return undefined
   const secret = randomToken()
-  const quote = await recordQuote(deps, { ...offer, payer }, memoOfSecret(secret))
+  const quote = await recordQuote(deps, { ...offer, payer, memo: memoOfSecret(secret) })
   return {
     instruction: `burn ${quote.burnBaseUnits} and transfer ${transferBaseUnits(quote)} base units of the token, then repeat the request with x-payment-proof`,
     members: membersOf(deps, quote, secret),
@@ -42,10 +42,14 @@ export interface PayerOffer extends Omit<Offer, 'request'> {
 }
 
 /** Puts the offer on record as a quote that a payment with this memo meets. */
-export async function recordQuote({ ledger, slot }: QuoteDeps, offer: PayerOffer, memo: string): Promise<Quote> {
+export async function recordQuote(
+  { ledger, slot }: QuoteDeps,
+  { memo, ...offer }: PayerOffer & { readonly memo: string },
+  options?: RecordOptions,
+): Promise<Quote> {
   const { payer, price, id, issuedAtMs, expiresAtMs } = offer
   const quote: Quote = { ...price, id, wallet: payer, memo, issuedAtMs, expiresAtMs, slot: slot() }
-  await ledger.recordQuote(quote)
+  await ledger.recordQuote(quote, options)
   return quote
 }
 

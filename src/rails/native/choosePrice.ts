@@ -41,9 +41,6 @@ export interface PriceRule {
   readonly recallPrice?: (question: PriceQuestion) => ChosenPrice | undefined
 }
 
-// Maximum lag of a bound payment behind its quote: presented at the last moment of its age, quoted a day before.
-const quoteSearchMs = 24 * 60 * 60 * 1000
-
 /** The price of a quote that this process has stored. A caller that pays as much pays enough, even if a cheaper quote is open. */
 export function recallPrice(
   { ledger, quoteGraceMs: graceMs }: PriceDeps,
@@ -65,10 +62,8 @@ export async function choosePrice(
 ): Promise<ChosenPrice | Refusal> {
   const { wallet, endpoint } = order
   const { quoteGraceMs: graceMs, ledger } = deps
-  const quote =
-    memo === undefined
-      ? await ledger.findOpenQuote({ wallet, endpoint, landedAtMs, landedSlot, graceMs })
-      : await ledger.findQuoteByMemo({ wallet, endpoint, memo, issuedAfterMs: landedAtMs - quoteSearchMs })
+  const open = { wallet, endpoint, landedAtMs, landedSlot, graceMs }
+  const quote = await (memo === undefined ? ledger.findOpenQuote(open) : ledger.findBoundQuote({ ...open, memo }))
   if (quote === undefined && memo !== undefined) return refuseProof('quote_unknown')
   if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
   // Open until the end of the grace and not at it, like the plain ones that the ledger looks for.

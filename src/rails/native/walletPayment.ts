@@ -76,7 +76,8 @@ async function prepare(
   const memo = memoPrefix + digest
   const blockhash = await deps.blockhash()
   const offer = sales.openOffer({ product, payer, price })
-  const quote = await recordQuote(deps, { ...offer, payer }, memo)
+  // A wallet may ask again for the same payment, and so may anyone who has seen its digest.
+  const quote = await recordQuote(deps, { ...offer, payer, memo }, { sharesMemo: true })
   const { burnBaseUnits } = quote
   const amounts = { burnBaseUnits, transferBaseUnits: sentBaseUnits(terms, quote) }
   return { transaction: deps.buildTransaction({ terms, payer, memo, reference, ...amounts, blockhash }), price }
