@@ -10,8 +10,9 @@ export interface ListPriceDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   /** The price of an endpoint in the list of that number. */
   readonly findListed: (endpoint: string, priceList: number) => Promise<ListedPrice | undefined>
-  /** Time for which a price is good after its list was replaced. */
+  /** Time for which a price is good after its list was replaced, and by which a block may be dated before the offer. */
   readonly priceHoldMs: number
+  readonly nowMs: () => number
 }
 
 /** `priceOfList` with its dependencies. */
@@ -19,7 +20,7 @@ export type PriceOfList = (priceList: number, question: PriceQuestion) => Promis
 
 /**
  * The price that the offer named, if its list was in force when the payment landed or not long before. Otherwise the price
- * in force at that moment, as for any late payer.
+ * in force at that moment, as for any late payer. The payer writes the number, so it must not name a lower price that came later.
  */
 export async function priceOfList(
   deps: ListPriceDeps,
@@ -27,11 +28,15 @@ export async function priceOfList(
   { order, landedAtMs }: PriceQuestion,
 ): Promise<ChosenPrice> {
   const { endpoint } = order
+  const { nowMs, priceHoldMs } = deps
   const current = deps.currentPrice(endpoint)
-  if (current?.priceList === priceList) return chosen(current)
+  if (current?.priceList === priceList && nowMs() <= landedAtMs + priceHoldMs) return chosen(current)
   const listed = await deps.findListed(endpoint, priceList)
-  const oldest = await deps.ledger.findPrice(endpoint, landedAtMs - deps.priceHoldMs)
-  if (listed !== undefined && oldest !== undefined && listed.priceList >= oldest.priceList) return chosen(listed)
+  const oldest = await deps.ledger.findPrice(endpoint, landedAtMs - priceHoldMs)
+  const newest = await deps.ledger.findPrice(endpoint, landedAtMs + priceHoldMs)
+  const isOfThatTime =
+    oldest !== undefined && newest !== undefined && priceList >= oldest.priceList && priceList <= newest.priceList
+  if (listed !== undefined && isOfThatTime) return chosen(listed)
   const inForce = (await deps.ledger.findPrice(endpoint, landedAtMs)) ?? current
   if (inForce === undefined) throw new Fault('no price was on record when the payment landed', { retryable: true })
   return chosen(inForce)

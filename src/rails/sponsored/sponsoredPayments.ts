@@ -20,7 +20,7 @@ export interface SponsoredLimits extends SettleLimits, Pick<ListPriceDeps, 'pric
 
 export interface SponsoredDeps
   extends
-    Omit<ListPriceDeps, 'ledger' | 'priceHoldMs'>,
+    Omit<ListPriceDeps, 'ledger' | 'nowMs' | 'priceHoldMs'>,
     Omit<PresentDeps, 'chain' | 'first' | 'priceOfList'>,
     Omit<SponsoredSettleDeps, 'first' | 'ledger' | 'priceOfList'>,
     Omit<FirstPresentationDeps, 'chain'> {
@@ -28,8 +28,9 @@ export interface SponsoredDeps
 }
 
 export function createSponsoredPayments(limits: SponsoredLimits, given: SponsoredDeps): SponsoredPayments {
-  const { ledger, currentPrice, findListed } = given
-  const pricing = { ledger, currentPrice, findListed, priceHoldMs: limits.priceHoldMs }
+  const { ledger, currentPrice, findListed, clock } = given
+  const { priceHoldMs } = limits
+  const pricing = { ledger, currentPrice, findListed, priceHoldMs, nowMs: () => clock.nowMs() }
   const first = createFirstPresentations(given)
   const deps = { ...given, first, priceOfList: priceOfList.bind(undefined, pricing) }
   return {

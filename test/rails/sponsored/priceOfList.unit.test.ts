@@ -27,7 +27,11 @@ function listed(priceList: number): ListedPrice {
 /** The numbers of the lists in force by time, and of the current one. */
 function chosenOf(
   offered: number,
-  { current, inForceFrom }: { current?: number; inForceFrom: Record<number, number> },
+  {
+    current,
+    inForceFrom,
+    nowMs = landedAtMs,
+  }: { current?: number; inForceFrom: Record<number, number>; nowMs?: number },
 ) {
   const findPrice = (_: string, atMs: number) => {
     const numbers = Object.entries(inForceFrom).flatMap(([number, fromMs]) => (fromMs <= atMs ? [Number(number)] : []))
@@ -39,6 +43,7 @@ function chosenOf(
       currentPrice: () => (current === undefined ? undefined : listed(current)),
       findListed: (_, number) => Promise.resolve(number in inForceFrom ? listed(number) : undefined),
       priceHoldMs,
+      nowMs: () => nowMs,
     },
     offered,
     question,
@@ -53,6 +58,15 @@ test.each([
 ])('an offer by %s is good for list number %#', async (_name, offered, expected) => {
   const inForceFrom = { 1: 0, 2: landedAtMs - 2 * priceHoldMs, 3: landedAtMs - priceHoldMs / 2 }
   expect(await chosenOf(offered, { current: 3, inForceFrom })).toMatchObject({ priceList: expected })
+})
+
+test.each([
+  ['within the hold after the payment landed', priceHoldMs, 4],
+  ['later', priceHoldMs + 1, 3],
+])('a list that came into force %s is good for list number %#', async (_name, afterMs, expected) => {
+  const inForceFrom = { 3: landedAtMs - 2 * priceHoldMs, 4: landedAtMs + afterMs }
+  for (const nowMs of [landedAtMs + afterMs, landedAtMs + 100 * priceHoldMs])
+    expect(await chosenOf(4, { current: 4, inForceFrom, nowMs })).toMatchObject({ priceList: expected })
 })
 
 test('without a price on record the outcome is unknown, and the same proof is presented again', async () => {
