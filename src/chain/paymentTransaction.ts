@@ -5,7 +5,7 @@ import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentContent } from '../payment/paymentContent.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** The payment of a quote, for its payer to sign: memo, burn, transfer. */
+/** The payment of a quote, for its payer to sign: burn, memo, transfer. */
 export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
   const { terms, payer, burnBaseUnits, transferBaseUnits, blockhash } = content
   const { decimals } = terms
@@ -22,7 +22,8 @@ export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
   // A payment that is burned whole has no transfer, and the burn names the reference.
   const listed = transferBaseUnits > 0n ? transfer : burn
   listed.keys.push({ pubkey: key(content.reference), isSigner: false, isWritable: false })
-  const instructions = [memo, burn, ...(transferBaseUnits > 0n ? [transfer] : [])]
+  // A Token-2022 account may require a memo directly in front of each transfer to it.
+  const instructions = [burn, memo, ...(transferBaseUnits > 0n ? [transfer] : [])]
   const message = new TransactionMessage({ payerKey: owner, recentBlockhash: blockhash, instructions })
   return new VersionedTransaction(message.compileToV0Message()).serialize()
 }

@@ -1,7 +1,7 @@
 import type { Address } from '@tollbook/core/address'
 import type { PaymentTerms } from './settlement.ts'
 
-/** Content of a payment that a wallet is asked to sign: memo, burn and transfer. */
+/** Content of a payment that a wallet is asked to sign: burn, memo and transfer. */
 export interface PaymentContent {
   readonly terms: PaymentTerms
   readonly payer: Address

@@ -1,6 +1,16 @@
-import { mustFind } from '../chain/chainFixture.ts'
-import { getAccount, getMint, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
+import { addressOf, mustFind } from '../chain/chainFixture.ts'
+import {
+  createEnableRequiredMemoTransfersInstruction,
+  createReallocateInstruction,
+  ExtensionType,
+  getAccount,
+  getMint,
+  TOKEN_2022_PROGRAM_ID,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token'
+import { Keypair, sendAndConfirmTransaction, Transaction, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { buildPaymentTransaction } from '../../src/chain/paymentTransaction.ts'
 import { type Chain, openChain } from '../../src/chain/openChain.ts'
 import { buildPayment, type SignedPayment } from '@tollbook/client/buildPayment'
 import { checkQuote } from '@tollbook/client/checkQuote'
@@ -30,6 +40,16 @@ const kinds: [string, TokenKind][] = [
     { program: TOKEN_2022_PROGRAM_ID, feeBasisPoints: 5_000, maximumFeeBaseUnits: 777n },
   ],
 ]
+
+async function requireMemos({ connection, mintAuthority, paymentKeypair, paymentTokenAccount, program }: TokenChain) {
+  const owner = paymentKeypair.publicKey
+  const extensions = [ExtensionType.MemoTransfer]
+  const transaction = new Transaction().add(
+    createReallocateInstruction(paymentTokenAccount, mintAuthority.publicKey, extensions, owner, [], program),
+    createEnableRequiredMemoTransfersInstruction(paymentTokenAccount, owner, [], program),
+  )
+  await sendAndConfirmTransaction(connection, transaction, [mintAuthority, paymentKeypair])
+}
 
 describe.each(kinds)('a payment in %s', (_name, kind) => {
   let token: TokenChain
@@ -102,6 +122,30 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
     for (const memo of memos.flat()) expect(memo).toMatch(/^nonce:/)
     expect(new Set(memos.flat()).size).toBe(2)
   })
+
+  test.runIf(kind.program === TOKEN_2022_PROGRAM_ID)(
+    'is taken by a payment account that requires a memo directly in front of each transfer',
+    async () => {
+      await requireMemos(token)
+      const payable = await plan()
+      await land(payable, 'bound')
+
+      const { burnBaseUnits, sentBaseUnits } = { ...payable.quote, ...payable }
+      const { blockhash } = await payerChain.latestBlockhash()
+      const unsigned = buildPaymentTransaction({
+        terms: server.terms,
+        payer: addressOf(token.payer.publicKey),
+        memo: payable.quote.memo,
+        reference: addressOf(Keypair.generate().publicKey),
+        burnBaseUnits,
+        transferBaseUnits: sentBaseUnits,
+        blockhash,
+      })
+      const transaction = VersionedTransaction.deserialize(unsigned)
+      transaction.sign([token.payer])
+      expect((await token.connection.simulateTransaction(transaction, { sigVerify: true })).value.err).toBe(null)
+    },
+  )
 
   test('asks for the token again only where a fee could have changed in the meantime', async () => {
     await plan()

@@ -13,11 +13,11 @@ import { receiptEventOf, type Step } from './support/scriptedService.ts'
 
 const crypto = '/api/data/crypto?symbol=BTC'
 
-/** Memo, burn and transfer of a payment, read from its instructions. */
+/** Burn, memo and transfer of a payment, read from its instructions. */
 function readPayment(transaction: VersionedTransaction | undefined) {
   const { message } = assertPresent(transaction, 'the proof holds a transaction')
   const data = message.compiledInstructions.map(({ data }) => Buffer.from(data))
-  const [memo, burn, transfer] = data
+  const [burn, memo, transfer] = data
   expect(data).toHaveLength(3)
   expect(burn?.[0]).toBe(TokenInstruction.BurnChecked)
   const transferKeys = message.compiledInstructions[2]?.accountKeyIndexes ?? []

@@ -23,7 +23,7 @@ export interface BuildDeps {
   readonly wallet: PayerWallet
 }
 
-/** Builds and signs the one transaction that pays: memo, burn, transfer. Sends nothing. */
+/** Builds and signs the one transaction that pays: burn, memo, transfer. Sends nothing. */
 export async function buildPayment(
   { chain, wallet }: BuildDeps,
   plan: PaymentPlan,
@@ -51,12 +51,12 @@ export function paymentInstructions(plan: PaymentPlan, payer: string, memo: stri
   const { quote, sentBaseUnits, createsTokenAccount } = plan
   const { paymentWallet, paymentTokenAccount, burnBaseUnits } = quote
   const account = associatedTokenAccount({ ...quote, wallet: payer })
-  // First, because a Token-2022 account that insists on memos wants to have seen it before the transfer.
-  const instructions = [memoInstruction(memo)]
+  const instructions: Instruction[] = []
   if (createsTokenAccount)
     instructions.push(createTokenAccount(payer, paymentTokenAccount, { ...quote, wallet: paymentWallet }))
   const amount = (baseUnits: bigint) => ({ account, authority: payer, baseUnits })
-  instructions.push(burnChecked(quote, amount(burnBaseUnits)))
+  // A Token-2022 account may require a memo directly in front of each transfer to it.
+  instructions.push(burnChecked(quote, amount(burnBaseUnits)), memoInstruction(memo))
   // A price of one base unit is burned completely, which leaves nothing to transfer.
   if (sentBaseUnits > 0n) instructions.push(transferChecked(quote, amount(sentBaseUnits), paymentTokenAccount))
   return instructions

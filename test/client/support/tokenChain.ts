@@ -33,6 +33,7 @@ export interface TokenChain {
   readonly mintAuthority: Keypair
   readonly payer: Keypair
   readonly paymentWallet: PublicKey
+  readonly paymentKeypair: Keypair
   readonly paymentTokenAccount: PublicKey
 }
 
@@ -43,7 +44,8 @@ export async function openTokenChain(kind: TokenKind): Promise<TokenChain> {
   afterFile(() => chain.close())
   const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })
   const [mint, mintAuthority, payer] = [Keypair.generate(), Keypair.generate(), Keypair.generate()]
-  const paymentWallet = Keypair.generate().publicKey
+  const paymentKeypair = Keypair.generate()
+  const { publicKey: paymentWallet } = paymentKeypair
   const signature = await connection.requestAirdrop(mintAuthority.publicKey, 1_000_000_000)
   await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
   const transaction = await mintTransaction(connection, kind, {
@@ -55,7 +57,8 @@ export async function openTokenChain(kind: TokenKind): Promise<TokenChain> {
   await fundWallet(options, { address: payer.publicKey.toBase58(), tokens: '1000', sol: '1' })
   const { program } = kind
   const paymentTokenAccount = getAssociatedTokenAddressSync(mint.publicKey, paymentWallet, true, program)
-  return { chain, connection, program, mint: mint.publicKey, mintAuthority, payer, paymentWallet, paymentTokenAccount }
+  const accounts = { mint: mint.publicKey, mintAuthority, payer, paymentWallet, paymentKeypair, paymentTokenAccount }
+  return { chain, connection, program, ...accounts }
 }
 
 async function mintTransaction(
