@@ -7,6 +7,8 @@ import {
   getTransferFeeConfig,
   type Mint,
   MINT_SIZE,
+  NATIVE_MINT,
+  NATIVE_MINT_2022,
   unpackMint,
 } from '@solana/spl-token'
 import { PublicKey } from '@solana/web3.js'
@@ -74,7 +76,9 @@ export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion):
 
   const program = new PublicKey(value.owner)
   const mint = readMint(question.mint, { owner: program, data: Buffer.from(value.data[0], 'base64') })
-  const [why = whyFrozen(mint)] = getExtensionTypes(mint.tlvData).flatMap((extension) => whyRefused(extension) ?? [])
+  const [why = whyUnburnable(mint) ?? whyFrozen(mint)] = getExtensionTypes(mint.tlvData).flatMap(
+    (extension) => whyRefused(extension) ?? [],
+  )
   if (why !== undefined) throw misconfigured(`TOKEN_MINT ${question.mint} cannot be used: ${why}`)
   const wallet = new PublicKey(question.paymentWallet)
   const tokenAccount = getAssociatedTokenAddressSync(mint.address, wallet, true, program)
@@ -94,6 +98,13 @@ export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion):
 function whyRefused(extension: ExtensionType): string | undefined {
   if (harmlessExtensions.has(extension)) return undefined
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
+}
+
+/** Each payment burns. Both token programs refuse to burn wrapped SOL, so each would fail, and a burn that is owed could not be made. */
+function whyUnburnable({ address }: Mint): string | undefined {
+  return address.equals(NATIVE_MINT) || address.equals(NATIVE_MINT_2022)
+    ? 'it is wrapped SOL, whose tokens cannot be burned'
+    : undefined
 }
 
 /** The holder of a new account cannot pay before an authority thaws it. */

@@ -1,6 +1,7 @@
 import {
   AccountState,
   ExtensionType,
+  NATIVE_MINT,
   TOKEN_2022_PROGRAM_ID,
   TOKEN_PROGRAM_ID,
   createInitializeDefaultAccountStateInstruction,
@@ -89,6 +90,12 @@ export const mintCases: readonly MintCase[] = [
   ...refused('burns that need a permission', /permission/, ExtensionType.PermissionedBurn, (mint, authority) =>
     createInitializePermissionedBurnInstruction(mint, authority, program),
   ),
+  {
+    rule: '6b',
+    says: 'wrapped SOL, which a token program does not burn',
+    refusedBecause: /cannot be burned/,
+    make: () => Promise.resolve(NATIVE_MINT),
+  },
   {
     rule: '6c',
     says: 'an address without an account',
