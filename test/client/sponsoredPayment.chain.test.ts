@@ -110,6 +110,16 @@ describe.each(sponsoredProtocols)('a hostile server of %s', (protocol) => {
     },
   )
 
+  test('that streams its answer for as long as it likes is heard to the end, and is not asked again', async () => {
+    const { server, begin } = await visit(['begin a stream'])
+    const { outcome, payments } = await countPayments(async () => {
+      const response = await begin()(server.url)
+      server.endStream()
+      return response.text()
+    })
+    expect([outcome, payments, server.payments.length]).toEqual(['data: 1\n\ndata: 2\n\n', 1n, 1])
+  })
+
   const stranger = Keypair.generate().publicKey.toBase58()
   test.each([
     ['another mint', { mint: stranger }, { name: 'QuoteRefused', problem: 'other_mint' }],

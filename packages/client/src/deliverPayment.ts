@@ -2,7 +2,7 @@ import { assertNever, assertPresent } from '@tollbook/core/assert'
 import { readBase64 } from '@tollbook/core/base64'
 import { readSignature } from '@tollbook/core/signature'
 import { landTransaction } from './landTransaction.ts'
-import { isStreamFor } from './judgeAnswer.ts'
+import { isEventStream, isStreamFor } from './judgeAnswer.ts'
 import type { Payer } from './payer.ts'
 import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
@@ -38,8 +38,8 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
   const reader = body?.getReader()
   // A proxy that has lost the service may end the answer as if it were whole. Other streams have their receipt in a trailer, which
-  // `fetch` does not show.
-  const watch = isEventStream(headers) ? createReceiptWatch() : undefined
+  // `fetch` does not show, and those of other protocols have none.
+  const watch = payment.protocol === undefined && isEventStream(headers) ? createReceiptWatch() : undefined
   const followed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       try {
@@ -66,10 +66,6 @@ function followStream({ open }: Payer, payment: PendingPayment, { status, header
     },
   })
   return new Response(followed, { status, headers: plainHeaders(headers) })
-}
-
-function isEventStream(headers: Headers): boolean {
-  return /^text\/event-stream\s*(;|$)/i.test(headers.get('content-type') ?? '')
 }
 
 async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Response> {

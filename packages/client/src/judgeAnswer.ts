@@ -71,10 +71,21 @@ function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }
 
-/** The head of a streamed answer names the receipt of this payment; its body ends with the receipt itself. */
-export function isStreamFor({ signature }: Pick<PresentedProof, 'signature'>, { status, headers }: Response): boolean {
+type StreamProof = Pick<PresentedProof, 'signature' | 'protocol'>
+
+/**
+ * The head of a streamed answer names the receipt of this payment; its body ends with the receipt itself. Another protocol says in
+ * the head that the payment was settled.
+ */
+export function isStreamFor({ signature, protocol }: StreamProof, { status, headers }: Response): boolean {
+  if (status !== 200) return false
+  if (protocol !== undefined) return isEventStream(headers) && isSettled(headers, protocol)
   const location = headers.get('receipt-location') ?? ''
-  return status === 200 && location.startsWith(`/api/receipts/solana:${signature}?`)
+  return location.startsWith(`/api/receipts/solana:${signature}?`)
+}
+
+export function isEventStream(headers: Headers): boolean {
+  return /^text\/event-stream\s*(;|$)/i.test(headers.get('content-type') ?? '')
 }
 
 const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })
@@ -91,11 +102,15 @@ const settlement = z.union([z.object({ success: z.literal(true) }), z.object({ s
 
 /** A 200 without the header of a settled payment came from a portal or a proxy, or the service did not take the payment. */
 function judgeSettled({ headers }: WholeAnswer, protocol: SponsoredProtocol): AnswerVerdict {
+  return isSettled(headers, protocol)
+    ? { kind: 'delivered' }
+    : { kind: 'unclear', why: 'the answer does not say that the payment was settled' }
+}
+
+function isSettled(headers: Headers, protocol: SponsoredProtocol): boolean {
   const text = headers.get(protocolHeaders[protocol].settled) ?? ''
   const bytes = fromBase64Url(text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))
   return bytes !== undefined && settlement.safeParse(parseJson(bytes)).success
-    ? { kind: 'delivered' }
-    : { kind: 'unclear', why: 'the answer does not say that the payment was settled' }
 }
 
 /** The last answer for an error: its code and reason where it is one of ours, and its body in any case. */

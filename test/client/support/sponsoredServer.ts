@@ -17,6 +17,7 @@ export type Misdeed =
   | 'redirect'
   | 'refuse'
   | 'deliver without a receipt'
+  | 'begin a stream'
 
 export interface OfferChange {
   readonly amount?: string
@@ -34,6 +35,8 @@ export interface SponsoredServer {
   change: OfferChange
   redirectTo: string
   onHang: () => void
+  /** Ends the stream that was begun. */
+  endStream: () => void
   /** Values of the header that carries the payment. */
   readonly payments: readonly string[]
 }
@@ -60,7 +63,15 @@ export async function startSponsoredServer(
   const settled = new Set<string>()
   const words = wordsOf(token, feePayer)[protocol]
   const { url } = await openLoopbackServer((asked, response) => void handle(asked, response))
-  const server: SponsoredServer = { url, misdeeds: [], change: {}, redirectTo: '', onHang: () => undefined, payments }
+  const server: SponsoredServer = {
+    url,
+    misdeeds: [],
+    change: {},
+    redirectTo: '',
+    onHang: () => undefined,
+    endStream: () => undefined,
+    payments,
+  }
 
   async function handle({ headers }: Asked, response: ServerResponse): Promise<void> {
     const payment = headers[words.paymentHeader]
@@ -90,6 +101,10 @@ export async function startSponsoredServer(
       redirect: () => response.writeHead(307, { location: server.redirectTo }).end(),
       refuse: () => send(response, 403),
       'deliver without a receipt': () => send(response, 200),
+      'begin a stream': () => {
+        response.writeHead(200, { 'content-type': 'text/event-stream', ...words.settled }).write('data: 1\n\n')
+        server.endStream = () => response.end('data: 2\n\n')
+      },
     }
     assertPresent(acts[misdeed], 'each misdeed has an act')()
   }
