@@ -84,8 +84,7 @@ function judgeServer({ version, versionNumber, bytes }: DatabaseFacts): Result {
 async function checkSchema(database: Database): Promise<Result> {
   const schema = await checkSchemaVersion(database)
   const migration = 'run `tollbook migrate` with MIGRATION_DATABASE_URL'
-  // A newer schema and a login without rights have other advice.
-  if (!schema.fits) return failed(schema.advice, schema.advice.includes('`tollbook migrate`') ? migration : undefined)
+  if (!schema.fits) return failed(schema.advice, schema.needsMigration ? migration : undefined)
   if (schema.difference === undefined) return passed('of this release')
   return warning(`newer than this release: ${schema.difference}`, 'upgrade this instance')
 }

@@ -70,6 +70,19 @@ test('a login of no group gets the name of its group, and not the advice to migr
   expect(schema?.detail).toContain('make it a member of its group, tollbook_service')
 })
 
+test('an older database is migrated, and one that another release migrated is not', async () => {
+  const admin = openPool(database.adminUrl, 1)
+  const { rows } = await admin.query("delete from ledger.code where name = 'functions/seal' returning *")
+  const older = (await findingsOf()).get('schema')
+  await admin.query('insert into ledger.code values ($1, $2, $3)', Object.values(rows[0]))
+  await admin.query("insert into migration.applied values ('0001_other', '\\x00', now())")
+  const newer = (await findingsOf()).get('schema')
+  await admin.query("delete from migration.applied where name = '0001_other'")
+  expect(older).toMatchObject({ verdict: 'failed', fix: 'run `tollbook migrate` with MIGRATION_DATABASE_URL' })
+  expect(newer).toMatchObject({ verdict: 'failed', detail: expect.stringContaining('0001_other') })
+  expect(newer?.fix).toBeUndefined()
+})
+
 test('a database that refuses the login is one failure with its fix, and the checks that need it are skipped', async () => {
   const wrong = new URL(database.serviceUrl)
   wrong.password = 'wrong'

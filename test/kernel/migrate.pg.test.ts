@@ -65,7 +65,11 @@ test('a changed function is applied again, alone, and a service that knows the o
   const sources = await copyOfSources()
   expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
   await sources.edit('functions/seal.sql', (text) => `-- Changed.\n${text}`)
-  const differs = { fits: false, advice: expect.stringMatching(/differs.*\(functions\/seal\).*tollbook migrate/) }
+  const differs = {
+    fits: false,
+    advice: expect.stringMatching(/differs.*\(functions\/seal\).*tollbook migrate/),
+    needsMigration: true,
+  }
   expect(await versionOf(serviceUrl, sources)).toEqual(differs)
   expect(await migrate({ databaseUrl: ownerUrl, sources })).toEqual(['functions/seal'])
   expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
@@ -95,7 +99,11 @@ test('a numbered migration that was edited after it was applied is refused', asy
   await expect(migrate({ databaseUrl: ownerUrl, sources })).rejects.toMatchObject({
     message: /0004_seal differs.*add a new migration/,
   })
-  expect(await versionOf(serviceUrl, sources)).toMatchObject({ fits: false, advice: /0004_seal/ })
+  expect(await versionOf(serviceUrl, sources)).toMatchObject({
+    fits: false,
+    advice: /0004_seal.*start the release/,
+    needsMigration: false,
+  })
 })
 
 describe('a newer database', () => {
@@ -108,6 +116,7 @@ describe('a newer database', () => {
     expect(await versionOf(serviceUrl, sources)).toMatchObject({
       fits: false,
       advice: /older.*missing 0099_tomorrow.*tollbook migrate/,
+      needsMigration: true,
     })
     expect(await migrate({ databaseUrl: ownerUrl, sources })).toEqual(['0099_tomorrow', 'functions/seal'])
     expect(await versionOf(serviceUrl, sources)).toEqual({ fits: true })
@@ -128,6 +137,7 @@ describe('a newer database', () => {
     expect(await versionOf(serviceUrl)).toMatchObject({
       fits: false,
       advice: /newer.*0099_tomorrow.*takes programs from migration 99 on.*start the release/,
+      needsMigration: false,
     })
     await expect(migrate({ databaseUrl: ownerUrl, sources: schemaSources })).rejects.toMatchObject({
       message: /newer than this program/,
@@ -146,5 +156,6 @@ test('a service refuses to start on a database without a ledger, and says what t
   expect(await versionOf(serviceUrl)).toEqual({
     fits: false,
     advice: 'the database has no ledger yet: run `tollbook migrate`',
+    needsMigration: true,
   })
 })

@@ -9,7 +9,9 @@ type Row = Applied & { readonly number?: number }
 
 export type SchemaVersion =
   /** `difference`: what a newer release has changed in this database; this program may still use it. */
-  { readonly fits: true; readonly difference?: string } | { readonly fits: false; readonly advice: string }
+  | { readonly fits: true; readonly difference?: string }
+  /** `needsMigration`: `tollbook migrate` solves it. Otherwise it needs another release or another login, as `advice` says. */
+  | { readonly fits: false; readonly advice: string; readonly needsMigration: boolean }
 
 const undefinedTable = '42P01'
 const undefinedSchema = '3F000'
@@ -19,14 +21,11 @@ const insufficientPrivilege = '42501'
 export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSources): Promise<SchemaVersion> {
   const schema = await readSchema(sources)
   const applied = await readApplied(runQuery)
-  if ('advice' in applied) return { fits: false, advice: applied.advice }
+  if ('fits' in applied) return applied
   const missing = schema.numbered.filter(({ name }) => !applied.numbered.some((file) => file.name === name))
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ')
-    return {
-      fits: false,
-      advice: `the database is older than this program (missing ${names}): run \`tollbook migrate\``,
-    }
+    return needingMigration(`the database is older than this program (missing ${names})`)
   }
   const edited = differing(schema.numbered, applied.numbered)
   const code = differing(schema.code, applied.code)
@@ -36,13 +35,18 @@ export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSour
   )
   if (ahead.length > 0 && edited.length === 0)
     return judgeNewer(schema, { ahead, code, oldestProgram: await readOldestProgram(runQuery) })
-  const other = [...edited, ...code]
-  if (other.length > 0)
-    return {
-      fits: false,
-      advice: `SQL in the database differs from this program (${other.join(', ')}): run \`tollbook migrate\``,
-    }
-  return { fits: true }
+  const differs = `SQL in the database differs from this program (${[...edited, ...code].join(', ')})`
+  // A migration is never applied twice, so `tollbook migrate` refuses one that was edited.
+  if (edited.length > 0) return needingOther(`${differs}: start the release that migrated it`)
+  return code.length > 0 ? needingMigration(differs) : { fits: true }
+}
+
+function needingMigration(problem: string): SchemaVersion {
+  return { fits: false, advice: `${problem}: run \`tollbook migrate\``, needsMigration: true }
+}
+
+function needingOther(advice: string): SchemaVersion {
+  return { fits: false, advice, needsMigration: false }
 }
 
 interface Newer extends Ahead {
@@ -58,10 +62,9 @@ function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer)
     return { fits: true, difference: `the database is newer than this program (${names})${more}` }
   }
   const from = oldestProgram === undefined ? '' : ` and takes programs from migration ${oldestProgram} on`
-  return {
-    fits: false,
-    advice: `the database is newer than this program (${names})${from}: start the release that made these migrations`,
-  }
+  return needingOther(
+    `the database is newer than this program (${names})${from}: start the release that made these migrations`,
+  )
 }
 
 /** A file as it was applied. */
@@ -82,11 +85,10 @@ async function readApplied(runQuery: RunQuery) {
     }
   } catch (error) {
     const state = sqlState(error)
-    if (state === undefinedTable || state === undefinedSchema)
-      return { advice: 'the database has no ledger yet: run `tollbook migrate`' }
+    if (state === undefinedTable || state === undefinedSchema) return needingMigration('the database has no ledger yet')
     if (state !== insufficientPrivilege || !(error instanceof Error)) throw error
     // The schema exists, so a migration would not help.
-    return { advice: `${groupAdvice}: ${error.message}` }
+    return needingOther(`${groupAdvice}: ${error.message}`)
   }
 }
 
