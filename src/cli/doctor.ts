@@ -30,7 +30,8 @@ Exit codes:
         },
       })
       const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length
-      if (!json) deps.stdout.write(`\n${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed\n`)
+      const counts = `${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('skipped')} skipped`
+      if (!json) deps.stdout.write(`\n${counts}\n`)
       deps.setExitCode(count('failed') > 0 ? 1 : 0)
     })
 }

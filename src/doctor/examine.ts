@@ -4,9 +4,10 @@ import { ledgerSettingsFor } from '../config/ledgerSettings.ts'
 import type { Log } from '../primitives/log.ts'
 import { openLogin } from '../store/databaseFacts.ts'
 import { chainChecks } from './chainChecks.ts'
-import { type Check, type CheckFinding, passed, runChecks, skipped, warning } from './check.ts'
+import { type Check, type CheckFinding, passed, runChecks, warning } from './check.ts'
 import { databaseChecks } from './databaseChecks.ts'
 import { ledgerChecks } from './ledgerChecks.ts'
+import { localChecks } from './localChecks.ts'
 import { machineChecks } from './machineChecks.ts'
 
 /** An installation to examine. Findings are reported as they come. */
@@ -18,7 +19,7 @@ export interface Examination {
 
 /** Checks an installation with the configuration of its service. Changes nothing. */
 export async function examine({ config, log, onFinding }: Examination): Promise<void> {
-  if (!isServiceConfig(config)) return runChecks([variablesCheck, localModeCheck(config)], onFinding)
+  if (!isServiceConfig(config)) return examineLocal({ config, log, onFinding })
   // Two connections, because a lock is checked between two sessions.
   const login = openLogin({ databaseUrl: config.ledger.databaseUrl, connectionsMax: 2, log })
   try {
@@ -26,6 +27,21 @@ export async function examine({ config, log, onFinding }: Examination): Promise<
   } finally {
     await login.database.destroy()
   }
+}
+
+/** Local mode: the parts that are configured, and what the others need to start. */
+async function examineLocal({ config, log, onFinding }: Examination): Promise<void> {
+  const { ledger: settings, chain, migrationDatabaseUrl: ownerUrl } = config
+  const clock = systemClock
+  await using opened = new AsyncDisposableStack()
+  const checks = [variablesCheck, ...localChecks(config)]
+  if (settings !== undefined) {
+    const login = openLogin({ databaseUrl: settings.databaseUrl, connectionsMax: 2, log })
+    opened.defer(() => login.database.destroy())
+    checks.push(...databaseChecks({ settings, ownerUrl, login, clock, log }))
+  }
+  if (chain !== undefined) checks.push(...chainChecks({ settings: chain, clock, log }).checks)
+  await runChecks(checks, onFinding)
 }
 
 /** A restored database, which is checked without its chain and configuration. */
@@ -65,23 +81,6 @@ const variablesCheck: Check = {
     if (mistyped.length === 0) return passed('every variable is valid')
     return warning(`not read: ${mistyped.join(', ')}`, 'correct or remove them')
   },
-}
-
-/** A part of the settings is most often a forgotten one, and the ledger would record demonstration money permanently. */
-function localModeCheck({ ledger, chain, receiptSigningKey }: Config): Check {
-  const parts = { DATABASE_URL: ledger, SOLANA_RPC_URLS: chain, RECEIPT_SIGNING_KEY: receiptSigningKey }
-  const missing = Object.entries(parts).flatMap(([name, part]) => (part === undefined ? [name] : []))
-  const isPart = missing.length < Object.keys(parts).length
-  return {
-    name: 'service',
-    run: () =>
-      isPart
-        ? warning(
-            `local mode replaces ${missing.join(', ')}, and nothing else was checked`,
-            `set ${missing.join(', ')}`,
-          )
-        : skipped('nothing is configured: local mode starts its own database, chain and receipt key'),
-  }
 }
 
 function serviceChecks(

@@ -43,7 +43,8 @@ async function checkSigner(socketPath: string | undefined): Promise<Result> {
   return failed(`${socketPath} is not a socket, so nothing is sold by x402 and MPP`, fix)
 }
 
-async function checkExisting(folder: string, existing = resolve(folder)): Promise<Result> {
+/** Whether `folder` can be written, judged by `existing`: the folder itself, or the one that it will be created in. */
+export async function checkExisting(folder: string, existing = resolve(folder)): Promise<Result> {
   try {
     // The dot fails on anything that is not a folder.
     await access(`${existing}/.`, constants.W_OK)

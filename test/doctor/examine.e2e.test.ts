@@ -98,7 +98,7 @@ test('a database that refuses the login is one failure with its fix, and the che
 
 test.each([
   [{}, 'skipped', 'local mode starts its own database, chain and receipt key'],
-  [{ DATABASE_URL: 'postgres://api@db/tollbook' }, 'warning', 'SOLANA_RPC_URLS, RECEIPT_SIGNING_KEY'],
+  [{ DATABASE_URL: 'postgres://api@127.0.0.1:1/tollbook' }, 'warning', 'SOLANA_RPC_URLS, RECEIPT_SIGNING_KEY'],
 ])('an environment of %j leaves the rest to local mode, and a part of it is suspicious', async (env, verdict, text) => {
   const findings: CheckFinding[] = []
   const onFinding = (finding: CheckFinding) => void findings.push(finding)
@@ -186,8 +186,32 @@ test('a folder that cannot be written and a missing checkpoint file are named', 
   expect((await verdictOf('checkpoint folder', { CHECKPOINT_FILE: '' }))[0]).toBe('warning')
 })
 
-test('local mode is checked as far as it is configured', async () => {
-  const findings: CheckFinding[] = []
-  await examine({ config: readConfig({}), log: silentLog, onFinding: (finding) => void findings.push(finding) })
-  expect(findings.map(({ check, verdict }) => [check, verdict])).toContainEqual(['service', 'skipped'])
+async function localFindings(changes: Environment): Promise<ReadonlyMap<string, CheckFinding>> {
+  const findings = new Map<string, CheckFinding>()
+  const onFinding = (finding: CheckFinding) => void findings.set(finding.check, finding)
+  await examine({ config: readConfig({ PORT: '0', ...changes }), log: silentLog, onFinding })
+  return findings
+}
+
+test('local mode is checked for what its start needs: its home and its ports', async () => {
+  const home = join(await makeScratchDirectory(), 'one', 'two')
+  const fit = await localFindings({ TOLLBOOK_HOME: home })
+  expect(fit.get('home folder')).toMatchObject({ verdict: 'ok', detail: expect.stringContaining(home) })
+  expect(fit.get('ports')?.verdict).toBe('ok')
+  const unfit = await localFindings({ TOLLBOOK_HOME: '/dev/null/home', PORT: new URL(chain.rpcUrl).port })
+  expect(unfit.get('home folder')?.verdict).toBe('failed')
+  expect(unfit.get('ports')).toMatchObject({ verdict: 'warning', detail: expect.stringContaining('is in use') })
+})
+
+test('local mode with a database or a chain of the operator checks that part', async () => {
+  const { DATABASE_URL, SOLANA_RPC_URLS, TOKEN_MINT, PAYMENT_WALLET } = environment
+  const ofDatabase = await localFindings({ DATABASE_URL: DATABASE_URL ?? '' })
+  expect(ofDatabase.get('schema')?.verdict).toBe('ok')
+  expect(ofDatabase.get('service')?.detail).toContain('SOLANA_RPC_URLS')
+  const ofChain = await localFindings({
+    SOLANA_RPC_URLS: SOLANA_RPC_URLS ?? '',
+    TOKEN_MINT: TOKEN_MINT ?? '',
+    PAYMENT_WALLET: PAYMENT_WALLET ?? '',
+  })
+  expect(ofChain.get('mint and payment wallet')?.verdict).toBe('ok')
 })

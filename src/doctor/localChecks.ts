@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { Fault } from '@tollbook/core/fault'
+import type { Config } from '../config.ts'
+import { requireFreePorts } from '../start/http/freePorts.ts'
+import { type Check, passed, type Result, skipped, warning } from './check.ts'
+import { checkExisting } from './machineChecks.ts'
+
+/** Checks for the next start of local mode. Its own database, chain and keys run with it, and a start repairs or names them. */
+export function localChecks(config: Config): readonly Check[] {
+  return [
+    { name: 'service', run: () => judgeParts(config) },
+    { name: 'home folder', run: () => checkHome(config.local.home) },
+    { name: 'ports', run: () => checkPorts(config) },
+  ]
+}
+
+/** A part of the settings is most often a forgotten one, and the ledger would record demonstration money permanently. */
+function judgeParts({ ledger, chain, receiptSigningKey }: Config): Result {
+  const parts = { DATABASE_URL: ledger, SOLANA_RPC_URLS: chain, RECEIPT_SIGNING_KEY: receiptSigningKey }
+  const missing = Object.entries(parts).flatMap(([name, part]) => (part === undefined ? [name] : []))
+  if (missing.length === Object.keys(parts).length)
+    return skipped(
+      'nothing is configured: local mode starts its own database, chain and receipt key, which are not checked',
+    )
+  const names = missing.join(', ')
+  return warning(`local mode replaces ${names}, and only the configured parts were checked`, `set ${names}`)
+}
+
+/** Local mode creates its home and the folders above it. */
+function checkHome(home: string): Promise<Result> {
+  let existing = resolve(home)
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing)
+  return checkExisting(home, existing)
+}
+
+async function checkPorts(config: Config): Promise<Result> {
+  try {
+    await requireFreePorts(config)
+    return passed('free')
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return warning(error.message, 'nothing to do if that process is this service')
+  }
+}
