@@ -5,7 +5,7 @@ import { auditExport } from './auditExport.ts'
 import { type AuditReport, reportOf } from './auditReport.ts'
 import { AuditRun } from './auditRun.ts'
 import { ChainAudit, type ChainAuditOptions } from './chainAudit.ts'
-import { createChainNode } from './chainNode.ts'
+import { createChainNode, type NodeTrouble } from './chainNode.ts'
 import { readCheckpoint, type VerifierKey } from './checkpointNote.ts'
 import { type CheckpointDeps, Checkpoints, type Claim, storedCheckpoints } from './checkpoints.ts'
 import { type DatabaseSource, openDatabaseSource } from './databaseSource.ts'
@@ -33,8 +33,8 @@ export interface AuditOptions {
   readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
-  /** The node did not answer usably, and is asked again after a wait. */
-  readonly onNodeRetry?: (method: string) => void
+  /** The node takes long to answer, or did not answer usably and is asked again after a wait. */
+  readonly onNodeTrouble?: (trouble: NodeTrouble) => void
 }
 
 export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' | 'recordedWithinMs'> {
@@ -111,7 +111,7 @@ function openChainAudit(
   { rpcUrl, fetch, ...question }: ChainQuestion,
   { options, replay, resumed }: { options: AuditOptions; replay: Replay; resumed: ResumedAudit | undefined },
 ): ChainAudit {
-  const node = createChainNode({ rpcUrl, fetch, clock: options.clock, onRetry: options.onNodeRetry })
+  const node = createChainNode({ rpcUrl, fetch, clock: options.clock, onTrouble: options.onNodeTrouble })
   if (resumed !== undefined && resumed.chain === undefined) {
     throw new AuditFault('the audit of the resume file asked no node; begin a new file to ask one', {
       retryable: false,

@@ -6,6 +6,7 @@ import { auditExitCodes, exitCodeOf } from './auditReport.ts'
 import { AuditInterrupted } from './auditRun.ts'
 import { describeAudit } from './auditText.ts'
 import { readHolderSnapshot } from './holderSnapshot.ts'
+import { attemptsMax, type NodeTrouble, slowMs, timeoutMs } from './chainNode.ts'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
 import { type AuditClock, hostClock } from './clock.ts'
 import { auditHelp, type AuditArguments, readArguments, UsageError } from './commandArguments.ts'
@@ -53,14 +54,14 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
       onProgress: (position: number, last: number) => progress.update(position, last),
     }
     const question = await readQuestion(read, deps)
-    const onNodeRetry = sayOnce(progress, deps.stderr)
+    const onNodeTrouble = reportNode(question.chain?.rpcUrl, { progress, stderr: deps.stderr })
     const since = await readSince(read, question)
     const report =
       since === undefined
         ? await audit({
             ...question,
             ...common,
-            onNodeRetry,
+            onNodeTrouble,
             resumeFile: read.resumeFile,
             transactions: read.transactions,
           })
@@ -77,14 +78,28 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
   }
 }
 
-/** A node that is down is asked for a minute, which must not look like a hanging audit. */
-function sayOnce(progress: ProgressLine, stderr: CommandStream): (method: string) => void {
-  let isSaid = false
-  return (method) => {
-    if (isSaid) return
-    isSaid = true
+interface Terminal {
+  readonly progress: ProgressLine
+  readonly stderr: CommandStream
+}
+
+/** A node that is down or hangs is asked for minutes, which must not look like a hanging audit. Each trouble is reported once. */
+function reportNode(rpcUrl: string | undefined, { progress, stderr }: Terminal): (trouble: NodeTrouble) => void {
+  // The path may hold a key.
+  const node = `the Solana node ${rpcUrl === undefined ? '' : new URL(rpcUrl).host}`
+  const seconds = (durationMs: number) => `${durationMs / 1000} s`
+  const textOf: Record<NodeTrouble['kind'], (method: string) => string> = {
+    slow: (method) =>
+      `${node} has not answered ${method} for ${seconds(slowMs)}; each question is asked up to ${attemptsMax} times, for ${seconds(timeoutMs)} each`,
+    unusable: (method) =>
+      `${node} does not answer ${method} usably; it is asked up to ${attemptsMax} times, with pauses of a minute in all`,
+  }
+  const reported = new Set<NodeTrouble['kind']>()
+  return ({ kind, method }) => {
+    if (reported.has(kind)) return
+    reported.add(kind)
     progress.end()
-    stderr.write(`the Solana node does not answer ${method} usably; it is asked again for a minute\n`)
+    stderr.write(`${textOf[kind](method)}\n`)
   }
 }
 

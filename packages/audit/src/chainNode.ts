@@ -6,8 +6,13 @@ export interface ChainNodeDeps {
   readonly rpcUrl: string
   readonly fetch: typeof globalThis.fetch
   readonly clock: AuditClock
-  /** Called before each wait for a node that did not answer usably: the waits of one question take a minute. */
-  readonly onRetry?: ((method: string) => void) | undefined
+  /** Called when an answer is slow, and before each wait for a node that did not answer usably: one question may take minutes. */
+  readonly onTrouble?: ((trouble: NodeTrouble) => void) | undefined
+}
+
+export interface NodeTrouble {
+  readonly kind: 'slow' | 'unusable'
+  readonly method: string
 }
 
 /** The few questions that an audit asks a Solana node. */
@@ -104,10 +109,12 @@ function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
 }
 
 // Public nodes refuse by the minute; an audit has time, and waits from half a second to half a minute.
-const attemptsMax = 8
+export const attemptsMax = 8
 const firstWaitMs = 500
 const waitMaxMs = 30_000
-const timeoutMs = 30_000
+export const timeoutMs = 30_000
+// A node answers within a second; without a word for longer, the audit looks as if it hung itself.
+export const slowMs = 5_000
 const answerBytesMax = 16 * 1024 * 1024
 
 async function ask<T>(
@@ -118,24 +125,39 @@ async function ask<T>(
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   let lastError: unknown
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const onAnswer = reportSlowAnswer(deps, method)
     try {
-      const signal = AbortSignal.timeout(timeoutMs)
-      const response = await deps.fetch(deps.rpcUrl, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-        signal,
-      })
-      return schema.parse(resultOf(await readJson(response)))
+      return schema.parse(resultOf(await post(deps, body)))
     } catch (error) {
       lastError = error
+    } finally {
+      onAnswer()
     }
     if (attempt === attemptsMax) break
-    deps.onRetry?.(method)
+    deps.onTrouble?.({ kind: 'unusable', method })
     await deps.clock.sleep(Math.min(firstWaitMs * 2 ** (attempt - 1), waitMaxMs))
   }
   // The address of the node may hold a key, so the message leaves it out.
   throw new AuditFault(`the Solana node did not answer ${method} usably`, { cause: lastError, retryable: true })
+}
+
+async function post(deps: ChainNodeDeps, body: string): Promise<unknown> {
+  const signal = AbortSignal.timeout(timeoutMs)
+  const headers = { 'content-type': 'application/json' }
+  return readJson(await deps.fetch(deps.rpcUrl, { method: 'POST', headers, body, signal }))
+}
+
+/** Reports the question unless the returned function is called in time. */
+function reportSlowAnswer({ clock, onTrouble }: ChainNodeDeps, method: string): () => void {
+  if (onTrouble === undefined) return () => undefined
+  const answered = new AbortController()
+  clock.sleep(slowMs, answered.signal).then(
+    () => {
+      if (!answered.signal.aborted) onTrouble({ kind: 'slow', method })
+    },
+    () => undefined,
+  )
+  return () => answered.abort()
 }
 
 async function readJson(response: Response): Promise<unknown> {

@@ -4,10 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface AuditClock {
   /** Milliseconds on a clock that never goes back; only differences mean something. */
   monotonicMs(): number
-  sleep(durationMs: number): Promise<void>
+  /** Rejects when the signal is aborted first. */
+  sleep(durationMs: number, signal?: AbortSignal): Promise<void>
 }
 
 export const hostClock: AuditClock = {
   monotonicMs: () => performance.now(),
-  sleep: (durationMs) => delay(durationMs),
+  sleep: (durationMs, signal) => delay(durationMs, undefined, { signal }),
 }
