@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { saleBody } from '@tollbook/core/wire'
@@ -144,6 +144,35 @@ describe.skipIf(!canRender)('I4 the payment of a page whose rendering broke', ()
     expect(ledger).toMatchObject({ entriesSum: '0', unearned: '0' })
   })
 })
+
+test.skipIf(!canRender)(
+  'results that cannot be stored: attempt released, check fails, and the same proof buys later',
+  async () => {
+    const [proof, later] = [
+      await service.payer.pay(await askForQuote(service, screenshot)),
+      await service.payer.pay(await askForQuote(service, screenshot)),
+    ]
+    const away = `${artifactDirectory}-away`
+    await rename(artifactDirectory, away)
+    const failed = await ask(service, { ...screenshot, proof })
+    expect([failed.status, failed.body['code']]).toEqual([502, 'UPSTREAM_FAILED'])
+    // The second one is refused before its payment is claimed, and no one is asked to pay.
+    const attempts = async () => (await readLedgerState(service)).failures.length
+    const attemptsBefore = await attempts()
+    for (const order of [{ ...screenshot, proof: later }, screenshot]) {
+      const refused = await ask(service, order)
+      expect([refused.status, refused.body['error']]).toEqual([503, 'results cannot be stored at the moment'])
+    }
+    expect(await attempts()).toBe(attemptsBefore)
+    const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text()
+    expect(metrics).toContain('tollbook_check_failing{check="artifacts"} 1')
+    await rename(away, artifactDirectory)
+    await awaitThat('screenshots are sold again', async () => (await ask(service, screenshot)).status === 402)
+    for (const stored of [proof, later])
+      screenshotData.parse(saleBody.parse((await ask(service, { ...screenshot, proof: stored })).body).data)
+    expect(await readLedgerState(service)).toMatchObject({ entriesSum: '0', unearned: '0' })
+  },
+)
 
 describe('no payment is requested', () => {
   test.each([

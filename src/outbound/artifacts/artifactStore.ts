@@ -13,6 +13,8 @@ export interface ArtifactStore {
   find(name: string): Promise<FoundArtifact | undefined>
   /** Removes what has expired. */
   sweep(): Promise<void>
+  /** After a failure, tries a file as large as the one that could not be stored. Does nothing otherwise. */
+  recover(): Promise<void>
 }
 
 /** `expiresAt` is ISO 8601 in UTC. */
@@ -64,22 +66,21 @@ export interface ArtifactStoreDeps {
 export const artifactBytesMax = 32 * 1024 * 1024
 // For those who had paid when the bound was reached: a quote is refused at the bound, and an answer beyond this.
 const reserveBytes = 8 * artifactBytesMax
-// A full disk stays full for a while; no quote is given meanwhile.
-const pauseMs = 30_000
 
 /**
- * Files are removed after their time by a sweep. `keep` throws a `Fault` when the storage fails; new quotes then stop
- * for a while.
+ * Files are removed after their time by a sweep. `keep` throws a `Fault` when the storage fails. Nothing is sold from then on until
+ * `recover` finds that the storage works again, so that no caller pays to find that out.
  */
 export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
-  let failedAtMs = Number.NEGATIVE_INFINITY
+  // Size of the largest result that could not be stored. A disk that is almost full still takes small ones.
+  let failedBytes: number | undefined
   // Counted by each sweep, and estimated between two of them: other instances store too.
   let totalBytes = 0
   return {
     whyUnavailable() {
       if (totalBytes > totalBytesMax) return 'the storage of results is full until some of them expire'
-      return clock.monotonicMs() - failedAtMs < pauseMs ? 'results cannot be stored at the moment' : undefined
+      return failedBytes === undefined ? undefined : 'results cannot be stored at the moment'
     },
     async keep(contentType, bytes) {
       if (bytes.length > artifactBytesMax)
@@ -92,7 +93,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
       try {
         await storage.put(name, { bytes, contentType, expiresAtMs })
       } catch (error) {
-        failedAtMs = clock.monotonicMs()
+        failedBytes = Math.max(failedBytes ?? 0, bytes.length)
         log.warn({ event: 'artifact_not_kept', error: describeError(error) })
         throw new Fault('the result could not be stored', { cause: error, retryable: true })
       }
@@ -114,6 +115,21 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
         else countedBytes += bytes
       }
       totalBytes = countedBytes
+    },
+    async recover() {
+      if (failedBytes === undefined) return
+      const bytes = new Uint8Array(failedBytes)
+      const expiresAtMs = clock.nowMs()
+      // Its name has expired, so a sweep removes it if this process dies first.
+      const name = newArtifactName('image/png', expiresAtMs)
+      const works = await storage.put(name, { bytes, contentType: 'image/png', expiresAtMs }).then(
+        () => true,
+        () => false,
+      )
+      if (!works) return
+      await storage.remove(name)
+      // A larger result may have failed meanwhile, and is tried by the next call.
+      if (failedBytes === bytes.length) failedBytes = undefined
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { ArtifactSettings } from '../../config/deliverySettings.ts'
 import { describeError } from '@tollbook/core/fault'
-import { repeat } from '../../jobs/repeat.ts'
+import { repeat, stopAll } from '../../jobs/repeat.ts'
 import { type ArtifactStore, createArtifactStore } from '../../outbound/artifacts/artifactStore.ts'
 import { openDiskStorage } from '../../outbound/artifacts/diskStorage.ts'
 import { openS3Storage } from '../../outbound/artifacts/s3Storage.ts'
@@ -12,6 +12,7 @@ export interface OpenArtifacts extends ArtifactStore {
 }
 
 const sweepEveryMs = 60_000
+const recoverEveryMs = 5_000
 
 /** Runs in the background, because a large bucket takes a while. The job tries storage that cannot be read again. */
 async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
@@ -22,7 +23,7 @@ async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
   }
 }
 
-/** The storage of screenshots and PDFs, with a job that removes expired ones. */
+/** The storage of screenshots and PDFs, with jobs that remove expired ones and notice that a failed storage works again. */
 export async function openArtifacts(settings: ArtifactSettings, { clock, log }: PartDeps): Promise<OpenArtifacts> {
   const { s3, directory = 'artifacts', ttlMs, totalBytesMax } = settings
   const bucket = s3 === undefined ? undefined : openS3Storage(s3)
@@ -30,10 +31,12 @@ export async function openArtifacts(settings: ArtifactSettings, { clock, log }: 
   const store = createArtifactStore({ clock, log, storage, ttlMs, totalBytesMax })
   const counting = countAtStart(store, log)
   const sweeping = repeat({ clock, log }, { name: 'artifacts', everyMs: sweepEveryMs, run: () => store.sweep() })
+  const recovery = { name: 'artifact_recovery', everyMs: recoverEveryMs, run: () => store.recover() }
+  const recovering = repeat({ clock, log }, recovery)
   return {
     ...store,
     async close() {
-      await Promise.all([sweeping.stop(), counting])
+      await Promise.all([stopAll([sweeping, recovering]), counting])
       bucket?.close()
     },
   }

@@ -63,11 +63,14 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
     closePart,
   )
   const stored = opened.move()
-  const rendering = { name: 'rendering', problem: renderer.problem, someProductsOnly: true }
+  const rendering = [
+    { name: 'rendering', problem: renderer.problem, someProductsOnly: true },
+    { name: 'artifacts', problem: artifacts.whyUnavailable, someProductsOnly: true },
+  ]
   return {
     endpoints,
     routes: [artifactRoute(artifacts, clock), ...createSearchRoutes()],
-    checks: [...(render.concurrency === 0 ? [] : [rendering]), supply.check],
+    checks: [...(render.concurrency === 0 ? [] : rendering), supply.check],
     sampled: supply.sampled,
     close: () => stored.disposeAsync(),
   }

@@ -84,13 +84,34 @@ test('a file is readable by its owner only, and foreign files are never deleted'
   expect(await readdir(folder)).toEqual(['notes.txt'])
 })
 
-test('a store that cannot write says so before the next is asked to pay', async () => {
-  const { store, pass } = openStore(openS3Storage({ ...s3, accessKeyId: 'other', endpoint: bucket.endpoint }))
+test('a store that cannot write sells nothing until a file of that size can be stored again', async () => {
+  const folder = await makeScratchDirectory()
+  const disk = await openDiskStorage({ directory: folder, nowMs: systemClock.nowMs })
+  // As a disk that is almost full: there is room for a few bytes.
+  let freeBytes = 4
+  const put: ArtifactStorage['put'] = (name, artifact) =>
+    artifact.bytes.length > freeBytes
+      ? Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }))
+      : disk.put(name, artifact)
+  const { store, pass } = openStore({ ...disk, put })
   expect(store.whyUnavailable()).toBeUndefined()
   await expect(store.keep('image/png', picture)).rejects.toThrow('the result could not be stored')
-  expect(store.whyUnavailable()).toBe('results cannot be stored at the moment')
-  pass(31_000)
+  for (const waitMs of [0, 31_000, 3_600_000]) {
+    pass(waitMs)
+    await store.recover()
+    expect(store.whyUnavailable()).toBe('results cannot be stored at the moment')
+  }
+  freeBytes = 1_000
+  await store.recover()
   expect(store.whyUnavailable()).toBeUndefined()
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('a bucket that refuses the credentials stays unavailable', async () => {
+  const { store } = openStore(openS3Storage({ ...s3, accessKeyId: 'other', endpoint: bucket.endpoint }))
+  await expect(store.keep('image/png', picture)).rejects.toThrow('the result could not be stored')
+  await store.recover()
+  expect(store.whyUnavailable()).toBe('results cannot be stored at the moment')
 })
 
 test('every expired object of a bucket is removed, also beyond the first page of its list', async () => {
