@@ -198,7 +198,8 @@ test('a connection of an address that is turned away is held without reading, an
 
 test('a connection whose request was refused because of load rests before its next request', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
-  afterFile(() => Promise.resolve(void vi.useRealTimers()))
+  // Also when this test fails: the next ones would wait until they time out.
+  onTestFinished(() => void vi.useRealTimers())
   const restSeconds = (address: string) => (address === '127.0.0.2' ? 5 : 0)
   const { port } = await openPlainServer({ restSeconds, rests: true })
   const refused = openRawSocket(port, get('/free').repeat(2), '127.0.0.2')
@@ -211,7 +212,6 @@ test('a connection whose request was refused because of load rests before its ne
   await once(refused.socket, 'data')
   expect(answers()).toBe(2)
   refused.socket.destroy()
-  vi.useRealTimers()
 })
 
 test('a connection that its client has reset before it was accepted is not served', async () => {
