@@ -1,6 +1,7 @@
-import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
+import { type OpenFile, renameDurably } from './renameDurably.ts'
 import type { Expense } from './lamportBudget.ts'
 
 /** One signature of the fee payer. */
@@ -22,8 +23,6 @@ export interface SigningJournal {
   settled(): Promise<void>
   close(): Promise<void>
 }
-
-export type OpenFile = (path: string, flags: string, mode: number) => Promise<FileHandle>
 
 const entryJson = z.object({
   atMs: z.int(),
@@ -112,7 +111,7 @@ async function rewrite(path: string, entries: readonly Signing[], openFile: Open
   try {
     await file.appendFile(entries.map(lineOf).join(''))
     await file.datasync()
-    await rename(replacement, path)
+    await renameDurably(replacement, path, openFile)
     return file
   } catch (error) {
     await file.close()

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { createFeePayerSigner } from '../../src/signer/feePayerSigner.ts'
-import { type OpenFile, openSigningJournal, type Signing } from '../../src/signer/signingJournal.ts'
+import type { OpenFile } from '../../src/signer/renameDurably.ts'
+import { openSigningJournal, type Signing } from '../../src/signer/signingJournal.ts'
 import { signerKey } from '../support/feePayerKey.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { signPayment, sponsoredWallets } from './sponsoredPayment.ts'
@@ -33,6 +34,11 @@ const entry = (digest: string): Signing => ({
   signature: `of ${digest}`,
 })
 const digestsOf = (entries: readonly Signing[]) => entries.map(({ digest }) => digest)
+const entriesIn = async (path: string): Promise<readonly Signing[]> =>
+  (await readFile(path, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 const settledOf = async (promises: readonly Promise<unknown>[]) =>
   (await Promise.allSettled(promises)).map(({ status }) => status)
 
@@ -63,6 +69,48 @@ test.each(['write', 'sync'] as const)(
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(5)
   },
 )
+
+test('a replaced journal is durable under its name before the next entry is, so a power loss does not bring the old one back', async () => {
+  const folder = await makeScratchDirectory()
+  const path = `${folder}/journal`
+  const synced: string[] = []
+  const openFile: OpenFile = async (opened, flags, mode) => {
+    const file = await open(opened, flags, mode)
+    const [sync, datasync] = [file.sync.bind(file), file.datasync.bind(file)]
+    file.sync = async () => {
+      if (opened === folder) synced.push(`folder with ${digestsOf(await entriesIn(path)).join()}`)
+      await sync()
+    }
+    file.datasync = async () => {
+      synced.push('entries')
+      await datasync()
+    }
+    return file
+  }
+  const first = await openSigningJournal(path, 0)
+  await first.append(entry('a'))
+  await first.close()
+  const second = await openSigningJournal(path, 0, openFile)
+  expect(synced).toEqual(['entries', 'folder with a'])
+  await second.append(entry('b'))
+  expect(synced).toEqual(['entries', 'folder with a', 'entries'])
+  await second.close()
+})
+
+test('a folder that cannot be synchronised fails the opening, unless its file system has no such call', async () => {
+  const folder = await makeScratchDirectory()
+  const failing =
+    (code: string): OpenFile =>
+    async (opened, flags, mode) => {
+      const file = await open(opened, flags, mode)
+      file.sync = () => Promise.reject(Object.assign(new Error(code), { code }))
+      return file
+    }
+  await expect(openSigningJournal(`${folder}/journal`, 0, failing('EIO'))).rejects.toThrow('EIO')
+  const journal = await openSigningJournal(`${folder}/journal`, 0, failing('EINVAL'))
+  expect(journal.isWritable()).toBe(true)
+  await journal.close()
+})
 
 test('a signer that cannot write its journal is closed, spends nothing, and opens again by itself', async () => {
   const path = `${await makeScratchDirectory()}/journal`
