@@ -17,6 +17,7 @@ export function createFinancePage(): Promise<readonly FreeRoute[]> {
     'paymentDialog.js',
     'closing.js',
     'closingTables.js',
+    'decisions.js',
     'finance.js',
   ])
 }

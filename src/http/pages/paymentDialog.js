@@ -1,5 +1,6 @@
 import { tokensText } from './amounts.js'
 import { decide, read } from './api.js'
+import { decisionsFor } from './decisions.js'
 import { showExplanation, showRefunds } from './explanation.js'
 import { kindMeaning, stateMeaning, stateWord } from './words.js'
 
@@ -52,16 +53,9 @@ function showDetail(dialog, { payment, links, decimals }) {
   transaction.querySelector('pre').textContent = payment.transactionBase64 ?? ''
 }
 
-/** Decisions that fit the state of the payment. The service judges them again, with the role of the token. */
 function offerDecisions(dialog, { reference, diagnosis }, payment) {
   const form = dialog.querySelector('.decision')
-  const actions = [
-    ...(diagnosis.booking === null ? [] : [['record', diagnosis.booking.words]]),
-    ...((payment?.refunds ?? []).some(({ state }) => state === 'due')
-      ? [['approve', 'Approve the debts of this payment.']]
-      : []),
-    ...(mayGrant(diagnosis, payment) ? [['grant', 'Refund the whole price of this answer.']] : []),
-  ]
+  const actions = decisionsFor(diagnosis, payment?.refunds ?? [])
   form.hidden = actions.length === 0
   form.elements.action.replaceChildren(...actions.map(([action, text]) => new Option(text, action)))
   form.elements.reason.value = ''
@@ -88,11 +82,6 @@ function offerDecisions(dialog, { reference, diagnosis }, payment) {
     },
     { signal: shown.signal },
   )
-}
-
-/** A delivered answer is refunded once. */
-function mayGrant(diagnosis, payment) {
-  return diagnosis.code === 'delivered' && !(payment?.refunds ?? []).some(({ cause }) => cause === 'granted')
 }
 
 // Ends the listener of the payment that was shown before.

@@ -36,7 +36,7 @@ export function createReportBrowser(section, { range, onPayment, onFault }) {
       one('.page').textContent = `Page ${trail.length}`
       one('.paging').hidden = trail.length === 1 && next === undefined
     } catch (error) {
-      onFault(error)
+      if (turn === asked) onFault(error)
     } finally {
       if (turn === asked) section.removeAttribute('aria-busy')
     }
