@@ -70,6 +70,7 @@ const axe = await readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 
 
 for (const look of looks) await buyFromForeignPage(look)
 for (const look of looks) await buyOnPaymentPage(look)
+for (const look of looks) await openReference(look)
 concludeProof({ holds: problems.length === 0, lines: [`${2 * looks.length} purchases, ${problems.length} problems`] })
 
 interface Visit {
@@ -95,6 +96,18 @@ async function visit(place: string, url: string, { scheme, size }: Look): Promis
   page.on('request', (request) => void (request.url().startsWith('data:') || hosts.add(new URL(request.url()).host)))
   await page.goto(url)
   return { page, name: `${place}-${scheme}-${size.width}`, errors, hosts }
+}
+
+/** On a narrow screen the contents are above the text, and must leave it in the first view. */
+async function openReference(look: Look): Promise<void> {
+  const { page, name, errors } = await visit('reference', `${baseUrl}/docs`, look)
+  const isOpen = await page.$eval('.contents details', (contents) => contents.hasAttribute('open'))
+  check(isOpen === (look.size === wide), `${name}: the contents are ${isOpen ? 'open' : 'folded'}`)
+  const top = await page.$eval('h1', (heading) => heading.getBoundingClientRect().top)
+  check(top < look.size.height / 3, `${name}: the text begins at ${Math.round(top)} px`)
+  await judge(page, name)
+  check(errors.length === 0, `${name}: no errors in the console ${errors.join('; ')}`)
+  await page.close()
 }
 
 async function buyFromForeignPage(look: Look): Promise<void> {

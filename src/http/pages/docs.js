@@ -1,4 +1,11 @@
-/* A button on each sample that copies it. The page works without. */
+/* A button on each sample that copies it, and contents that are folded on a narrow screen. The page works without. */
+
+// As in docs.css. There the contents are above the text, and would fill the first screen.
+const narrow = matchMedia('(max-width: 52rem)')
+const contents = document.querySelector('.contents details')
+const fold = () => (contents.open = !narrow.matches)
+narrow.addEventListener('change', fold)
+fold()
 
 for (const block of document.querySelectorAll('.samples pre')) {
   const button = document.createElement('button')
