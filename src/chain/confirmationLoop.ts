@@ -8,8 +8,8 @@ import type { RotationDeps } from './rpcClient.ts'
 import { type NodeStatuses, readStatuses, type StatusQuery } from './signatureStatuses.ts'
 
 /**
- * Follows all payments that this process waits for: their statuses in batches, at the pace of slots. A question about one payment
- * carries the others with it.
+ * Follows all payments that this process waits for. Their statuses are read in batches at the pace of slots, so one query serves
+ * all of them.
  */
 export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
@@ -59,7 +59,7 @@ const unseenWaitMs = 1_000
 /** Runs only while a request waits. `watch` rejects with a retryable `Fault` when no node answers. */
 export function createConfirmationLoop(deps: LoopDeps): ConfirmationLoop {
   const open = (): Running => ({ ...deps, waiting: new Set(), isRunning: false, rounds: 0 })
-  // Apart: anyone can present an invented proof, and its last question waits for every node.
+  // Two loops, because anyone can present an invented proof, and its last query waits for every node.
   const [sent, presented] = [open(), open()]
   return { watch: (watched) => join(watched.isExpected ? sent : presented, watched) }
 }
@@ -117,7 +117,7 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
     const round = { batch, query: { signatures: batch.map(({ signature }) => signature), searchHistory } }
     if (isLast) await askNodes(loop, rotation, { ...round, endsAtMs: nowMs })
     else {
-      // Not waited for: the slowest node would delay every payment.
+      // Not awaited: the slowest node would delay every payment.
       if (loop.rounds % fullRoundEvery === 0) void askNodes(loop, rotation.slice(1), round)
       await askNodes(loop, rotation.slice(0, 1), round)
     }

@@ -38,7 +38,7 @@ Exit codes:
 
 const marks: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: 'skip' }
 
-/** One finding for a person. */
+/** A finding as text for a terminal. */
 export function textOfFinding({ check, verdict, detail, fix }: CheckFinding): string {
   const text = `${marks[verdict]}  ${check}: ${detail}`
   return fix === undefined ? text : `${text}\n      fix: ${fix}`

@@ -7,7 +7,7 @@ import type { Log } from '../primitives/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
 
-/** A local service to show: the one that runs in this home already, or one that is started for the occasion. */
+/** A local service for one command: the one that already runs in this home, or one that the command starts. */
 export interface OpenedService {
   readonly local: LocalJson
   readonly started: boolean
@@ -19,7 +19,7 @@ export interface OpenServiceOptions {
   readonly onProgress: (step: string) => void
 }
 
-/** The service that already runs in this home, or a new one, which `close` stops again. */
+/** `close` stops the service only when this call started it. */
 export async function openLocalService(
   config: Config,
   { log, onProgress }: OpenServiceOptions,

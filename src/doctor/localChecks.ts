@@ -6,7 +6,7 @@ import { requireFreePorts } from '../start/http/freePorts.ts'
 import { type Check, passed, type Result, skipped, warning } from './check.ts'
 import { checkExisting } from './machineChecks.ts'
 
-/** Checks for the next start of local mode. Its own database, chain and keys run with it, and a start repairs or names them. */
+/** Checks for the next start of local mode. Its own database and chain are left out, because they exist only while it runs. */
 export function localChecks(config: Config): readonly Check[] {
   return [
     { name: 'service', run: () => judgeParts(config) },

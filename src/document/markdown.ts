@@ -1,8 +1,8 @@
 import { html, type Markup } from './markup.ts'
 
 /**
- * The Markdown of our own documents as HTML: headings, lists, tables, fenced code, paragraphs; in a text code, bold and links. Anything
- * else is shown as it is written.
+ * Renders the Markdown of our own documents: headings, lists, tables, fenced code and paragraphs, with code, bold and links in
+ * their text. Anything else is shown as it is written.
  */
 export function markdown(text: string): Markup {
   return html`${text.split(/\n{2,}/).map((block) => blockOf(block.trim()))}`

@@ -45,8 +45,8 @@ function createAcceptor(server: Server): Server {
 const answerMsMax = 1_000
 
 /**
- * Another instance of ours could share a port that it has opened in the same way, so the port is called first. A socket that
- * listened for a moment would accept callers who wait for this instance, and break their connections.
+ * Connects to the port, because with SO_REUSEPORT a second instance would share it without an error. Listening for a moment
+ * instead would accept callers who wait for this instance, and break their connections.
  */
 async function requireFree(address: Address): Promise<void> {
   const { host, port } = address

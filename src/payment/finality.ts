@@ -80,8 +80,8 @@ export interface ExpiryCommand {
 }
 
 /**
- * Ends a claim whose process died and that no caller took over. `nowMs` may be of a wrong clock: it only spares the ledger a
- * question, and the step is taken after the end of the lease by the ledger's time alone.
+ * Ends a claim whose process died and that no caller took over. `nowMs` may come from a wrong clock: it only avoids needless
+ * appends, because the ledger judges the end of the lease by its own time.
  */
 export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
   assert(attemptsMax >= 1, 'a payment has an attempt')

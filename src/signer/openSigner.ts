@@ -15,7 +15,7 @@ export interface OpenSigner {
 // A transaction can land for some 60 seconds, and budgets are of one day.
 const retentionMs = 2 * 24 * 60 * 60 * 1000
 
-/** The signer, ready to be asked. */
+/** Opens the signer, which answers on its socket from then on. Refuses a socket that another signer listens on. */
 export async function openSigner(options: SignerOptions): Promise<OpenSigner> {
   await claimSocket(options.socketPath)
   const journal = await openSigningJournal(options.journalFile, options.clock.nowMs() - retentionMs)

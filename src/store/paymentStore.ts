@@ -57,7 +57,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
 
 async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<KnownPayment> {
   // In this order, not concurrently: a payment that is seen fulfilled then always comes with its stored answer, and a caller
-  // who repeats a request at that moment does not get that the payment has been used.
+  // who repeats a request at that moment does not get the refusal of a used payment.
   const recorded = await deps.kernel.read(streamIdOf(question.reference))
   return {
     payment: foldPayment(recorded),

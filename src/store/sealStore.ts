@@ -56,8 +56,8 @@ export async function headPosition(database: Reader): Promise<number> {
 }
 
 /**
- * The leaves after `from` up to `to`, made again from the bodies. A body that is no longer what was hashed when it was
- * written must never be signed over: one flipped bit ended a public log that did.
+ * Recomputes the leaves after `from` up to `to` from the bodies, because a body that changed after its append must never be
+ * signed: a public log had to end after it had signed one flipped bit.
  */
 export async function readLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
   assert(from >= 0 && from <= to, 'leaves are read forward')

@@ -143,7 +143,7 @@ function isHourly(account: string): boolean {
   return classOf(account)?.isHourly === true
 }
 
-/** The same for a stored row and for what was derived. */
+/** One key for stored and derived totals, so that they can be compared. */
 export function hourKey({ mint, account, startsAtMs }: Pick<HourTotals, 'mint' | 'account' | 'startsAtMs'>): string {
   return `${mint} ${account} ${startsAtMs}`
 }

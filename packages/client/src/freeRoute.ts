@@ -18,7 +18,7 @@ export interface FreeRequest {
 const timeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 
-/** Asks without paying, whatever the answer is: a free route, a 402, or what becomes of a used proof. Throws when there is none. */
+/** Sends a request without a payment, and returns its answer whatever the status is. Throws when no answer arrives. */
 export async function askFree({
   baseUrl,
   path,

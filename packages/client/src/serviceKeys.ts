@@ -41,7 +41,7 @@ export async function verifySignature(jws: string, key: KeyWithId): Promise<Uint
     const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
     return payload
   } catch {
-    // The library throws for each of the ways in which a JWS can be wrong; that it is wrong is all there is to know.
+    // jose throws a different error for each defect. Callers treat all of them as an invalid signature.
     return undefined
   }
 }

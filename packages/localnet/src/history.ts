@@ -15,7 +15,7 @@ export interface HistoryEntry {
 /**
  * Every transaction that landed, in order. Records stay encoded; only what is asked for is decoded.
  *
- * Besides by signature they are found by message, because a signer can make a second valid signature over the same
+ * They are also found by message, because a signer can make a second valid signature over the same
  * message. A real node refuses that as a duplicate, and so must we: otherwise one intent would be executed twice.
  */
 export class History {
@@ -29,7 +29,7 @@ export class History {
     return this.#entries.length
   }
 
-  /** The record decoded and encoded: the caller has both, and either is costly to make again. */
+  /** Takes the record decoded and encoded: the caller has both, and producing either again is costly. */
   append(record: TransactionRecord, bytes: Uint8Array): void {
     const position = this.#entries.length
     const { signature, message } = keysOf(record)

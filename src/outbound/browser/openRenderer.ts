@@ -45,7 +45,7 @@ const queuePerPlaceMax = 50
 // Pages that get nothing cost memory, some 50 MB each, and no processor time.
 const stalledPerPlaceMax = 4
 
-/** The fair economy before the browser: turns, and the time that a payment buys. */
+/** Shares the browser fairly: jobs of payers and sites take turns, and a payment buys a limited browser time. */
 export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   const { clock, allowHosts, concurrency, paymentTimeMs = paymentTimeMsDefault } = deps
   if (concurrency === 0) return { ...switchedOff, allowHosts }
@@ -149,7 +149,7 @@ function outcomeOf(error: unknown): TurnOutcome {
   return error instanceof RenderFailure && error.endsPayment ? 'failed' : 'interrupted'
 }
 
-/** Names of one owner share a turn: everyone can make any number of names below their own. */
+/** Subdomains of one site share a turn, because their owner can create any number of them. */
 function siteOf(work: RenderWork, { payer }: Customer): string {
   const page = work.kind === 'pdf' ? work.order.page : work.order
   if (!('url' in page)) return payer

@@ -18,7 +18,7 @@ export interface SettledPage {
 // A page is quiet when neither its requests nor its size have changed for this long.
 const quietIdleMs = 50
 const quietTimeoutMs = 3_000
-// After scrolling or a wait; a page that was never quiet has had its time.
+// Shorter after scrolling or a wait: a page that was never quiet already had the full time.
 const againTimeoutMs = 1_000
 const waitForTimeoutMs = 8_000
 
@@ -60,7 +60,7 @@ const stillChanging: MissingContent = {
   detail: 'the document was still growing or shrinking when the time to wait for it was up',
 }
 
-/** Not Puppeteer's own wait, which counts streams of events too: they never end. */
+/** Replaces Puppeteer's own wait, which also counts event streams, and these never end. */
 async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<boolean> {
   const late = AbortSignal.timeout(timeoutMs)
   let started = -1

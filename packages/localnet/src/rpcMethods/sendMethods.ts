@@ -76,7 +76,7 @@ function preflight(node: ChainNode, transaction: ChainTransaction, commitment: C
   if (outcome.error !== null) throw preflightFailure(outcome)
 }
 
-/** A lookup that leads nowhere is the caller's mistake and not a failed simulation, on a real node too. */
+/** A real node also refuses a lookup table that it cannot read as invalid parameters, and not as a failed simulation. */
 export function resolveOrRefuse(
   node: ChainNode,
   transaction: ChainTransaction,
@@ -92,7 +92,7 @@ export function signatureFailure(): RpcError {
   return new RpcError(rpcErrorCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }
 
-/** litesvm has no durable nonces: better a clear word than a "blockhash not found" that sends people searching. */
+/** litesvm has no durable nonces, and its own error would be a misleading "blockhash not found". */
 function refuseNonce({ message }: ChainTransaction): void {
   const [first] = message.instructions
   const program = first === undefined ? undefined : message.staticKeys[first.programIndex]
@@ -119,5 +119,5 @@ function preflightFailure(outcome: ExecutionOutcome): RpcError {
 const nothingHappened = { logs: [], innerInstructions: [], unitsConsumed: 0n, returnData: undefined }
 /** System instruction 4 as a u32: AdvanceNonceAccount, which has to come first in a durable transaction. */
 const advanceNonceData = '04000000'
-/** A million SOL in one go. */
+/** A million SOL for each request. */
 const airdropLamportsMax = 1_000_000_000_000_000

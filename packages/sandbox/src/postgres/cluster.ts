@@ -25,7 +25,7 @@ export interface ClusterOptions {
 export interface Cluster {
   readonly port: number
   readonly password: string
-  /** The postmaster's process id, now: it changes when the postmaster is restarted. */
+  /** A function, because a restart of the postmaster changes its process id. */
   readonly pid: () => number
   readonly stop: () => Promise<void>
   /** kill -9 without a restart. */
@@ -33,8 +33,8 @@ export interface Cluster {
 }
 
 /**
- * Opens a supervised server from a directory's name, in order. After a
- * failure, everything opened before is closed again.
+ * Starts a supervised server on a data directory, which is created when it is missing. A failure releases everything that was
+ * opened before it.
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const dataDirectory = await settleDataDirectoryPath(options.dataDirectory)

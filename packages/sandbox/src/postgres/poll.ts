@@ -6,7 +6,7 @@ export interface PollOptions<T> {
   readonly timeoutMs: number
 }
 
-/** Asks until there is an answer; undefined when the time is over. The caller knows what that means and says so. */
+/** Probes until there is a result. Returns undefined at the deadline, so that the caller can report what it waited for. */
 export async function poll<T>(options: PollOptions<T>): Promise<T | undefined> {
   const deadlineMs = systemClock.monotonicMs() + options.timeoutMs
   let answer = await options.probe()
