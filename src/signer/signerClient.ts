@@ -115,6 +115,8 @@ async function call(socketPath: string, { path, body }: Call) {
   try {
     const request = openRequest({
       socketPath,
+      // A kept connection may be one that the signer has just closed, and opening one on this machine costs next to nothing.
+      agent: false,
       path,
       method: body === undefined ? 'GET' : 'POST',
       signal: AbortSignal.timeout(timeoutMs),

@@ -55,3 +55,23 @@ test('while a signer that did not answer is asked again, offers do not wait for 
   await awaitThat('the answer of the signer is read', isRead)
   await expect(client.standing()).resolves.toEqual({ address, whyClosed: undefined })
 })
+
+test('a connection that the signer has closed, as it does when it restarts, fails no later question', async () => {
+  const socketPath = `${await makeScratchDirectory()}/signer.sock`
+  const seen = new WeakSet<object>()
+  const server = createServer((request, response) => {
+    // The end of a connection can reach the client after it has sent its next question over it.
+    if (seen.has(request.socket)) return void request.socket.destroy()
+    seen.add(request.socket)
+    return void response.writeHead(404).end('{}')
+  })
+  server.listen(socketPath)
+  await once(server, 'listening')
+  afterFile(async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
+  const client = createSignerClient({ socketPath, clock: { monotonicMs: () => 0 } })
+  for (let question = 1; question <= 3; question++) expect(await client.find('0'.repeat(64))).toBeUndefined()
+})
