@@ -67,6 +67,8 @@ declare
   stream_id constant bytea := '\x01'::bytea || ledger.base58_bytes(substring(said ->> 'stream' from '^solana:(.*)$'));
   is_transfer constant boolean := said ->> 'kind' = 'TransferReceived';
   owed jsonb;
+  -- Of the price: burned by the payer, or owed to burn already. It is not held for the caller.
+  burn numeric;
   booked record;
 begin
   if (said ->> 'kind' in ('TransferReceived', 'RefundDue')) is not true or said ->> 'schemaVersion' is distinct from '1'
@@ -76,8 +78,9 @@ begin
   end if;
   if not is_transfer then
     select convert_from(e.body, 'UTF8')::jsonb -> 'settlement' into owed from ledger.read(stream_id) e where e.kind = 'PaymentVerified';
+    select (owed #>> '{price,burnBaseUnits}')::numeric into burn from ledger.read(stream_id) e where e.kind in ('TokensBurned', 'BurnOwed');
     if owed ->> 'wallet' is distinct from said ->> 'wallet' or owed #>> '{price,mint}' is distinct from said ->> 'mint'
-      or (owed #>> '{price,requiredBaseUnits}')::numeric - (owed #>> '{price,burnBaseUnits}')::numeric
+      or (owed #>> '{price,requiredBaseUnits}')::numeric - coalesce(burn, 0)
         is distinct from (said ->> 'refundBaseUnits')::numeric then
       raise exception 'the refund is not what the payment holds for its wallet' using errcode = 'check_violation';
     end if;

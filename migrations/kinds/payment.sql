@@ -28,13 +28,18 @@ on conflict (class) do update set
 insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, after_lease, moves) values
   ('payment.submit', 'payment', '', 'submitted', '{PaymentSubmitted}', 'none', false, '{}'),
 
-  -- The burn is inside the payment's transaction, or it is owed.
+  -- The burn is inside the payment's transaction; or it is ours to make, and owed with the delivery.
   ('payment.claim', 'payment', '', 'claimed', '{PaymentVerified,TokensBurned,ProofClaimed}', 'take', false,
     '{wallet>unearned,wallet>overpaid,burned>burned_by_callers,exposed>exposed_contra}'),
-  ('payment.claim', 'payment', '', 'claimed', '{PaymentVerified,BurnOwed,ProofClaimed}', 'take', false,
-    '{wallet>unearned,wallet>overpaid,unearned>burn_owed,exposed>exposed_contra}'),
+  ('payment.claim', 'payment', '', 'claimed', '{PaymentVerified,ProofClaimed}', 'take', false,
+    '{wallet>unearned,wallet>overpaid,exposed>exposed_contra}'),
   ('payment.claim', 'payment', 'submitted', 'claimed', '{PaymentVerified,TokensBurned,ProofClaimed}', 'take', false,
     '{wallet>unearned,wallet>overpaid,burned>burned_by_callers,exposed>exposed_contra}'),
+  ('payment.claim', 'payment', 'submitted', 'claimed', '{PaymentVerified,ProofClaimed}', 'take', false,
+    '{wallet>unearned,wallet>overpaid,exposed>exposed_contra}'),
+  -- Earlier releases owe the burn from the claim on, and may run together with this one.
+  ('payment.claim', 'payment', '', 'claimed', '{PaymentVerified,BurnOwed,ProofClaimed}', 'take', false,
+    '{wallet>unearned,wallet>overpaid,unearned>burn_owed,exposed>exposed_contra}'),
   ('payment.claim', 'payment', 'submitted', 'claimed', '{PaymentVerified,BurnOwed,ProofClaimed}', 'take', false,
     '{wallet>unearned,wallet>overpaid,unearned>burn_owed,exposed>exposed_contra}'),
   ('payment.claim', 'payment', 'released', 'claimed', '{ProofClaimed}', 'take', false, '{exposed>exposed_contra}'),
@@ -55,6 +60,15 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('payment.fulfil', 'payment', 'claimed.final', 'fulfilled.final', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
   ('payment.fulfil', 'payment', 'streaming', 'fulfilled', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
   ('payment.fulfil', 'payment', 'streaming.final', 'fulfilled.final', '{RequestFulfilled,DistributionAllocated}', 'none', false, '{unearned>share}'),
+  -- The same with a burn that is ours to make.
+  ('payment.fulfil', 'payment', 'claimed', 'fulfilled', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
+    '{unearned>burn_owed,unearned>share}'),
+  ('payment.fulfil', 'payment', 'claimed.final', 'fulfilled.final', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
+    '{unearned>burn_owed,unearned>share}'),
+  ('payment.fulfil', 'payment', 'streaming', 'fulfilled', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
+    '{unearned>burn_owed,unearned>share}'),
+  ('payment.fulfil', 'payment', 'streaming.final', 'fulfilled.final', '{RequestFulfilled,BurnOwed,DistributionAllocated}', 'none', false,
+    '{unearned>burn_owed,unearned>share}'),
 
   ('payment.release', 'payment', 'claimed', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),

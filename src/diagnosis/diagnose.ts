@@ -120,7 +120,7 @@ function notDelivered(question: DiagnosisQuestion, isFinal: boolean): Diagnosis 
     staff: `The payment is verified, and ${attempts.length} attempts delivered nothing${lastReason(question)}. Without a delivery it becomes a refund at ${refundAt}.`,
     caller: 'Repeat the same request with the same proof; it needs no second payment. Or wait for the refund.',
     booking: isFinal
-      ? { kind: 'refund', words: 'End the payment now, and owe its price without the burn back to its wallet.' }
+      ? { kind: 'refund', words: 'End the payment now, and owe what was received for it back to its wallet.' }
       : null,
   }
 }

@@ -59,7 +59,7 @@ const burnStats = z.object({
     oldestAt: z.iso
       .datetime()
       .nullable()
-      .meta({ description: 'block time of the oldest payment whose burn is owed; null when none is' }),
+      .meta({ description: 'since when the oldest burn is owed, which is the time of its answer; null when none is' }),
   }),
   ledger: z.object({ position: z.int(), root: z.string().nullable() }),
   asOf: z.iso
@@ -68,9 +68,10 @@ const burnStats = z.object({
 })
 const burnOfPayment = z.object({
   reference: z.string(),
-  status: z
-    .enum(['inside', 'owed', 'confirmed', 'reversed'])
-    .meta({ description: 'reversed: the chain dropped the payment, so nothing is owed for it' }),
+  status: z.enum(['inside', 'undelivered', 'owed', 'confirmed', 'reversed']).meta({
+    description:
+      'undelivered: the payer sent the whole price and got nothing for it yet, so no burn is owed; reversed: the chain dropped the payment, so nothing is owed for it',
+  }),
   baseUnits: z.string(),
   burn: z
     .object({ round: z.int(), signature: z.string(), slot: z.int(), at: z.iso.datetime() })

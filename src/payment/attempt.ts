@@ -62,14 +62,13 @@ function firstClaim(command: ClaimCommand): PaymentDecision {
   const { settlement } = command
   const { price, burnedBaseUnits } = settlement
   const { mint, endpoint } = price
-  const isOwed = owesBurn(settlement)
+  const burned = { kind: 'TokensBurned', mint, endpoint, burnedBaseUnits } as const
   return {
     step: 'payment.claim',
     events: [
       { kind: 'PaymentVerified', settlement },
-      isOwed
-        ? { kind: 'BurnOwed', mint, endpoint, owedBaseUnits: price.burnBaseUnits }
-        : { kind: 'TokensBurned', mint, endpoint, burnedBaseUnits },
+      // A burn that is ours to make is owed from the delivery on: until then the whole price is held for the caller.
+      ...(owesBurn(settlement) ? [] : [burned]),
       claimEvent({ attempt: 0, settlement, isFinal: false }, command),
     ],
   }
@@ -130,13 +129,15 @@ export interface FulfilCommand {
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
   if (live === undefined) return undefined
-  const { mint, shares, requiredBaseUnits, burnBaseUnits } = live.settlement.price
+  const { mint, endpoint, shares, requiredBaseUnits, burnBaseUnits } = live.settlement.price
   const allocated = shares.reduce((sum, { baseUnits }) => sum + baseUnits, burnBaseUnits)
   assert(allocated === requiredBaseUnits, 'burn and shares are the whole price (I18)')
+  const owed = { kind: 'BurnOwed', mint, endpoint, owedBaseUnits: burnBaseUnits } as const
   return {
     step: 'payment.fulfil',
     events: [
       { kind: 'RequestFulfilled', attempt: live.attempt, ...command },
+      ...(owesBurn(live.settlement) && !live.isBurnOwed ? [owed] : []),
       { kind: 'DistributionAllocated', mint, parts: shares },
     ],
   }

@@ -4,8 +4,7 @@ import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts
 import { endAttempt, exposureOf, failureEvent } from './attempt.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 import { mayTakeOver } from './lease.ts'
-import { refundEvent } from './refund.ts'
-import { transferBaseUnits } from '@tollbook/core/quote'
+import { refundEvent, undeliveredBaseUnits } from './refund.ts'
 import { heldForCallerBaseUnits, owesBurn } from './settlement.ts'
 
 /*
@@ -50,11 +49,10 @@ function reversal(
   resting: Resting,
   { reason, finalizedSlot }: Extract<FinalVerdict, { kind: 'reversed' }>,
 ): PaymentDecision {
-  const { settlement, phase } = resting
+  const { settlement, phase, isBurnOwed } = resting
   const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
   const { mint, endpoint } = price
-  const isOwed = owesBurn(settlement)
-  const dueBaseUnits = transferBaseUnits(price)
+  const dueBaseUnits = undeliveredBaseUnits(resting)
   const overpaidBaseUnits = receivedBaseUnits - heldForCallerBaseUnits(settlement)
   assert(overpaidBaseUnits >= 0n, 'no less was received than is held')
   const reversed: PaymentReversed = {
@@ -66,11 +64,11 @@ function reversal(
     unearnedBaseUnits: phase === 'fulfilled' ? 0n : dueBaseUnits,
     lostBaseUnits: phase === 'fulfilled' ? dueBaseUnits : 0n,
     overpaidBaseUnits,
-    burnOwedBaseUnits: isOwed ? price.burnBaseUnits : 0n,
+    burnOwedBaseUnits: isBurnOwed ? price.burnBaseUnits : 0n,
     ...stillExposed(resting),
   }
   const burn = { kind: 'BurnReversed', mint, endpoint, burnedBaseUnits } as const
-  return { step: 'payment.reverse', events: isOwed ? [reversed] : [reversed, burn] }
+  return { step: 'payment.reverse', events: owesBurn(settlement) ? [reversed] : [reversed, burn] }
 }
 
 /** An attempt whose lease has ended is released, or exhausted when it was the last one. */

@@ -53,6 +53,11 @@ export interface Verified {
   readonly endpoint: string
   /** The chain can no longer drop the payment. */
   readonly isFinal: boolean
+  /**
+   * `BurnOwed` is on record, so that part of the price is no longer held for the caller. It is recorded with the delivery;
+   * earlier releases recorded it with the first claim.
+   */
+  readonly isBurnOwed: boolean
 }
 
 /** An attempt has the payment. */
@@ -154,10 +159,11 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
     case 'PaymentVerified': {
       const { settlement } = event
       const { endpoint } = settlement.price
-      return { phase: 'verified', version, settlement, attempt: 0, endpoint, isFinal: false }
+      return { phase: 'verified', version, settlement, attempt: 0, endpoint, isFinal: false, isBurnOwed: false }
     }
-    case 'TokensBurned':
     case 'BurnOwed':
+      return { ...afterVerification(state), version, isBurnOwed: true }
+    case 'TokensBurned':
     case 'DistributionAllocated':
     case 'BurnReversed':
       return { ...afterVerification(state), version }
@@ -206,6 +212,6 @@ function afterVerification(state: PaymentState): AfterVerification {
 }
 
 function verifiedOf(state: PaymentState): Omit<Verified, 'version'> {
-  const { settlement, attempt, endpoint, isFinal: final } = afterVerification(state)
-  return { settlement, attempt, endpoint, isFinal: final }
+  const { settlement, attempt, endpoint, isFinal: final, isBurnOwed } = afterVerification(state)
+  return { settlement, attempt, endpoint, isFinal: final, isBurnOwed }
 }

@@ -1,19 +1,28 @@
 import { assert } from '@tollbook/core/assert'
-import { transferBaseUnits } from '@tollbook/core/quote'
 import type { RefundDue } from './events/finalityEvents.ts'
-import type { Settlement } from './settlement.ts'
+import type { Verified } from './payment.ts'
+import { heldForCallerBaseUnits } from './settlement.ts'
 
 /** A payment that bought nothing. */
-export interface OwedSettlement {
-  readonly settlement: Settlement
-  readonly isFinal: boolean
-}
+export type OwedPayment = Pick<Verified, 'settlement' | 'isFinal' | 'isBurnOwed'>
 
 /** The amount that is held for the caller is owed back to the wallet. The chain can no longer drop the payment. */
-export function refundEvent({ settlement, isFinal }: OwedSettlement): RefundDue {
-  assert(isFinal, 'only a final payment is owed back')
-  const { wallet, price } = settlement
-  const refundBaseUnits = transferBaseUnits(price)
+export function refundEvent(payment: OwedPayment): RefundDue {
+  assert(payment.isFinal, 'only a final payment is owed back')
+  const { wallet, price } = payment.settlement
+  const refundBaseUnits = undeliveredBaseUnits(payment)
   assert(refundBaseUnits >= 0n, 'a refund is not a debt of the wallet')
   return { kind: 'RefundDue', wallet, mint: price.mint, refundBaseUnits }
+}
+
+/**
+ * Amount that is held for the caller until the delivery. A burn that an earlier release owed from the claim on is not
+ * part of it: it may be on chain.
+ */
+export function undeliveredBaseUnits({
+  settlement,
+  isBurnOwed,
+}: Pick<OwedPayment, 'settlement' | 'isBurnOwed'>): bigint {
+  const heldBaseUnits = heldForCallerBaseUnits(settlement)
+  return isBurnOwed ? heldBaseUnits - settlement.price.burnBaseUnits : heldBaseUnits
 }

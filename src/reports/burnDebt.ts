@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts'
 /** Burns of payments that came without one: made later by the service, or owed still. */
 export interface BurnDebt {
   readonly owedBaseUnits: bigint
-  /** Block time of the oldest payment whose burn is owed. Undefined when nothing is owed. */
+  /** Time of the answer whose burn is owed for the longest time. Undefined when nothing is owed. */
   readonly oldestOwedAtMs: number | undefined
   /** Burned in the rounds of the burn job. */
   readonly confirmedBaseUnits: bigint

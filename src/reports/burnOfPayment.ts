@@ -8,8 +8,11 @@ import { type Database, readOrFault } from '../store/database.ts'
 /** Whether the burn of one payment was made. */
 export type BurnOfPayment = Readonly<{
   reference: PaymentReference
-  /** `inside`: the payer burned in the payment. `reversed`: the chain dropped the payment, and nothing is owed for it. */
-  status: 'inside' | 'owed' | 'confirmed' | 'reversed'
+  /**
+   * `inside`: the payer burned in the payment. `undelivered`: the payer sent the whole price and nothing was delivered for it, so no
+   * burn is owed. `reversed`: the chain dropped the payment, and nothing is owed for it.
+   */
+  status: 'inside' | 'undelivered' | 'owed' | 'confirmed' | 'reversed'
   baseUnits: string
   /** The burn of the service that contains it. */
   burn: Readonly<{ round: number; signature: string; slot: number; at: string }> | null
@@ -25,12 +28,13 @@ export async function findBurnOf(database: Database, text: string): Promise<Burn
 async function readBurnOf(database: Database, reference: PaymentReference): Promise<BurnOfPayment | undefined> {
   const events = await readOrFault('the burn of a payment', () => readEvents(database, reference))
   const isReversed = events.some(({ kind }) => kind === 'PaymentReversed')
-  const row = events.find(({ kind }) => kind === 'TokensBurned' || kind === 'BurnOwed')
-  if (row === undefined) return undefined
-  const { event } = paymentCodec.decode(row.body.toString('utf8'))
   const answer = (status: BurnOfPayment['status'], baseUnits: bigint, burn: BurnOfPayment['burn'] = null) => {
     return { reference, status, baseUnits: baseUnits.toString(), burn }
   }
+  if (events.length === 0) return undefined
+  const row = events.find(({ kind }) => kind === 'TokensBurned' || kind === 'BurnOwed')
+  if (row === undefined) return answer(isReversed ? 'reversed' : 'undelivered', 0n)
+  const { event } = paymentCodec.decode(row.body.toString('utf8'))
   if (event.kind === 'TokensBurned') return answer(isReversed ? 'reversed' : 'inside', event.burnedBaseUnits)
   if (event.kind !== 'BurnOwed') return undefined
   if (isReversed) return answer('reversed', event.owedBaseUnits)
@@ -50,7 +54,7 @@ async function readEvents(database: Database, reference: PaymentReference): Prom
     select e.seq, e.kind, e.body
     from ledger.streams s
     cross join lateral ledger.read(s.id) e
-    where s.id = ${id} and s.kind = 'payment' and e.kind in ('TokensBurned', 'BurnOwed', 'PaymentReversed')
+    where s.id = ${id} and s.kind = 'payment' and e.kind in ('PaymentVerified', 'TokensBurned', 'BurnOwed', 'PaymentReversed')
     order by e.seq`.execute(database)
   return rows
 }

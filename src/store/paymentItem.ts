@@ -41,14 +41,12 @@ export function paymentItem(change: PaymentChange): Item {
   }
 }
 
-const ofTheChain: ReadonlySet<PaymentEvent['kind']> = new Set([
-  'PaymentVerified',
-  'TokensBurned',
-  'BurnOwed',
-  'BurnReversed',
-])
+const ofTheChain: ReadonlySet<PaymentEvent['kind']> = new Set(['PaymentVerified', 'TokensBurned', 'BurnReversed'])
 
-/** A payment and its burn belong to the hour of their block, also when the burn is taken back. */
+/**
+ * A payment and the burn inside it belong to the hour of their block, also when the burn is taken back. A burn that is owed
+ * belongs to its delivery, as the shares do: the month of the block may be closed by then.
+ */
 function effectiveAtMs({ before, events, nowMs }: PaymentChange, event: PaymentEvent): number {
   if (!ofTheChain.has(event.kind)) return nowMs
   const verified = events.find((each) => each.kind === 'PaymentVerified')

@@ -6,6 +6,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { decideBreak, decideStart } from '../../src/payment/attempt.ts'
+import { decideFinality, decideRefund } from '../../src/payment/finality.ts'
 import { type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import { readAddress } from '@tollbook/core/address'
@@ -23,9 +24,11 @@ import {
   burnOwed,
   continueAfterAnswers,
   decide,
+  finalized,
   payOut,
   receiveUnmatched,
 } from './afterAnswer.ts'
+import { earlierClaim } from '../support/earlierClaim.ts'
 import { makeWallet, signedSettlement } from './signedPayment.ts'
 
 /* A real ledger for an auditor, written by the one write path and sealed as it grew. */
@@ -80,6 +83,7 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
       if (index % 7 === 6) await sealLedger(ledger)
     }
     await continueAfterAnswers(ledger, answered)
+    for (const index of refundedWhole) await refundWhole(ledger, index)
     await receiveUnmatched(ledger, address)
     if (adminUrl !== undefined) {
       await payOut(adminUrl, address)
@@ -106,17 +110,28 @@ async function pay(ledger: Ledger, index: number): Promise<Answered> {
   const settlement = await settle(ledger, index)
   let before = index % 6 === 0 ? await submit(ledger, settlement) : unknownPayment
   for (let failure = 0; failure < index % 3; failure++) {
-    before = await fail(ledger, settlement, { before, isStreamed: index % 8 === 7 })
+    before = await fail(ledger, settlement, { before, index })
   }
   const { reference } = settlement
   if (index % 11 === 10) return { reference, state: before }
   // Every other claim that is not served to the end has a lease that ends at once.
-  const claim = claimOf(settlement, { before, ...(index % 26 === 12 ? { leaseMs: 1 } : {}) })
+  const claim = claimFor(settlement, { before, index, ...(index % 26 === 12 ? { leaseMs: 1 } : {}) })
   before = await append(ledger, claim.change)
   if (index % 13 === 12) return { reference, state: before }
   const { attemptId } = claim
   if (index % 4 === 3) before = await decide(ledger, { reference, before }, decideStart(before, attemptId))
   return { reference, state: await append(ledger, fulfilmentOf(settlement, { before, attemptId })) }
+}
+
+/** The whole price was paid, and nothing delivered: for a claim of this release, and for one of an earlier release. */
+const refundedWhole = [12, 22]
+
+async function refundWhole(ledger: Ledger, index: number): Promise<void> {
+  const settlement = await settle(ledger, index)
+  const { reference } = settlement
+  const released = await fail(ledger, settlement, { before: unknownPayment, index })
+  const final = await decide(ledger, { reference, before: released }, decideFinality(released, finalized))
+  await decide(ledger, { reference, before: final }, decideRefund(final))
 }
 
 async function settle(ledger: Ledger, index: number): Promise<Settlement> {
@@ -141,16 +156,27 @@ function ageHours(index: number): number {
   return index === 9 ? 60 * 24 : index % 50
 }
 
-interface Failing {
+interface Claiming {
   readonly before: PaymentState
-  readonly isStreamed: boolean
+  readonly index: number
+  readonly leaseMs?: number
 }
 
-async function fail(ledger: Ledger, settlement: Settlement, { before, isStreamed }: Failing): Promise<PaymentState> {
+/** Some payments were first claimed by an earlier release, which owed the burn from then on. */
+function claimFor(settlement: Settlement, { before, index, leaseMs }: Claiming): ReturnType<typeof claimOf> {
+  const claim = claimOf(settlement, { before, ...(leaseMs === undefined ? {} : { leaseMs }) })
+  if ('settlement' in before || index % 4 !== 2) return claim
+  return {
+    ...claim,
+    change: { ...claim.change, ...earlierClaim(claim.change), nowMs: settlement.evidence.blockTimeMs },
+  }
+}
+
+async function fail(ledger: Ledger, settlement: Settlement, { before, index }: Claiming): Promise<PaymentState> {
   const { reference } = settlement
-  const { attemptId, change } = claimOf(settlement, { before })
+  const { attemptId, change } = claimFor(settlement, { before, index })
   const claimed = await append(ledger, change)
-  if (!isStreamed) return append(ledger, releaseOf(settlement, { before: claimed, attemptId }))
+  if (index % 8 !== 7) return append(ledger, releaseOf(settlement, { before: claimed, attemptId }))
   const started = await decide(ledger, { reference, before: claimed }, decideStart(claimed, attemptId))
   const broken = decideBreak(started, { attemptId, bytes: 12, digest: 'ef'.repeat(32), attemptsMax: 10 })
   return decide(ledger, { reference, before: started }, broken)

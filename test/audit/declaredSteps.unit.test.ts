@@ -24,6 +24,7 @@ import {
   settlement,
   tokensBurned,
   wallet,
+  wholePrice,
 } from './replayedLedger.ts'
 
 /*
@@ -36,33 +37,39 @@ interface Walk {
   readonly steps: readonly DeclaredStep[]
   readonly state: string
   readonly attempt: number
+  /** The payer sent the whole price. */
+  readonly isPaidWhole: boolean
   readonly isBurnOwed: boolean
 }
 
 const { mint, endpoint } = price
-const start: Walk = { steps: [], state: '', attempt: 0, isBurnOwed: false }
+const start: Walk = { steps: [], state: '', attempt: 0, isPaidWhole: false, isBurnOwed: false }
 
 function after(walk: Walk, step: DeclaredStep): Walk {
   return {
     steps: [...walk.steps, step],
     state: step.to,
     attempt: walk.attempt + Number(step.events.includes('ProofClaimed')),
+    isPaidWhole: walk.isPaidWhole || isFirstWithoutBurn(step),
     isBurnOwed: walk.isBurnOwed || step.events.includes('BurnOwed'),
   }
 }
 
+function isFirstWithoutBurn({ events }: DeclaredStep): boolean {
+  return events.includes('PaymentVerified') && !events.includes('TokensBurned')
+}
+
 function fieldsOf(kind: string, before: Walk, step: DeclaredStep): Fields {
-  const { state, isBurnOwed } = before
+  const { state, isPaidWhole, isBurnOwed } = before
   const exposure = state.endsWith('.final') ? notExposed : exposed
   const isServed = state.startsWith('fulfilled')
   const live = { attempt: before.attempt, attemptId: `attempt_${before.attempt}` }
   const next = { attempt: before.attempt + 1, attemptId: `attempt_${before.attempt + 1}` }
-  const isPaidWhole = step.events.includes('BurnOwed')
-  const whole = { burnedBaseUnits: '0', receivedBaseUnits: String(required + over) }
+  const held = isPaidWhole && !isBurnOwed ? required : owed
   const isDead = state.startsWith('streaming') || step.isAfterLease
   const all: Readonly<Record<string, Fields>> = {
     PaymentSubmitted: { wallet, endpoint, quoteId: null, transactionBase64: 'AA==' },
-    PaymentVerified: settlement(isPaidWhole ? whole : {}),
+    PaymentVerified: isFirstWithoutBurn(step) ? wholePrice : settlement(),
     TokensBurned: tokensBurned,
     BurnOwed: burnOwed,
     ProofClaimed: { ...claimed, ...next, ...exposure },
@@ -79,13 +86,13 @@ function fieldsOf(kind: string, before: Walk, step: DeclaredStep): Fields {
       wallet,
       endpoint,
       ...(isServed ? exposed : notExposed),
-      unearnedBaseUnits: isServed ? '0' : String(owed),
-      lostBaseUnits: isServed ? String(owed) : '0',
+      unearnedBaseUnits: isServed ? '0' : String(held),
+      lostBaseUnits: isServed ? String(held) : '0',
       overpaidBaseUnits: String(over),
       burnOwedBaseUnits: isBurnOwed ? String(burn) : '0',
     },
     BurnReversed: tokensBurned,
-    RefundDue: { wallet, mint, refundBaseUnits: String(owed) },
+    RefundDue: { wallet, mint, refundBaseUnits: String(held) },
     TransferReceived: { wallet, mint, receivedBaseUnits: '400', slot: 700 },
   }
   return all[kind] ?? {}
@@ -105,23 +112,25 @@ function replayOf({ steps }: Walk): ReplayedLedger {
   return ledger
 }
 
-function mayTake({ state, isBurnOwed }: Walk, { from, events }: DeclaredStep): boolean {
-  const takesBackOwed = events.includes('PaymentReversed') && !events.includes('BurnReversed')
-  return from === state && (!events.includes('PaymentReversed') || takesBackOwed === isBurnOwed)
+function mayTake({ state, isPaidWhole, isBurnOwed }: Walk, { from, events }: DeclaredStep): boolean {
+  if (from !== state) return false
+  if (events.includes('PaymentReversed')) return events.includes('BurnReversed') !== isPaidWhole
+  if (events.includes('RequestFulfilled')) return events.includes('BurnOwed') === (isPaidWhole && !isBurnOwed)
+  return true
 }
 
-/** One walk to each step, the shortest first. */
-function walkAll(): ReadonlyMap<DeclaredStep, Walk> {
-  const walks = new Map<DeclaredStep, Walk>()
+/** For each step one walk to it with each kind of burn before it, the shortest first. */
+function walkAll(): ReadonlyMap<DeclaredStep, readonly Walk[]> {
+  const walks = new Map<DeclaredStep, Walk[]>()
   const seen = new Set<string>()
   const open = [start]
   for (let walk = open.shift(); walk !== undefined; walk = open.shift()) {
-    const key = `${walk.state} ${walk.isBurnOwed}`
+    const key = `${walk.state} ${walk.isPaidWhole} ${walk.isBurnOwed}`
     if (seen.has(key)) continue
     seen.add(key)
     for (const step of paymentSteps.filter((candidate) => walk !== undefined && mayTake(walk, candidate))) {
       const next = after(walk, step)
-      if (!walks.has(step)) walks.set(step, next)
+      walks.set(step, [...(walks.get(step) ?? []), next])
       open.push(next)
     }
   }
@@ -134,15 +143,17 @@ test('every step of a payment can be reached from its beginning', () => {
   expect(paymentSteps.filter((step) => !walks.has(step))).toEqual([])
 })
 
-test.each([...walks].map(([step, walk]) => [step.step, step.from, step.events.join(), { step, walk }] as const))(
+test.each([...walks].map(([step, ways]) => [step.step, step.from, step.events.join(), { step, ways }] as const))(
   '%s from "%s" with %s follows the rules, ends in its state and moves what it declares',
-  (_, __, ___, { step, walk }) => {
-    const ledger = replayOf(walk)
-    expect(ledger.findings()).toEqual([])
-    ledger.replay.state()
-    expect(stateOf(ledger.replay.payments.read(0))).toBe(step.to)
-    const moves = ledger.events.slice(-step.events.length).flatMap(postingsOf)
-    const moved = moves.map(([debit, credit]) => `${classOf(debit)?.class}>${classOf(credit)?.class}`)
+  (_, __, ___, { step, ways }) => {
+    const moved = ways.flatMap((walk) => {
+      const ledger = replayOf(walk)
+      expect(ledger.findings()).toEqual([])
+      ledger.replay.state()
+      expect(stateOf(ledger.replay.payments.read(0))).toBe(step.to)
+      const moves = ledger.events.slice(-step.events.length).flatMap(postingsOf)
+      return moves.map(([debit, credit]) => `${classOf(debit)?.class}>${classOf(credit)?.class}`)
+    })
     expect([...new Set(moved)].toSorted()).toEqual(step.moves.toSorted())
   },
 )

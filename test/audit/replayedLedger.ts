@@ -152,10 +152,26 @@ export function paid(): ReplayedLedger {
   )
 }
 
+export const wholePrice = settlement({ burnedBaseUnits: '0', receivedBaseUnits: String(required + over) })
+
 /** The payer sent the whole price and burned nothing. */
+export function paidWhole(): ReplayedLedger {
+  return listed().append(reference, ['PaymentVerified', wholePrice], ['ProofClaimed', claimed])
+}
+
+/** The same, by an earlier release: the burn is owed from the claim on. */
 export function paidOwingBurn(): ReplayedLedger {
-  const whole = settlement({ burnedBaseUnits: '0', receivedBaseUnits: String(required + over) })
-  return listed().append(reference, ['PaymentVerified', whole], ['BurnOwed', burnOwed], ['ProofClaimed', claimed])
+  return listed().append(reference, ['PaymentVerified', wholePrice], ['BurnOwed', burnOwed], ['ProofClaimed', claimed])
+}
+
+/** The burn is owed from the delivery on. */
+export function servedOwingBurn(ledger = paidWhole()): ReplayedLedger {
+  const delivery = [
+    ['RequestFulfilled', fulfilled],
+    ['BurnOwed', burnOwed],
+    ['DistributionAllocated', allocated],
+  ] as const
+  return ledger.append(reference, ...delivery)
 }
 
 export function served(ledger = paid()): ReplayedLedger {

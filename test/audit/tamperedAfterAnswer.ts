@@ -61,6 +61,28 @@ const tamperedReversals: readonly Tampering[] = [
   ),
 ]
 
+/** The refund of a payment of the whole price, of another part of it. */
+function refundOf(
+  name: string,
+  { isBurnOwed, perMille }: { readonly isBurnOwed: boolean; readonly perMille: number },
+): Tampering {
+  const bodyOf = (kind: string) =>
+    `(select convert_from(e.body, 'UTF8')::jsonb from ledger.events e where e.stream = r.stream and e.kind = '${kind}')`
+  return {
+    name,
+    run: async (ledger) => {
+      const position = await ledger.value(`select min(r.seq) as value from ledger.events r
+        where r.kind = 'RefundDue' and ${bodyOf('TokensBurned')} is null and (${bodyOf('BurnOwed')} is not null) = ${isBurnOwed}`)
+      const required =
+        await ledger.value(`select (${bodyOf('PaymentVerified')} #>> '{settlement,price,requiredBaseUnits}')::bigint as value
+        from ledger.events r where r.seq = ${position}`)
+      await ledger.sql(`${editBody(position, '"refundBaseUnits":"\\d+"', `"refundBaseUnits":"${(required * perMille) / 1_000}"`)};
+        ${forgeLeaf} where seq = ${position}`)
+      return { aspect: 'arithmetic', code: 'refund_differs', position }
+    },
+  }
+}
+
 const tamperedDebts: readonly Tampering[] = [
   forged(
     'the wallet of a refund',
@@ -82,6 +104,8 @@ const tamperedDebts: readonly Tampering[] = [
     { kind: 'BurnOwed', nth: 1, from: '"owedBaseUnits":"\\d+"', to: '"owedBaseUnits":"1"' },
     { aspect: 'arithmetic', code: 'burn_differs' },
   ),
+  refundOf('a refund that keeps a burn that is not owed', { isBurnOwed: false, perMille: 700 }),
+  refundOf('a refund that pays back a burn that is owed', { isBurnOwed: true, perMille: 1_000 }),
   {
     name: 'the account of a refund that is due, in its posting',
     run: async (ledger) => {

@@ -9,8 +9,8 @@ export interface ExportTampering {
   readonly run: (lines: readonly string[]) => { readonly lines: readonly string[]; readonly found: Found }
 }
 
-/** Line 1 is the head, line p + 1 the event at position p. */
-const place = 60
+/** Line 1 is the head, line p + 1 the event at position p. An append begins here: a gap within one is found at its first event. */
+const place = 65
 
 const verified = String.raw`\"kind\":\"PaymentVerified\"`
 

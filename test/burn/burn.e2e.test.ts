@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { assert } from '@tollbook/core/assert'
+import { sql } from 'kysely'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { decideFinality } from '../../src/payment/finality.ts'
+import { type PaymentReference, streamIdOf } from '../../src/payment/paymentReference.ts'
 import type { BurnDeps } from '../../src/burn/burnRound.ts'
 import { findBurnOf } from '../../src/reports/burnOfPayment.ts'
 import { burnStats } from '../../src/reports/burnStats.ts'
 import { mustAppend } from '../store/instance.ts'
+import { claimOf, fulfilmentOf } from '../store/samplePayment.ts'
 import { balances, finalityRound, onChain, pay, payWithoutBurn, serve, stateOf } from '../jobs/lifecycleFixture.ts'
 import { letBlockhashesExpire, makeFinal, oweBurn, openBurnFixture } from './burnFixture.ts'
 
@@ -21,6 +24,16 @@ const stats = async () => burnStats({ database: ledger.database, clock }, terms)
 /** The ledger's wallet and the wallet on chain hold the same. */
 async function expectReconciled(): Promise<void> {
   expect((await balances(environment))['Assets:PaymentWallet']).toBe(await onChain(environment))
+}
+
+/** Time of the answer for a payment: since then its burn is owed. */
+async function answeredAt(reference: PaymentReference): Promise<string> {
+  const { rows } = await sql<{ at: Date }>`
+    select e.effective_at as at
+    from ledger.streams s
+    join ledger.events e on s.seqs @> e.seq and e.kind = 'RequestFulfilled'
+    where s.id = ${Buffer.from(streamIdOf(reference))}`.execute(ledger.database)
+  return isoTime(assertPresent(rows[0], 'the payment is answered').at.getTime())
 }
 
 test('without the approval of the payment wallet nothing is recorded, and the error says what to do', async () => {
@@ -45,8 +58,9 @@ test('the burns of final payments are burned at once, by exactly what is owed fo
   expect(before - (await supply())).toBe(burnOwed)
   expect((await burnedTotal()) - total).toBe(burnOwed)
   expect(await owed(), 'the chain could still drop the last payment').toBe(settlement.price.burnBaseUnits)
-  const oldestAt = isoTime(settlement.evidence.blockTimeMs)
-  expect(await stats()).toMatchObject({ owed: { baseUnits: String(settlement.price.burnBaseUnits), oldestAt } })
+  const burnBaseUnits = String(settlement.price.burnBaseUnits)
+  const oldestAt = await answeredAt(reference)
+  expect(await stats()).toMatchObject({ owed: { baseUnits: burnBaseUnits, oldestAt } })
   await expectReconciled()
   expect(await burn()).toEqual({ outcome: 'nothing_owed' })
   await makeFinal(environment)
@@ -153,6 +167,34 @@ test('of several jobs at once one burns, and the others report its round or noth
   expect(await burn()).toEqual({ outcome: 'nothing_owed' })
   expect((await burnDeps.ledger.readRounds(terms.mint)).lastRound).toBe(lastRound + 1)
   expect(before - (await supply())).toBe(burnOwed)
+})
+
+test('a payment that is answered after others were burned is burned once, by the next round', async () => {
+  const { settlement: first } = await payWithoutBurn(environment)
+  const released = await serve(environment, first, 'released')
+  const burnOwed = await oweBurn(environment)
+  expect(await owed(), 'the failed attempt owes no burn').toBe(burnOwed)
+  expect(await findBurnOf(ledger.database, first.reference)).toMatchObject({ status: 'undelivered', baseUnits: '0' })
+  const before = await supply()
+  expect(await burn()).toMatchObject({ outcome: 'confirmed', baseUnits: burnOwed })
+
+  // Its stream began before the round, and its debt comes after it: rounds go by the position of the debt.
+  const final = await stateOf(environment, first.reference)
+  expect([released.phase, final.phase]).toEqual(['released', 'released'])
+  const { attemptId, change } = claimOf(first, { before: final })
+  const { after } = await mustAppend(ledger, change)
+  await mustAppend(ledger, fulfilmentOf(first, { before: after, attemptId }))
+  await makeFinal(environment)
+  const second = await burn()
+  expect(second).toMatchObject({ outcome: 'confirmed', baseUnits: first.price.burnBaseUnits })
+  expect(await burn()).toEqual({ outcome: 'nothing_owed' })
+  expect(before - (await supply())).toBe(burnOwed + first.price.burnBaseUnits)
+  const burnOfFirst = await findBurnOf(ledger.database, first.reference)
+  expect(burnOfFirst).toMatchObject({
+    status: 'confirmed',
+    burn: { signature: 'signature' in second && second.signature },
+  })
+  await expectReconciled()
 })
 
 /** The chain of a job that rehearses only after another job has burned the same debts. */

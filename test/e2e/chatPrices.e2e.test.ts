@@ -13,11 +13,12 @@ const model = await openLoopbackServer(answersText(500, ''))
 let x402: X402Service
 
 beforeAll(async () => {
-  x402 = await openX402Service({
+  const env = {
     AI_BASE_URL: `${model.url}/v1`,
     AI_MODEL: 'small,large',
     AI_MODEL_PRICES_USD: 'large=0.25:2048',
-  })
+  }
+  x402 = await openX402Service({ env })
 })
 
 beforeEach(() => {

@@ -65,13 +65,14 @@ function round(number: number, burnBaseUnits: bigint, throughPosition: number) {
 test('a payment without a burn is served, its burn is owed, and a later burn of ours confirms it', async () => {
   const settlement = wholePrice()
   const { attemptId, change } = claimOf(settlement)
-  expect(change.events.map(({ kind }) => kind)).toEqual(['PaymentVerified', 'BurnOwed', 'ProofClaimed'])
+  expect(change.events.map(({ kind }) => kind)).toEqual(['PaymentVerified', 'ProofClaimed'])
   const claimed = await mustAppend(ledger, change)
-  await mustAppend(ledger, fulfilmentOf(settlement, { before: claimed.after, attemptId }))
+  expect(await balances()).toMatchObject({ 'Assets:PaymentWallet': 1_000n, 'Liabilities:Unearned': -1_000n })
+  const served = await mustAppend(ledger, fulfilmentOf(settlement, { before: claimed.after, attemptId }))
   expect(await balances()).toMatchObject({ 'Assets:PaymentWallet': 1_000n, 'Liabilities:BurnOwed': -300n })
   expect((await balances())[`Expenses:Burned:${endpoint}`]).toBeUndefined()
 
-  const owedAt = assertPresent(claimed.leaves[1], 'BurnOwed is the second event').position
+  const owedAt = assertPresent(served.leaves[1], 'BurnOwed is the second event').position
   const stream = sampleReference()
   const { submitted, confirmed } = round(1, 300n, owedAt)
   expect(await record(stream, 1, submitted)).toMatchObject({ refusal: null })
@@ -85,7 +86,10 @@ test('a payment without a burn is served, its burn is owed, and a later burn of 
 })
 
 test('a round is submitted once, by whichever burner is first', async () => {
-  await mustAppend(ledger, claimOf(wholePrice()).change)
+  const settlement = wholePrice()
+  const { attemptId, change } = claimOf(settlement)
+  const { after: before } = await mustAppend(ledger, change)
+  await mustAppend(ledger, fulfilmentOf(settlement, { before, attemptId }))
   const { submitted } = round(2, 300n, 20)
   const streams = Array.from({ length: 8 }, () => sampleReference())
   const answers = await Promise.all(streams.map((stream) => record(stream, 1, submitted)))

@@ -102,7 +102,7 @@ function openDroppedPayments(count: number, findReversal: (number: number) => Pr
 function fulfilled(reference: ReturnType<typeof solanaReference>): PaymentState {
   const settlement = settlementOf(reference)
   const { endpoint } = settlement.price
-  return { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint, isFinal: false }
+  return { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint, isFinal: false, isBurnOwed: false }
 }
 
 const failedOnChain: Reversal = { reason: 'failed', finalizedSlot: 500, nodes: 2 }

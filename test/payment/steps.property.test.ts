@@ -31,6 +31,7 @@ import { decideFirstSetting, decidePriceList } from '../../src/payment/settings.
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
 import { sampleSettlement } from '../store/samplePayment.ts'
+import { earlierClaim } from '../support/earlierClaim.ts'
 import { mint, order } from './paymentStory.ts'
 
 /*
@@ -76,7 +77,7 @@ function note(walked: Walked, reached: Reached): void {
 
 const leaseMs = 1_000
 const commands = [
-  ...(['submit', 'claim', 'start', 'break', 'fulfil', 'release', 'expire'] as const),
+  ...(['submit', 'claim', 'claim_earlier', 'start', 'break', 'fulfil', 'release', 'expire'] as const),
   ...(['finalize', 'reverse', 'refund', 'unmatch'] as const),
 ]
 type Command = (typeof commands)[number]
@@ -94,10 +95,13 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs,
   switch (kind) {
     case 'submit':
       return decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: 'AQ==' })
-    case 'claim': {
+    case 'claim':
+    case 'claim_earlier': {
       const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, attemptsMax, nowMs }
       const decision = attempt.decideClaim(state, claim)
-      return isRefusal(decision) ? undefined : decision
+      if (isRefusal(decision)) return undefined
+      if (kind === 'claim') return decision
+      return decision.events[0]?.kind === 'PaymentVerified' ? earlierClaim(decision) : undefined
     }
     case 'start':
       return attempt.decideStart(state, attemptId)
@@ -129,7 +133,7 @@ function variants(kind: Command) {
 
 /** Every command in every state that commands lead to. */
 function walkFrom(settlement: Settlement, walked: Walked): void {
-  const known = new Set<string>([''])
+  const known = new Set<string>()
   const open: payment.PaymentState[] = [payment.unknownPayment]
   for (let state = open.pop(); state !== undefined; state = open.pop()) {
     const from = payment.stateName(state)
@@ -139,8 +143,10 @@ function walkFrom(settlement: Settlement, walked: Walked): void {
       const after = payment.evolveAll(state, decision.events, 0)
       const to = payment.stateName(after)
       note(walked, { ...decision, from, to })
-      if (!known.has(to)) open.push(after)
-      known.add(to)
+      // Payments of earlier releases may owe their burn before the delivery.
+      const key = `${to} ${'isBurnOwed' in after && after.isBurnOwed}`
+      if (!known.has(key)) open.push(after)
+      known.add(key)
     }
   }
 }
@@ -179,7 +185,15 @@ function walkRefunds(): Walked {
   const decider = { by: 'mira', role: 'finance', login: 'desk', reason: 'asked' } as const
   const common = { payment: settlement.reference, decider, limits: { finance: 10n ** 9n, support: 0n } }
   const debts = [{ account: `Liabilities:Overpaid:${wallet}`, baseUnits: 1n }]
-  const delivered = { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint: '/x', isFinal: true } as const
+  const delivered = {
+    phase: 'fulfilled',
+    version: 5,
+    settlement,
+    attempt: 1,
+    endpoint: '/x',
+    isFinal: true,
+    isBurnOwed: false,
+  } as const
   const approve = () => decideApproval({ ...common, wallet, mint: settlement.price.mint, debts, value: undefined })
   const grant = (before: RefundState) => decideGrant({ ...common, state: delivered, before, amountBaseUnits: 1n })
   for (const order of [

@@ -10,7 +10,7 @@ import { readReport } from '../../src/reports/readReport.ts'
 import { isProblems, readQuestion } from '../../src/reports/reportQuestion.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { newCustomer } from '../chain/chainFixture.ts'
-import { balances, finalityRound, pay, sendTokens, serve } from '../jobs/lifecycleFixture.ts'
+import { balances, finalityRound, pay, payWithoutBurn, sendTokens, serve } from '../jobs/lifecycleFixture.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeMemberLogin } from '../support/memberLogin.ts'
@@ -32,6 +32,8 @@ async function sell(more: bigint, ending: 'fulfilled' | 'released'): Promise<Pay
 const delivered = await sell(0n, 'fulfilled')
 const overpaid = await sell(500n, 'fulfilled')
 const undelivered = await sell(0n, 'released')
+const { settlement: whole } = await payWithoutBurn(environment)
+await serve(environment, whole, 'released')
 const unmatched = solanaReference(await sendTokens(environment, await newCustomer(fixture), 7_000n))
 fixture.chain.advanceSlots(32)
 await finalityRound(environment)
@@ -112,6 +114,13 @@ test('a booking of finance is a debt with a name and a reason, and only of what 
     [overpaid]: ['overpaid', 'due', null],
   })
   expect(await decisions.reconcile()).toMatchObject({ differenceBaseUnits: '0', transfers: [] })
+})
+
+test('a payment of the whole price that bought nothing is owed back whole by a booking of finance, too', async () => {
+  expect(await decisions.decide(order('record', whole.reference))).toMatchObject({ recorded: true, event: 'RefundDue' })
+  const owed = await balances(environment)
+  expect(owed[`Liabilities:RefundsDue:${whole.wallet}`]).toBe(-price.requiredBaseUnits)
+  expect(owed['Liabilities:BurnOwed']).toBeUndefined()
 })
 
 test('a delivered payment is refunded by hand once, with a reason, within the limit and its price', async () => {

@@ -174,6 +174,27 @@ test('a reversal, a burn, a payout and a refund after the end of a month are mov
   expect(july.statement.recordedLater.map(({ day }) => day)).toEqual(august.statement.restated.map(({ day }) => day))
 })
 
+test('a burn that is owed by an answer of the next month is of that month, and the closed one keeps its figures', async () => {
+  const { append, closing, continues, time } = await openLedger()
+  const blockTimeMs = at('2026-07-31T23:59')
+  const settlement = settlementOf(1_000n, blockTimeMs, true)
+  const { change, attemptId } = claimOf(settlement, { nowMs: blockTimeMs, leaseMs: 20 * dayMs })
+  await append(change)
+  await time.set(at('2026-08-03T00:00'))
+  const july = await closing('2026-07', at('2026-08-03T00:00'))
+  const fulfilment = fulfilmentOf(settlement, { before: afterOf(change), attemptId })
+  await append({ ...fulfilment, nowMs: at('2026-08-04T00:00') })
+  const august = await closing('2026-08', at('2026-09-03T00:00'))
+  expect([totalsOf(july)['burnOwed'], totalsOf(august)['burnOwed']]).toEqual([0n, 300n])
+  expect([totalsOf(july)['received'], totalsOf(august)['allocated']]).toEqual([1_000n, 700n])
+  expect(linesOf(july)['Liabilities:Unearned']?.closingBaseUnits).toBe('-1000')
+  expect(linesOf(august)['Liabilities:BurnOwed']?.restatedBaseUnits).toBe('0')
+  expect(await closing('2026-07', at('2026-09-03T00:00'))).toMatchObject({
+    statement: { totals: july.statement.totals },
+  })
+  expect(await continues(august, july)).toMatchObject({ valid: true })
+})
+
 const anyStory = fc.record({
   requiredBaseUnits: fc.bigInt({ min: 10n, max: 10n ** 9n }),
   blockTimeMs: fc.integer({ min: 0, max: 75 * 24 }).map((hours) => at('2026-06-15T00:00') + hours * hourMs),

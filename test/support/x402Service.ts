@@ -9,7 +9,7 @@ import { afterFile } from './afterFile.ts'
 import { askForQuote } from './ask.ts'
 import { addressOf, signerKey } from './feePayerKey.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'
-import { openTestService, type TestService } from './testService.ts'
+import { openTestService, type TestService, type TestServiceOptions } from './testService.ts'
 
 /** Stock x402 knows three Solana networks by name; the local chain goes by the name of devnet. */
 const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
@@ -28,7 +28,10 @@ export interface X402Service {
 
 const generous = { perDay: 100_000_000, perWalletAndDay: 100_000_000, perPayment: 20_000 }
 
-export async function openX402Service(env: Readonly<Record<string, string>> = {}): Promise<X402Service> {
+export async function openX402Service({
+  env = {},
+  seams,
+}: Pick<TestServiceOptions, 'env' | 'seams'> = {}): Promise<X402Service> {
   const native = await openTestService()
   const { tokenMint, paymentWallet } = await askForQuote(native)
   const feePayer = Keypair.generate()
@@ -48,6 +51,7 @@ export async function openX402Service(env: Readonly<Record<string, string>> = {}
   const service = await openTestService({
     besides: native,
     env: { SIGNER_SOCKET: signerOptions.socketPath, X402_NETWORK: devnet, ...env },
+    ...(seams === undefined ? {} : { seams }),
   })
   return { service, native, feePayer, signer, signerOptions, tokenMint, paymentWallet }
 }

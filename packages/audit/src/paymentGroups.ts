@@ -10,7 +10,7 @@ import { describeShares } from './priceReader.ts'
 /** The event that has to stand at the next position, with the one that requires it. */
 export interface ExpectedEvent {
   readonly first: PaymentEvent
-  readonly kind: PaymentEvent['kind']
+  readonly kinds: readonly PaymentEvent['kind'][]
   readonly recorded: Recorded
 }
 
@@ -20,18 +20,23 @@ export function expectedAfter(
   payment: AuditedPayment,
   recorded: Recorded,
 ): ExpectedEvent | undefined {
-  const kind = kindAfter(event, payment)
-  return kind === undefined ? undefined : { first: event, kind, recorded }
+  const kinds = kindsAfter(event, payment)
+  return kinds.length === 0 ? undefined : { first: event, kinds, recorded }
 }
 
-function kindAfter(event: PaymentEvent, payment: AuditedPayment): PaymentEvent['kind'] | undefined {
-  if (event.kind === 'PaymentVerified') return owesBurn(event.settlement) ? 'BurnOwed' : 'TokensBurned'
-  if (event.kind === 'TokensBurned' || event.kind === 'BurnOwed') return 'ProofClaimed'
-  if (event.kind === 'RequestFulfilled') return 'DistributionAllocated'
+function kindsAfter(event: PaymentEvent, payment: AuditedPayment): readonly PaymentEvent['kind'][] {
+  if (event.kind === 'PaymentVerified')
+    return owesBurn(event.settlement) ? ['ProofClaimed', 'BurnOwed'] : ['TokensBurned']
+  if (event.kind === 'TokensBurned') return ['ProofClaimed']
+  if (event.kind === 'RequestFulfilled')
+    return [payment.owesBurn && !payment.isBurnOwed ? 'BurnOwed' : 'DistributionAllocated']
+  // Earlier releases owe the burn from the claim on.
+  if (event.kind === 'BurnOwed')
+    return [payment.phase === phaseNumber('fulfilled') ? 'DistributionAllocated' : 'ProofClaimed']
   // A payment whose attempts are exhausted is owed back as soon as it is final.
   const isExhausted = payment.phase === phaseNumber('exhausted') && !payment.awaitsFinality
-  if (isExhausted && (event.kind === 'AttemptsExhausted' || event.kind === 'PaymentFinalized')) return 'RefundDue'
-  return event.kind === 'PaymentReversed' && !payment.owesBurn ? 'BurnReversed' : undefined
+  if (isExhausted && (event.kind === 'AttemptsExhausted' || event.kind === 'PaymentFinalized')) return ['RefundDue']
+  return event.kind === 'PaymentReversed' && !payment.owesBurn ? ['BurnReversed'] : []
 }
 
 /** Kinds that never begin an append. */
@@ -55,11 +60,14 @@ export function findGroupProblem(
 ): EventProblem | undefined {
   if (event.kind === 'TokensBurned' && first.kind === 'PaymentVerified') {
     const right = first.settlement.burnedBaseUnits
-    return burnDiffers(event, { foundBaseUnits: event.burnedBaseUnits, rightBaseUnits: right, payment, deps })
+    const atMs = payment.blockTimeMs
+    return burnDiffers(event, { foundBaseUnits: event.burnedBaseUnits, rightBaseUnits: right, payment, deps, atMs })
   }
-  if (event.kind === 'BurnOwed' && first.kind === 'PaymentVerified') {
-    const right = first.settlement.price.burnBaseUnits
-    return burnDiffers(event, { foundBaseUnits: event.owedBaseUnits, rightBaseUnits: right, payment, deps })
+  if (event.kind === 'BurnOwed') {
+    // The moment of the event that it belongs to: the payment's block, or the delivery.
+    const atMs = first.effectiveAtMs
+    const right = payment.burnBaseUnits
+    return burnDiffers(event, { foundBaseUnits: event.owedBaseUnits, rightBaseUnits: right, payment, deps, atMs })
   }
   if (event.kind === 'BurnReversed') {
     return burnDiffers(event, {
@@ -67,6 +75,8 @@ export function findGroupProblem(
       rightBaseUnits: payment.burnedBaseUnits,
       payment,
       deps,
+      // The totals of the hour of the payment go up, and down again.
+      atMs: payment.blockTimeMs,
     })
   }
   return event.kind === 'DistributionAllocated' ? distributionDiffers(event, payment, deps) : undefined
@@ -89,11 +99,13 @@ interface Burn {
   readonly rightBaseUnits: bigint
   readonly payment: AuditedPayment
   readonly deps: LifecycleDeps
+  /** Time at which it takes effect. */
+  readonly atMs: number
 }
 
 function burnDiffers(
   event: PaymentEvent & { readonly mint: string; readonly endpoint: string },
-  { foundBaseUnits: found, rightBaseUnits: right, payment, deps }: Burn,
+  { foundBaseUnits: found, rightBaseUnits: right, payment, deps, atMs }: Burn,
 ): EventProblem | undefined {
   const code = 'burn_differs'
   if (found !== right) return { code, message: `${event.kind} of ${found}, and the payment's burn is ${right}` }
@@ -101,7 +113,5 @@ function burnDiffers(
   if (deps.names.numberOf(event.endpoint) !== payment.endpoint) {
     return { code, message: `it was paid for ${deps.names.nameOf(payment.endpoint)}` }
   }
-  // The totals of the hour of the payment go up, and down again.
-  const isSameTime = event.effectiveAtMs === payment.blockTimeMs
-  return isSameTime ? undefined : { code, message: 'it took effect at another time than the payment' }
+  return event.effectiveAtMs === atMs ? undefined : { code, message: `it took effect at another time than ${atMs}` }
 }

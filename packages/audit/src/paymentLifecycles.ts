@@ -85,7 +85,7 @@ export class PaymentLifecycles {
 
   #closeExpected(event: PaymentEvent, { payment, recorded, blame }: Applied): void {
     const expected = this.#expected
-    if (expected !== undefined && event.kind === expected.kind && event.stream === expected.first.stream) {
+    if (expected !== undefined && expected.kinds.includes(event.kind) && event.stream === expected.first.stream) {
       if (recorded.position !== expected.recorded.position + 1) {
         blame('append_incomplete', `it does not follow ${expected.first.kind} at once`)
       } else if (recorded.recordedAtMs !== expected.recorded.recordedAtMs) {
@@ -101,8 +101,8 @@ export class PaymentLifecycles {
     }
   }
 
-  #miss({ first, kind, recorded }: ExpectedEvent): void {
-    const message = `${kind} does not follow ${first.kind}`
+  #miss({ first, kinds, recorded }: ExpectedEvent): void {
+    const message = `${kinds.join(' or ')} does not follow ${first.kind}`
     this.#deps.findings.add('append_incomplete', { position: recorded.position, subject: first.stream, message })
   }
 }
@@ -139,6 +139,7 @@ function newPayment(key: readonly [number, number], firstPosition: number): Audi
     endpoint: 0,
     mint: 0,
     owesBurn: false,
+    isBurnOwed: false,
     awaitsFinality: false,
     seen: false,
   }

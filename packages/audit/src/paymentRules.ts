@@ -61,8 +61,10 @@ export function applyEvent(step: Step): void {
       return refund(step, event)
     case 'TransferReceived':
       return receive(step, event)
-    case 'TokensBurned':
     case 'BurnOwed':
+      step.payment.isBurnOwed = true
+      return undefined
+    case 'TokensBurned':
     case 'DistributionAllocated':
     case 'BurnReversed':
       // Judged together with the event that they belong to (paymentGroups.ts).
@@ -255,7 +257,7 @@ function reverse(step: Step, event: PaymentEventOf<'PaymentReversed'>): void {
   if (!payment.awaitsFinality) blame('lifecycle_impossible', 'the chain cannot drop what is final')
   const owed = owedBy(payment)
   const isServed = payment.phase === phaseNumber('fulfilled')
-  const burnOwed = payment.owesBurn ? payment.burnBaseUnits : 0n
+  const burnOwed = payment.isBurnOwed ? payment.burnBaseUnits : 0n
   const right = [isServed ? 0n : owed, isServed ? owed : 0n, payment.overpaidBaseUnits, burnOwed]
   const found = [event.unearnedBaseUnits, event.lostBaseUnits, event.overpaidBaseUnits, event.burnOwedBaseUnits]
   if (found.join() !== right.join()) {
@@ -292,7 +294,7 @@ function expectOwner(
   if (deps.names.numberOf(mint) !== payment.mint) blame('owner_differs', 'another mint was paid')
 }
 
-/** Amount that has to be delivered or given back: everything that was required and is not burned. */
-function owedBy({ requiredBaseUnits, burnBaseUnits }: AuditedPayment): bigint {
-  return requiredBaseUnits - burnBaseUnits
+/** Amount that has to be delivered or given back: everything that arrived for the price, and is not owed to be burned. */
+function owedBy({ requiredBaseUnits, burnBaseUnits, owesBurn: isPaidWhole, isBurnOwed }: AuditedPayment): bigint {
+  return isPaidWhole && !isBurnOwed ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
 }

@@ -33,7 +33,11 @@ function beforeAndAfterFinality(name: string, given: PaymentStep): readonly Decl
 const expose = 'exposed>exposed_contra'
 const unexpose = 'exposed_contra>exposed'
 const burnedInside = ['PaymentVerified', 'TokensBurned', 'ProofClaimed']
-const burnOwed = ['PaymentVerified', 'BurnOwed', 'ProofClaimed']
+const withoutBurn = ['PaymentVerified', 'ProofClaimed']
+// Earlier releases owe the burn from the claim on; now it is owed from the delivery on.
+const burnOwedByClaim = ['PaymentVerified', 'BurnOwed', 'ProofClaimed']
+const fulfilled = ['RequestFulfilled', 'DistributionAllocated']
+const burnOwedByDelivery = ['RequestFulfilled', 'BurnOwed', 'DistributionAllocated']
 const received = ['wallet>unearned', 'wallet>overpaid', expose]
 
 /** First steps, of a transaction that the service has or has not sent itself. */
@@ -42,7 +46,8 @@ function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
   const unmatch = { states: [from, 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] } as const
   return [
     step('claim', { ...claim, events: burnedInside, moves: [...received, 'burned>burned_by_callers'] }),
-    step('claim', { ...claim, events: burnOwed, moves: [...received, 'unearned>burn_owed'] }),
+    step('claim', { ...claim, events: withoutBurn, moves: received }),
+    step('claim', { ...claim, events: burnOwedByClaim, moves: [...received, 'unearned>burn_owed'] }),
     step('unmatch', unmatch),
   ]
 }
@@ -55,8 +60,16 @@ function takeOver(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
 }
 
 function fulfil(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
-  const events = ['RequestFulfilled', 'DistributionAllocated']
-  return beforeAndAfterFinality('fulfil', { states: [from, 'fulfilled'], events, moves: ['unearned>share'] })
+  const states = [from, 'fulfilled'] as const
+  const moves = ['unearned>share']
+  return [
+    ...beforeAndAfterFinality('fulfil', { states, events: fulfilled, moves }),
+    ...beforeAndAfterFinality('fulfil', {
+      states,
+      events: burnOwedByDelivery,
+      moves: ['unearned>burn_owed', ...moves],
+    }),
+  ]
 }
 
 function release(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'AnswerBroken'): readonly DeclaredStep[] {

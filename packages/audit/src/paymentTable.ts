@@ -66,7 +66,10 @@ export interface AuditedPayment {
   lastPosition: number
   endpoint: number
   mint: number
+  /** The payer sent the whole price: the service makes the burn. */
   owesBurn: boolean
+  /** `BurnOwed` is on record. */
+  isBurnOwed: boolean
   /** The chain may still drop it. */
   awaitsFinality: boolean
   /** The payment's row has been compared. */
@@ -79,10 +82,10 @@ const bytesPerPage = perPage * fields * 8
 const slotsMin = 1 << 16
 // Open addressing: beyond two thirds full, lookups become long.
 const fullShare = 2 / 3
-// An endpoint or a mint is a number below 2^20; the phase takes 4 bits and the three marks one each.
+// An endpoint or a mint is a number below 2^20; the phase takes 4 bits and the four marks one each.
 const nameBits = 2 ** 20
-const phaseBits = 2 ** 7
-const [owesMark, awaitsMark, seenMark] = [4, 2, 1]
+const phaseBits = 2 ** 8
+const [owedMark, owesMark, awaitsMark, seenMark] = [8, 4, 2, 1]
 
 /**
  * All payments in pages of numbers, without an object each: a ledger
@@ -137,8 +140,9 @@ export class PaymentTable {
       attempt: at(11) % nameBits,
       mint: Math.floor(packed / (nameBits * phaseBits)),
       endpoint: Math.floor(low / phaseBits),
-      phase: (low % phaseBits) >> 3,
+      phase: (low % phaseBits) >> 4,
       owesBurn: (low & owesMark) !== 0,
+      isBurnOwed: (low & owedMark) !== 0,
       awaitsFinality: (low & awaitsMark) !== 0,
       seen: (low & seenMark) !== 0,
       orderDigest: at(13),
@@ -174,9 +178,10 @@ export class PaymentTable {
     amounts[base + 18] = payment.burnBaseUnits
     amounts[base + 19] = payment.exposedBaseUnits
     numbers[base + 20] = payment.leaseMs
-    const { owesBurn, awaitsFinality, seen } = payment
-    const marks = (owesBurn ? owesMark : 0) + (awaitsFinality ? awaitsMark : 0) + (seen ? seenMark : 0)
-    const low = payment.endpoint * phaseBits + payment.phase * 8 + marks
+    const { owesBurn, isBurnOwed, awaitsFinality, seen } = payment
+    const burnMarks = (isBurnOwed ? owedMark : 0) + (owesBurn ? owesMark : 0)
+    const marks = burnMarks + (awaitsFinality ? awaitsMark : 0) + (seen ? seenMark : 0)
+    const low = payment.endpoint * phaseBits + payment.phase * 16 + marks
     numbers[base + 12] = payment.mint * nameBits * phaseBits + low
   }
 

@@ -60,9 +60,9 @@ export const invalidPaymentReasons = {
   quote_unknown: 'no quote for this wallet and endpoint has the memo of the transaction',
   already_used: 'this payment has already bought an answer',
   attempts_exhausted:
-    'every permitted attempt with this payment failed, so it no longer buys; its price without the burn is owed back to the wallet as soon as the payment is final',
+    'every permitted attempt with this payment failed, so it no longer buys; what was received for it is owed back to the wallet as soon as the payment is final',
   refund_due:
-    'nothing could be delivered for this payment for a day or in the permitted attempts, so it no longer buys; its price without the burn is owed back to the wallet and will be paid out',
+    'nothing could be delivered for this payment for a day or in the permitted attempts, so it no longer buys; what was received for it is owed back to the wallet and will be paid out',
   payment_reversed:
     'the chain has dropped the block of this payment, and it moved no tokens in the end; make a new payment',
   other_wallet: 'this payment belongs to another wallet',

@@ -39,7 +39,7 @@ const kinds = {
   PaymentVerified:
     'The chain proved it. The price is owed to the caller until delivery; what arrived beyond it is owed to the wallet.',
   TokensBurned: 'The caller burned these tokens; they never were ours.',
-  BurnOwed: 'The caller sent the whole price, so this part of it is ours to burn.',
+  BurnOwed: 'The caller had sent the whole price, so this part of it is ours to burn.',
   ProofClaimed: 'A request began to be served for it.',
   AnswerStarted: 'The first piece of its answer was about to be sent.',
   AnswerBroken: 'The answer ended before it was whole; the caller may ask again.',

@@ -6,7 +6,7 @@ import { heldForCallerBaseUnits, type Settlement } from '../settlement.ts'
 import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits, optionalText, price, reference } from './fields.ts'
 
-/* A payment before its first attempt: sent by us, then proven by the chain. */
+/* A payment before its first attempt, sent by us, then proven by the chain; and its burn. */
 
 /** We put on record that we were about to send this transaction, before we sent it. */
 export interface PaymentSubmitted {
@@ -91,7 +91,10 @@ export const tokensBurned = defineEvent<TokensBurned>({
   ],
 })
 
-/** The payer sent the whole price and burned nothing: we owe the burn. */
+/**
+ * The payer sent the whole price and burned nothing: we owe the burn. Recorded with the delivery, so that a payment that bought
+ * nothing is owed back whole; releases up to 0028 recorded it with the verification.
+ */
 export interface BurnOwed {
   readonly kind: 'BurnOwed'
   readonly mint: Address

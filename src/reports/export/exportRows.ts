@@ -62,6 +62,7 @@ export interface PaymentRow {
   readonly attempts: number
   readonly fulfilledPosition: number | undefined
   readonly fulfilledAtMs: number | undefined
+  readonly isBurnOwed: boolean
 }
 
 /** Rows of one page, and the last position of the page. */
@@ -225,5 +226,6 @@ function outcomeOf(lifecycle: readonly LifecycleEvent[]) {
     attempts: lifecycle.filter(({ kind }) => kind === 'ProofClaimed').length,
     fulfilledPosition: fulfilled?.seq,
     fulfilledAtMs: fulfilled?.recordedAtMs,
+    isBurnOwed: lifecycle.some(({ kind }) => kind === 'BurnOwed'),
   }
 }

@@ -1,6 +1,5 @@
 import { isoTime } from '@tollbook/core/clock'
 import { formatDecimal } from '@tollbook/core/money'
-import type { Settlement } from '../../payment/settlement.ts'
 import { exportedShareColumn } from '../shareNames.ts'
 import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 
@@ -101,7 +100,7 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   { name: 'required_tokens', type: 'text', of: (row) => tokensOf(row, row.settlement.price.requiredBaseUnits) },
   { name: 'required_base_units', type: 'baseUnits', of: (row) => row.settlement.price.requiredBaseUnits },
   { name: 'burned_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.burnedBaseUnits) },
-  { name: 'burn_owed_base_units', type: 'baseUnits', of: (row) => standing(row, burnOwedBy(row.settlement)) },
+  { name: 'burn_owed_base_units', type: 'baseUnits', of: (row) => standing(row, burnOwedBy(row)) },
   { name: 'received_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.receivedBaseUnits) },
 ]
 
@@ -117,9 +116,9 @@ function shareColumn(name: string): Column<PaymentRow> {
   }
 }
 
-/** Part of the price that was received for burning instead of being burned inside the payment. */
-function burnOwedBy({ burnedBaseUnits, price }: Settlement): bigint {
-  return burnedBaseUnits < price.burnBaseUnits ? price.burnBaseUnits : 0n
+/** Part of the price that is burned after the delivery instead of inside the payment. */
+function burnOwedBy({ isBurnOwed, settlement }: PaymentRow): bigint {
+  return isBurnOwed ? settlement.price.burnBaseUnits : 0n
 }
 
 /** Tokens of a payment that the chain dropped were neither burned nor received. */

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import {
+  allocated,
+  blockTimeMs,
+  burn,
+  burnOwed,
+  exposed,
+  type Fields,
+  fulfilled,
+  notExposed,
+  over,
+  owed,
+  paid,
+  paidOwingBurn,
+  paidWhole,
+  price,
+  reference,
+  released,
+  type ReplayedLedger,
+  required,
+  served,
+  servedOwingBurn,
+  wallet,
+} from './replayedLedger.ts'
+
+/*
+ * The rules of the auditor for a payment of the whole price. The service owes its burn: from the delivery on, and in releases up to
+ * 0028 from the claim on.
+ */
+
+const { mint, endpoint } = price
+
+const delivered = ['RequestFulfilled', fulfilled] as const
+const shared = ['DistributionAllocated', allocated] as const
+const refund = (ledger: ReplayedLedger, baseUnits: number) =>
+  released(ledger)
+    .append(reference, ['PaymentFinalized', { slot: 100, ...notExposed }])
+    .append(reference, ['RefundDue', { wallet, mint, refundBaseUnits: String(baseUnits) }])
+const dropped = (ledger: ReplayedLedger, given: Fields) => {
+  const amounts = {
+    unearnedBaseUnits: '0',
+    lostBaseUnits: String(owed),
+    overpaidBaseUnits: String(over),
+    burnOwedBaseUnits: '0',
+  }
+  const reversed = { reason: 'absent', finalizedSlot: 500, wallet, endpoint, ...exposed, ...amounts, ...given }
+  return ledger.append(reference, ['PaymentReversed', reversed])
+}
+const undelivered = { lostBaseUnits: '0', ...notExposed }
+
+test('a payment of the whole price owes its burn from the delivery on, and to an earlier release from the claim on', () => {
+  for (const ledger of [servedOwingBurn(), served(paidOwingBurn())]) {
+    expect(ledger.findings()).toEqual([])
+    expect(ledger.balances()['Liabilities:BurnOwed']).toBe(-burn)
+    expect(ledger.balances()['Liabilities:Unearned']).toBeUndefined()
+  }
+})
+
+test('a payment of the whole price that bought nothing is owed back whole, unless its burn was owed already', () => {
+  expect(refund(paidWhole(), required).findings()).toEqual([])
+  expect(refund(paidOwingBurn(), owed).findings()).toEqual([])
+})
+
+test('a payment of the whole price that the chain drops takes back what it holds', () => {
+  const before = dropped(released(paidWhole()), { ...undelivered, unearnedBaseUnits: String(required) })
+  const claimedOwing = { ...undelivered, unearnedBaseUnits: String(owed), burnOwedBaseUnits: String(burn) }
+  const after = dropped(servedOwingBurn(), { burnOwedBaseUnits: String(burn) })
+  for (const ledger of [before, after, dropped(released(paidOwingBurn()), claimedOwing)]) {
+    expect(ledger.findings()).toEqual([])
+    expect(ledger.balances()['Liabilities:BurnOwed']).toBeUndefined()
+  }
+})
+
+test.each([
+  ['delivered without its burn', () => served(paidWhole()), ['append_incomplete', 4]],
+  ['owed twice with its delivery', () => paidWhole().append(reference, delivered, burns(), burns(), shared), twice(6)],
+  ['owed with its claim and with its delivery', () => servedOwingBurn(paidOwingBurn()), twice(6)],
+  ['owed outside its delivery', () => paidWhole().append(reference, burns()), twice(4)],
+  ['owed for a burn inside', () => servedOwingBurn(paid()), twice(6)],
+  ['owed to another amount', () => paidWhole().append(reference, delivered, burns('1'), shared), ['burn_differs', 5]],
+  [
+    'owed at another time than its delivery',
+    () => paidWhole().append(reference, [...delivered, blockTimeMs + 1], burns(), shared),
+    ['burn_differs', 5],
+  ],
+  ['refunded whole after its burn was owed', () => refund(paidOwingBurn(), required), ['refund_differs', 7]],
+  ['refunded without a burn that is not owed', () => refund(paidWhole(), owed), ['refund_differs', 6]],
+  [
+    'dropped with a burn that is not owed',
+    () =>
+      dropped(released(paidWhole()), {
+        ...undelivered,
+        unearnedBaseUnits: String(owed),
+        burnOwedBaseUnits: String(burn),
+      }),
+    ['reversal_differs', 5],
+  ],
+] as const)('a payment of the whole price %s is found', (_, ledger, finding) => {
+  expect(ledger().findings()).toContainEqual(finding)
+})
+
+function burns(owedBaseUnits = String(burn)): readonly [string, Fields] {
+  return ['BurnOwed', { ...burnOwed, owedBaseUnits }]
+}
+
+/** A `BurnOwed` that belongs to no event before it. */
+function twice(position: number): readonly ['lifecycle_impossible', number] {
+  return ['lifecycle_impossible', position]
+}
