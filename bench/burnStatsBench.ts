@@ -12,7 +12,7 @@ const read = ({ database }: SeededLedger) =>
 
 export const burnStatsBench: Bench = {
   name: 'burn-stats',
-  about: 'burn statistics of a long ledger against those of a short one, both seeded through ledger.append',
+  about: 'burn statistics of a long ledger against those of a short one, both seeded through ledger.append_batch',
   async run(options) {
     await using server = await startLedgerServer()
     const { rounds, payments, progress } = options
@@ -31,7 +31,7 @@ export const burnStatsBench: Bench = {
       }
       const value = median(ratios.map((round) => round.long / round.short))
       const what = `burn-stats at ${payments} payments ÷ at ${few}`
-      const detail = `${median(ratios.map((round) => round.long)).toFixed(2)} ms and ${median(ratios.map((round) => round.short)).toFixed(2)} ms a call, seeded by ledger.append in batches of ${seedBatch} over ${daysBack} days`
+      const detail = `${median(ratios.map((round) => round.long)).toFixed(2)} ms and ${median(ratios.map((round) => round.short)).toFixed(2)} ms a call, seeded by ledger.append_batch in batches of ${seedBatch} over ${daysBack} days`
       return [{ what, value, goal: { atMost: 1.2 }, detail }]
     } finally {
       await short.close()

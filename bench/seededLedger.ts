@@ -14,7 +14,7 @@ export const seedBatch = 500
 export const daysBack = 120
 const readsPerRound = 200
 
-/** A ledger of made-up claims, written by ledger.append. */
+/** A ledger of made-up claims, written by ledger.append_batch. */
 export interface SeededLedger {
   readonly database: Database
   /** Statistics for the planner, which autovacuum has made in an older database. */

@@ -8,7 +8,7 @@ returns void
 language plpgsql
 security definer
 set search_path = ''
--- As in ledger.append: a plan made while the tables were small would read all of them ever after.
+-- As in ledger.append_batch: a plan made while the tables were small would read all of them ever after.
 set enable_seqscan = off
 set jit = off
 as $$

@@ -1,5 +1,5 @@
 -- One stream per value of a setting of the ledger: `receipt-key#1`. The service records the first value at its first start;
--- later ones are the operator's, by ledger.change_setting. A number follows the one before it (ledger.append).
+-- later ones are the operator's, by ledger.change_setting. A number follows the one before it (ledger.append_batch).
 insert into ledger.kinds (kind, space, is_setting) values ('setting', 3, true)
 on conflict (kind) do update set space = excluded.space, is_setting = excluded.is_setting;
 

@@ -18,13 +18,13 @@ async function openHealth() {
 test('a schema whose append has another signature is found without an append', async () => {
   const { findProblem, admin } = await openHealth()
   expect(await findProblem()).toBeUndefined()
-  await admin.query('alter function ledger.append rename to append_2')
+  await admin.query('alter function ledger.append_batch rename to append_2')
   expect(await findProblem()).toMatch(/takes no appends of this release.*append/)
 })
 
 test('a missing right to append is found without an append', async () => {
   const { findProblem, admin } = await openHealth()
-  await admin.query('revoke execute on function ledger.append from tollbook_service')
+  await admin.query('revoke execute on function ledger.append_batch from tollbook_service')
   expect(await findProblem()).toMatch(/permission denied/)
 })
 

@@ -140,6 +140,7 @@ describe('least privilege: a member of tollbook_service', () => {
     expect(rows.map(({ name }) => name)).toEqual([
       'ledger.add_partitions',
       'ledger.append',
+      'ledger.append_batch',
       'ledger.end_notes',
       'ledger.find_bound_quote',
       'ledger.find_open_quote',

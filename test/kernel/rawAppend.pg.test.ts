@@ -12,7 +12,7 @@ import { callAppend, type ColumnName, columnNames, type Columns, type RawBatch, 
 import { claim, event, fulfil, move, newSignature, release } from './sampleItems.ts'
 
 /*
- * `ledger.append` alone, called with raw arrays, against the ledger in memory: whatever the columns say,
+ * `ledger.append_batch` alone, called with raw arrays, against the ledger in memory: whatever the columns say,
  * either the whole call is refused, or what was taken is what the model takes and the ledger is whole.
  */
 

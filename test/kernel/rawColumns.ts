@@ -3,7 +3,7 @@ import type { Item, ItemEvent } from '@tollbook/ledger/item'
 import type { QueryRunner } from '@tollbook/ledger/appendBatch'
 
 /*
- * The call of `ledger.append` as a hostile or broken client makes it: columns as plain arrays, without the queue, the
+ * The call of `ledger.append_batch` as a hostile or broken client makes it: columns as plain arrays, without the queue, the
  * batches and the assertions of packages/ledger. Written from the comment of sql/append.sql alone.
  */
 
@@ -157,7 +157,7 @@ function addEvent(columns: Record<ColumnName, Cell[]>, { event, bodies, number }
   }
 }
 
-const call = `select refusals, recorded_at as "recordedAt", first_position::int as "firstPosition" from ledger.append(${columnNames
+const call = `select refusals, recorded_at as "recordedAt", first_position::int as "firstPosition" from ledger.append_batch(${columnNames
   .map((name, n) => `${name} => $${n + 1}::${types[name]}[]`)
   .join(', ')}, bodies => $${columnNames.length + 1}, lane_epoch => $${columnNames.length + 2})`
 

@@ -10,7 +10,7 @@ import { claim, claimOwed, event, fulfil, mint, newSignature, payoutBody } from 
 
 /*
  * The functions of other roles than the service's. They make the postings from the body, and their steps are closed to
- * ledger.append.
+ * ledger.append_batch.
  */
 
 const { serviceUrl, adminUrl } = await createTestDatabase()

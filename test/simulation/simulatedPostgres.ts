@@ -134,7 +134,7 @@ export function createSimulatedPostgres(options: SimulatedPostgresOptions): Simu
 
 /** The first pattern that fits a statement answers it. */
 const answers: readonly (readonly [RegExp, Answer])[] = [
-  [/from ledger\.append\(/, append],
+  [/from ledger\.append_batch\(/, append],
   [/from ledger\.read\(/, ({ memory }, { values }) => readStream(memory, bytesOf(values[0]))],
   [
     /from ledger\.read_many\(/,

@@ -24,7 +24,7 @@ export async function openLedgerTime(admin: {
   }
 }
 
-// The owner of ledger.append executes it.
+// The owner of ledger.append_batch executes it.
 const givenTime = `
   create or replace function ledger.next_time(
     ledger_time timestamptz, clock_before timestamptz, out next_time timestamptz, out clock timestamptz)

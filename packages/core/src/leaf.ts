@@ -12,7 +12,7 @@ export interface LeafInput {
 
 /**
  * The entry of one event in the RFC 6962 tree: position and time of recording as 8-byte big-endian integers, then the
- * body. Everything else in the row is derived from these three. `ledger.append` computes the same in SQL.
+ * body. Everything else in the row is derived from these three. `ledger.append_batch` computes the same in SQL.
  */
 export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Array {
   assert(Number.isSafeInteger(position) && position > 0, 'positions count from 1')

@@ -1,5 +1,5 @@
 -- The service's entry point. Steps of other writers are refused here; they have separate functions and grants.
-create or replace function ledger.append(
+create or replace function ledger.append_batch(
   ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[],
   event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[],
   event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[],
@@ -29,4 +29,4 @@ begin
   leaf_hashes := appended.leaf_hashes;
 end
 $$;
-grant execute on function ledger.append to tollbook_service;
+grant execute on function ledger.append_batch to tollbook_service;

@@ -64,7 +64,7 @@ const laneEpochParameter = `lane_epoch => ledger.require_history(${historyParame
 export const appendCall = {
   name: 'ledger_append',
   text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes
-    from ledger.append(${[...parameters, laneEpochParameter].join(', ')})`,
+    from ledger.append_batch(${[...parameters, laneEpochParameter].join(', ')})`,
 }
 
 /** The parameters of `appendCall`, in its order. */

@@ -58,7 +58,7 @@ interface Memory extends MemoryLedgerOptions {
   clockAtMs: number
 }
 
-/** `ledger.append` without a database, for unit tests; the model that Postgres is compared with. */
+/** `ledger.append_batch` without a database, for unit tests; the model that Postgres is compared with. */
 export function createMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
   const memory: Memory = {
     ...options,
