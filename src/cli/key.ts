@@ -17,7 +17,8 @@ export function keyCommand(deps: CommandDeps): Command {
       verb: 'rotate',
       description: 'record the public key with which instances sign from a given time',
       argument: '<public-key>',
-      argumentDescription: 'its `x`, or a file with the JWK; of a private key only the public part is read',
+      argumentDescription:
+        'its `x` (after -- if it starts with a hyphen), or a file with the JWK; of a private key only the public part is read',
       read: readPublicKey,
     },
     more: [

@@ -91,6 +91,15 @@ test('a key is made, rotated to by its file, listed with the periods, and record
   expect(JSON.stringify(listed)).not.toContain('"d"')
 })
 
+test('a new key never looks like an option, and another that does is given after --', async () => {
+  // One Ed25519 key of 64 starts with a hyphen.
+  const created = Array.from({ length: 1_000 }, () => makeReceiptKey().x)
+  expect(created.filter((x) => x.startsWith('-'))).toEqual([])
+  const hyphened = `-${firstKey.x.slice(1)}`
+  const words = ['rotate', '--dry-run', '--valid-from', '20m', '--', hyphened]
+  expect(await run(keyCommand, ...words)).toMatchObject({ code: 0, complaint: '' })
+})
+
 test('a key of the past is not used again, and a change needs its lead', async () => {
   expect(await run(keyCommand, 'rotate', firstKey.x, '--yes')).toMatchObject({
     code: 4,

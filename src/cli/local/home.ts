@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { z } from 'zod'
+import { Bug } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
 import { enterableFolder, openFolder } from './homeFolder.ts'
@@ -67,8 +68,16 @@ async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
   return receiptKeyJson.parse(parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey()))))
 }
 
+// Each key is rejected with a probability of 1 in 64.
+const attemptsMax = 100
+
+/** Its public part is an argument of `tollbook key rotate`, so it must not start with the hyphen of an option. */
 export function makeReceiptKey(): ReceiptKey {
-  return receiptKeyJson.parse(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const key = receiptKeyJson.parse(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))
+    if (!key.x.startsWith('-')) return key
+  }
+  throw new Bug(`one of ${attemptsMax} keys does not start with a hyphen`)
 }
 
 async function readOrMake(file: string, make: () => string): Promise<string> {
