@@ -10,6 +10,7 @@ import { decideFinality } from '../../src/payment/finality.ts'
 import { mayUse } from '../../src/payment/payment.ts'
 import { transferBaseUnits } from '@tollbook/core/quote'
 import { newCustomer, sendAndConfirm } from '../chain/chainFixture.ts'
+import { openNonce, signWithNonce } from '../chain/durableNonce.ts'
 import { payment } from '../chain/fixtureTokens.ts'
 import { planForkedTable } from '../chain/lookupTable.ts'
 import { claimOf, fulfilmentOf } from '../store/samplePayment.ts'
@@ -280,6 +281,34 @@ test('of a reversed payment that landed after all the tokens are owed to their s
   await scanTransfers({ ...deps, terms: fixture.terms, settleAgeMs })
   expect(await stateOf(environment, settlement.reference)).toMatchObject({ phase: 'unmatched' })
   expect((await balances(environment))[`Liabilities:Unmatched:${settlement.wallet}`]).toBe(-owed)
+  expect((await balances(environment))['Assets:PaymentWallet']).toBe(await onChain(environment))
+})
+
+test('a payment with a durable nonce that lands after its reversal buys nothing more, and is owed to its sender once', async () => {
+  const settleAgeMs = 3_600_000
+  const customer = await newCustomer(fixture)
+  const nonce = await openNonce(fixture, customer.keypair)
+  const bytes = (await signWithNonce(fixture, nonce, payment(fixture, customer))).serialize()
+  const fork = fixture.chain.markFork()
+  const signature = await sendAndConfirm(fixture, bytes)
+  const settlement = await settlementOf(fixture, { signature, customer, terms: fixture.terms })
+  await serve(environment, settlement)
+  fixture.chain.dropFork(fork)
+  fixture.chain.advanceSlots(longAgo)
+  await round()
+  clock.advance(10_000)
+  await round()
+  expect(await stateOf(environment, settlement.reference)).toMatchObject({ phase: 'reversed' })
+  const unmatched = `Liabilities:Unmatched:${settlement.wallet}`
+  expect((await balances(environment))[unmatched], 'nothing is owed for tokens that have not arrived').toBeUndefined()
+
+  await sendAndConfirm(fixture, bytes)
+  const state = await stateOf(environment, settlement.reference)
+  expect(mayUse(state, orderFor({ customer, settlement }), clock.nowMs())).toMatchObject({ reason: 'payment_reversed' })
+  fixture.chain.advanceSlots(32)
+  clock.advance(settleAgeMs + 1_000)
+  for (const _again of [1, 2]) await scanTransfers({ ...deps, terms: fixture.terms, settleAgeMs })
+  expect((await balances(environment))[unmatched]).toBe(-owed)
   expect((await balances(environment))['Assets:PaymentWallet']).toBe(await onChain(environment))
 })
 

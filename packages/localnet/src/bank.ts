@@ -9,6 +9,7 @@ import { type BankState, bankStateAt } from './bankState.ts'
 import { byteKey } from './byteKey.ts'
 import { type ChainStore, type OpenedChain, openMemoryStore } from './chainStore.ts'
 import type { ChainTransaction } from './chainTransaction.ts'
+import { namesStoredNonce } from './durableNonce.ts'
 import type { ExecutionOutcome } from './executionOutcome.ts'
 import { type Faucet, createFaucet } from './faucet.ts'
 import type { History } from './history.ts'
@@ -54,6 +55,8 @@ export interface BankDeps {
   readonly clock: Clock
   /** Origin of the bank that this one branches off. */
   readonly origin?: BankOrigin
+  /** Mainnet's number by default. */
+  readonly slotsPerEpoch?: number
 }
 
 /** Start of a branch: the engine's state, older states of accounts and the times of the slots before. */
@@ -72,8 +75,8 @@ export interface SimulateOptions {
 /** Largest lag of a node. States of accounts are stored for this many slots, plus those until finality. */
 export const lagSlotsMax = 512
 
-/** Mainnet's number: two days of slots. No local chain will live to see its second epoch. */
-const slotsPerEpoch = 432_000
+/** Two days of slots. Few local chains live to see their second epoch. */
+const mainnetSlotsPerEpoch = 432_000
 
 /**
  * The chain itself: one line of slots over one engine, with everything that landed. It knows nothing of JSON and
@@ -84,7 +87,7 @@ export class Bank {
   readonly slots: Slots
   readonly history: History
   readonly tokenAccounts = new TokenAccountIndex()
-  readonly slotsPerEpoch = slotsPerEpoch
+  readonly slotsPerEpoch: number
   #svm: Svm
   readonly #store: ChainStore
   readonly #clock: Clock
@@ -98,7 +101,8 @@ export class Bank {
   /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so they are set only before a read. */
   #engineSlot = 0
 
-  constructor({ opened: { store, restored }, clock, origin }: BankDeps) {
+  constructor({ opened: { store, restored }, clock, origin, slotsPerEpoch = mainnetSlotsPerEpoch }: BankDeps) {
+    this.slotsPerEpoch = slotsPerEpoch
     this.genesis = restored.genesis
     this.slots = new Slots(restored.slot, restored.branches)
     this.history = restored.history
@@ -153,7 +157,8 @@ export class Bank {
     const landedSlot = this.history.slotOfMessage(transaction.messageBytes)
     if (landedSlot !== undefined && landedSlot <= slot) return 'AlreadyProcessed'
     const blockhash = encodeBase58(transaction.message.recentBlockhash)
-    return this.slots.isBlockhashValid(blockhash, slot) ? undefined : 'BlockhashNotFound'
+    if (this.slots.isBlockhashValid(blockhash, slot)) return undefined
+    return namesStoredNonce(transaction.message, this.stateAt(slot).account) ? undefined : 'BlockhashNotFound'
   }
 
   /** Executes with signatures checked and keeps nothing: what a node does before it passes a transaction on. */
@@ -260,7 +265,8 @@ export class Bank {
       older: this.#older.copy(),
       slotTimes: new Map(this.#slotTimes),
     }
-    return new Bank({ opened: { store, restored }, clock: this.#clock, origin })
+    const { slotsPerEpoch } = this
+    return new Bank({ opened: { store, restored }, clock: this.#clock, origin, slotsPerEpoch })
   }
 
   /** `before`: the writable accounts by their position among the keys. */
@@ -347,7 +353,7 @@ export class Bank {
   }
 
   #epochs(): { readonly slotsPerEpoch: number; readonly startedAtSeconds: number } {
-    return { slotsPerEpoch, startedAtSeconds: this.genesis.createdAtSeconds }
+    return { slotsPerEpoch: this.slotsPerEpoch, startedAtSeconds: this.genesis.createdAtSeconds }
   }
 }
 

@@ -26,6 +26,8 @@ export interface LocalChainOptions {
    * there is one node that shows the newest state at every commitment. Node N listens 2 N ports after the first.
    */
   readonly nodes?: readonly NodeBehaviour[]
+  /** 432,000 as on mainnet. */
+  readonly slotsPerEpoch?: number
   readonly log?: Log
   readonly clock?: Clock
 }
@@ -85,8 +87,8 @@ interface Served extends LocalChainOptions {
 }
 
 async function serve(options: Served, opened: OpenedChain): Promise<LocalChain> {
-  const { log, clock, slotMs = defaultSlotMs } = options
-  const bank = new Bank({ opened, clock })
+  const { log, clock, slotMs = defaultSlotMs, slotsPerEpoch } = options
+  const bank = new Bank({ opened, clock, ...(slotsPerEpoch === undefined ? {} : { slotsPerEpoch }) })
   const servers = await startNodes(options, bank)
   const timer = slotMs === 0 ? undefined : startSlotTimer({ slotMs, advance: () => bank.advanceSlots(1), clock, log })
   const close = async (): Promise<void> => {

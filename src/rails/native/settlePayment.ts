@@ -89,7 +89,7 @@ async function settleTransaction(
   limits: SettleLimits,
   question: TransactionQuestion,
 ): Promise<Verdict> {
-  const { proof, order } = question
+  const { proof, order, transaction } = question
   const submission = await submitTransaction(deps, question)
   if (isRefusal(submission)) return submission
   const { isSent } = submission
@@ -98,7 +98,9 @@ async function settleTransaction(
 
   // It was looked for and was not there. Only now, whether it can still land.
   const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
-  const last = await find(deps, question, { bound: lower(bound, submission.bound) })
+  // A durable nonce does not expire with any block.
+  const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submission.bound) }
+  const last = await find(deps, question, options)
   if (last.kind === 'found') return judgeRecord(deps, limits, { ...question, record: last.record })
   return last.kind === 'proven_absent' ? refuseAbsent(last) : refusePending(last, isSent)
 }

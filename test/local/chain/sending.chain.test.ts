@@ -1,6 +1,7 @@
 import { ComputeBudgetProgram, Keypair, SendTransactionError, SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { encodeBase58 } from '@tollbook/core/base58'
+import { advanceOf, openNonce, signWithNonce } from '../../chain/durableNonce.ts'
 import { type TestChain, call, fundedKeypair, memo, openChain } from './testChain.ts'
 
 const poorLamports = 1_000_000_000_000_000
@@ -148,23 +149,36 @@ test.each([true, false])('a wrong signature is refused, skipPreflight %s', async
   expect(await target.connection.getBalance(payer.publicKey)).toBe(10_000_000_000)
 })
 
-test('a durable nonce transaction is refused and the error says that it is one', async () => {
+test('a transaction with a durable nonce lands once, however long after it was signed, and again after a dropped fork', async () => {
+  const target = await openChain()
+  const { chain, connection } = target
+  const payer = await fundedKeypair(target)
+  const nonce = await openNonce(target, payer)
+  const transaction = await signWithNonce(target, nonce, [memo('later')])
+  const rival = await signWithNonce(target, nonce, [memo('instead')])
+  chain.advanceSlots(1_000)
+  const fork = chain.markFork()
+
+  const signature = await connection.sendRawTransaction(transaction.serialize())
+  chain.advanceSlots(1)
+  expect((await connection.getSignatureStatus(signature)).value).toMatchObject({ err: null })
+  await expect(connection.sendRawTransaction(transaction.serialize())).rejects.toThrow('already been processed')
+  await expect(connection.sendRawTransaction(rival.serialize())).rejects.toThrow('Blockhash not found')
+
+  chain.dropFork(fork)
+  chain.advanceSlots(1_000)
+  expect(await connection.sendRawTransaction(transaction.serialize())).toBe(signature)
+})
+
+test('a nonce that no account stores is refused as an unknown blockhash', async () => {
   const target = await openChain()
   const payer = await fundedKeypair(target)
-  const nonce = Keypair.generate()
-  const transaction = new Transaction({
-    feePayer: payer.publicKey,
-    nonceInfo: {
-      nonce: Keypair.generate().publicKey.toBase58(),
-      nonceInstruction: SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: payer.publicKey }),
-    },
-    minContextSlot: 0,
-  }).add(memo('later'))
+  const nonce = await openNonce(target, payer)
+  const transaction = new Transaction().add(advanceOf(nonce), memo('later'))
+  transaction.recentBlockhash = nonce.account.toBase58()
   transaction.sign(payer)
 
-  const failure = await target.connection.sendRawTransaction(transaction.serialize()).catch((error: unknown) => error)
-
-  expect(String(failure)).toContain('the local chain does not support durable nonces')
+  await expect(target.connection.sendRawTransaction(transaction.serialize())).rejects.toThrow('Blockhash not found')
 })
 
 test('a transaction of 1,233 bytes is refused', async () => {

@@ -6,7 +6,6 @@ import type { ResolvedTransaction } from '../accountKeys.ts'
 import type { ChainNode } from '../chainNode.ts'
 import type { ChainTransaction } from '../chainTransaction.ts'
 import type { ExecutionOutcome } from '../executionOutcome.ts'
-import { programNameOf } from '../programs.ts'
 import { RpcError, invalidParams, rpcErrorCodes } from '../rpcError.ts'
 import {
   type RpcMethods,
@@ -58,7 +57,6 @@ function send(node: ChainNode, transaction: ChainTransaction, options: SendOptio
   const signature = encodeBase58(assertPresent(transaction.signatures[0], 'the reader insists on a signature'))
   const { bank } = node
   const refusal = bank.refusal(transaction, bank.slots.current)
-  if (refusal === 'BlockhashNotFound') refuseNonce(transaction)
   if (!options.skipPreflight) preflight(node, transaction, options.commitment)
   const resolved = resolveOrRefuse(node, transaction, options.commitment)
   // A node passes on what it gets; a duplicate or an expired transaction then comes to nothing.
@@ -92,15 +90,6 @@ export function signatureFailure(): RpcError {
   return new RpcError(rpcErrorCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }
 
-/** litesvm has no durable nonces, and its own error would be a misleading "blockhash not found". */
-function refuseNonce({ message }: ChainTransaction): void {
-  const [first] = message.instructions
-  const program = first === undefined ? undefined : message.staticKeys[first.programIndex]
-  if (first === undefined || program === undefined || programNameOf(program) !== 'system') return
-  if (Buffer.from(first.data).toString('hex') !== advanceNonceData) return
-  throw invalidParams('invalid transaction: the local chain does not support durable nonces; use a recent blockhash')
-}
-
 /** `data` is a simulation's answer; web3.js takes the logs from it for its `SendTransactionError`. */
 function preflightFailure(outcome: ExecutionOutcome): RpcError {
   const error = assertPresent(outcome.error, 'a failure has an error')
@@ -117,7 +106,5 @@ function preflightFailure(outcome: ExecutionOutcome): RpcError {
 }
 
 const nothingHappened = { logs: [], innerInstructions: [], unitsConsumed: 0n, returnData: undefined }
-/** System instruction 4 as a u32: AdvanceNonceAccount, which has to come first in a durable transaction. */
-const advanceNonceData = '04000000'
 /** A million SOL for each request. */
 const airdropLamportsMax = 1_000_000_000_000_000

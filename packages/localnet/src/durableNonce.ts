@@ -1,0 +1,36 @@
+import { sameBytes } from './byteKey.ts'
+import type { Message } from './chainTransaction.ts'
+import { programNameOf } from './programs.ts'
+import type { AccountState } from './svm.ts'
+
+/**
+ * Whether the transaction names a durable nonce in place of a blockhash: its first instruction advances a nonce account that
+ * stores this nonce. The engine checks the rest, such as the signature of the authority.
+ */
+export function namesStoredNonce(
+  { instructions, staticKeys, recentBlockhash }: Message,
+  account: (address: Uint8Array) => AccountState | undefined,
+): boolean {
+  const [first] = instructions
+  const program = first === undefined ? undefined : staticKeys[first.programIndex]
+  if (first === undefined || program === undefined || programNameOf(program) !== 'system') return false
+  if (!sameBytes(first.data.subarray(0, advanceNonce.length), advanceNonce)) return false
+  const address = staticKeys[first.accountIndexes[0] ?? staticKeys.length]
+  const nonce = address === undefined ? undefined : storedNonce(account(address))
+  return nonce !== undefined && sameBytes(nonce, recentBlockhash)
+}
+
+/** System instruction 4 as a u32: AdvanceNonceAccount. */
+const advanceNonce = Uint8Array.of(4, 0, 0, 0)
+
+/** Version 1 and state 1, both as a u32: the account is initialized and in the current format. */
+const initialized = Uint8Array.of(1, 0, 0, 0, 1, 0, 0, 0)
+const nonceAt = 40
+const nonceEnd = 72
+
+/** Undefined when the account does not store a nonce. */
+function storedNonce(state: AccountState | undefined): Uint8Array | undefined {
+  if (state === undefined || programNameOf(state.owner) !== 'system' || state.data.length < nonceEnd) return undefined
+  const isInitialized = sameBytes(state.data.subarray(0, initialized.length), initialized)
+  return isInitialized ? state.data.subarray(nonceAt, nonceEnd) : undefined
+}
