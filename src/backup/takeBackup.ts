@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises'
+import { access, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
 import {
@@ -42,7 +42,9 @@ export async function takeBackup(order: BackupOrder): Promise<TakenBackup> {
   const name = backupNameAt(order.nowMs)
   const unfinished = join(folder.path, `.${name}`)
   const path = join(folder.path, name)
+  await claimFolder(unfinished)
   try {
+    if (await exists(path)) throw new Fault(`${path} exists already: run the command again`, { retryable: true })
     await run(order, {
       program: toolPath(tools, 'pg_basebackup'),
       arguments: [
@@ -64,6 +66,27 @@ export async function takeBackup(order: BackupOrder): Promise<TakenBackup> {
   const removed = await removeOldBackups(folder, order.count)
   await removeOldWal(order)
   return { path, bytes: await bytesIn(path), removed }
+}
+
+/**
+ * Creates the folder, which must not exist: the command of another host may have begun in the same second, and each command removes
+ * its own folder in the end. A folder that a killed command left has the name of an earlier second.
+ */
+async function claimFolder(unfinished: string): Promise<void> {
+  try {
+    // The rights that Postgres requires of a data directory.
+    await mkdir(unfinished, { mode: 0o700 })
+  } catch (cause) {
+    if (!(await exists(unfinished))) throw cause
+    throw new Fault(`another backup is being written to ${unfinished}`, { cause, retryable: true })
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Compares every file with the manifest, and reads the write-ahead log where the programs of its version are there. */
