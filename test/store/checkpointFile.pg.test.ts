@@ -15,6 +15,7 @@ import { sealNext } from '../../src/store/sealer.ts'
 import { signOnce } from '../../src/store/signOnce.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { afterFile } from '../support/afterFile.ts'
+import { writeFileAtomically } from '../../src/store/writeFileAtomically.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import type { TestDatabase } from '../support/testDatabase.ts'
@@ -100,6 +101,15 @@ test('a checkpoint is written whole: to a temporary file and renamed over the on
   expect(await readFile(path, 'utf8')).toBe(noteOf(2))
   expect(await readdir(folder)).toEqual(['checkpoint'])
   await expect(storeCheckpointFile(join(folder, 'no', 'checkpoint'), noteOf(1))).rejects.toThrow(/CHECKPOINT_FILE/)
+})
+
+test('of several processes that write one file at once, none fails, and the file is whole', async () => {
+  const folder = await makeScratchDirectory()
+  const path = join(folder, 'anchor.json')
+  const texts = Array.from({ length: 12 }, (_, writer) => String(writer).repeat(100_000))
+  await Promise.all(texts.map((text) => writeFileAtomically(path, text, '--output')))
+  expect(texts).toContain(await readFile(path, 'utf8'))
+  expect(await readdir(folder)).toEqual(['anchor.json'])
 })
 
 const noteOf = (size: number, root = 'a') =>
