@@ -228,13 +228,14 @@ test('the CSV has the rows of the report, and its sums are those of the trial ba
   expect(rows.find((row) => row['account'] === 'Expenses:Burned')).toMatchObject({ closingDebitBaseUnits: burned })
 })
 
+function dump() {
+  const tables = ['payments', 'payouts', 'daily_totals', 'wallet_totals', 'payment_totals']
+  return Promise.all(
+    tables.map(async (table) => (await admin.query(`select t::text from reports.${table} t order by 1`)).rows),
+  )
+}
+
 test('a roll-up in one step, or after a reset, ends with the same rows as a roll-up in many steps', async () => {
-  const dump = async () => {
-    const tables = ['payments', 'payouts', 'daily_totals', 'wallet_totals', 'payment_totals']
-    return Promise.all(
-      tables.map(async (table) => (await admin.query(`select t::text from reports.${table} t order by 1`)).rows),
-    )
-  }
   const before = await dump()
   await owner.query('select reports.reset()')
   expect((await rowsOf('payments')).length).toBe(0)
@@ -253,6 +254,25 @@ test('sessions that roll up at the same time count nothing twice', async () => {
     await Promise.all(Array.from({ length: 4 }, () => rollUp(database, 20)))
   const { totals } = await readReport(database, asked('burns'))
   expect(totals).toMatchObject({ burnedBaseUnits: expected })
+})
+
+test('a session that is killed in the middle of a roll-up has counted nothing, and holds up no other', async () => {
+  const expected = await dump()
+  await owner.query('select reports.reset()')
+  for (let round = 0; round < 8; round++) {
+    const session = await openSessions(serviceUrl).connect()
+    session.on('error', () => undefined)
+    await session.query('begin')
+    await session.query('select reports.roll_up(20)')
+    expect(await rollUp(database, 20), 'another session rolls up').toBe(0)
+    const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await admin.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid])
+    session.release(true)
+    expect(await reportPosition(database)).toMatchObject({ position: round * 20 })
+    expect(await rollUp(database, 20)).toBe(20)
+  }
+  while ((await rollUp(database)) > 0);
+  expect(await dump()).toEqual(expected)
 })
 
 const reader = await makeMemberLogin(adminUrl, 'tollbook_reader')
