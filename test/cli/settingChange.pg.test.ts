@@ -124,6 +124,14 @@ test('of two operators who change a wallet at once, both are recorded, one after
   expect(versions.length).toBeGreaterThan(1)
 })
 
+test('of several operators who make the same change at once, one records it, and the others read that it is on record', async () => {
+  const before = await numberOf('payment-wallet')
+  const words = ['change', newWallet(), '--valid-from', '20m', '--yes']
+  const runs = await Promise.all(Array.from({ length: 6 }, () => run(walletCommand, ...words)))
+  expect(await numberOf('payment-wallet')).toBe(before + 1)
+  expect(runs.map(({ code, complaint }) => `${code} ${complaint}`)).toEqual(Array(6).fill('0 '))
+})
+
 test('a split is changed at once, in the form of SPLIT', async () => {
   const changed = await run(splitCommand, 'change', 'burn:30,provider:60,holders:10', '--overlap', '1h', '--yes')
   expect(changed.code).toBe(0)

@@ -83,3 +83,34 @@ test('a plan for holders is not paid while a signed transaction could pay the sh
   await payHolders(holders)
   expect(await onChain(environment)).toBe(before - (settlement.price.shares[1]?.baseUnits ?? 0n))
 })
+
+async function oweAgain(): Promise<void> {
+  await serve(environment, (await pay(environment)).settlement)
+  fixture.chain.advanceSlots(32)
+}
+
+/** Errors of those that were refused. */
+async function refusalsOf(works: readonly Promise<void>[]): Promise<readonly string[]> {
+  const outcomes = await Promise.allSettled(works)
+  return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : []))
+}
+
+test('of several processes that sign a part of one plan at once, one sends it', async () => {
+  await oweAgain()
+  const plan = await withoutTreasury()
+  const refusals = await refusalsOf(Array.from({ length: 6 }, () => recordSigned(plan)))
+  expect(refusals).toHaveLength(5)
+  for (const refusal of refusals) expect(refusal).toMatch(/was sent by another process|could still land/)
+  expire()
+})
+
+test('of several processes that pay one plan for holders at once, each line is paid once', async () => {
+  await oweAgain()
+  const before = await onChain(environment)
+  const plan = await planHolders()
+  const owed = plan.parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  const refusals = await refusalsOf(Array.from({ length: 4 }, () => payHolders(plan)))
+  for (const refusal of refusals) expect(refusal).toContain('another process pays this plan; let it finish')
+  await payHolders(plan)
+  expect(before - (await onChain(environment))).toBe(owed)
+})
