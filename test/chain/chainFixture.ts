@@ -62,6 +62,9 @@ export const decimals = 6
 /** 1 %, large enough that it is missed and small enough that the maximum does not matter. */
 export const transferFee = { basisPoints: 100, maximumBaseUnits: 1_000_000_000n }
 
+/** Short, so that a test can reach the epoch in which a scheduled transfer fee takes effect. */
+const slotsPerEpoch = 1_000
+
 /** Loops back what it is asked as an inner instruction. */
 export const relayAddress = new PublicKey(Buffer.alloc(32, 7))
 /** Does nothing, whatever it is asked. */
@@ -73,7 +76,7 @@ export async function openChainFixture(
   clock: Clock = systemClock,
   nodes?: readonly NodeBehaviour[],
 ): Promise<ChainFixture> {
-  const chain = await startLocalChain({ slotMs: 0, clock, ...(nodes === undefined ? {} : { nodes }) })
+  const chain = await startLocalChain({ slotMs: 0, clock, slotsPerEpoch, ...(nodes === undefined ? {} : { nodes }) })
   chain.addProgram(relayAddress.toBase58(), relayProgram)
   chain.addProgram(idleAddress.toBase58(), idleProgram)
   const connection = new Connection(chain.rpcUrl, { commitment: 'confirmed', wsEndpoint: chain.wsUrl })

@@ -193,7 +193,9 @@ export async function stateOf({ ledger }: LifecycleFixture, reference: PaymentRe
 }
 
 /** Balances by account, without those that are zero. Throws where they do not sum to zero. */
-export async function balances({ ledger }: LifecycleFixture): Promise<Readonly<Record<string, bigint>>> {
+export async function balances({
+  ledger,
+}: Pick<LifecycleFixture, 'ledger'>): Promise<Readonly<Record<string, bigint>>> {
   const all = await trialBalance(ledger.database)
   const sum = all.reduce((total, { baseUnits }) => total + baseUnits, 0n)
   if (sum !== 0n) throw new Error(`the trial balance is ${sum}`)
