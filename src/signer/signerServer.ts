@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { describeError, Fault } from '@tollbook/core/fault'
+import { describeError, errorCode, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import type { FeePayerSigner } from './feePayerSigner.ts'
 
@@ -13,7 +13,8 @@ export interface SignerServer {
 
 export interface SignerServerOptions {
   readonly socketPath: string
-  readonly signer: FeePayerSigner
+  /** Requests wait until it is open. */
+  readonly signer: Promise<FeePayerSigner>
   readonly log: Log
 }
 
@@ -22,19 +23,14 @@ const ownerAndGroup = 0o660
 const bodyBytesMax = 2_048
 const requestTimeoutMs = 5_000
 
-/** To be called before the journal is opened, which two signers would corrupt. */
-export async function claimSocket(socketPath: string): Promise<void> {
-  if (await isAnswering(socketPath))
-    throw new Fault(`another signer listens on ${socketPath}; stop it first, or set another SIGNER_SOCKET`, {
-      retryable: false,
-    })
-  await rm(socketPath, { force: true })
-}
-
-/** Listens on a Unix socket that only its owner and group may use. */
+/**
+ * Listens on a Unix socket that only its owner and group may use. To be called before the journal is opened, which two signers would
+ * corrupt: of several that start at once one can listen.
+ */
 export async function openSignerServer({ socketPath, signer, log }: SignerServerOptions): Promise<SignerServer> {
+  await removeStale(socketPath)
   const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
-    serve(signer, request).then(
+    serveWhenOpen(signer, request).then(
       ([status, body]) => send(response, status, body),
       (error: unknown) => {
         log.error({ event: 'signer_failed', error: describeError(error) })
@@ -43,7 +39,9 @@ export async function openSignerServer({ socketPath, signer, log }: SignerServer
     )
   })
   server.listen(socketPath)
-  await once(server, 'listening')
+  await once(server, 'listening').catch((error: unknown) => {
+    throw errorCode(error) === 'EADDRINUSE' ? inUse(socketPath) : error
+  })
   await chmod(socketPath, ownerAndGroup)
   return {
     async close() {
@@ -55,6 +53,10 @@ export async function openSignerServer({ socketPath, signer, log }: SignerServer
 }
 
 type Reply = readonly [status: number, body: object]
+
+async function serveWhenOpen(signer: Promise<FeePayerSigner>, request: IncomingMessage): Promise<Reply> {
+  return serve(await signer, request)
+}
 
 async function serve(signer: FeePayerSigner, request: IncomingMessage): Promise<Reply> {
   const { method, url = '' } = request
@@ -88,15 +90,22 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** A socket file without a listener is left over from a process that was killed. */
-async function isAnswering(socketPath: string): Promise<boolean> {
+/** A socket file without a listener is left over from a process that was killed. A missing one is not removed: another signer may create it now. */
+async function removeStale(socketPath: string): Promise<void> {
   const socket = connect(socketPath)
   try {
     await once(socket, 'connect')
-    return true
-  } catch {
-    return false
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') await rm(socketPath, { force: true })
+    return
   } finally {
     socket.destroy()
   }
+  throw inUse(socketPath)
+}
+
+function inUse(socketPath: string): Fault {
+  return new Fault(`another signer listens on ${socketPath}; stop it first, or set another SIGNER_SOCKET`, {
+    retryable: false,
+  })
 }

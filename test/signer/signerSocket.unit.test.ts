@@ -79,8 +79,24 @@ test('the socket is for its owner and group, and one signer holds it', async () 
   await signer.close()
 })
 
+test('of several signers that start at once one signs, the others say why not, and its budget survives a restart', async () => {
+  const options = await optionsIn(await makeScratchDirectory())
+  const starts = await Promise.allSettled(Array.from({ length: 4 }, () => openSigner(options)))
+  const reasons = starts.flatMap((start) => (start.status === 'rejected' ? [String(start.reason)] : []))
+  expect(reasons).toEqual(Array(3).fill(expect.stringContaining('another signer listens')))
+  const client = createSignerClient({ ...options, clock: systemClock })
+  const payment = newPayment()
+  const signature = await client.sign(payment)
+  for (const start of starts) if (start.status === 'fulfilled') await start.value.close()
+
+  const restarted = await openSigner(options)
+  expect(await client.find(payment.digest)).toBe(signature)
+  await restarted.close()
+})
+
 test('a damaged journal stops the signer, because its budget is not known', async () => {
   const options = await optionsIn(await makeScratchDirectory())
   await appendFile(options.journalFile, 'nonsense\n')
   await expect(openSigner(options)).rejects.toThrow('damaged in line 1')
+  await expect(stat(options.socketPath), 'and leaves no socket').rejects.toThrow('ENOENT')
 })
