@@ -1,8 +1,15 @@
 import { once } from 'node:events'
 
-/** Resolves on SIGTERM or Ctrl-C, or when the signal is aborted. */
+/** Resolves on SIGTERM or Ctrl-C, or when the signal is aborted. Nothing listens for them afterwards. */
 export async function untilStopped(lost?: AbortSignal): Promise<void> {
-  const reported = (['SIGTERM', 'SIGINT'] as const).map((signal) => once(process, signal))
-  const ended = lost === undefined ? [] : [lost.aborted ? Promise.resolve() : once(lost, 'abort')]
-  await Promise.race([...reported, ...ended])
+  if (lost?.aborted === true) return
+  const over = new AbortController()
+  const { signal } = over
+  const reported = (['SIGTERM', 'SIGINT'] as const).map((name) => once(process, name, { signal }))
+  const ended = lost === undefined ? [] : [once(lost, 'abort', { signal })]
+  try {
+    await Promise.race([...reported, ...ended])
+  } finally {
+    over.abort()
+  }
 }
