@@ -97,9 +97,9 @@ function theirs(given: Payment): VersionedTransaction {
   const creates = createAssociatedTokenAccountIdempotentInstruction(publicKey, to, wallet, mint, program)
   const sends = createTransferCheckedInstruction(from, mint, to, publicKey, given.sent, decimals, [], program)
   const instructions = [
-    memoOf(given.memo),
     ...(given.creates ? [creates] : []),
     createBurnCheckedInstruction(from, mint, publicKey, given.burned, decimals, [], program),
+    memoOf(given.memo),
     ...(given.sent > 0n ? [sends] : []),
   ]
   const message = new TransactionMessage({ payerKey: publicKey, recentBlockhash: given.blockhash, instructions })
