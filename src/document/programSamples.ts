@@ -117,8 +117,8 @@ source, _ = Pubkey.find_program_address([bytes(owner), bytes(program), bytes(min
 amount = lambda kind, units: bytes([kind]) + int(units).to_bytes(8, "little") + bytes([quote["decimals"]])
 writable, fixed, signer = (lambda it: AccountMeta(it, False, True)), (lambda it: AccountMeta(it, False, False)), AccountMeta(owner, True, False)
 instructions = [
-    Instruction(key("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"), quote["memo"].encode(), []),
     Instruction(program, amount(15, quote["burnBaseUnits"]), [writable(source), writable(mint), signer]),
+    Instruction(key("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"), quote["memo"].encode(), []),
     Instruction(program, amount(12, quote.get("transferWithFeeBaseUnits", quote["transferBaseUnits"])),
                 [writable(source), fixed(mint), writable(to), signer]),
 ]
