@@ -273,6 +273,14 @@ test('3g a burn that the balances do not show is not believed', () => {
   expect(verdictOf(judge({ ...good, balances: unmoved }, price))).toBe('burn_not_conserved')
 })
 
+test('3g one base unit of the burn that the balances do not show is enough for a refusal', () => {
+  const short = good.balances.map((balance) =>
+    balance.tokenAccount === walletAccount ? { ...balance, afterBaseUnits: balance.afterBaseUnits + 1n } : balance,
+  )
+
+  expect(verdictOf(judge({ ...good, balances: short }, price))).toBe('burn_not_conserved')
+})
+
 test("4d tokens in the payment account do not count when it is not the payment wallet's any more", () => {
   const balances = good.balances.map((balance) =>
     balance.tokenAccount === paymentTokenAccount ? { ...balance, ownersSeen: [paymentWallet, stranger] } : balance,
