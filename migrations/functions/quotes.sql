@@ -45,7 +45,7 @@ grant execute on function ledger.find_open_quote to tollbook_service;
 
 -- The quote that a payment with this memo pays. A memo is public once its payment is on chain, and a caller of the payment page
 -- chooses its own: several quotes may have it. The cheapest that was open when the payment landed counts, as for a payment
--- without a memo. If none was open, one that the payment may have been made for.
+-- without a memo. If none was open, another quote with the memo is returned: the payment then has the price of its day.
 create or replace function ledger.find_bound_quote(
   paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamptz, landed_slot bigint, grace interval)
 returns setof ledger.quotes
@@ -66,7 +66,7 @@ end
 $$;
 grant execute on function ledger.find_bound_quote to tollbook_service;
 
--- Called by the release before `find_bound_quote`.
+-- Called by releases up to 0028, which do not know `find_bound_quote`. The next release may drop it.
 create or replace function ledger.find_quote_by_memo(
   paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamptz)
 returns setof ledger.quotes

@@ -67,7 +67,7 @@ declare
   stream_id constant bytea := '\x01'::bytea || ledger.base58_bytes(substring(said ->> 'stream' from '^solana:(.*)$'));
   is_transfer constant boolean := said ->> 'kind' = 'TransferReceived';
   owed jsonb;
-  -- Of the price: burned by the payer, or owed to burn already. It is not held for the caller.
+  -- Part of the price that is not held for the caller: the payer burned it, or the ledger owes its burn already.
   burn numeric;
   booked record;
 begin

@@ -94,7 +94,7 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
     // Another job may have burned these debts since they were read, which is why this burn cannot be rehearsed.
     const { lastRound } = await ledger.readRounds(round.mint)
     if (lastRound >= round.round) return undefined
-    throw unrehearsed(deps.terms, rehearsed, { delegate: signed.signers[0], baseUnits })
+    throw rehearsalFault(deps.terms, rehearsed, { delegate: signed.signers[0], baseUnits })
   }
   const burn = {
     ...round,
@@ -111,7 +111,7 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
 }
 
 /** A burn that would fail is not recorded: the operator has to do something first. */
-function unrehearsed(
+function rehearsalFault(
   { paymentTokenAccount }: PaymentTerms,
   rehearsed: Exclude<Simulation, { outcome: 'would_succeed' }>,
   { delegate, baseUnits }: { readonly delegate: Address | undefined; readonly baseUnits: bigint },

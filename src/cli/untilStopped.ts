@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 
-/** Resolves on SIGTERM or Ctrl-C, or when the signal is aborted. Nothing listens for them afterwards. */
+/** Resolves on SIGTERM or Ctrl-C, or when the signal is aborted, and removes its listeners. */
 export async function untilStopped(lost?: AbortSignal): Promise<void> {
   if (lost?.aborted === true) return
   const over = new AbortController()

@@ -189,7 +189,10 @@ function cheapestOf(prices: readonly ListedPrice[]): ListedPrice | undefined {
 
 const quoteSearchMs = 24 * 60 * 60 * 1000
 
-/** The quote that the payment names by its memo, one that was open when it landed if there is one; else the newest that was. */
+/**
+ * The newest quote with the payment's memo that was open when it landed; if none was open, the newest with the memo. A payment
+ * without the memo of a quote gets the newest quote that was open when it landed.
+ */
 async function findQuote(
   { facts, ages }: ExplainDeps,
   {

@@ -92,7 +92,7 @@ export interface BoundQuoteQuestion extends OpenQuoteQuestion {
 }
 
 export interface RecordOptions {
-  /** Present when the memo is not of our making: other quotes may have it, of other instances too, so none is recalled from memory. */
+  /** The payer chose the memo, so quotes of this and other instances may share it. Such a quote is not stored in memory. */
   readonly sharesMemo?: true
 }
 

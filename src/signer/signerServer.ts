@@ -24,8 +24,8 @@ const bodyBytesMax = 2_048
 const requestTimeoutMs = 5_000
 
 /**
- * Listens on a Unix socket that only its owner and group may use. To be called before the journal is opened, which two signers would
- * corrupt: of several that start at once one can listen.
+ * Listens on a Unix socket that only its owner and group may use. The caller opens the journal afterwards, because two signers would
+ * corrupt it, and only one process can listen on the socket.
  */
 export async function openSignerServer({ socketPath, signer, log }: SignerServerOptions): Promise<SignerServer> {
   await removeStale(socketPath)
@@ -90,7 +90,7 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** A socket file without a listener is left over from a process that was killed. A missing one is not removed: another signer may create it now. */
+/** Removes the socket of a process that was killed. A missing one is left alone, because another signer may create it at this moment. */
 async function removeStale(socketPath: string): Promise<void> {
   const socket = connect(socketPath)
   try {

@@ -80,9 +80,9 @@ interface DebtRow {
  * Ends before the first payment that the chain could still drop: a burn cannot be taken back. Which payments are final is
  * read from the list of open work, so events that the list has not followed are left for the next round.
  *
- * The end is found by the beginnings of payments, and debts count by their own positions, which come later. No debt is skipped: all
- * events up to the end are committed, so a debt that is recorded afterwards lies behind it. None is burned before its payment is
- * final: a payment that could be dropped began before its debt, and the end lies before that.
+ * The end is the position before the first event of such a payment. A debt has the position of its `BurnOwed`, which is later.
+ * No debt is skipped: all events up to the end are committed, so a debt that is recorded afterwards has a later position.
+ * No debt is burned before its payment is final: the end lies before the first event of that payment, and so before its debt.
  */
 async function readDebts(database: Database, mint: Address, afterPosition: number): Promise<BurnDebts> {
   assert(afterPosition >= 0, 'positions are counted from 1')

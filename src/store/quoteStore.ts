@@ -74,7 +74,7 @@ export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQu
   return quoteOf(deps, rows[0])
 }
 
-/** A quote that was not open then comes only when none was. */
+/** Returns a quote that was not open at that moment only if no quote with the memo was. */
 export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, landedAtMs, landedSlot, graceMs } = question
   const { rows } = await readOrFault('the quote of a memo', () =>

@@ -113,7 +113,7 @@ export const attemptsMax = 8
 const firstWaitMs = 500
 const waitMaxMs = 30_000
 export const timeoutMs = 30_000
-// A node answers within a second; without a word for longer, the audit looks as if it hung itself.
+// A node answers within a second. After a longer silence a reader of the terminal takes the audit itself for hanging.
 export const slowMs = 5_000
 const answerBytesMax = 16 * 1024 * 1024
 
@@ -125,13 +125,13 @@ async function ask<T>(
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   let lastError: unknown
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    const onAnswer = reportSlowAnswer(deps, method)
+    const cancelReport = reportSlowAnswer(deps, method)
     try {
       return schema.parse(resultOf(await post(deps, body)))
     } catch (error) {
       lastError = error
     } finally {
-      onAnswer()
+      cancelReport()
     }
     if (attempt === attemptsMax) break
     deps.onTrouble?.({ kind: 'unusable', method })
@@ -147,7 +147,7 @@ async function post(deps: ChainNodeDeps, body: string): Promise<unknown> {
   return readJson(await deps.fetch(deps.rpcUrl, { method: 'POST', headers, body, signal }))
 }
 
-/** Reports the question unless the returned function is called in time. */
+/** Reports a slow answer after `slowMs`, unless the returned function is called before. */
 function reportSlowAnswer({ clock, onTrouble }: ChainNodeDeps, method: string): () => void {
   if (onTrouble === undefined) return () => undefined
   const answered = new AbortController()

@@ -7,14 +7,14 @@ import { describeShares } from './priceReader.ts'
 
 /* Events that one append writes together: the next one stands at the next position, and was recorded at the same time. */
 
-/** The event that has to stand at the next position, with the one that requires it. */
+/** An event of one of these kinds has to stand at the next position, because `first` requires it. */
 export interface ExpectedEvent {
   readonly first: PaymentEvent
   readonly kinds: readonly PaymentEvent['kind'][]
   readonly recorded: Recorded
 }
 
-/** Which event of the same payment has to follow at once; undefined where the append may end. */
+/** The event of the same payment that has to follow at once; undefined where the append may end. */
 export function expectedAfter(
   event: PaymentEvent,
   payment: AuditedPayment,

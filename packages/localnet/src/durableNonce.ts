@@ -25,6 +25,7 @@ const advanceNonce = Uint8Array.of(4, 0, 0, 0)
 
 /** Version 1 and state 1, both as a u32: the account is initialized and in the current format. */
 const initialized = Uint8Array.of(1, 0, 0, 0, 1, 0, 0, 0)
+// After version and state, the authority takes 32 bytes and the nonce the next 32.
 const nonceAt = 40
 const nonceEnd = 72
 

@@ -98,7 +98,7 @@ async function settleTransaction(
 
   // It was looked for and was not there. Only now, whether it can still land.
   const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
-  // A durable nonce does not expire with any block.
+  // A transaction with a durable nonce never expires, so no block height proves its absence.
   const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submission.bound) }
   const last = await find(deps, question, options)
   if (last.kind === 'found') return judgeRecord(deps, limits, { ...question, record: last.record })

@@ -10,7 +10,7 @@ export interface ListPriceDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   /** The price of an endpoint in the list of that number. */
   readonly findListed: (endpoint: string, priceList: number) => Promise<ListedPrice | undefined>
-  /** Time for which a price is good after its list was replaced, and by which a block may be dated before the offer. */
+  /** A price stays valid for this time after its list was replaced. The time of a block may be earlier than the offer by as much. */
   readonly priceHoldMs: number
   readonly nowMs: () => number
 }
@@ -20,7 +20,8 @@ export type PriceOfList = (priceList: number, question: PriceQuestion) => Promis
 
 /**
  * The price that the offer named, if its list was in force when the payment landed or not long before. Otherwise the price
- * in force at that moment, as for any late payer. The payer writes the number, so it must not name a lower price that came later.
+ * in force at that moment, as for any late payer. The payer writes the number of the list, so a list that came into force long
+ * after the payment landed is not accepted: its price may be lower.
  */
 export async function priceOfList(
   deps: ListPriceDeps,
