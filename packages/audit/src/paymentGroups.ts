@@ -113,5 +113,6 @@ function burnDiffers(
   if (deps.names.numberOf(event.endpoint) !== payment.endpoint) {
     return { code, message: `it was paid for ${deps.names.nameOf(payment.endpoint)}` }
   }
-  return event.effectiveAtMs === atMs ? undefined : { code, message: `it took effect at another time than ${atMs}` }
+  const isSameTime = event.effectiveAtMs === atMs
+  return isSameTime ? undefined : { code, message: 'it took effect at another time than the event that it belongs to' }
 }
