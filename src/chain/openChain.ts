@@ -6,9 +6,11 @@ import { readAddress } from '@tollbook/core/address'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { FinalityReader } from '../payment/finalityReader.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
+import type { TransferFee } from '@tollbook/core/transferFee'
 import { createNodeRegistry, type NodeRegistry, type NodeRegistryDeps } from './nodeRegistry.ts'
 import { defaultNodeLimits, type NodeLimits } from './nodeStanding.ts'
-import { readPaymentTerms } from './readPaymentTerms.ts'
+import { readPaymentTerms, type TermsReading, type TermsQuestion } from './readPaymentTerms.ts'
+import type { RpcClient } from './nodeClient.ts'
 import { createRpcClient } from './rpcClient.ts'
 import type { Commitment } from './commitment.ts'
 import { createSolanaChainReader } from './solanaChainReader.ts'
@@ -32,7 +34,7 @@ export interface Chain {
   readonly terms: PaymentTerms
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
-  /** Reads the terms again: a mint can change while we sell for it. */
+  /** Reads the terms again: a mint can change while we sell for it. `terms` has the new transfer fee from then on. */
   readTerms(): Promise<PaymentTerms>
 }
 
@@ -63,18 +65,47 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     throw new Fault(`${foreign.name} of SOLANA_RPC_URLS is on another network than the first`, { retryable: false })
   const deps = { nodes, log, clock, mint, commitment }
   const rpc = createRpcClient(deps)
-  const readTerms = () => readPaymentTerms(rpc, { mint, paymentWallet })
   const latestBlockhash = async () => {
     const { value } = await rpc.call('getLatestBlockhash', [{ commitment: 'confirmed' }], blockhashJson)
     return value
   }
+  const ofToken = await readLiveTerms({ rpc, log, question: { mint, paymentWallet } })
   return {
+    ...ofToken,
     nodes,
     clockSkewMaxMs: limits.clockSkewMaxMs,
-    terms: await readTerms().catch(nameSetting),
-    readTerms,
     reader: createSolanaChainReader(deps),
     finality: createSolanaFinalityReader(deps),
     latestBlockhash,
   }
+}
+
+interface LiveTermsDeps {
+  readonly rpc: RpcClient
+  readonly log: Log
+  readonly question: TermsQuestion
+}
+
+/**
+ * A raised fee is announced at least one epoch, some days, before it is in effect, and a reading counts it from then on. So a quote
+ * that states the lower fee expires before the higher one is in effect. A lower fee counts when it is in effect.
+ */
+async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pick<Chain, 'terms' | 'readTerms'>> {
+  const first = await readPaymentTerms(rpc, question).catch(nameSetting)
+  let { transferFee } = first
+  const live = ({ terms }: TermsReading): PaymentTerms => ({ ...terms, transferFee: () => transferFee })
+  return {
+    terms: live(first),
+    async readTerms() {
+      const found = await readPaymentTerms(rpc, question)
+      const [before, after] = [describeFee(transferFee), describeFee(found.transferFee)]
+      if (before !== after) log.warn({ event: 'transfer_fee_changed', before, after })
+      transferFee = found.transferFee
+      return live(found)
+    },
+  }
+}
+
+function describeFee(fee: TransferFee | undefined): string {
+  return fee === undefined ? 'none' : `${fee.basisPoints} basis points, at most ${fee.maximumBaseUnits} base units`
 }

@@ -66,8 +66,15 @@ const accountJson = z.object({
     .nullable(),
 })
 
-/** Reads once at start what payments are made in. Refuses a mint that payments cannot be proved with. */
-export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion): Promise<PaymentTerms> {
+/** The state of a mint when it was read. */
+export interface TermsReading {
+  readonly terms: Omit<PaymentTerms, 'transferFee'>
+  /** The highest fee that is in effect or announced. */
+  readonly transferFee: TransferFee | undefined
+}
+
+/** Reads the token of the payments. Refuses a mint that payments cannot be proved with. */
+export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion): Promise<TermsReading> {
   const options = { encoding: 'base64', commitment: 'confirmed' }
   const { value } = await rpc.call('getAccountInfo', [question.mint, options], accountJson)
   if (value === null) throw misconfigured(`TOKEN_MINT ${question.mint} does not exist on this chain`)
@@ -83,15 +90,14 @@ export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion):
   const wallet = new PublicKey(question.paymentWallet)
   const tokenAccount = getAssociatedTokenAddressSync(mint.address, wallet, true, program)
   const genesisHash = await rpc.call('getGenesisHash', [], z.string().min(32))
-  const transferFee = await readTransferFee(rpc, mint)
-  return {
+  const terms = {
     ...question,
     decimals: mint.decimals,
     tokenProgram: asAddress(program),
     paymentTokenAccount: asAddress(tokenAccount),
     network: `solana:${genesisHash.slice(0, 32)}`,
-    ...(transferFee === undefined ? {} : { transferFee }),
   }
+  return { terms, transferFee: await readTransferFee(rpc, mint) }
 }
 
 /** Token-2022 grows; what is not known here might let a transfer or a burn do something else than it says. */

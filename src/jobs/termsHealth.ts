@@ -10,16 +10,17 @@ export interface TermsHealth extends Repeated {
 export interface TermsHealthDeps extends RepeatDeps {
   /** As they were read at start. */
   readonly terms: PaymentTerms
-  /** Reads them from the chain again; throws when the mint has become one that payments cannot be proved with. */
+  /** Reads them from the chain again, and takes over another transfer fee; throws when the mint has become one that payments cannot be proved with. */
   readonly readTerms: () => Promise<PaymentTerms>
 }
 
-// A scheduled transfer fee takes two epochs, some days, to come into force; extensions that were there at start can be
-// turned on at once.
+// An announced transfer fee takes more than an epoch, some days, to come into effect; extensions that were there at start can
+// be turned on at once. Payers refuse a quote with a fee that was lowered until it is read.
 const everyMs = 10 * 60 * 1000
 
 /**
- * Reads the mint again at intervals. A change closes paid routes until the service is restarted with the new terms.
+ * Reads the mint again at intervals. A change, except of its transfer fee, closes paid routes until the service is restarted with
+ * the new terms.
  */
 export function startTermsHealth(deps: TermsHealthDeps): TermsHealth {
   let problem: string | undefined
@@ -47,11 +48,7 @@ async function findChange({ readTerms, terms }: TermsHealthDeps): Promise<string
   }
 }
 
-/** Two texts are equal when the terms are. Base units have no JSON, so they go as text. */
-function describe({ transferFee, ...terms }: PaymentTerms): string {
-  return JSON.stringify({
-    ...terms,
-    basisPoints: transferFee?.basisPoints,
-    maximum: transferFee?.maximumBaseUnits.toString(),
-  })
+/** Two texts are equal when the terms are. The transfer fee is a function, which JSON leaves out. */
+function describe(terms: PaymentTerms): string {
+  return JSON.stringify(terms)
 }

@@ -6,7 +6,7 @@ import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/ref
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
-/** Receiver of payments and accepted token. Read from the chain once at start. */
+/** Receiver of payments and accepted token. Read from the chain at start; only the transfer fee may change after it. */
 export interface PaymentTerms {
   readonly mint: Address
   readonly decimals: number
@@ -17,8 +17,8 @@ export interface PaymentTerms {
   readonly paymentTokenAccount: Address
   /** CAIP-2, `solana:` + the first 32 characters of the genesis hash. */
   readonly network: string
-  /** Present when the mint withholds a fee from each transfer. */
-  readonly transferFee?: TransferFee
+  /** The fee that the mint withholds from each transfer, as last read. Asked at each use. */
+  readonly transferFee?: () => TransferFee | undefined
   /** Present when the payer may send the whole price and burn nothing. The burn is then ours to make. */
   readonly burnMayBeOwed?: true
 }

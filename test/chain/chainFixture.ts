@@ -252,12 +252,14 @@ export function accountBytes(kind: MintKind): number {
 
 /** Amount to send so that this much arrives. */
 export function gross({ terms }: Pick<ChainFixture, 'terms'>, arrivingBaseUnits: bigint): bigint {
-  return terms.transferFee === undefined ? arrivingBaseUnits : sentForArrival(arrivingBaseUnits, terms.transferFee)
+  const fee = terms.transferFee?.()
+  return fee === undefined ? arrivingBaseUnits : sentForArrival(arrivingBaseUnits, fee)
 }
 
 /** Amount withheld from a sent amount. */
 export function withheld({ terms }: Pick<ChainFixture, 'terms'>, sentBaseUnits: bigint): bigint {
-  return terms.transferFee === undefined ? 0n : feeOf(sentBaseUnits, terms.transferFee)
+  const fee = terms.transferFee?.()
+  return fee === undefined ? 0n : feeOf(sentBaseUnits, fee)
 }
 
 /** Amount that has to arrive for the fixture's price. */

@@ -153,7 +153,7 @@ export function closeAccount(
   owner: PublicKey,
 ): readonly TransactionInstruction[] {
   const close = createCloseAccountInstruction(account, owner, owner, [], fixture.program)
-  return fixture.terms.transferFee === undefined ? [close] : [harvest(fixture, [account]), close]
+  return fixture.terms.transferFee?.() === undefined ? [close] : [harvest(fixture, [account]), close]
 }
 
 export function harvest(fixture: ChainFixture, accounts: readonly PublicKey[]): TransactionInstruction {

@@ -62,7 +62,7 @@ test('6d the terms name the program that owns the mint, its fee, and the network
   const { terms } = await open()
 
   expect(terms.tokenProgram).toBe(fixture.program.toBase58())
-  expect(terms.transferFee).toEqual(transferFee)
+  expect(terms.transferFee?.()).toEqual(transferFee)
   expect(terms.paymentTokenAccount).toBe(fixture.paymentAccount.toBase58())
   expect(terms.network).toBe(`solana:${fixture.chain.genesisHash.slice(0, 32)}`)
 })

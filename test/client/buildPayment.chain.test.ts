@@ -66,7 +66,8 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
 
   /** An offer of the server that reads its terms from this chain. */
   async function plan(): Promise<PaymentPlan> {
-    const { mint, network, tokenProgram, paymentWallet, paymentTokenAccount, transferFee } = server.terms
+    const { mint, network, tokenProgram, paymentWallet, paymentTokenAccount } = server.terms
+    const transferFee = server.terms.transferFee?.()
     const honest = makeQuote({ endpoint, nowMs: Date.now() })
     const fee =
       transferFee === undefined

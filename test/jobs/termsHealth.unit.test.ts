@@ -13,7 +13,7 @@ const terms: PaymentTerms = {
   paymentWallet: otherWallet,
   paymentTokenAccount: otherWallet,
   network: 'solana:test',
-  transferFee: { basisPoints: 100, maximumBaseUnits: 5_000n },
+  transferFee: () => ({ basisPoints: 100, maximumBaseUnits: 5_000n }),
 }
 
 async function problemAfter(readTerms: () => Promise<PaymentTerms>): Promise<string | undefined> {
@@ -29,9 +29,13 @@ test('terms that are as they were close nothing', async () => {
   expect(await problemAfter(() => Promise.resolve({ ...terms }))).toBeUndefined()
 })
 
-test('a raised transfer fee closes the paid routes: quotes by the old one would ask for too little', async () => {
-  const raised = { ...terms, transferFee: { basisPoints: 200, maximumBaseUnits: 5_000n } }
-  expect(await problemAfter(() => Promise.resolve(raised))).toMatch(/has changed/)
+test('a mint that was replaced closes the paid routes: prices are in the decimals of the old one', async () => {
+  expect(await problemAfter(() => Promise.resolve({ ...terms, decimals: 9 }))).toMatch(/has changed/)
+})
+
+test('another transfer fee closes nothing: it is asked for at each use', async () => {
+  const raised = { ...terms, transferFee: () => ({ basisPoints: 200, maximumBaseUnits: 5_000n }) }
+  expect(await problemAfter(() => Promise.resolve(raised))).toBeUndefined()
 })
 
 test('a mint that payments can no longer be proved with closes them with its reason', async () => {

@@ -4,7 +4,7 @@ import { randomToken } from '@tollbook/core/id'
 import { displayNumber } from '@tollbook/core/money'
 import { memoOfSecret } from '@tollbook/core/binding'
 import type { PaymentLedger, RecordOptions } from '../../payment/paymentLedger.ts'
-import { type Quote, transferBaseUnits } from '@tollbook/core/quote'
+import { type Price, type Quote, transferBaseUnits } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { sentForArrival } from '@tollbook/core/transferFee'
 import type { QuoteBody } from '@tollbook/core/wire'
@@ -54,8 +54,9 @@ export async function recordQuote(
 }
 
 /** Base units to send so that the transfer of the quote arrives whole. A transfer of nothing has no fee. */
-export function sentBaseUnits({ transferFee }: PaymentTerms, quote: Quote): bigint {
-  const transfer = transferBaseUnits(quote)
+export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
+  const transfer = transferBaseUnits(price)
+  const transferFee = terms.transferFee?.()
   return transferFee === undefined || transfer === 0n ? transfer : sentForArrival(transfer, transferFee)
 }
 
@@ -63,7 +64,7 @@ export function sentBaseUnits({ transferFee }: PaymentTerms, quote: Quote): bigi
 function membersOf({ terms, split }: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const transfer = transferBaseUnits(quote)
   // A price of one base unit is burned whole, and a transfer of nothing has no fee.
-  const hasFee = terms.transferFee !== undefined && transfer !== 0n
+  const hasFee = terms.transferFee?.() !== undefined && transfer !== 0n
   const fee = hasFee ? { transferWithFeeBaseUnits: sentBaseUnits(terms, quote).toString() } : {}
   return {
     distribution: distributionOf(split),

@@ -204,10 +204,11 @@ export function judgeEffects(
   const burned = sumOf(own.filter((movement) => movement.kind === 'burn'))
   if (burned < due.burnBaseUnits)
     return refuseProof('burn_insufficient', `burns ${burned}, required ${due.burnBaseUnits} base units`)
+  const transferFee = terms.transferFee?.()
   const arriving = own
     .filter((movement) => isPayment(movement, terms.paymentTokenAccount))
     .reduce((sum, { amountBaseUnits }) => {
-      return sum + amountBaseUnits - (terms.transferFee === undefined ? 0n : feeOf(amountBaseUnits, terms.transferFee))
+      return sum + amountBaseUnits - (transferFee === undefined ? 0n : feeOf(amountBaseUnits, transferFee))
     }, 0n)
   return arriving < due.transferBaseUnits
     ? refuseProof('transfer_insufficient', `transfers ${arriving}, required ${due.transferBaseUnits} base units`)

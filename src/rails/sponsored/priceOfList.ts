@@ -48,6 +48,7 @@ function chosen(price: ListedPrice): ChosenPrice {
 }
 
 /** Base units that the payer sends so that the whole price arrives, also where the mint withholds a fee. */
-export function amountToSend({ transferFee }: PaymentTerms, requiredBaseUnits: bigint): bigint {
+export function amountToSend(terms: PaymentTerms, requiredBaseUnits: bigint): bigint {
+  const transferFee = terms.transferFee?.()
   return transferFee === undefined ? requiredBaseUnits : sentForArrival(requiredBaseUnits, transferFee)
 }

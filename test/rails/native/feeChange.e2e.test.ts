@@ -1,12 +1,23 @@
 import { expect, test } from 'vitest'
 import { audit } from '@tollbook/audit/audit'
 import { systemClock } from '@tollbook/core/clock'
-import { feeOf } from '@tollbook/core/transferFee'
+import { feeOf, sentForArrival } from '@tollbook/core/transferFee'
 import { openChain } from '../../../src/chain/openChain.ts'
+import { startTermsHealth } from '../../../src/jobs/termsHealth.ts'
 import { scanTransfers } from '../../../src/jobs/transferScanJob.ts'
 import { postJson } from '../../../src/outbound/postJson.ts'
 import { silentLog } from '../../../src/primitives/log.ts'
-import { due, gross, newCustomer, sendAndConfirm, signedBy, transferFee } from '../../chain/chainFixture.ts'
+import { sentBaseUnits } from '../../../src/rails/native/challenge.ts'
+import { amountToSend } from '../../../src/rails/sponsored/priceOfList.ts'
+import {
+  due,
+  gross,
+  newCustomer,
+  openChainFixture,
+  sendAndConfirm,
+  signedBy,
+  transferFee,
+} from '../../chain/chainFixture.ts'
 import { reachLastSlotBefore, scheduleFee } from '../../chain/feeChange.ts'
 import { payment } from '../../chain/fixtureTokens.ts'
 import { answered } from '../../chain/tamperingNode.ts'
@@ -24,6 +35,7 @@ import {
 import { openInstance } from '../../store/instance.ts'
 import { afterFile } from '../../support/afterFile.ts'
 import { createTestDatabase } from '../../support/database.ts'
+import { steppedClock } from '../../support/steppedClock.ts'
 
 /*
  * The transfer fee of the mint changes at an epoch, after the service has read it: nothing is served for less than the price, and the
@@ -133,3 +145,38 @@ test('a served payment that lands again at a higher fee is reversed, what arrive
   expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
   expect(verdicts.chainTruth.status).toBe('holds')
 })
+
+for (const { change, basisPoints, announced } of [
+  { change: 'falls', basisPoints: 50, announced: transferFee },
+  { change: 'is given up', basisPoints: 0, announced: transferFee },
+  { change: 'rises', basisPoints: raised.basisPoints, announced: raised },
+]) {
+  test(`a fee that ${change} is quoted without a restart, never lower than what may be in effect, and paid routes stay open`, async () => {
+    const fixture = await openChainFixture(kind)
+    afterFile(() => fixture.chain.close())
+    const { mint: tokenMint, paymentWallet } = fixture.terms
+    const rpcUrls = [fixture.chain.rpcUrl]
+    const options = { rpcUrls, tokenMint, paymentWallet, commitment: 'confirmed', postJson, log: silentLog } as const
+    const { terms, readTerms } = await openChain(options)
+    const clock = steppedClock()
+    const health = startTermsHealth({ clock, log: silentLog, terms, readTerms })
+    afterFile(() => health.stop())
+    const transferred = due(fixture)
+    const price = { ...fixture.price, requiredBaseUnits: transferred, burnBaseUnits: 0n }
+    const quoted = () => [sentBaseUnits(terms, price), amountToSend(terms, transferred)]
+    const byFee = (fee: typeof transferFee) => Array.from({ length: 2 }, () => sentForArrival(transferred, fee))
+
+    await clock.step()
+    expect(quoted()).toEqual(byFee(transferFee))
+    await scheduleFee(fixture, basisPoints)
+    await clock.step()
+    expect([quoted(), health.problem()], 'announced').toEqual([byFee(announced), undefined])
+    await reachLastSlotBefore(fixture)
+    await clock.step()
+    expect([quoted(), health.problem()], 'last slot before').toEqual([byFee(announced), undefined])
+    // The epoch is read from a final block.
+    fixture.chain.advanceSlots(1 + 32)
+    await clock.step()
+    expect([quoted(), health.problem()], 'in effect').toEqual([byFee({ ...transferFee, basisPoints }), undefined])
+  })
+}
