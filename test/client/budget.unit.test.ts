@@ -41,13 +41,13 @@ test('the limit of a host counts each host alone, port included, at any time', (
   expect(scopeOf(() => budget.reserve(spending(100n, { host: 'a.example:8443' })))).toBe('fits')
 })
 
-test('what was spent before this process counts, and what is released counts no more', () => {
+test('spending by others counts, and what is released counts no more', () => {
   const budget = createBudget({ perRequest, total: { baseUnits: 100n } })
-  budget.count([spending(70n), spending(20n)])
-  const reservation = budget.reserve(spending(10n))
-  expect(scopeOf(() => budget.reserve(spending(1n)))).toBe('in total: 1 of 0')
+  const byOthers = [spending(70n), spending(20n)]
+  const reservation = budget.reserve(spending(10n), byOthers)
+  expect(scopeOf(() => budget.reserve(spending(1n), byOthers))).toBe('in total: 1 of 0')
   reservation.release()
-  expect(scopeOf(() => budget.reserve(spending(10n)))).toBe('fits')
+  expect(scopeOf(() => budget.reserve(spending(10n), byOthers))).toBe('fits')
   expect(() => reservation.release()).toThrow('released once')
 })
 

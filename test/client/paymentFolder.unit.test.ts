@@ -183,6 +183,35 @@ test('limits per day, per host and in total count what earlier processes signed,
   expect((await restart({ spendingLimit, clock: tomorrow })(url(crypto))).status).toBe(200)
 })
 
+test('two paying fetches that take turns on one folder share the limits', async () => {
+  const { restart, wallet, url } = await openRestartable()
+  for (const scope of ['perDay', 'perHost', 'total'] as const) {
+    const folder = join(await makeScratchDirectory(), 'payments')
+    const start = () =>
+      restart({
+        store: openPaymentFolder(folder),
+        spendingLimit: { perRequest: { usd: '0.05' }, [scope]: { usd: '0.05' } },
+      })
+    const [one, two] = [start(), start()]
+    for (const payingFetch of [one, two]) expect((await payingFetch(url(crypto))).status).toBe(200)
+    for (const payingFetch of [one, two])
+      expect(await rejectionOf(payingFetch(url(crypto))), scope).toMatchObject({ asked: '0.02', allowed: '0.01' })
+  }
+  expect(wallet.signed).toBe(6)
+})
+
+test('of paying fetches that sign at the same time on one folder, no more pay than the limit allows', async () => {
+  const { restart, folder, proofs, url } = await openRestartable()
+  const spendingLimit = { perRequest: { usd: '0.05' }, total: { usd: '0.05' } }
+  const buy = (n: number) => restart({ spendingLimit })(url(`/api/data/crypto?symbol=${n}`))
+  const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map(buy))
+  const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  expect(refusals.map((error) => error instanceof SpendingLimitExceeded)).toEqual([true, true, true])
+  expect(proofs()).toHaveLength(2)
+  expect(await paymentFiles(folder)).toEqual([])
+  expect(await openPaymentFolder(folder).spending()).toHaveLength(2)
+})
+
 test('base units of another mint do not count against a limit in base units', async () => {
   const { restart, folder, url } = await openRestartable()
   await restart()(url(crypto))

@@ -2,6 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import {
   type Allowance,
   type Cost,
+  type Excess,
   findExcess,
   remainingAllowance,
   readCeiling,
@@ -18,10 +19,13 @@ export interface Spending extends Cost {
 
 /** Amounts that were signed, against the spending limit. */
 export interface Budget {
-  /** Counts what was spent before this process. */
-  count(earlier: readonly Spending[]): void
-  /** Counts the payment as spent, or throws `SpendingLimitExceeded`. In one step, so that two requests cannot both fit. */
-  reserve(spending: Spending): Reservation
+  /**
+   * Counts the payment as spent, or throws `SpendingLimitExceeded`. In one step, so that two requests cannot both fit. `byOthers` counts
+   * for this payment only.
+   */
+  reserve(spending: Spending, byOthers?: readonly Spending[]): Reservation
+  /** The first limit that the payment exceeds after these, whatever else is reserved. */
+  findExcess(spending: Spending, earlier: readonly Spending[]): Excess | undefined
 }
 
 export interface Reservation {
@@ -38,18 +42,23 @@ interface Scope {
   readonly counts: (earlier: Spending, asked: Spending) => boolean
 }
 
-/** A budget in memory. `count` adds what an earlier process spent. */
+/** A budget in memory. */
 export function createBudget(limit: SpendingLimit): Budget {
   const scopes = scopesOf(limit)
   const spent = new Set<Spending>()
+  const findExcessAfter = (asked: Spending, spent: readonly Spending[]): Excess | undefined => {
+    for (const { name, allowed, counts } of scopes) {
+      const sum = sumOf(spent.filter((earlier) => counts(earlier, asked)))
+      const excess = findExcess(asked, remainingAllowance(allowed, sum), name)
+      if (excess !== undefined) return excess
+    }
+    return undefined
+  }
   return {
-    count: (earlier) => earlier.forEach((spending) => spent.add(spending)),
-    reserve(asked) {
-      for (const { name, allowed, counts } of scopes) {
-        const sum = sumOf([...spent].filter((earlier) => counts(earlier, asked)))
-        const excess = findExcess(asked, remainingAllowance(allowed, sum), name)
-        if (excess !== undefined) throw new SpendingLimitExceeded(excess)
-      }
+    findExcess: findExcessAfter,
+    reserve(asked, byOthers = []) {
+      const excess = findExcessAfter(asked, [...spent, ...byOthers])
+      if (excess !== undefined) throw new SpendingLimitExceeded(excess)
       // A separate object: the same one reserved twice counts twice.
       const spending = { ...asked }
       spent.add(spending)

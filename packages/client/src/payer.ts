@@ -11,6 +11,7 @@ import { defaultRetryLimits, type RetryLimits } from './presentPayment.ts'
 import { createRentGuard, type RentGuard } from './rentGuard.ts'
 import type { Fetch } from './solanaRpc.ts'
 import type { SpendingLimit } from './spendingLimit.ts'
+import { readStoredSpendings, type StoredSpendings } from './storedSpending.ts'
 import type { SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
 
 export interface PayingFetchOptions extends QuotePins {
@@ -39,8 +40,7 @@ export interface Payer {
   readonly wallet: PayerWallet
   readonly chain: PayerChain
   readonly budget: Budget
-  /** Reads what was spent before, once. */
-  readonly recallSpending: () => Promise<void>
+  readonly stored: StoredSpendings
   readonly open: OpenPayments
   readonly rent: RentGuard
   readonly form: ProofForm
@@ -71,7 +71,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     wallet,
     chain: connectPayerChain({ rpcUrl, fetch }),
     budget,
-    recallSpending: recallOnce(budget, options),
+    stored: readStoredSpendings(options.store, options.expectedMint),
     open: createOpenPayments(options.store),
     rent: createRentGuard(),
     form,
@@ -83,24 +83,4 @@ export function createPayer(options: PayingFetchOptions): Payer {
     fetch: (input, init) => fetch(input, init),
     clock,
   }
-}
-
-/** A limit in base units counts only payments in the expected mint. */
-function recallOnce(budget: Budget, { store, expectedMint }: PayingFetchOptions): () => Promise<void> {
-  let recalled: Promise<void> | undefined
-  const recall = async () => {
-    const earlier = (await store?.spending()) ?? []
-    budget.count(
-      earlier.map(({ mint, baseUnits, ...spending }) => ({
-        ...spending,
-        baseUnits: expectedMint === undefined || mint === expectedMint ? baseUnits : 0n,
-      })),
-    )
-  }
-  return () =>
-    (recalled ??= recall().catch((error: unknown) => {
-      // Without the spending nothing is signed. The next payment reads the store again, which may have recovered.
-      recalled = undefined
-      throw error
-    }))
 }

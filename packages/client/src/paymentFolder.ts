@@ -15,10 +15,14 @@ export interface PaymentFolder extends PaymentStore {
   pathOf(payment: PendingPayment): string
 }
 
-/** A folder is for one process at a time: two would not see each other's spending. */
+/**
+ * A folder is for one process at a time: two would present each other's open payments. Their spending limits hold together, because
+ * each line is appended whole and all of them read the same order.
+ */
 export function openPaymentFolder(folder: string): PaymentFolder {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
   const journal = join(folder, 'spending.jsonl')
+  const readSpending = openJournal(journal)
   return {
     pathOf,
     async keep(payment) {
@@ -34,7 +38,7 @@ export function openPaymentFolder(folder: string): PaymentFolder {
       if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
     },
     pending: () => readPending(folder),
-    spending: () => readSpending(journal),
+    spending: readSpending,
   }
 }
 
@@ -91,17 +95,28 @@ const journalLine = z.union([
   }),
 ])
 
-async function readSpending(journal: string): Promise<readonly StoredSpending[]> {
-  const text = (await unlessMissing(readFile(journal, 'utf8'))) ?? ''
-  const spendings = new Map<string, StoredSpending>()
-  // A line that a crash has cut has no closing brace. Its payment never left.
-  for (const line of text.split('\n').filter((line) => line.endsWith('}'))) {
-    const entry = readLine(line)
-    if (entry === undefined) throw new Fault(`${journal} is damaged at "${line.slice(0, 80)}"`, { retryable: false })
-    if ('notSent' in entry) spendings.delete(entry.notSent)
-    else spendings.set(entry.signature, entry)
+/** Reads the spending of a journal. Lines that were read before are not parsed again: it is read twice for each payment. */
+function openJournal(journal: string): () => Promise<readonly StoredSpending[]> {
+  let spendings = new Map<string, StoredSpending>()
+  let readBytes = 0
+  return async () => {
+    const bytes = (await unlessMissing(readFile(journal))) ?? Buffer.alloc(0)
+    if (bytes.length < readBytes) [spendings, readBytes] = [new Map(), 0]
+    // A line without its break is being written, and its payment has not left.
+    const end = bytes.lastIndexOf('\n') + 1
+    for (const line of bytes.toString('utf8', readBytes, end).split('\n')) countLine(journal, line, spendings)
+    readBytes = Math.max(readBytes, end)
+    return [...spendings.values()]
   }
-  return [...spendings.values()]
+}
+
+function countLine(journal: string, line: string, spendings: Map<string, StoredSpending>): void {
+  // A line that a crash has cut has no closing brace. Its payment never left.
+  if (!line.endsWith('}')) return
+  const entry = readLine(line)
+  if (entry === undefined) throw new Fault(`${journal} is damaged at "${line.slice(0, 80)}"`, { retryable: false })
+  if ('notSent' in entry) spendings.delete(entry.notSent)
+  else spendings.set(entry.signature, entry)
 }
 
 function readLine(line: string) {

@@ -12,7 +12,10 @@ export interface PaymentStore {
   close(payment: PendingPayment, outcome: PaymentOutcome): Promise<void>
   /** Payments that were kept and not closed. */
   pending(): Promise<readonly PendingPayment[]>
-  /** Everything kept and not closed as `not_sent`. */
+  /**
+   * Everything kept and not closed as `not_sent`, in the order in which it was kept, by any process. Read before each signature, and
+   * again before the signed payment leaves.
+   */
   spending(): Promise<readonly StoredSpending[]>
 }
 
@@ -20,6 +23,7 @@ export interface PaymentStore {
 export type PaymentOutcome = 'answered' | 'refused' | 'not_sent'
 
 export interface StoredSpending extends Spending {
+  readonly signature: string
   readonly mint: string
 }
 

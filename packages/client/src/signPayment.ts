@@ -1,10 +1,11 @@
 import { encodeBase64 } from '@tollbook/core/base64'
+import type { Spending } from './budget.ts'
 import type { SignedPayment } from './buildPayment.ts'
 import type { PayableRequest } from './payableRequest.ts'
 import type { Payer } from './payer.ts'
 import { PaymentNotSent } from './paymentError.ts'
 import type { PendingPayment } from './pendingPayment.ts'
-import type { Cost } from './spendingLimit.ts'
+import { type Cost, SpendingLimitExceeded } from './spendingLimit.ts'
 import { withinTime } from './timeLimit.ts'
 
 /** A payment as it is presented. */
@@ -28,15 +29,17 @@ export interface Purchase {
  */
 export async function signPayment(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
   const { cost, request } = purchase
-  await payer.recallSpending()
+  const byOthers = await payer.stored.byOthers()
   const { host } = new URL(request.content.url)
-  const reservation = payer.budget.reserve({ ...cost, host, atMs: payer.clock.nowMs() })
+  const spending = { ...cost, host, atMs: payer.clock.nowMs() }
+  const reservation = payer.budget.reserve(spending, byOthers)
   try {
     const payment = await sign(payer, purchase)
-    await record(payer, payment)
+    await record(payer, payment, spending)
     return payment
   } catch (cause) {
     reservation.release()
+    if (cause instanceof SpendingLimitExceeded) throw cause
     throw new PaymentNotSent(`it could not be signed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   }
 }
@@ -49,14 +52,27 @@ async function sign(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
 }
 
 /** The payment is on disk before it leaves, so that a crash loses nothing. */
-async function record(payer: Payer, payment: PendingPayment): Promise<void> {
+async function record(payer: Payer, payment: PendingPayment, spending: Spending): Promise<void> {
+  payer.stored.claim(payment.signature)
   await payer.open.keep(payment)
   try {
+    await requireStillAllowed(payer, payment, spending)
     await payer.onEvent({ kind: 'signed', payment })
   } catch (cause) {
     await payer.open.close(payment, 'not_sent')
     throw cause
   }
+}
+
+/**
+ * Other payers with this store may have signed since the budget was charged. The store is in one order for all of them, so those
+ * whose payments are first pay, and the others withdraw.
+ */
+async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, spending: Spending): Promise<void> {
+  const excess = payer.budget.findExcess(spending, await payer.stored.before(signature))
+  if (excess === undefined) return
+  const outcome = 'other payments of its store were signed first, and the signed payment was not sent'
+  throw new SpendingLimitExceeded(excess, outcome)
 }
 
 // Longer than any quote is meant to live.

@@ -29,7 +29,7 @@ export interface Cost {
 
 export const attoUsdScale = 18
 
-/** The quote asks for more than the payer allows. Nothing was signed. */
+/** The quote asks for more than the payer allows. Nothing was sent. */
 export class SpendingLimitExceeded extends Error {
   override readonly name = 'SpendingLimitExceeded'
   readonly scope: SpendingScope
@@ -37,10 +37,8 @@ export class SpendingLimitExceeded extends Error {
   readonly asked: string
   readonly allowed: string
 
-  constructor({ scope, unit, asked, allowed }: Excess) {
-    super(
-      `the quote asks ${asked} ${unit}, and the spending limit leaves ${allowed} ${unit} ${scope}; nothing was signed`,
-    )
+  constructor({ scope, unit, asked, allowed }: Excess, outcome = 'nothing was signed') {
+    super(`the quote asks ${asked} ${unit}, and the spending limit leaves ${allowed} ${unit} ${scope}; ${outcome}`)
     this.scope = scope
     this.unit = unit
     this.asked = asked

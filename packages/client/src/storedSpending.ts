@@ -1,0 +1,34 @@
+import type { Spending } from './budget.ts'
+import type { PaymentStore } from './paymentStore.ts'
+
+/** Spending of all payers that use a store, in this process or another. It is read again for each payment. */
+export interface StoredSpendings {
+  /** Payments of other payers and of earlier processes. Those of this payer are in its budget. */
+  byOthers(): Promise<readonly Spending[]>
+  /** Marks a payment as one of this payer, before it is stored. */
+  claim(signature: string): void
+  /** Payments that were stored before this one; all others if the store does not list it. */
+  before(signature: string): Promise<readonly Spending[]>
+}
+
+/** A limit in base units counts only payments in the expected mint. */
+export function readStoredSpendings(
+  store: PaymentStore | undefined,
+  expectedMint: string | undefined,
+): StoredSpendings {
+  const own = new Set<string>()
+  const read = async () =>
+    ((await store?.spending()) ?? []).map(({ mint, baseUnits, ...spending }) => ({
+      ...spending,
+      baseUnits: expectedMint === undefined || mint === expectedMint ? baseUnits : 0n,
+    }))
+  return {
+    byOthers: async () => (await read()).filter(({ signature }) => !own.has(signature)),
+    claim: (signature) => void own.add(signature),
+    async before(signature) {
+      const spendings = await read()
+      const place = spendings.findIndex((spending) => spending.signature === signature)
+      return place === -1 ? spendings : spendings.slice(0, place)
+    },
+  }
+}
