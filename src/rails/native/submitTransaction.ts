@@ -170,8 +170,8 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: P
 /** A simulated payment, judged by the same rules as a landed one before it is sent. */
 export interface RehearsedPayment {
   readonly effects: SimulatedEffects
-  readonly order: Order
-  readonly transaction: SignedTransaction
+  readonly order: Pick<Order, 'wallet'>
+  readonly transaction: Pick<SignedTransaction, 'signature' | 'signers' | 'bytes'>
   readonly price: Price
 }
 

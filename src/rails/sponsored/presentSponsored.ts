@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { assertNever } from '@tollbook/core/assert'
 import { bindSecret } from '@tollbook/core/binding'
+import type { Price } from '@tollbook/core/quote'
 import type { Clock } from '@tollbook/core/clock'
 import type { Signature } from '@tollbook/core/signature'
 import { refuseAbsent } from '../../payment/absence.ts'
@@ -11,6 +12,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, ProofRequest } from '../../paywall/rail.ts'
 import { landingNow } from '../native/choosePrice.ts'
+import { judgeEffects } from '../native/submitTransaction.ts'
 import type { FirstPresentations } from '../native/firstPresentation.ts'
 import type { NativeProof } from '../native/readProof.ts'
 import type { FeePayer } from './feePayer.ts'
@@ -87,7 +89,7 @@ async function coSign(deps: PresentDeps, payment: SponsoredPayment): Promise<CoS
   if (limited !== undefined) return limited
   const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true })
   if (rehearsed.outcome === 'unknown') return refuseUnrehearsed(deps, sponsored)
-  const flaw = judgeRehearsal(rehearsed)
+  const flaw = judgeRehearsal(rehearsed) ?? judgePayment(deps.terms, { sponsored, price, rehearsed })
   if (flaw !== undefined) return flaw
   const signature = await deps.feePayer.sign(sponsored)
   return isRefusal(signature) ? signature : { signature, rehearsed }
@@ -125,6 +127,28 @@ function judgeRehearsal(rehearsed: Rehearsed): Refusal | undefined {
     default:
       return assertNever(rehearsed)
   }
+}
+
+interface JudgedPayment {
+  readonly sponsored: SponsoredTransaction
+  readonly price: Price
+  readonly rehearsed: Rehearsed
+}
+
+/**
+ * The rules by which it will be settled, before it costs the fee payer anything. A payment from an account of another wallet, of which the
+ * payer is only a delegate, would move tokens and buy nothing.
+ */
+function judgePayment(terms: PaymentTerms, { sponsored, price, rehearsed }: JudgedPayment): Refusal | undefined {
+  if (rehearsed.outcome !== 'would_succeed') return undefined
+  const { payer, payerSignature, bytes } = sponsored
+  const transaction = { signature: payerSignature, signers: [payer], bytes }
+  return judgeEffects(owingBurn(terms), { effects: rehearsed.effects, order: { wallet: payer }, transaction, price })
+}
+
+/** The payer sends the whole price, and the burn is owed. */
+export function owingBurn(terms: PaymentTerms): PaymentTerms {
+  return { ...terms, burnMayBeOwed: true }
 }
 
 const unknownBlockhash =

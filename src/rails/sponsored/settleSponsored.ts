@@ -1,10 +1,10 @@
 import type { Refusal } from '@tollbook/core/refusal'
 import type { ChainReader } from '../../payment/chainReader.ts'
-import type { PaymentTerms, Settlement } from '../../payment/settlement.ts'
+import type { Settlement } from '../../payment/settlement.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
 import { settlePayment, type SettleDeps, type SettleLimits } from '../native/settlePayment.ts'
 import type { PriceOfList } from './priceOfList.ts'
-import type { SponsoredProof } from './presentSponsored.ts'
+import { owingBurn, type SponsoredProof } from './presentSponsored.ts'
 
 export interface SponsoredSettleDeps extends Omit<SettleDeps, 'choosePrice' | 'recallPrice'> {
   readonly priceOfList: PriceOfList
@@ -28,10 +28,6 @@ export function settleSponsored(
     limits,
     question,
   )
-}
-
-function owingBurn(terms: PaymentTerms): PaymentTerms {
-  return { ...terms, burnMayBeOwed: true }
 }
 
 /** The transaction was rehearsed before the fee payer signed, and its signature changes no effect. */

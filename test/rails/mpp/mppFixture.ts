@@ -1,12 +1,14 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { z } from 'zod'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { sha256Hex } from '@tollbook/core/digest'
 import { isRefusal } from '@tollbook/core/refusal'
 import { readSignature } from '@tollbook/core/signature'
 import { completeTransaction, readSponsored } from '../../../src/chain/sponsoredTransaction.ts'
 import type { Simulation } from '../../../src/payment/proof.ts'
+import type { PaymentTerms } from '../../../src/payment/settlement.ts'
+import type { SponsoredTransaction } from '../../../src/payment/sponsoredTransaction.ts'
 import type { Offer } from '../../../src/paywall/rail.ts'
 import { challenge } from '../../../src/rails/mpp/challenge.ts'
 import type { MppRailDeps } from '../../../src/rails/mpp/mppRail.ts'
@@ -19,11 +21,18 @@ import { partsOf, signPayment, sponsoredWallets, type TransferChange } from '../
 import { signerKey } from '../../support/feePayerKey.ts'
 
 const day = 24 * 60 * 60 * 1000
-const rehearsed: Simulation = {
-  outcome: 'would_succeed',
-  effects: { movements: [], memos: [], balances: undefined },
-  bound: { lastValidHeight: 100, basis: 'blockhash_accepted' },
+/** Rehearsal by a node that reports no balances: the transfer of the payer. */
+function rehearse({ payer, amountBaseUnits }: Transferred, terms: PaymentTerms): Simulation {
+  const { mint, tokenProgram, paymentTokenAccount: destination } = terms
+  const base = { tokenProgram, mint, authority: payer, amountBaseUnits }
+  return {
+    outcome: 'would_succeed',
+    effects: { movements: [{ ...base, kind: 'transfer', source: payer, destination }], memos: [], balances: undefined },
+    bound: { lastValidHeight: 100, basis: 'blockhash_accepted' },
+  }
 }
+
+type Transferred = Pick<SponsoredTransaction, 'payer' | 'amountBaseUnits'>
 
 export const challengeShape = z.object({
   id: z.string(),
@@ -57,15 +66,16 @@ export function openRailParts() {
     terms: wallets.terms,
   })
   const signed: string[] = []
+  const terms: PaymentTerms = {
+    ...wallets.terms,
+    decimals: 6,
+    tokenProgram: price.mint,
+    paymentTokenAccount: price.mint,
+    network: 'solana:x',
+  }
   const deps: MppRailDeps & PresentDeps = {
     clock,
-    terms: {
-      ...wallets.terms,
-      decimals: 6,
-      tokenProgram: price.mint,
-      paymentTokenAccount: price.mint,
-      network: 'solana:x',
-    },
+    terms,
     feePayer: {
       standing: () => Promise.resolve({ address: signer.address, whyClosed: undefined }),
       find: (digest) => Promise.resolve(readSignature(signer.find(digest) ?? '')),
@@ -79,7 +89,14 @@ export function openRailParts() {
     describe: () => ({ summary: 'A "QR" code \u2013 \\ as SVG' }),
     authenticate: (text) => sha256Hex(`key of the service ${text}`),
     priceOfList: () => Promise.resolve({ price: plain, priceList: price.priceList, quoteId: undefined }),
-    chain: { simulate: () => Promise.resolve(rehearsed), find: () => Promise.reject(new Error('not asked')) },
+    chain: {
+      simulate: (transaction) => {
+        const sponsored = readSponsored(transaction.bytes, { ...wallets.terms, feePayer: signer.address })
+        assert(typeof sponsored !== 'string', 'it was read before')
+        return Promise.resolve(rehearse(sponsored, terms))
+      },
+      find: () => Promise.reject(new Error('not asked')),
+    },
     first: { record: () => Promise.reject(new Error('not asked')) },
     readSponsored,
     completeTransaction,

@@ -1,4 +1,13 @@
-import { Keypair } from '@solana/web3.js'
+import { readFile } from 'node:fs/promises'
+import { createApproveInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token'
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  sendAndConfirmTransaction,
+  Transaction,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { decodePaymentResponseHeader, x402HTTPClient } from '@x402/fetch'
 import {
@@ -294,6 +303,31 @@ describe('a payment that is not one', () => {
     const response = await present(header)
     expect(response.status).toBe(402)
     expect(offerOf(response.headers).error).toBe('invalid_exact_svm_transaction_simulation_failed')
+  })
+
+  test("a delegate's payment from the token account of another wallet is refused before anything is signed", async () => {
+    const { service, tokenMint, signerOptions } = x402
+    const { demoWallet: owner, chain } = service
+    const delegate = Keypair.generate()
+    const accountOf = (wallet: Keypair) => getAssociatedTokenAddressSync(new PublicKey(tokenMint), wallet.publicKey)
+    const approval = createApproveInstruction(accountOf(owner), delegate.publicKey, owner.publicKey, 10n ** 12n)
+    const connection = new Connection(chain.rpcUrl, 'confirmed')
+    await sendAndConfirmTransaction(connection, new Transaction().add(approval), [owner])
+    const { payload } = await sign(delegate)
+    const header = withTransaction(payload, (bytes) => {
+      const transaction = VersionedTransaction.deserialize(bytes)
+      const keys = transaction.message.staticAccountKeys
+      keys[keys.findIndex((key) => key.equals(accountOf(delegate)))] = accountOf(owner)
+      transaction.sign([delegate])
+      return Buffer.from(transaction.serialize())
+    })
+    const signedBefore = await readFile(signerOptions.journalFile, 'utf8')
+
+    const response = await present(header)
+
+    expect(response.status).toBe(402)
+    expect(offerOf(response.headers).error).toBe('invalid_exact_svm_payload_amount_mismatch')
+    expect(await readFile(signerOptions.journalFile, 'utf8')).toBe(signedBefore)
   })
 })
 
