@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
+import { systemClock } from '@tollbook/core/clock'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { randomBytesOf } from '@tollbook/core/id'
 import { openPool } from '../kernel/openKernel.ts'
@@ -8,11 +10,26 @@ import { openTestService, type TestService } from '../support/testService.ts'
 
 const off = { RATE_LIMIT_PER_MINUTE: '0', QUOTES_PER_ADDRESS_MAX: '0', QUOTES_PER_WALLET_MAX: '0' }
 const waiting = { PROOF_LOOKUP_WAIT_MS: '20000' }
+
+/**
+ * Windows begin at multiples of their length since 1970. Returns a length whose present window has more than half left, so that none ends
+ * while the tests run.
+ */
+function windowOfHours(): number {
+  const nowSeconds = systemClock.nowMs() / 1000
+  // A second less moves the place in the window by a twenty-fifth.
+  const lengths = Array.from({ length: 1_000 }, (_, less) => 43_200 - less)
+  return assertPresent(
+    lengths.find((seconds) => nowSeconds % seconds < seconds / 2),
+    'some length fits',
+  )
+}
+
+const windowSeconds = windowOfHours()
 const small = {
   ...waiting,
   RATE_LIMIT_PER_MINUTE: '0',
-  // Windows of half a day, which do not end while the tests run.
-  QUOTE_TTL_SECONDS: '43200',
+  QUOTE_TTL_SECONDS: String(windowSeconds),
   QUOTES_PER_ADDRESS_MAX: '100',
   QUOTES_PER_WALLET_MAX: '4',
   // The strict instance has counted two of this client.
@@ -91,7 +108,8 @@ test('two instances count a client together, and neither counts probes and metri
     // The other instances of this file have windows of five minutes, whose count is below zero after a quote of another window was paid.
     const { rows } = await counted.query<{ quotes: number }>(
       `select coalesce(sum(requests), 0)::int as quotes from work.rate_counts
-       where limit_name = 'quotes' and time_window = floor(extract(epoch from now()) / 43200)`,
+       where limit_name = 'quotes' and time_window = floor(extract(epoch from now()) / $1::int)`,
+      [windowSeconds],
     )
     return (rows[0]?.quotes ?? 0) >= quotes
   }
