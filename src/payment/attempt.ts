@@ -11,7 +11,7 @@ import {
   type Verified,
 } from './payment.ts'
 import { refundEvent } from './refund.ts'
-import { owesBurn, type Settlement } from './settlement.ts'
+import { isPaidWhole, type Settlement } from './settlement.ts'
 
 /*
  * The steps of an attempt: it claims a payment, may stream its answer, and ends with or without a delivery. Pure, as
@@ -68,7 +68,7 @@ function firstClaim(command: ClaimCommand): PaymentDecision {
     events: [
       { kind: 'PaymentVerified', settlement },
       // A burn that is ours to make is owed from the delivery on: until then the whole price is held for the caller.
-      ...(owesBurn(settlement) ? [] : [burned]),
+      ...(isPaidWhole(settlement) ? [] : [burned]),
       claimEvent({ attempt: 0, settlement, isFinal: false }, command),
     ],
   }
@@ -137,7 +137,7 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
     step: 'payment.fulfil',
     events: [
       { kind: 'RequestFulfilled', attempt: live.attempt, ...command },
-      ...(owesBurn(live.settlement) && !live.isBurnOwed ? [owed] : []),
+      ...(isPaidWhole(live.settlement) && !live.isBurnOwed ? [owed] : []),
       { kind: 'DistributionAllocated', mint, parts: shares },
     ],
   }

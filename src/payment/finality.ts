@@ -5,7 +5,7 @@ import { endAttempt, exposureOf, failureEvent } from './attempt.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 import { mayTakeOver } from './lease.ts'
 import { refundEvent, undeliveredBaseUnits } from './refund.ts'
-import { heldForCallerBaseUnits, owesBurn } from './settlement.ts'
+import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 
 /*
  * Steps of a payment after its answer, decided on its state as the commands of `payment.ts` are. Undefined: not in this
@@ -68,7 +68,7 @@ function reversal(
     ...stillExposed(resting),
   }
   const burn = { kind: 'BurnReversed', mint, endpoint, burnedBaseUnits } as const
-  return { step: 'payment.reverse', events: owesBurn(settlement) ? [reversed] : [reversed, burn] }
+  return { step: 'payment.reverse', events: isPaidWhole(settlement) ? [reversed] : [reversed, burn] }
 }
 
 /** An attempt whose lease has ended is released, or exhausted when it was the last one. */

@@ -2,7 +2,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
 import { signatureOf } from './paymentReference.ts'
-import { owesBurn, type Settlement } from './settlement.ts'
+import { isPaidWhole, type Settlement } from './settlement.ts'
 
 /**
  * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone, so the receipt of
@@ -70,7 +70,7 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
     requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
     requiredBaseUnits: price.requiredBaseUnits.toString(),
     burned: settlement.burnedBaseUnits.toString(),
-    ...(owesBurn(settlement) ? { burnOwed: price.burnBaseUnits.toString() } : {}),
+    ...(isPaidWhole(settlement) ? { burnOwed: price.burnBaseUnits.toString() } : {}),
     distribution: Object.fromEntries(price.shares.map(({ account, baseUnits }) => [account, baseUnits.toString()])),
     ...(priceList === undefined || split === undefined ? {} : { priceList, split }),
     ledger: { position, leafHash },

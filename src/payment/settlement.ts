@@ -54,8 +54,8 @@ export interface SettlementEvidence {
   readonly transactionBase64: string | undefined
 }
 
-/** The payer sent the whole price, so that the burn is ours to make. */
-export function owesBurn({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
+/** The payer sent the whole price and burned nothing. The burn is ours to make, and owed with the delivery. */
+export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
   assert(
     burnedBaseUnits === 0n || burnedBaseUnits >= price.burnBaseUnits,
     'a payment burns all that its price asks, or nothing',
@@ -66,7 +66,7 @@ export function owesBurn({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 
 /** Received for this price and held for the caller until delivery. The rest of what arrived was paid by mistake. */
 export function heldForCallerBaseUnits(settlement: Settlement): bigint {
   const { price, receivedBaseUnits } = settlement
-  const heldBaseUnits = owesBurn(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
+  const heldBaseUnits = isPaidWhole(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
   assert(receivedBaseUnits >= heldBaseUnits, 'a settled payment received its price')
   return heldBaseUnits
 }
@@ -206,7 +206,7 @@ export function paysAsSettled(
   const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
   return allTerms
     .filter(({ mint }) => mint === price.mint)
-    .map((terms) => (owesBurn(settlement) ? { ...terms, burnMayBeOwed: true as const } : terms))
+    .map((terms) => (isPaidWhole(settlement) ? { ...terms, burnMayBeOwed: true as const } : terms))
     .map((terms) => settle({ record, wallet, price, terms }))
     .some(
       (found) =>

@@ -4,7 +4,7 @@ import { accounts, burnedFor, overpaidBy, shareOf } from '../../src/accounting/a
 import { createEventCodec } from '../../src/payment/eventCodec.ts'
 import { type AnyEvent, defineEvent } from '../../src/payment/events/eventDefinition.ts'
 import { ledgerCodec, type LedgerEvent } from '../../src/payment/events.ts'
-import { owesBurn, type Settlement } from '../../src/payment/settlement.ts'
+import { isPaidWhole, type Settlement } from '../../src/payment/settlement.ts'
 import { z } from 'zod'
 import { anyAddress, anyEvent, anyPrice, anySettlement } from '../store/arbitraryEvent.ts'
 import { balancesOf } from './balances.ts'
@@ -49,13 +49,13 @@ function verification(settlement: Settlement): readonly LedgerEvent[] {
   const { price, burnedBaseUnits } = settlement
   const { mint, endpoint } = price
   const burned = { kind: 'TokensBurned', mint, endpoint, burnedBaseUnits } as const
-  return [{ kind: 'PaymentVerified', settlement }, ...(owesBurn(settlement) ? [] : [burned])]
+  return [{ kind: 'PaymentVerified', settlement }, ...(isPaidWhole(settlement) ? [] : [burned])]
 }
 
 function delivery(settlement: Settlement): readonly LedgerEvent[] {
   const { mint, endpoint, shares, burnBaseUnits: owedBaseUnits } = settlement.price
   const owed = { kind: 'BurnOwed', mint, endpoint, owedBaseUnits } as const
-  return [...(owesBurn(settlement) ? [owed] : []), { kind: 'DistributionAllocated', mint, parts: shares }]
+  return [...(isPaidWhole(settlement) ? [owed] : []), { kind: 'DistributionAllocated', mint, parts: shares }]
 }
 
 test('I18: a delivered payment leaves nothing owed for it: burn and shares are what was required', () => {
@@ -66,7 +66,7 @@ test('I18: a delivered payment leaves nothing owed for it: burn and shares are w
       const events = [...verification(settlement), ...delivery(settlement)]
       expect(balanceOf(events, accounts.unearned)).toBe(0n)
       expect(balanceOf(events, accounts.paymentWallet)).toBe(receivedBaseUnits)
-      const isOwed = owesBurn(settlement)
+      const isOwed = isPaidWhole(settlement)
       expect(balanceOf(events, burnedFor(endpoint))).toBe(isOwed ? 0n : burnedBaseUnits)
       expect(balanceOf(events, accounts.burnOwed)).toBe(isOwed ? -burnBaseUnits : 0n)
       expect(shares.map(({ account }) => -balanceOf(events, shareOf(account)))).toEqual(

@@ -42,7 +42,11 @@ const reports = createReports(ledger.database, { mint: sampleMint, decimals: 6 }
 const keys = { kty: key.kty, crv: key.crv, x: key.x }
 
 const price = 3_000_000n
-const seed = (ageDays: number, end: 'finalized' | 'unmatched', { owesBurn = false, requiredBaseUnits = price } = {}) =>
+const seed = (
+  ageDays: number,
+  end: 'finalized' | 'unmatched',
+  { isPaidWhole = false, requiredBaseUnits = price } = {},
+) =>
   seedPayment(ledger, {
     wallet: sampleAddress(),
     endpoint: '/api/data/weather',
@@ -50,7 +54,7 @@ const seed = (ageDays: number, end: 'finalized' | 'unmatched', { owesBurn = fals
     overpaidBaseUnits: 7n,
     blockTimeMs: startMs - ageDays * dayMs,
     end,
-    owesBurn,
+    isPaidWhole,
   })
 
 await ledger.priceLists.publish({
@@ -60,7 +64,7 @@ await ledger.priceLists.publish({
   prices: [samplePrice('/api/data/weather', price)],
 })
 await seed(1, 'finalized')
-await seed(1, 'finalized', { owesBurn: true })
+await seed(1, 'finalized', { isPaidWhole: true })
 // Half the price of the token.
 await seed(1, 'finalized', { requiredBaseUnits: 2n * price })
 await seed(60, 'finalized')

@@ -21,11 +21,11 @@ const endpoints = ['/api/data/weather', '/api/data/crypto', '/api/tools/qrcode']
 export async function recordEveryOutcome(ledger: Ledger, admin: pg.Pool): Promise<void> {
   await publishPrices(ledger)
   for (const [index, end] of ends.entries())
-    for (const owesBurn of [false, true]) {
+    for (const isPaidWhole of [false, true]) {
       const endpoint = endpoints[index % endpoints.length] ?? endpoints[0]
       const amounts = { requiredBaseUnits: 10_000_000n + BigInt(index), overpaidBaseUnits: index % 2 === 0 ? 11n : 0n }
       const blockTimeMs = Date.parse('2026-11-20T23:59:54.000Z') + index * 1_000
-      await seedPayment(ledger, { wallet: sampleAddress(), endpoint, ...amounts, blockTimeMs, end, owesBurn })
+      await seedPayment(ledger, { wallet: sampleAddress(), endpoint, ...amounts, blockTimeMs, end, isPaidWhole })
     }
   await receiveWithoutSender(ledger)
   await recordPayout(admin, {

@@ -67,9 +67,9 @@ async function openLedger() {
   }
 }
 
-const settlementOf = (requiredBaseUnits: bigint, blockTimeMs: number, owesBurn = false) => {
+const settlementOf = (requiredBaseUnits: bigint, blockTimeMs: number, isPaidWhole = false) => {
   const price = samplePrice(endpoint, requiredBaseUnits)
-  const burnedBaseUnits = owesBurn ? 0n : price.burnBaseUnits
+  const burnedBaseUnits = isPaidWhole ? 0n : price.burnBaseUnits
   const receivedBaseUnits = price.requiredBaseUnits - burnedBaseUnits
   const evidence = sampleEvidence({ blockTimeMs })
   return sampleSettlement({ price, wallet: sampleAddress(), burnedBaseUnits, receivedBaseUnits, evidence })
@@ -87,7 +87,7 @@ const dropped: FinalVerdict = { kind: 'reversed', reason: 'absent', finalizedSlo
 interface StoryOptions {
   readonly requiredBaseUnits: bigint
   readonly blockTimeMs: number
-  readonly owesBurn: boolean
+  readonly isPaidWhole: boolean
   readonly isServed: boolean
   readonly isDropped: boolean
   /** From the payment to its end. */
@@ -95,8 +95,8 @@ interface StoryOptions {
 }
 
 /** Verified, answered or released, then final or dropped, and owed back when nothing was delivered. */
-function storyOf({ requiredBaseUnits, blockTimeMs, owesBurn, isServed, isDropped, laterMs }: StoryOptions) {
-  const settlement = settlementOf(requiredBaseUnits, blockTimeMs, owesBurn)
+function storyOf({ requiredBaseUnits, blockTimeMs, isPaidWhole, isServed, isDropped, laterMs }: StoryOptions) {
+  const settlement = settlementOf(requiredBaseUnits, blockTimeMs, isPaidWhole)
   const { change, attemptId } = claimOf(settlement, { nowMs: blockTimeMs, leaseMs: 20 * dayMs })
   const answer = (isServed ? fulfilmentOf : releaseOf)(settlement, { before: afterOf(change), attemptId })
   const end = { ...answer, nowMs: blockTimeMs + 500 }
@@ -113,11 +113,11 @@ const totalsOf = ({ statement }: SignedClosing) =>
 test('a reversal, a burn, a payout and a refund after the end of a month are movements of the next one', async () => {
   const { admin, append, closing, continues, time } = await openLedger()
   const blockTimeMs = at('2026-07-31T23:59')
-  const story = { requiredBaseUnits: 1_000n, blockTimeMs, owesBurn: false, isServed: true, isDropped: false }
+  const story = { requiredBaseUnits: 1_000n, blockTimeMs, isPaidWhole: false, isServed: true, isDropped: false }
   const laterMs = 5 * dayMs
   const [reversed, owing, refunded] = [
     storyOf({ ...story, isDropped: true, laterMs }),
-    storyOf({ ...story, requiredBaseUnits: 2_000n, owesBurn: true, laterMs }),
+    storyOf({ ...story, requiredBaseUnits: 2_000n, isPaidWhole: true, laterMs }),
     storyOf({ ...story, requiredBaseUnits: 4_000n, isServed: false, laterMs }),
   ]
   const inOrder = [reversed, owing, refunded].flat().toSorted((one, other) => one.nowMs - other.nowMs)
@@ -198,7 +198,7 @@ test('a burn that is owed by an answer of the next month is of that month, and t
 const anyStory = fc.record({
   requiredBaseUnits: fc.bigInt({ min: 10n, max: 10n ** 9n }),
   blockTimeMs: fc.integer({ min: 0, max: 75 * 24 }).map((hours) => at('2026-06-15T00:00') + hours * hourMs),
-  owesBurn: fc.boolean(),
+  isPaidWhole: fc.boolean(),
   isServed: fc.boolean(),
   isDropped: fc.boolean(),
   laterMs: fc.constantFrom(hourMs, 2 * dayMs, 40 * dayMs),

@@ -41,7 +41,7 @@ const seeded = fc.sample(
       .tuple(fc.integer({ min: 0, max: 20 }), fc.constantFrom(0, 1, 43_200_000, 86_399_999))
       .map(([day, ms]) => firstDayMs + day * 86_400_000 + ms),
     end: fc.constantFrom<SeededPayment['end']>(...ends, 'fulfilled', 'fulfilled', 'finalized'),
-    owesBurn: fc.constantFrom(false, false, true),
+    isPaidWhole: fc.constantFrom(false, false, true),
   }),
   { numRuns: 100, seed: 7 },
 )
@@ -203,7 +203,7 @@ test('liabilities are every balance under Liabilities, and refunds are those wit
 })
 
 test('a payment is shown with its events, entries and signed transaction; an unknown one is not', async () => {
-  const verified = seeded.findIndex(({ end, owesBurn }) => end === 'finalized' && !owesBurn)
+  const verified = seeded.findIndex(({ end, isPaidWhole }) => end === 'finalized' && !isPaidWhole)
   const reference = readReference(references[verified] ?? '')
   if (reference === undefined) throw new Error('a payment was seeded')
   expect(await paymentDetail(database, reference)).toMatchObject({

@@ -50,7 +50,7 @@ const payment = fc.record({
   overpaidBaseUnits: fc.bigInt({ min: 0n, max: 10n ** 6n }),
   blockTimeMs: fc.constantFrom(60, 31, 3, 1, 0).map((days) => startMs - days * dayMs),
   end: fc.constantFrom<SeededPayment['end']>(...ends, 'finalized'),
-  owesBurn: fc.boolean(),
+  isPaidWhole: fc.boolean(),
 })
 const rounds = fc.sample(fc.array(payment, { minLength: 3, maxLength: 8 }), { numRuns: 4, seed: 11 })
 
@@ -65,7 +65,7 @@ async function trade(payments: readonly SeededPayment[]): Promise<void> {
 }
 
 test('the statement of a running month has exactly the figures of its checkpoint, whatever was recorded after it', async () => {
-  const owed = { wallet: sampleAddress(), requiredBaseUnits: 10n ** 9n, overpaidBaseUnits: 1n, owesBurn: true }
+  const owed = { wallet: sampleAddress(), requiredBaseUnits: 10n ** 9n, overpaidBaseUnits: 1n, isPaidWhole: true }
   await trade([
     { ...owed, endpoint: '/api/data/weather', blockTimeMs: startMs - dayMs, end: 'finalized' },
     { ...owed, endpoint: '/api/data/weather', blockTimeMs: startMs, end: 'claimed' },

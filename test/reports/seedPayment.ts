@@ -27,7 +27,7 @@ export interface SeededPayment {
   readonly blockTimeMs: number
   readonly end: (typeof ends)[number]
   /** The payer sent the whole price, and the burn is owed. */
-  readonly owesBurn?: boolean
+  readonly isPaidWhole?: boolean
   /** Replaces the price of the endpoint. */
   readonly price?: Price
 }
@@ -62,11 +62,11 @@ function settlementOf({
   wallet,
   blockTimeMs,
   overpaidBaseUnits,
-  owesBurn = false,
+  isPaidWhole = false,
   ...given
 }: SeededPayment): Settlement {
   const price = given.price ?? samplePrice(given.endpoint, given.requiredBaseUnits)
-  const burnedBaseUnits = owesBurn ? 0n : price.burnBaseUnits
+  const burnedBaseUnits = isPaidWhole ? 0n : price.burnBaseUnits
   const receivedBaseUnits = price.requiredBaseUnits - burnedBaseUnits + overpaidBaseUnits
   const evidence = sampleEvidence({ blockTimeMs })
   return sampleSettlement({ price, wallet, evidence, burnedBaseUnits, receivedBaseUnits })

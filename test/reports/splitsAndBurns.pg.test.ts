@@ -158,10 +158,10 @@ describe('a burn that is owed', () => {
   const other = { ...price, endpoint: '/api/data/crypto' }
 
   test('is kept apart from burned tokens, in reports and statistics', async () => {
-    await pay({ price, end: 'finalized', owesBurn: true })
-    await pay({ price: other, end: 'finalized', owesBurn: true })
+    await pay({ price, end: 'finalized', isPaidWhole: true })
+    await pay({ price: other, end: 'finalized', isPaidWhole: true })
     await pay({ price, end: 'finalized' })
-    await pay({ price, end: 'reversed', owesBurn: true })
+    await pay({ price, end: 'reversed', isPaidWhole: true })
     expect((await read('burns', mint)).totals).toEqual({
       payments: 3,
       burnedBaseUnits: 300_000n,

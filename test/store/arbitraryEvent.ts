@@ -70,20 +70,20 @@ export const anySettlement: fc.Arbitrary<Settlement> = record({
   memo: optional(anyText),
   burnedMore: anyBaseUnits,
   overpaid: anyBaseUnits,
-  owesBurn: fc.boolean(),
+  isPaidWhole: fc.boolean(),
   evidence: record<SettlementEvidence>({
     kind: fc.constant('solana'),
     slot: fc.nat(),
     blockTimeMs: fc.nat().map((seconds) => seconds * 1000),
     transactionBase64: optional(fc.base64String({ maxLength: 64 })),
   }),
-}).map(({ burnedMore, overpaid, owesBurn, ...settlement }) => {
+}).map(({ burnedMore, overpaid, isPaidWhole, ...settlement }) => {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
   const atMost = (amount: bigint): bigint => (amount > u64Max ? u64Max : amount)
   return {
     ...settlement,
-    burnedBaseUnits: owesBurn ? 0n : atMost(burnBaseUnits + burnedMore),
-    receivedBaseUnits: atMost(requiredBaseUnits - (owesBurn ? 0n : burnBaseUnits) + overpaid),
+    burnedBaseUnits: isPaidWhole ? 0n : atMost(burnBaseUnits + burnedMore),
+    receivedBaseUnits: atMost(requiredBaseUnits - (isPaidWhole ? 0n : burnBaseUnits) + overpaid),
   }
 })
 

@@ -30,7 +30,7 @@ const story = fc.record({
   required: fc.oneof(fc.bigInt({ min: 1n, max: 5n }), fc.bigInt({ min: 1n, max: 10n ** 18n })),
   overpaid: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 10n ** 15n })),
   burnedMore: fc.bigInt({ min: 0n, max: 1_000n }),
-  owesBurn: fc.boolean(),
+  isPaidWhole: fc.boolean(),
   streams: fc.boolean(),
   hoursAgo: fc.nat(100),
   submitted: fc.boolean(),
@@ -49,8 +49,8 @@ async function live(story: Story, index: number): Promise<void> {
   const price = samplePrice(story.endpoint, story.required)
   const settlement = sampleSettlement({
     price,
-    burnedBaseUnits: story.owesBurn ? 0n : price.burnBaseUnits + story.burnedMore,
-    receivedBaseUnits: price.requiredBaseUnits - (story.owesBurn ? 0n : price.burnBaseUnits) + story.overpaid,
+    burnedBaseUnits: story.isPaidWhole ? 0n : price.burnBaseUnits + story.burnedMore,
+    receivedBaseUnits: price.requiredBaseUnits - (story.isPaidWhole ? 0n : price.burnBaseUnits) + story.overpaid,
     evidence: sampleEvidence({ blockTimeMs: noon - story.hoursAgo * 3_600_000 }),
     ...(story.quoted ? {} : { quoteId: undefined }),
   })

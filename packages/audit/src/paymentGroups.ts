@@ -2,7 +2,7 @@ import type { FindingCode } from './findings.ts'
 import type { PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
 import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
 import type { LifecycleDeps, Recorded } from './paymentRules.ts'
-import { owesBurn } from './postings.ts'
+import { isPaidWhole } from './postings.ts'
 import { describeShares } from './priceReader.ts'
 
 /* Events that one append writes together: the next one stands at the next position, and was recorded at the same time. */
@@ -26,17 +26,17 @@ export function expectedAfter(
 
 function kindsAfter(event: PaymentEvent, payment: AuditedPayment): readonly PaymentEvent['kind'][] {
   if (event.kind === 'PaymentVerified')
-    return owesBurn(event.settlement) ? ['ProofClaimed', 'BurnOwed'] : ['TokensBurned']
+    return isPaidWhole(event.settlement) ? ['ProofClaimed', 'BurnOwed'] : ['TokensBurned']
   if (event.kind === 'TokensBurned') return ['ProofClaimed']
   if (event.kind === 'RequestFulfilled')
-    return [payment.owesBurn && !payment.isBurnOwed ? 'BurnOwed' : 'DistributionAllocated']
+    return [payment.isPaidWhole && !payment.isBurnOwed ? 'BurnOwed' : 'DistributionAllocated']
   // Earlier releases owe the burn from the claim on.
   if (event.kind === 'BurnOwed')
     return [payment.phase === phaseNumber('fulfilled') ? 'DistributionAllocated' : 'ProofClaimed']
   // A payment whose attempts are exhausted is owed back as soon as it is final.
   const isExhausted = payment.phase === phaseNumber('exhausted') && !payment.awaitsFinality
   if (isExhausted && (event.kind === 'AttemptsExhausted' || event.kind === 'PaymentFinalized')) return ['RefundDue']
-  return event.kind === 'PaymentReversed' && !payment.owesBurn ? ['BurnReversed'] : []
+  return event.kind === 'PaymentReversed' && !payment.isPaidWhole ? ['BurnReversed'] : []
 }
 
 /** Kinds that never begin an append. */

@@ -138,7 +138,7 @@ function newPayment(key: readonly [number, number], firstPosition: number): Audi
     lastPosition: firstPosition,
     endpoint: 0,
     mint: 0,
-    owesBurn: false,
+    isPaidWhole: false,
     isBurnOwed: false,
     awaitsFinality: false,
     seen: false,

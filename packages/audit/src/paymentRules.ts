@@ -3,7 +3,7 @@ import { assertNever } from './invariant.ts'
 import type { NumberedNames } from './numberedNames.ts'
 import type { Attempt, AuditedSettlement, Exposure, PaymentEvent, PaymentEventOf } from './paymentEvents.ts'
 import { type AuditedPayment, noValue, type PaymentTable, type Phase, phaseNumber, phases } from './paymentTable.ts'
-import { dueOf, owesBurn } from './postings.ts'
+import { dueOf, isPaidWhole } from './postings.ts'
 import type { PublishedPrices } from './publishedPrices.ts'
 import type { SaltedDigest } from './saltedDigest.ts'
 
@@ -101,7 +101,7 @@ function verify(step: Step, event: PaymentEventOf<'PaymentVerified'>): void {
   payment.burnBaseUnits = price.burnBaseUnits
   payment.burnedBaseUnits = settlement.burnedBaseUnits
   payment.overpaidBaseUnits = settlement.receivedBaseUnits - dueOf(settlement)
-  payment.owesBurn = owesBurn(settlement)
+  payment.isPaidWhole = isPaidWhole(settlement)
   payment.blockTimeMs = settlement.evidence.blockTimeMs
   payment.slot = settlement.evidence.slot
   payment.awaitsFinality = true
@@ -132,7 +132,7 @@ function judgeSettlement({ payment, blame, deps }: Step, event: PaymentEventOf<'
   }
   judgePriceList(settlement, { blame, deps })
   // Either all of the burn is in the payment, or none of it and the service owes it.
-  if (owesBurn(settlement) && burnedBaseUnits !== 0n) {
+  if (isPaidWhole(settlement) && burnedBaseUnits !== 0n) {
     blame('payment_short', `${burnedBaseUnits} were burned of ${price.burnBaseUnits}`)
   }
   const due = dueOf(settlement)
@@ -295,6 +295,6 @@ function expectOwner(
 }
 
 /** Amount that has to be delivered or given back: everything that arrived for the price, and is not owed to be burned. */
-function owedBy({ requiredBaseUnits, burnBaseUnits, owesBurn: isPaidWhole, isBurnOwed }: AuditedPayment): bigint {
+function owedBy({ requiredBaseUnits, burnBaseUnits, isPaidWhole, isBurnOwed }: AuditedPayment): bigint {
   return isPaidWhole && !isBurnOwed ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
 }

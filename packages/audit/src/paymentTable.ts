@@ -67,7 +67,7 @@ export interface AuditedPayment {
   endpoint: number
   mint: number
   /** The payer sent the whole price: the service makes the burn. */
-  owesBurn: boolean
+  isPaidWhole: boolean
   /** `BurnOwed` is on record. */
   isBurnOwed: boolean
   /** The chain may still drop it. */
@@ -85,7 +85,7 @@ const fullShare = 2 / 3
 // An endpoint or a mint is a number below 2^20; the phase takes 4 bits and the four marks one each.
 const nameBits = 2 ** 20
 const phaseBits = 2 ** 8
-const [owedMark, owesMark, awaitsMark, seenMark] = [8, 4, 2, 1]
+const [burnOwedMark, paidWholeMark, awaitsMark, seenMark] = [8, 4, 2, 1]
 
 /**
  * All payments in pages of numbers, without an object each: a ledger
@@ -141,8 +141,8 @@ export class PaymentTable {
       mint: Math.floor(packed / (nameBits * phaseBits)),
       endpoint: Math.floor(low / phaseBits),
       phase: (low % phaseBits) >> 4,
-      owesBurn: (low & owesMark) !== 0,
-      isBurnOwed: (low & owedMark) !== 0,
+      isPaidWhole: (low & paidWholeMark) !== 0,
+      isBurnOwed: (low & burnOwedMark) !== 0,
       awaitsFinality: (low & awaitsMark) !== 0,
       seen: (low & seenMark) !== 0,
       orderDigest: at(13),
@@ -178,8 +178,8 @@ export class PaymentTable {
     amounts[base + 18] = payment.burnBaseUnits
     amounts[base + 19] = payment.exposedBaseUnits
     numbers[base + 20] = payment.leaseMs
-    const { owesBurn, isBurnOwed, awaitsFinality, seen } = payment
-    const burnMarks = (isBurnOwed ? owedMark : 0) + (owesBurn ? owesMark : 0)
+    const { isPaidWhole, isBurnOwed, awaitsFinality, seen } = payment
+    const burnMarks = (isBurnOwed ? burnOwedMark : 0) + (isPaidWhole ? paidWholeMark : 0)
     const marks = burnMarks + (awaitsFinality ? awaitsMark : 0) + (seen ? seenMark : 0)
     const low = payment.endpoint * phaseBits + payment.phase * 16 + marks
     numbers[base + 12] = payment.mint * nameBits * phaseBits + low

@@ -87,11 +87,11 @@ function received({ settlement }: PaymentEventOf<'PaymentVerified'>): readonly D
 /** Amount that has to arrive: all that is required, less the burn where the payer has burned it in the payment itself. */
 export function dueOf(settlement: AuditedSettlement): bigint {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
-  return owesBurn(settlement) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
+  return isPaidWhole(settlement) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
 }
 
-/** The payer has sent the whole price, and the service owes the burn. */
-export function owesBurn({ price, burnedBaseUnits }: AuditedSettlement): boolean {
+/** The payer sent the whole price and burned nothing: the service makes the burn. */
+export function isPaidWhole({ price, burnedBaseUnits }: AuditedSettlement): boolean {
   return burnedBaseUnits < price.burnBaseUnits
 }
 
