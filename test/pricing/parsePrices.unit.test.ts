@@ -10,12 +10,12 @@ const problemsOf = (parsed: ReturnType<typeof parsePrices> | ReturnType<typeof p
 
 describe('PRICES_USD', () => {
   test('gives prices in millionths of a dollar, exactly', () => {
-    const parsed = parsePrices(' /api/data/crypto = 0.03 , /api/tools/pdf=0.1,/api/ai/chat=10000')
+    const parsed = parsePrices(' /api/data/crypto = 0.03 , /api/tools/pdf=0.000001,/api/ai/chat=10000')
     expect(parsed).toEqual({
       ok: true,
       value: new Map([
         ['/api/data/crypto', 30_000n],
-        ['/api/tools/pdf', 100_000n],
+        ['/api/tools/pdf', 1n],
         ['/api/ai/chat', 10_000_000_000n],
       ]),
     })
