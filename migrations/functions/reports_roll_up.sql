@@ -33,3 +33,18 @@ $$;
 
 revoke execute on function reports.roll_up from public;
 grant execute on function reports.roll_up to tollbook_service, tollbook_finance;
+
+-- The same, but waits while another session rolls up: for callers who decide on the result.
+create or replace function reports.roll_up_in_turn(events_max integer) returns bigint
+language plpgsql
+security definer
+set search_path = ''
+as $$
+begin
+  perform from reports.progress p where p.one for update;
+  return reports.roll_up(events_max);
+end
+$$;
+
+revoke execute on function reports.roll_up_in_turn from public;
+grant execute on function reports.roll_up_in_turn to tollbook_service, tollbook_finance;

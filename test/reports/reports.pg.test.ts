@@ -256,6 +256,38 @@ test('sessions that roll up at the same time count nothing twice', async () => {
   expect(totals).toMatchObject({ burnedBaseUnits: expected })
 })
 
+test('refunds that a decision is based on wait for the roll-up of another session', async () => {
+  const { refundsOf } = createReports(database, token)
+  const owed = assertPresent(
+    seeded.find(({ end }) => end === 'refund_due'),
+    'a seeded payment is owed back',
+  )
+  const expected = await refundsOf(owed.wallet)
+  expect(expected.length).toBeGreaterThan(0)
+  await owner.query('select reports.reset()')
+  const other = await openSessions(serviceUrl).connect()
+  await other.query('begin')
+  await other.query('select reports.roll_up(20)')
+  const reading = refundsOf(owed.wallet)
+  await Promise.race([reading, untilBlocked(reading)])
+  await other.query('commit')
+  other.release()
+  expect(await reading).toEqual(expected)
+})
+
+/** Resolves when a session of the service waits for another one, or when the work has ended without that. */
+async function untilBlocked(work: Promise<unknown>): Promise<void> {
+  let hasEnded = false
+  const end = () => void (hasEnded = true)
+  work.then(end, end)
+  while (!hasEnded) {
+    const { rows } = await admin.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%roll_up%'`,
+    )
+    if (rows.length > 0) return
+  }
+}
+
 test('a session that is killed in the middle of a roll-up has counted nothing, and holds up no other', async () => {
   const expected = await dump()
   await owner.query('select reports.reset()')
