@@ -271,7 +271,8 @@ const tamperedDeclaration: readonly Tampering[] = [
   ),
   onDeclaration(
     'the events of a step',
-    `update ledger.steps set event_kinds = '{RequestFulfilled}' where step = 'payment.fulfil' and from_state = 'claimed'`,
+    `update ledger.steps set event_kinds = '{RequestFulfilled}'
+     where step = 'payment.fulfil' and from_state = 'claimed' and event_kinds = '{RequestFulfilled,DistributionAllocated}'`,
   ),
   onDeclaration('the writer of a step', `update ledger.steps set writer = 'service' where step = 'payout.record'`),
   onDeclaration(

@@ -269,18 +269,18 @@ test('refunds that a decision is based on wait for the roll-up of another sessio
   await other.query('begin')
   await other.query('select reports.roll_up(20)')
   const reading = refundsOf(owed.wallet)
-  await Promise.race([reading, untilBlocked(reading)])
+  await untilBlocked(reading)
   await other.query('commit')
   other.release()
   expect(await reading).toEqual(expected)
 })
 
-/** Resolves when a session of the service waits for another one, or when the work has ended without that. */
+/** Resolves when a session of the service waits for another one. Ends when the work has ended without that. */
 async function untilBlocked(work: Promise<unknown>): Promise<void> {
-  let hasEnded = false
-  const end = () => void (hasEnded = true)
+  const over = new AbortController()
+  const end = () => over.abort()
   work.then(end, end)
-  while (!hasEnded) {
+  while (!over.signal.aborted) {
     const { rows } = await admin.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%roll_up%'`,
     )
