@@ -164,10 +164,12 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const folded = query === undefined ? undefined : readSearchWords(foldSearchQuery(query))
   const words = folded === undefined ? undefined : wordsOf(folded.wanted)
   const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
+  // Taken before the store is read, because the read may lack the articles of a search that ends during it.
+  const unasked = state.searchable.filter((by) => words !== undefined && !searched.has(searchKey(by, words)))
   const stored = await store.find(asked)
   // Providers that search do not know our categories, so a question within a category is answered from the store alone.
   const mayLack = words !== undefined && category === undefined && isFirstPage && stored.length < question.limit
-  const searches = mayLack ? await Promise.all(state.searchable.map((by) => search(state, by, words))) : []
+  const searches = mayLack ? await Promise.all(unasked.map((by) => search(state, by, words))) : []
   const isFresh = searches.some((outcome) => outcome === 'asked')
   const articles = isFresh ? await store.find(asked) : stored
   const isKnownMissing = articles.length === 0 && !searches.includes('failed')
@@ -176,20 +178,16 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
   const heard = [
     ...polled.map(([, atMs]) => atMs),
-    ...state.searchable.map(({ name }) => searched.get(`${name} ${words ?? ''}`) ?? 0),
+    ...state.searchable.map((by) => searched.get(searchKey(by, words ?? '')) ?? 0),
   ]
   return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
 }
 
-/** Asks a provider once, even when several callers ask the same question at the same time. */
-async function search(
-  state: NewsSearchState,
-  provider: NewsProvider,
-  words: string,
-): Promise<'asked' | 'known' | 'failed'> {
+/** Asks a provider once, even when several callers ask the same question at the same time.  is also a search that has just ended. */
+async function search(state: NewsSearchState, provider: NewsProvider, words: string): Promise<'asked' | 'failed'> {
   const { searched, searching } = state
-  const key = `${provider.name} ${words}`
-  if (searched.has(key)) return 'known'
+  const key = searchKey(provider, words)
+  if (searched.has(key)) return 'asked'
   if (!searching.has(key) && provider.whyUnavailable() !== undefined) return 'failed'
   const answer = searching.get(key) ?? searchNow(state, provider, words)
   searching.set(key, answer)
@@ -208,12 +206,16 @@ async function searchNow(
   try {
     const articles = (await provider.search?.(words, AbortSignal.timeout(searchTimeoutMs))) ?? []
     await store.keep({ provider: provider.name, question: words, articles })
-    searched.set(`${provider.name} ${words}`, clock.nowMs())
+    searched.set(searchKey(provider, words), clock.nowMs())
     return true
   } catch (error) {
     if (error instanceof UpstreamFailure) return false
     throw error
   }
+}
+
+function searchKey({ name }: NewsProvider, words: string): string {
+  return `${name} ${words}`
 }
 
 /** The words of a query without punctuation, so that callers cannot reach the provider's query syntax. */
