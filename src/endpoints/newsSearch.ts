@@ -183,7 +183,10 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
 }
 
-/** Asks a provider once, even when several callers ask the same question at the same time.  is also a search that has just ended. */
+/**
+ * Asks a provider once, even when several callers ask the same question at the same time. Returns `asked` also for a search that has
+ * just ended.
+ */
 async function search(state: NewsSearchState, provider: NewsProvider, words: string): Promise<'asked' | 'failed'> {
   const { searched, searching } = state
   const key = searchKey(provider, words)
