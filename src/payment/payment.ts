@@ -54,7 +54,7 @@ export interface Verified {
   /** The chain can no longer drop the payment. */
   readonly isFinal: boolean
   /**
-   * `BurnOwed` is on record, so that part of the price is no longer held for the caller. It is recorded with the delivery;
+   * Whether `BurnOwed` is on record. The burn is then no longer held for the caller. The event is recorded with the delivery;
    * earlier releases recorded it with the first claim.
    */
   readonly isBurnOwed: boolean

@@ -1,11 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { audit } from '@tollbook/audit'
-import { systemClock } from '@tollbook/core/clock'
 import { ask, askForQuote, type Order } from '../support/ask.ts'
 import { answersJson, answersText, openLoopbackServer } from '../support/loopbackServer.ts'
 import { signForEveryRail } from '../support/mppClient.ts'
 import { openX402Service, type X402Service } from '../support/x402Service.ts'
+import { ledgerFindings } from '../support/ledgerFindings.ts'
 
 /* A model with its own price is paid at that price, whichever way a payment is presented. */
 
@@ -140,14 +139,6 @@ test('a bound payment for an expensive model buys nothing else', async () => {
 })
 
 test('the audit knows the prices of the models', async () => {
-  const { findings } = await audit({
-    source: { kind: 'database', url: x402.service.database.adminUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: undefined,
-    resumeFile: undefined,
-    clock: systemClock,
-  })
+  const findings = await ledgerFindings(x402.service.database.adminUrl)
   expect(findings).toEqual([])
 })

@@ -1,5 +1,7 @@
 import { createTransferCheckedInstruction } from '@solana/spl-token'
 import type { Keypair, TransactionInstruction } from '@solana/web3.js'
+import { expect } from 'vitest'
+import { audit } from '@tollbook/audit/audit'
 import { type Chain, openChain } from '../../src/chain/openChain.ts'
 import { type FinalityDeps, noFinalityMemory, recordFinality } from '../../src/jobs/finalityJob.ts'
 import type { TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
@@ -48,6 +50,26 @@ export async function finalityRound({ deps }: LifecycleFixture, memory = noFinal
 export async function refundRound({ deps }: LifecycleFixture, refundAfterMs: number): Promise<void> {
   await followOpenWork(deps)
   await recordRefunds({ attemptsMax: 10, refundAfterMs }, deps)
+}
+
+/** The audit reads ledger and chain in its own way. The prices of a fixture are in no price list. */
+export async function expectAuditHolds({ database, fixture }: LifecycleFixture): Promise<void> {
+  const { findings, verdicts } = await audit({
+    source: { kind: 'database', url: database.serviceUrl },
+    verifierKeys: [],
+    ownCheckpoints: [],
+    transactions: true,
+    resumeFile: undefined,
+    clock: systemClock,
+    chain: {
+      rpcUrl: fixture.chain.rpcUrl,
+      paymentWallet: fixture.terms.paymentWallet,
+      recordedWithinMs: 0,
+      fetch: globalThis.fetch,
+    },
+  })
+  expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
+  expect(verdicts.chainTruth.status).toBe('holds')
 }
 
 /** A real ledger over a real chain whose slots, forks and clock a test holds. */

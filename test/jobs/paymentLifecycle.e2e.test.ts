@@ -1,6 +1,4 @@
 import { TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import { systemClock } from '@tollbook/core/clock'
-import { audit } from '@tollbook/audit/audit'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { recordFinality, noFinalityMemory } from '../../src/jobs/finalityJob.ts'
@@ -18,6 +16,7 @@ import { mustAppend } from '../store/instance.ts'
 import { solanaReference } from '../../src/payment/paymentReference.ts'
 import {
   balances,
+  expectAuditHolds,
   finalityRound,
   onChain,
   openLifecycleFixture,
@@ -314,20 +313,5 @@ test('a payment with a durable nonce that lands after its reversal buys nothing 
 
 test('an audit of all of that, by another reading of ledger and chain, finds nothing but the prices of the lab', async () => {
   fixture.chain.advanceSlots(40)
-  const { findings, verdicts } = await audit({
-    source: { kind: 'database', url: environment.database.serviceUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    resumeFile: undefined,
-    clock: systemClock,
-    chain: {
-      rpcUrl: fixture.chain.rpcUrl,
-      paymentWallet: fixture.terms.paymentWallet,
-      recordedWithinMs: 0,
-      fetch: globalThis.fetch,
-    },
-  })
-  expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
-  expect(verdicts.chainTruth.status).toBe('holds')
+  await expectAuditHolds(environment)
 })

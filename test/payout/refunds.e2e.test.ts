@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest'
-import { audit } from '@tollbook/audit/audit'
-import { systemClock } from '@tollbook/core/clock'
 import { openDiagnosis } from '../../src/diagnosis/openDiagnosis.ts'
 import type { RefundOrder } from '../../src/diagnosis/recordDecision.ts'
 import { type PaymentReference, signatureOf, solanaReference } from '../../src/payment/paymentReference.ts'
@@ -15,6 +13,7 @@ import { withAdminSession } from '../support/adminSession.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeMemberLogin } from '../support/memberLogin.ts'
 import { openPayoutFixture, planAll, sendPart } from './payoutFixture.ts'
+import { ledgerFindings } from '../support/ledgerFindings.ts'
 
 /* Refunds of single payments, from the decision to the payout, on a real ledger and a real chain. */
 
@@ -177,14 +176,6 @@ test('one payout pays them all, and the audit of ledger, reports and chain finds
   for (let part = 1; part <= plan.parts.length; part++)
     await payout.record(plan, await sendPart(environment, plan, part))
   expect(new Set(Object.values(await listed()).map(([, state]) => state))).toEqual(new Set(['paid']))
-  const { findings } = await audit({
-    source: { kind: 'database', url: database.adminUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: undefined,
-    resumeFile: undefined,
-    clock: systemClock,
-  })
+  const findings = await ledgerFindings(database.adminUrl)
   expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
 })

@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest'
-import { audit } from '@tollbook/audit/audit'
-import { systemClock } from '@tollbook/core/clock'
 import { feeOf, sentForArrival } from '@tollbook/core/transferFee'
 import { openChain } from '../../../src/chain/openChain.ts'
 import { startTermsHealth } from '../../../src/jobs/termsHealth.ts'
@@ -25,6 +23,7 @@ import { verdictOf } from '../../chain/cases/verificationCase.ts'
 import { openVerifierFixture, present, quoteFor, transactionProof } from '../../chain/verifierFixture.ts'
 import {
   balances,
+  expectAuditHolds,
   finalityRound,
   onChain,
   openLifecycleFixture,
@@ -128,22 +127,7 @@ test('a served payment that lands again at a higher fee is reversed, what arrive
   const booked = await balances(environment)
   expect(booked[`Liabilities:Unmatched:${settlement.wallet}`]).toBe(feeOf(sent, raised) - sent)
   expect(booked['Assets:PaymentWallet']).toBe(await onChain(environment))
-  const { findings, verdicts } = await audit({
-    source: { kind: 'database', url: environment.database.serviceUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    resumeFile: undefined,
-    clock: systemClock,
-    chain: {
-      rpcUrl: fixture.chain.rpcUrl,
-      paymentWallet: fixture.terms.paymentWallet,
-      recordedWithinMs: 0,
-      fetch: globalThis.fetch,
-    },
-  })
-  expect(findings.filter(({ code }) => !code.startsWith('price_'))).toEqual([])
-  expect(verdicts.chainTruth.status).toBe('holds')
+  await expectAuditHolds(environment)
 })
 
 for (const { change, basisPoints, announced } of [

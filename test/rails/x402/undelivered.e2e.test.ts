@@ -1,14 +1,13 @@
 import { x402HTTPClient } from '@x402/fetch'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { audit } from '@tollbook/audit'
 import { assertPresent } from '@tollbook/core/assert'
-import { systemClock } from '@tollbook/core/clock'
 import type { Outcome } from '../../../src/product/product.ts'
 import { withAdminSession } from '../../support/adminSession.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { scriptedEndpoint, withEndpoint } from '../../support/scriptedEndpoint.ts'
 import { openX402Service, stockClient, type X402Service } from '../../support/x402Service.ts'
+import { ledgerFindings } from '../../support/ledgerFindings.ts'
 
 /* A payment of the whole price whose attempts fail: real HTTP, real Postgres, real SVM, the stock client. */
 
@@ -58,15 +57,7 @@ async function newestState(): Promise<string | undefined> {
 }
 
 async function expectCleanAudit(): Promise<void> {
-  const { findings } = await audit({
-    source: { kind: 'database', url: x402.service.database.adminUrl },
-    verifierKeys: [],
-    ownCheckpoints: [],
-    transactions: true,
-    chain: undefined,
-    resumeFile: undefined,
-    clock: systemClock,
-  })
+  const findings = await ledgerFindings(x402.service.database.adminUrl)
   expect(findings).toEqual([])
 }
 
