@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-const program = new URL('../../src/cli/tollbook.js', import.meta.url).pathname
+const program = fileURLToPath(new URL('../../src/cli/tollbook.js', import.meta.url))
 
 test('a reader that closes the pipe, such as head, ends a command without an error', async () => {
   const child = spawn(process.execPath, [program, 'doctor'], {

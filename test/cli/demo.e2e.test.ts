@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { newcomerEnv } from '../support/localProcess.ts'
 import { providersOutOfReach } from '../support/providersOutOfReach.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
-const file = (path: string) => new URL(`../../${path}`, import.meta.url).pathname
+const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 async function runDemo(home: string) {
   const command = [file('src/cli/tollbook.js'), 'demo', '--once']
   // Other tests do without a browser; here pages are rendered.

@@ -4,6 +4,7 @@ import { createReadStream, openSync } from 'node:fs'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { audit } from '@tollbook/audit/audit'
@@ -23,7 +24,7 @@ import { publishPrices } from '../reports/everyOutcome.ts'
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const admin = openSessions(adminUrl)
 const directory = await makeScratchDirectory()
-const program = new URL('../../src/cli/tollbook.js', import.meta.url).pathname
+const program = fileURLToPath(new URL('../../src/cli/tollbook.js', import.meta.url))
 const env = {
   ...compileCacheEnv(),
   PATH: process.env['PATH'] ?? '',

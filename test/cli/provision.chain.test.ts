@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv, promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { readLocalJson } from '../../src/cli/localJson.ts'
 import { readConfig } from '../../src/config.ts'
@@ -10,7 +11,7 @@ import { provisionService } from '../../src/cli/local/provisionService.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 
-const program = new URL('../../src/cli/tollbook.js', import.meta.url).pathname
+const program = fileURLToPath(new URL('../../src/cli/tollbook.js', import.meta.url))
 
 async function openPlace() {
   const directory = await makeTemporaryDirectory()

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
 import { newcomerEnv } from '../support/localProcess.ts'
 import { localConfig, openLocalMode, type OpenedLocalMode } from '../support/openLocalMode.ts'
@@ -12,7 +13,7 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
  * pages assume it. A fence that names a language is an example; one that names none shows something.
  */
 
-const root = new URL('../..', import.meta.url).pathname
+const root = fileURLToPath(new URL('../..', import.meta.url))
 let service: OpenedLocalMode
 let home: string
 // One folder for all pages, because npx installs a package once for each folder.
@@ -31,7 +32,7 @@ beforeAll(async () => {
 
 /** Starts our program as npx does, and nothing else. */
 const shortcut = `#!/bin/sh
-[ "$1" = tollbook ] && shift && exec node ${root}/src/cli/tollbook.js "$@"
+[ "$1" = tollbook ] && shift && exec node '${root}/src/cli/tollbook.js' "$@"
 exit 64
 `
 

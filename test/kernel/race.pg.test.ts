@@ -1,8 +1,9 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { createTestDatabase } from '../support/database.ts'
+import { onceAlive } from '../support/onceAlive.ts'
 import { findBroken } from './checkLedger.ts'
 import { openKernel, openPool } from './openKernel.ts'
 import type { RaceOrder, RaceReport } from './raceProcess.ts'
@@ -25,10 +26,10 @@ async function race(order: Omit<RaceOrder, 'databaseUrl' | 'queues' | 'number'>)
     const whole: RaceOrder = { ...order, databaseUrl: serviceUrl, queues: queuesEach, number }
     return fork(program, [JSON.stringify(whole)], { execArgv: [] })
   })
-  await Promise.all(racers.map((racer) => once(racer, 'message')))
+  await Promise.all(racers.map((racer) => onceAlive(racer, 'message')))
   const reports = racers.map(async (racer): Promise<RaceReport> => {
-    const [report]: RaceReport[] = await once(racer, 'message')
-    return report ?? {}
+    const [report] = await onceAlive(racer, 'message')
+    return z.record(z.string(), z.number()).parse(report)
   })
   for (const racer of racers) racer.send('go')
   const sum: Record<string, number> = {}

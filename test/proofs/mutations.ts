@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { sha256Hex } from '@tollbook/core/digest'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
@@ -35,7 +36,7 @@ stopped goes on. Survivors are judged again. One is explained, and not judged, w
 test/proofs/mutations/explained.json. Exit code 1 below a score of 90 %.
 `
 
-const root = new URL('../..', import.meta.url).pathname
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const resultsPath = join(root, '.mutations.json')
 const explainedPath = join(root, 'test/proofs/mutations/explained.json')
 const scoreMin = 0.9

@@ -273,7 +273,8 @@ async function judge([tool, ...words]: readonly string[], file: string): Promise
   return run.then(
     ({ stderr }) => stderr,
     (error: NodeJS.ErrnoException & { stderr?: string }) =>
-      error.code === 'ENOENT' ? undefined : `${error.message}${error.stderr}`,
+      // EACCES: a folder of the PATH is closed to this user.
+      error.code === 'ENOENT' || error.code === 'EACCES' ? undefined : `${error.message}${error.stderr}`,
   )
 }
 

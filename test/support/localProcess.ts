@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { afterFile } from './afterFile.ts'
@@ -30,7 +31,7 @@ export interface LocalProcess {
   readonly local: z.infer<typeof localJson>
 }
 
-export const mainFile = new URL('../../src/main.ts', import.meta.url).pathname
+export const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** The environment of a newcomer: nothing but a home. */
 export function newcomerEnv(home: string): Record<string, string> {
@@ -59,8 +60,9 @@ export async function startLocalProcess(home: string, flags: readonly string[] =
     if (child.exitCode === null && child.signalCode === null) await stopLocalProcess(child)
   })
   const lines = createInterface({ input: assertPresent(child.stdout, 'its output is piped') })
-  for await (const line of lines) if (line.startsWith('listening on http://')) break
-  return { child, local: await readLocal(join(home, 'local.json')) }
+  for await (const line of lines)
+    if (line.startsWith('listening on http://')) return { child, local: await readLocal(join(home, 'local.json')) }
+  throw new Error('the process ended before it listened; its words are above')
 }
 
 export async function readLocal(path: string): Promise<LocalProcess['local']> {

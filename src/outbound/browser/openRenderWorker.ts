@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { homedir, tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -89,7 +89,28 @@ async function prepare(worker: WorkerState): Promise<void> {
 }
 
 function start(worker: WorkerState): void {
-  const child = fork(entry, [JSON.stringify(worker.settings)], {
+  const child = forkWorker(worker)
+  if (child === undefined) return
+  worker.child = child
+  const lastWords = collectLastOutput(child.stderr)
+  child.on('message', (message) => hear(worker, message))
+  child.once('error', (error) => ended(worker, child, describeError(error)))
+  child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))
+}
+
+/** Undefined when the process cannot be made; then it is tried again later, without the other account. */
+function forkWorker(worker: WorkerState): ChildProcess | undefined {
+  try {
+    return fork(entry, [JSON.stringify(worker.settings)], forkOptions(worker))
+  } catch (error) {
+    // Root of a user namespace that does not map the account: EINVAL.
+    ended(worker, undefined, describeError(error))
+    return undefined
+  }
+}
+
+function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
+  return {
     // Our own environment is not passed on: it holds keys and the address of the database.
     env: {
       PATH: '/usr/bin:/bin',
@@ -104,17 +125,12 @@ function start(worker: WorkerState): void {
     // Ctrl-C ends the service, which ends its worker after its last job.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    ...(worker.dropsRoot ? unprivileged : {}),
-  })
-  worker.child = child
-  const lastWords = collectLastOutput(child.stderr)
-  child.on('message', (message) => hear(worker, message))
-  child.once('error', (error) => ended(worker, child, describeError(error)))
-  child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))
+    ...(dropsRoot ? unprivileged : {}),
+  }
 }
 
 /** A process that could not be started reports an error and no end; another may report both. */
-function ended(worker: WorkerState, child: ChildProcess, how: string): void {
+function ended(worker: WorkerState, child: ChildProcess | undefined, how: string): void {
   if (worker.child !== child) return
   worker.child = undefined
   worker.unavailable = isStarting

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { type SpawnLocalChainOptions, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import type { Fault } from '@tollbook/core/fault'
 import { createLog, silentLog } from '../../../src/primitives/log.ts'
+import { onceAlive } from '../../support/onceAlive.ts'
 import { call, connectTo, eventually, makeStateDirectory } from './testChain.ts'
 
 test('a spawned chain serves, forwards its log, stops on request and persists its state', async () => {
@@ -130,7 +131,7 @@ async function startParent(): Promise<ChildProcess> {
 
 async function nextLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('expected a piped stdout')
-  const [line] = await once(createInterface({ input: child.stdout }), 'line')
+  const [line] = await onceAlive(child, 'line', createInterface({ input: child.stdout }))
   return String(line)
 }
 
