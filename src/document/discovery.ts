@@ -1,4 +1,4 @@
-import { searches } from '../endpoints/search/searches.ts'
+import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
@@ -12,6 +12,7 @@ export type RailName = Pick<PaymentRail, 'name' | 'mount' | 'network' | 'charge'
 
 export interface DiscoveryDeps {
   readonly endpoints: readonly Endpoint[]
+  readonly searches: readonly FreeSearch[]
   readonly rails: readonly RailName[]
   readonly split: readonly SplitShare[]
 }
@@ -41,7 +42,7 @@ export function paymentInfo(endpoint: Endpoint, rails: readonly RailName[], { mi
 }
 
 /** `/.well-known/x402`: the addresses that answer 402 to every caller. Empty while no rail has a mount. */
-export function x402Resources({ endpoints, rails }: DiscoveryDeps, baseUrl: string): Json {
+export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoints' | 'rails'>, baseUrl: string): Json {
   const mounts = rails.flatMap(({ mount }) => (mount === undefined ? [] : [mount]))
   return {
     version: 1,
@@ -52,7 +53,7 @@ export function x402Resources({ endpoints, rails }: DiscoveryDeps, baseUrl: stri
 }
 
 /** `/llms.txt`: what a language model has to know to buy an answer (llmstxt.org). */
-export function llmsText({ endpoints, rails, split }: DiscoveryDeps, baseUrl: string): string {
+export function llmsText({ endpoints, searches, rails, split }: DiscoveryDeps, baseUrl: string): string {
   const { burn = '0%' } = distributionOf(split)
   const x402 = rails.flatMap(({ name, mount }) =>
     mount === undefined

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { receiptBody } from '@tollbook/core/wire'
-import { resultsMax, searchParameters } from '../endpoints/search/freeSearch.ts'
-import { searches } from '../endpoints/search/searches.ts'
+import { type FreeSearch, resultsMax, searchParameters } from '../endpoints/search/freeSearch.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { queryParameters } from './queryParameters.ts'
 
-interface FreeOperation {
+export interface FreeOperation {
   readonly summary: string
   readonly description?: string
   /** Content of a 200 by media type; `binary` for anything but JSON and text. */
@@ -153,21 +152,7 @@ const treeSize = {
   schema: { type: 'integer', minimum: 1 },
 }
 
-const searchOperations = Object.fromEntries(
-  searches.map(({ path, summary, result, example }): [string, FreeOperation] => [
-    path,
-    {
-      summary,
-      description:
-        'Reads a list of this service and asks no provider. An item outside of the list may still be for sale.',
-      answers: enveloped(z.object({ results: z.array(result).max(resultsMax), total: z.int() })),
-      errors: [400],
-      parameters: queryParameters(searchParameters, example),
-    },
-  ]),
-)
-
-/** All free routes, by their path in the router. Routes that are not listed are not for callers. */
+/** The free routes of the service itself, by their path in the router. Routes that are not listed are not for callers. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/.well-known/x402': {
     summary: 'Addresses that answer 402 to every caller',
@@ -180,7 +165,6 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     summary: 'Price list: products with prices, parameters and availability',
     answers: enveloped(priceCatalog),
   },
-  ...searchOperations,
   '/api/token/price': { summary: 'Price of the service token', answers: enveloped(tokenPrice), errors: [503] },
   '/api/token/burn-stats': { summary: 'Burned tokens', answers: enveloped(burnStats), errors: [503] },
   '/api/token/burns/:reference': {
@@ -306,4 +290,16 @@ function contentOf(type: z.ZodType | 'binary' | 'text'): JsonObject {
   // In OpenAPI 3.1 bytes have a media type and no schema.
   if (type === 'binary') return {}
   return { schema: type === 'text' ? { type: 'string' } : schemaOf(type) }
+}
+
+/** The operation of a free lookup. */
+export function searchOperation({ summary, result, example }: FreeSearch): FreeOperation {
+  return {
+    summary,
+    description:
+      'Reads a list of this service and asks no provider. An item outside of the list may still be for sale.',
+    answers: enveloped(z.object({ results: z.array(result).max(resultsMax), total: z.int() })),
+    errors: [400],
+    parameters: queryParameters(searchParameters, example),
+  }
 }

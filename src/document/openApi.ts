@@ -1,9 +1,10 @@
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import type { OfferedPrice, RailName } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
-import { freeOperation, freeOperations } from './freeOperations.ts'
+import { freeOperation, freeOperations, searchOperation } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'
 import type { JsonObject } from './jsonSchema.ts'
 import { mountedOperation, paidOperation, saleSchemas, schemasOf } from './paidOperation.ts'
@@ -13,6 +14,7 @@ import { verdictsOf } from './verdicts.ts'
 export interface OpenApiDeps {
   readonly version: string
   readonly endpoints: readonly Endpoint[]
+  readonly searches: readonly FreeSearch[]
   /** Paths of the free routes, as the router has them. */
   readonly freePaths: readonly string[]
   /** Status by code for requests that are refused before their product is known. */
@@ -27,8 +29,9 @@ export interface OpenApiDeps {
 export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
   const frame = frameOf(deps)
+  const searchOperations = new Map(deps.searches.map((search) => [search.path, searchOperation(search)]))
   const free = deps.freePaths.flatMap((path) => {
-    const operation = freeOperations[path]
+    const operation = freeOperations[path] ?? searchOperations.get(path)
     return operation === undefined ? [] : [[templateOf(path), { get: freeOperation(path, operation) }] as const]
   })
   const components = {

@@ -8,12 +8,12 @@ import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
 import type { ProductOrder } from '../endpoints/productFacts.ts'
 import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
-import { searches } from '../endpoints/search/searches.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
 
 export interface PriceCatalogDeps {
   readonly clock: Clock
   readonly endpoints: readonly Endpoint[]
+  readonly searches: readonly FreeSearch[]
   readonly terms: PaymentTerms
   readonly currentPrice: (endpoint: string) => Price | undefined
   /** The reason why nothing is sold at the moment; undefined while the service sells. */
@@ -42,7 +42,7 @@ export interface CatalogProduct extends ReturnType<typeof productOf> {
 
 /** `data` of the price list: the prices of this moment, without a quote. */
 export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
-  const { clock, endpoints, terms, currentPrice } = deps
+  const { clock, endpoints, searches, terms, currentPrice } = deps
   const parameters = new Map(endpoints.map(({ path, parameters: schema }) => [path, schemaOf(schema)]))
   return () => {
     const tokenPrice = endpoints

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { FreeRequest } from './freeRoutes.ts'
+import type { FreeRequest } from './freeRoute.ts'
 import type { PublicBody } from './publicBody.ts'
 import { createPublicText } from './publicDocument.ts'
 import type { ServiceAddress } from './serviceAddress.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import type { FreeAnswer, FreeRoute } from './freeRoutes.ts'
+import type { FreeAnswer, FreeRoute } from './freeRoute.ts'
 import type { FileBody } from './sendConditionally.ts'
 import { errorAnswer } from './transportError.ts'
 

@@ -2,7 +2,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
-import type { FreeAnswer, FreeRoute } from './freeRoutes.ts'
+import type { FreeAnswer, FreeRoute } from './freeRoute.ts'
 import { errorAnswer } from './transportError.ts'
 
 export interface BurnRouteDeps {

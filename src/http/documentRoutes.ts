@@ -4,13 +4,14 @@ import { createOpenApi } from '../document/openApi.ts'
 import { referencePage } from '../document/referencePage.ts'
 import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import { createAddressedText } from './addressedText.ts'
 import { readDocsFiles } from './docsFiles.ts'
 import { pageHeaders } from './pageHeaders.ts'
-import type { FreeRequest, FreeRoute } from './freeRoutes.ts'
+import type { FreeRequest, FreeRoute } from './freeRoute.ts'
 import { prefersHtml } from './mediaRange.ts'
 import { immutable, publicAnswer, publicJson, revalidated } from './publicAnswer.ts'
 import type { PublicBody } from './publicBody.ts'
@@ -24,6 +25,7 @@ export interface DocumentRouteDeps {
   readonly version: string
   readonly address: ServiceAddress
   readonly endpoints: readonly Endpoint[]
+  readonly searches: readonly FreeSearch[]
   readonly sales: Pick<Sales, 'currentPrice' | 'whyClosed' | 'rails'>
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
@@ -33,16 +35,17 @@ export interface DocumentRouteDeps {
 
 /** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, address, otherRoutes, split, terms } = deps
+  const { clock, version, endpoints, searches, address, otherRoutes, split, terms } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
   const { files, addressOf } = await readDocsFiles()
-  const readCatalog = createPriceCatalog({ clock, endpoints, terms, currentPrice, whyClosed })
+  const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, currentPrice, whyClosed })
   const catalog = createPublicText()
-  const discovery = createDiscoveryRoutes({ address, endpoints, rails, split })
+  const discovery = createDiscoveryRoutes({ address, endpoints, searches, rails, split })
   const freePaths = [...otherRoutes, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
     endpoints,
+    searches,
     freePaths: [...freePaths, '/api/catalog', '/openapi.json', '/docs'],
     transportStatuses: transportErrors,
     currentPrice,

@@ -3,7 +3,8 @@ import { burnRoute, type BurnRouteDeps } from './burnRoute.ts'
 import type { Callers } from './callers.ts'
 import { createConnections } from './connections.ts'
 import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
-import { collectMetrics, createFreeRoutes, type FreeRoute, type FreeRouteDeps, readiness } from './freeRoutes.ts'
+import type { FreeRoute } from './freeRoute.ts'
+import { collectMetrics, createFreeRoutes, type FreeRouteDeps, readiness } from './freeRoutes.ts'
 import { type HealthListener, openHealthListener } from './healthListener.ts'
 import { createBurnPage, createFinancePage, createHomePageFiles } from './pages.ts'
 import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
@@ -24,6 +25,7 @@ export interface ServerDeps
   readonly address: DocumentRouteDeps['address']
   readonly terms: DocumentRouteDeps['terms']
   readonly split: DocumentRouteDeps['split']
+  readonly searches: DocumentRouteDeps['searches']
   /** Free routes of other parts, in addition to those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
   readonly finance: FinanceServing | undefined

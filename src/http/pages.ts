@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { FreeRoute } from './freeRoutes.ts'
+import type { FreeRoute } from './freeRoute.ts'
 import { pageHeaders } from './pageHeaders.ts'
 import { publicAnswer, revalidated } from './publicAnswer.ts'
 import { createStaticFile, serveStaticFile, type StaticFile } from './staticFile.ts'

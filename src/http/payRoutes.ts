@@ -3,12 +3,12 @@ import { isRefusal, type Refusal, refuse, refuseField } from '@tollbook/core/ref
 import type { ListedPrice } from '@tollbook/core/quote'
 import { paymentPage, payMount } from '../document/paymentPage.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { qrImage } from '../endpoints/qrImage.ts'
+import QRCode from 'qrcode'
 import { type Answer, jsonAnswer, refusalStatuses } from '../paywall/answer.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Product } from '../product/product.ts'
 import { pageHeaders } from './pageHeaders.ts'
-import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from './freeRoute.ts'
 import { readPageFiles } from './pages.ts'
 import { publicAnswer, revalidated } from './publicAnswer.ts'
 import type { ServiceAddress } from './serviceAddress.ts'
@@ -107,9 +107,9 @@ async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: 
   }
   if (!/^[A-Za-z0-9_-]{43}$/.test(segment)) return pathNotFound()
   const address = `solana:${baseUrl}${payMount}${path}/${segment}`
-  const image = await qrImage({ data: address, size: qrPixels, format: 'svg' })
+  const image = await QRCode.toString(address, { type: 'svg', width: qrPixels })
   const headers = { 'content-type': 'image/svg+xml', 'cache-control': 'private, max-age=600' }
-  return { status: 200, headers, body: Buffer.from(image.slice(image.indexOf(',') + 1), 'base64') }
+  return { status: 200, headers, body: image }
 }
 
 const qrPixels = 256

@@ -4,7 +4,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
-import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoute.ts'
 import { errorAnswer, invalidRequest } from './transportError.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 

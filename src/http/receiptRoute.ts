@@ -2,7 +2,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../primitives/log.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
 import type { Sales } from '../paywall/sales.ts'
-import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoute.ts'
 import { parseQuery } from './parseQuery.ts'
 import { errorAnswer, invalidRequest } from './transportError.ts'
 

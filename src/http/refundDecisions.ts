@@ -3,7 +3,7 @@ import { readSubject } from '../diagnosis/readSubject.ts'
 import { refundActions, type RefundOrder, type RefundOutcome } from '../diagnosis/recordDecision.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import type { AccessHolder } from './financeAccess.ts'
-import type { FreeAction } from './freeRoutes.ts'
+import type { FreeAction } from './freeRoute.ts'
 import { invalidRequest } from './transportError.ts'
 
 /** Undefined where the service has no login of tollbook_finance. */

@@ -1,13 +1,12 @@
 import { type FreeSearch, searchParameters } from '../endpoints/search/freeSearch.ts'
-import { searches } from '../endpoints/search/searches.ts'
 import { jsonAnswer } from '../paywall/answer.ts'
-import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoutes.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from './freeRoute.ts'
 import { parseQuery } from './parseQuery.ts'
 import { problemsOf } from './readParameters.ts'
 import { invalidRequest } from './transportError.ts'
 
 /** Free lookups of symbols and places. Rates are limited like those of all free routes. */
-export function createSearchRoutes(): readonly FreeRoute[] {
+export function createSearchRoutes(searches: readonly FreeSearch[]): readonly FreeRoute[] {
   return searches.map((search) => ({ path: search.path, serve: (request) => Promise.resolve(serve(search, request)) }))
 }
 

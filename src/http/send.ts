@@ -6,7 +6,7 @@ import { describeError } from '@tollbook/core/fault'
 import type { Context } from 'koa'
 import type { Log } from '../primitives/log.ts'
 import type { StreamedAnswer } from '../paywall/answer.ts'
-import type { FreeAnswer } from './freeRoutes.ts'
+import type { FreeAnswer } from './freeRoute.ts'
 import { sendFile, sendPublicBody } from './sendConditionally.ts'
 
 export function send(context: Context, { status, headers, body }: FreeAnswer): void {

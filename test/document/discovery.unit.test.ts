@@ -2,6 +2,7 @@ import { PaymentInfo } from 'mppx/discovery'
 import { expect, test } from 'vitest'
 import { llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
 import { products } from '../../src/endpoints/catalog.ts'
+import { searches } from '../../src/endpoints/search/searches.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { shownParameters } from '../../src/document/productTable.ts'
 
@@ -14,7 +15,7 @@ const endpoints = products.map((product) => ({
 }))
 const charge = { method: 'solana', intent: 'charge' }
 const rails = [{ name: 'x402', mount: '/x402' }, { name: 'mpp', charge }, { name: 'native' }]
-const deps = { endpoints, rails, split: defaultSplit }
+const deps = { endpoints, searches, rails, split: defaultSplit }
 
 test('an indexer finds each product once below the mount, and none without a rail that has one', () => {
   const { resources } = JSON.parse(JSON.stringify(x402Resources(deps, 'https://api.example')))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSearchRoutes } from '../../src/http/searchRoutes.ts'
-import type { FreeRequest } from '../../src/http/freeRoutes.ts'
+import type { FreeRequest } from '../../src/http/freeRoute.ts'
 import { searches } from '../../src/endpoints/search/searches.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 
@@ -15,7 +15,7 @@ const request: Omit<FreeRequest, 'query'> = {
 
 async function search(kind: string, query: string) {
   const route = assertPresent(
-    createSearchRoutes().find(({ path }) => path === `/api/search/${kind}`),
+    createSearchRoutes(searches).find(({ path }) => path === `/api/search/${kind}`),
     'the route exists',
   )
   const { status, body, headers } = await route.serve({ ...request, query })

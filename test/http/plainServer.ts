@@ -6,7 +6,7 @@ import { type ConnectionLimits, createConnections } from '../../src/http/connect
 import { createMetrics } from '../../src/http/metrics.ts'
 import { createCallerLimits } from '../../src/http/callerLimits.ts'
 import { listen } from '../../src/http/server.ts'
-import type { FreeRoute } from '../../src/http/freeRoutes.ts'
+import type { FreeRoute } from '../../src/http/freeRoute.ts'
 import { createTurns } from '../../src/http/turns.ts'
 import { createUnreadAnswers, type UnreadLimits } from '../../src/http/unreadAnswers.ts'
 import { createUploads, type UploadLimits } from '../../src/http/uploads.ts'

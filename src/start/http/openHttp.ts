@@ -14,7 +14,7 @@ export interface HttpSettings {
   readonly limits: LimitSettings
 }
 
-type ServedPorts = 'endpoints' | 'sales' | 'wallets' | 'tokenPrice' | 'finance' | 'terms' | 'split'
+type ServedPorts = 'endpoints' | 'searches' | 'sales' | 'wallets' | 'tokenPrice' | 'finance' | 'terms' | 'split'
 
 export interface HttpDeps extends PartDeps, Pick<ServerDeps, ServedPorts> {
   /** Free routes of the parts, in addition to those of the service itself. */
@@ -57,6 +57,7 @@ export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps)
       terms,
       split: deps.split,
       endpoints: deps.endpoints,
+      searches: deps.searches,
       moreRoutes: deps.routes,
       finance: deps.finance,
       version: packageJson.version,

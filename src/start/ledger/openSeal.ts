@@ -1,5 +1,5 @@
 import type { SealSettings } from '../../config/sealSettings.ts'
-import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
+import type { FreeRoute, HealthCheck } from '../../http/freeRoute.ts'
 import { createLedgerRoutes } from '../../http/ledgerRoutes.ts'
 import { startSealJob } from '../../jobs/sealJob.ts'
 import { storeCheckpointFile } from '../../store/checkpointFile.ts'

@@ -1,6 +1,6 @@
 import type { ReceiptSigningKey, ServiceConfig } from '../../config.ts'
 import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
-import type { HealthCheck } from '../../http/freeRoutes.ts'
+import type { HealthCheck } from '../../http/freeRoute.ts'
 import { repeat } from '../../jobs/repeat.ts'
 import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'

@@ -2,8 +2,10 @@ import type { DeliverySettings } from '../../config/deliverySettings.ts'
 import { type CatalogDeps, openCatalog } from '../../endpoints/catalog.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
 import { artifactRoute } from '../../http/artifactRoute.ts'
+import type { FreeSearch } from '../../endpoints/search/freeSearch.ts'
+import { searches } from '../../endpoints/search/searches.ts'
 import { createSearchRoutes } from '../../http/searchRoutes.ts'
-import type { FreeRoute, HealthCheck } from '../../http/freeRoutes.ts'
+import type { FreeRoute, HealthCheck } from '../../http/freeRoute.ts'
 import { openRenderer, type RenderAttempt } from '../../outbound/browser/openRenderer.ts'
 import { openRenderWorker } from '../../outbound/browser/openRenderWorker.ts'
 import { openSeparateEngines } from '../../outbound/browser/separateEngines.ts'
@@ -28,6 +30,8 @@ export interface DeliveryDeps extends PartDeps {
 export interface ProductDelivery {
   readonly endpoints: readonly Endpoint[]
   readonly routes: readonly FreeRoute[]
+  /** Free lookups, which `routes` serve. */
+  readonly searches: readonly FreeSearch[]
   readonly checks: readonly HealthCheck[]
   /** Paths of the products that are made of samples at the moment. */
   sampled(): readonly string[]
@@ -69,7 +73,8 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   ]
   return {
     endpoints,
-    routes: [artifactRoute(artifacts, clock), ...createSearchRoutes()],
+    routes: [artifactRoute(artifacts, clock), ...createSearchRoutes(searches)],
+    searches,
     checks: [...(render.concurrency === 0 ? [] : rendering), supply.check],
     sampled: supply.sampled,
     close: () => stored.disposeAsync(),

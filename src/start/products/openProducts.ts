@@ -1,7 +1,7 @@
 import type { DeliverySettings } from '../../config/deliverySettings.ts'
 import type { PriceSettings } from '../../config/priceSettings.ts'
 import type { ProviderSettings } from '../../config/providerSettings.ts'
-import type { HealthCheck } from '../../http/freeRoutes.ts'
+import type { HealthCheck } from '../../http/freeRoute.ts'
 import { closePart } from '../closePart.ts'
 import { type ProductDelivery, type DeliveryDeps, openDelivery } from './openDelivery.ts'
 import { openPrices, type PricesDeps } from './openPrices.ts'
@@ -44,6 +44,7 @@ export async function openProducts(settings: ProductSettings, deps: ProductsDeps
   return {
     endpoints: delivery.endpoints,
     routes: delivery.routes,
+    searches: delivery.searches,
     sampled: delivery.sampled,
     currentPrice: prices.currentPrice,
     tokenPrice: prices.tokenPrice,

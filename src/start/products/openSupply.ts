@@ -1,7 +1,7 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import type { Endpoint } from '../../endpoints/endpoint.ts'
-import type { HealthCheck } from '../../http/freeRoutes.ts'
+import type { HealthCheck } from '../../http/freeRoute.ts'
 import { startProbeJob } from '../../jobs/probeJob.ts'
 import type { Log } from '../../primitives/log.ts'
 
