@@ -14,9 +14,12 @@ import {
   planRound,
   sumOf,
   unknownBurn,
+  whyMaybeBurned,
 } from '../payment/burn.ts'
 import type { BurnLedger, OpenBurn } from '../payment/burnLedger.ts'
-import type { ChainReader, Finding } from '../payment/chainReader.ts'
+import type { ChainReader, Finding, Found } from '../payment/chainReader.ts'
+import type { ProvenAbsent } from '../payment/absence.ts'
+import type { BurnFailureReason, DelegateState } from '../payment/events/burnEvents.ts'
 import type { SignedTransaction, Simulation } from '../payment/proof.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { findMismatch } from './matchBurn.ts'
@@ -50,6 +53,8 @@ export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broa
   /** Asks the nodes for their heights, without which no absence is proven. */
   refresh(): Promise<void>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
+  /** Allowance and lamports of the delegate of this burn: the newest ones, or those of this finalized slot or a later one. */
+  readDelegate(burnTransaction: Uint8Array, finalizedSlot?: number): Promise<DelegateState>
 }
 
 /** Outcome of one run. */
@@ -89,6 +94,7 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
   const baseUnits = sumOf(round.parts)
   const signed = signBurn({ round: round.round, baseUnits, blockhash })
+  const delegate = await chain.readDelegate(signed.bytes)
   const rehearsed = await chain.simulate(signed)
   if (rehearsed.outcome !== 'would_succeed') {
     // Another job may have burned these debts since they were read, which is why this burn cannot be rehearsed.
@@ -100,6 +106,7 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
     ...round,
     // The node that gave the blockhash may name a height that is too low, and the burn could land after it was given up.
     lastValidHeight: Math.max(rehearsed.bound.lastValidHeight, lastValidBlockHeight),
+    delegate,
     transactionBase64: Buffer.from(signed.bytes).toString('base64'),
   }
   const { events } = assertPresent(decideBurnSubmit(unknownBurn, burn), 'a new burn can be submitted')
@@ -163,14 +170,10 @@ async function end(deps: BurnDeps, open: OpenBurn, finding: Finding): Promise<'c
   switch (finding.kind) {
     case 'unknown':
       return undefined
-    case 'proven_absent': {
-      const [reading] = finding.evidence.readings
-      const { finalizedSlot } = assertPresent(reading, 'an absence is proven by readings')
-      return fail(deps, open, { reason: 'absent', finalizedSlot })
-    }
+    case 'proven_absent':
+      return failAbsent(deps, open, finding)
     case 'found':
-      if (finding.record.failure !== undefined)
-        return fail(deps, open, { reason: 'failed', finalizedSlot: finding.slot })
+      if (finding.record.failure !== undefined) return failFailed(deps, open, finding)
       return confirm(deps, open, finding)
     default:
       return assertNever(finding)
@@ -193,7 +196,41 @@ async function confirm(
   return 'confirmed'
 }
 
-async function fail(deps: BurnDeps, open: OpenBurn, verdict: Parameters<typeof decideBurnFail>[1]): Promise<'failed'> {
+// One node alone may hide a burn that landed, or call it failed, and its debts would be burned again.
+const agreeingNodes = 2
+
+async function failAbsent(deps: BurnDeps, open: OpenBurn, { evidence }: ProvenAbsent): Promise<'failed'> {
+  const { readings } = evidence
+  const finalizedSlot = Math.max(...readings.map((reading) => reading.finalizedSlot))
+  if (readings.length < agreeingNodes) await requireUnburned(deps, open, { reason: 'absent', finalizedSlot })
+  return fail(deps, open, { reason: 'absent', finalizedSlot })
+}
+
+async function failFailed(deps: BurnDeps, open: OpenBurn, { slot: finalizedSlot }: Found): Promise<'failed'> {
+  const agreed = await deps.chain.find(open.signature, { commitment: 'finalized', nodesMin: agreeingNodes })
+  if (agreed.kind !== 'found') await requireUnburned(deps, open, { reason: 'failed', finalizedSlot })
+  return fail(deps, open, { reason: 'failed', finalizedSlot })
+}
+
+interface Verdict {
+  readonly reason: BurnFailureReason
+  readonly finalizedSlot: number
+}
+
+/** Refuses unless the state of the delegate proves, besides the one node's word, that the burn burned nothing. */
+async function requireUnburned({ chain, log }: BurnDeps, open: OpenBurn, { reason, finalizedSlot }: Verdict) {
+  const { round, signature } = open
+  const now = await chain.readDelegate(Buffer.from(open.transactionBase64, 'base64'), finalizedSlot)
+  const why = whyMaybeBurned(open, reason, now)
+  if (why === undefined) return
+  log.error({ event: 'burn_unproven', round, signature, reason, why })
+  throw new Fault(
+    `round ${round} is not decided: one node calls its burn ${signature} ${reason}, and ${why}. Nothing is burned again. Add a second node to SOLANA_RPC_URLS, or wait until the node shows the burn (docs/burn.md)`,
+    { retryable: false },
+  )
+}
+
+async function fail(deps: BurnDeps, open: OpenBurn, verdict: Verdict): Promise<'failed'> {
   const effectiveAtMs = deps.clock.nowMs()
   await recordEnd(deps, open, { decision: decideBurnFail(stateOf(open), verdict), effectiveAtMs })
   return 'failed'

@@ -1,10 +1,11 @@
-import { type BurnKey, createBurnKey } from '../chain/burnTransaction.ts'
+import { type BurnAccounts, type BurnKey, createBurnKey, readBurnAccounts } from '../chain/burnTransaction.ts'
 import { type Chain, openChain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
+import type { DelegateState } from '../payment/events/burnEvents.ts'
 import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../payment/settingPeriods.ts'
 import type { Log } from '../primitives/log.ts'
 import { createBurnLedger } from '../store/burnStore.ts'
@@ -79,6 +80,25 @@ export function burnChainOf(chain: Chain, deps: WalletDeps): BurnChain {
     },
     refresh: () => chain.nodes.poll(),
     latestBlockhash: chain.latestBlockhash,
+    readDelegate: (bytes, finalizedSlot) => readDelegate(chain, readBurnAccounts(bytes), finalizedSlot),
+  }
+}
+
+/** In the newest state before a burn, and in a finalized state after it. */
+async function readDelegate(
+  chain: Chain,
+  { delegate, tokenAccount }: BurnAccounts,
+  finalizedSlot: number | undefined,
+): Promise<DelegateState> {
+  const state =
+    finalizedSlot === undefined
+      ? ({ commitment: 'confirmed', minSlot: chain.nodes.newestSlot() } as const)
+      : ({ commitment: 'finalized', minSlot: finalizedSlot } as const)
+  const [account, wallet] = await chain.readAccounts({ addresses: [tokenAccount, delegate], ...state })
+  const isApproved = account?.token?.delegate === delegate
+  return {
+    allowanceBaseUnits: isApproved ? account.token.allowanceBaseUnits : 0n,
+    lamports: wallet?.lamports ?? 0n,
   }
 }
 

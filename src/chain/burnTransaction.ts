@@ -61,6 +61,23 @@ function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address,
   return new VersionedTransaction(message.compileToV0Message())
 }
 
+/** Accounts of a burn that is on record: it may be of an earlier key or payment wallet. */
+export interface BurnAccounts {
+  readonly delegate: Address
+  readonly tokenAccount: Address
+}
+
+/** Reads the accounts out of a transaction of `signBurn`. */
+export function readBurnAccounts(bytes: Uint8Array): BurnAccounts {
+  const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
+  const at = (index: number | undefined) => readAddress(message.staticAccountKeys[index ?? -1]?.toBase58() ?? '')
+  const [, burn] = message.compiledInstructions
+  return {
+    delegate: assertPresent(at(0), 'the delegate pays the fee'),
+    tokenAccount: assertPresent(at(burn?.accountKeyIndexes[0]), 'a burn names its token account'),
+  }
+}
+
 function burnMemo(round: number): string {
   return `tollbook-burn:${round}`
 }

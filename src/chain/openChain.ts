@@ -7,6 +7,7 @@ import type { ChainReader } from '../payment/chainReader.ts'
 import type { FinalityReader } from '../payment/finalityReader.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
+import { type AccountsQuestion, type AccountState, readAccounts } from './accountStates.ts'
 import { createNodeRegistry, type NodeRegistry, type NodeRegistryDeps } from './nodeRegistry.ts'
 import { defaultNodeLimits, type NodeLimits } from './nodeStanding.ts'
 import { readPaymentTerms, type TermsReading, type TermsQuestion } from './readPaymentTerms.ts'
@@ -34,6 +35,8 @@ export interface Chain {
   readonly terms: PaymentTerms
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
+  /** Accounts in the order of the addresses; undefined where the chain has none. */
+  readAccounts(question: AccountsQuestion): Promise<readonly (AccountState | undefined)[]>
   /** Reads the terms again: a mint can change while we sell for it. `terms` has the new transfer fee from then on. */
   readTerms(): Promise<PaymentTerms>
 }
@@ -77,6 +80,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
     reader: createSolanaChainReader(deps),
     finality: createSolanaFinalityReader(deps),
     latestBlockhash,
+    readAccounts: (question) => readAccounts(rpc, question),
   }
 }
 

@@ -1,6 +1,13 @@
 import { assert, assertNever } from '@tollbook/core/assert'
 import type { BurnEvent } from './events.ts'
-import type { BurnConfirmed, BurnFailed, BurnFailureReason, BurnSubmitted, EndpointBurn } from './events/burnEvents.ts'
+import type {
+  BurnConfirmed,
+  BurnFailed,
+  BurnFailureReason,
+  BurnSubmitted,
+  DelegateState,
+  EndpointBurn,
+} from './events/burnEvents.ts'
 import type { Address } from '@tollbook/core/address'
 
 /*
@@ -27,6 +34,8 @@ export interface BurnRound {
 /** A signed round, recorded before it is sent. After `lastValidHeight` the transaction can no longer land. */
 export interface SubmitBurn extends BurnRound {
   readonly lastValidHeight?: number
+  /** Read before the burn was signed. */
+  readonly delegate?: DelegateState
   readonly transactionBase64: string
 }
 
@@ -103,6 +112,25 @@ export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
     default:
       return assertNever(event)
   }
+}
+
+/**
+ * Why the delegate's present state does not prove that the round burned nothing. Undefined when it does: a burn reduces the
+ * allowance, and a transaction that landed took its fee. So a renewed allowance alone does not prove absence.
+ */
+export function whyMaybeBurned(
+  { delegate: before, parts }: Pick<SubmitBurn, 'delegate' | 'parts'>,
+  reason: BurnFailureReason,
+  now: DelegateState,
+): string | undefined {
+  const burnBaseUnits = sumOf(parts)
+  if (before === undefined || before.allowanceBaseUnits < burnBaseUnits)
+    return 'the allowance of the delegate before the burn is not on record'
+  if (now.allowanceBaseUnits !== before.allowanceBaseUnits)
+    return `the allowance of the delegate was ${before.allowanceBaseUnits} base units before the burn of ${burnBaseUnits}, and is ${now.allowanceBaseUnits}`
+  if (reason === 'absent' && now.lamports < before.lamports)
+    return `the delegate has paid a network fee since: it had ${before.lamports} lamports, and has ${now.lamports}`
+  return undefined
 }
 
 export function sumOf(parts: readonly EndpointBurn[]): bigint {

@@ -65,6 +65,11 @@ describe('an owed burn', () => {
     expect(after.balances()['Liabilities:BurnOwed']).toBeUndefined()
   })
 
+  test('may name the state of the delegate before its round', () => {
+    const delegate = { allowanceBaseUnits: '18446744073709551615', lamports: '5000' }
+    expect(burnt(served(paidOwingBurn()), { ...submitted, delegate }).findings()).toEqual([])
+  })
+
   test('of a reversed payment is no longer owed', () => {
     const taken = { burnOwedBaseUnits: String(burn) }
     const ledger = served(paidOwingBurn()).append(reference, ['PaymentReversed', reversal(taken)])

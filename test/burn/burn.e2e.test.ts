@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createTransferInstruction } from '@solana/spl-token'
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
@@ -9,7 +10,17 @@ import { findBurnOf } from '../../src/reports/burnOfPayment.ts'
 import { burnStats } from '../../src/reports/burnStats.ts'
 import { mustAppend } from '../store/instance.ts'
 import { claimOf, fulfilmentOf } from '../store/samplePayment.ts'
-import { balances, finalityRound, onChain, pay, payWithoutBurn, serve, stateOf } from '../jobs/lifecycleFixture.ts'
+import { land, newCustomer, stage } from '../chain/chainFixture.ts'
+import {
+  balances,
+  finalityRound,
+  onChain,
+  pay,
+  payWithoutBurn,
+  serve,
+  stateOf,
+  transferFrom,
+} from '../jobs/lifecycleFixture.ts'
 import { letBlockhashesExpire, makeFinal, oweBurn, openBurnFixture } from './burnFixture.ts'
 
 /* Owed burns: burned by the job, once each, whatever happens to the job. Real Postgres, real SVM, the job's own login. */
@@ -224,6 +235,27 @@ test('a burn that no node can rehearse is refused while no other job has its deb
 
 test('a burn that fails on chain is recorded as failed, and its debt stays owed', async () => {
   const burnOwed = await oweBurn(environment)
+  const { paymentAccount, paymentWallet } = fixture
+  const elsewhere = await newCustomer(fixture, 0n)
+  const [held, own] = [await onChain(environment), { address: paymentWallet.publicKey, account: paymentAccount }]
+  const emptying: BurnDeps['chain'] = {
+    ...burnDeps.chain,
+    broadcast: async (sent) => {
+      await land(fixture, transferFrom(fixture, elsewhere, held), [fixture.issuer, paymentWallet])
+      await burnDeps.chain.broadcast(sent)
+    },
+  }
+  expect(await burn({ chain: emptying })).toMatchObject({ outcome: 'failed' })
+  expect(await owed()).toBe(burnOwed)
+  const back = createTransferInstruction(elsewhere.account, own.account, elsewhere.address, held)
+  await stage(fixture, [back], [elsewhere.keypair])
+  expect(await burn()).toMatchObject({ outcome: 'confirmed', baseUnits: burnOwed })
+  await expectReconciled()
+  expect(await stats()).toMatchObject({ owed: { baseUnits: '0' } })
+})
+
+test('a burn that failed after its approval was revoked is decided by a second node', async () => {
+  const burnOwed = await oweBurn(environment)
   const revoking: BurnDeps['chain'] = {
     ...burnDeps.chain,
     broadcast: async (sent) => {
@@ -231,10 +263,71 @@ test('a burn that fails on chain is recorded as failed, and its debt stays owed'
       await burnDeps.chain.broadcast(sent)
     },
   }
-  expect(await burn({ chain: revoking })).toMatchObject({ outcome: 'failed' })
+  await expect(burn({ chain: revoking })).rejects.toThrow(/the allowance of the delegate was .* and is 0/)
+  expect(await burn({ chain: await environment.withSecondNode() })).toMatchObject({ outcome: 'failed' })
   expect(await owed()).toBe(burnOwed)
   await environment.approve()
   expect(await burn()).toMatchObject({ outcome: 'confirmed', baseUnits: burnOwed })
+})
+
+test('a burn that one of two nodes hides is confirmed by the other', async () => {
+  const burnOwed = await oweBurn(environment)
+  const before = await supply()
+  await expect(burn(hidden)).rejects.toThrow(/Nothing is burned again/)
+  expect(await burn({ chain: await environment.withSecondNode() })).toMatchObject({ outcome: 'confirmed' })
+  fixture.chain.setNode(0, { newestState: true })
+  expect(before - (await supply())).toBe(burnOwed)
+})
+
+/** The only node denies the burn that has just landed. */
+const hidden: Partial<BurnDeps> = {
+  chain: {
+    ...burnDeps.chain,
+    broadcast: async (sent) => {
+      await burnDeps.chain.broadcast(sent)
+      const { signature } = assertPresent((await burnDeps.ledger.readRounds(terms.mint)).open, 'the round is open')
+      fixture.chain.setNode(0, { newestState: true, hide: [signature] })
+    },
+  },
+}
+/** The only node says that each transaction failed. */
+const denied: Partial<BurnDeps> = {
+  chain: {
+    ...burnDeps.chain,
+    broadcast: async (sent) => {
+      await burnDeps.chain.broadcast(sent)
+      fixture.chain.setNode(0, { newestState: true, failRecords: true })
+    },
+  },
+}
+
+test.each([
+  ['hides', hidden],
+  ['reports as failed', denied],
+])('a burn that the only node %s is not burned again', async (_how, lying) => {
+  const burnOwed = await oweBurn(environment)
+  const before = await supply()
+  const { lastRound } = await burnDeps.ledger.readRounds(terms.mint)
+  await expect(burn(lying)).rejects.toThrow(/Nothing is burned again.*second node/)
+  await expect(burn(), 'nor by the next run').rejects.toThrow(/Nothing is burned again/)
+  expect(before - (await supply())).toBe(burnOwed)
+  expect(await owed()).toBe(burnOwed)
+  fixture.chain.setNode(0, { newestState: true })
+  // A record is remembered for 5 s.
+  clock.advance(6_000)
+  expect(await burn()).toMatchObject({ outcome: 'confirmed', round: lastRound + 1 })
+  expect(before - (await supply())).toBe(burnOwed)
   await expectReconciled()
-  expect(await stats()).toMatchObject({ owed: { baseUnits: '0' } })
+})
+
+test('an allowance that was renewed does not prove that a hidden burn is absent', async () => {
+  await environment.approve()
+  const burnOwed = await oweBurn(environment)
+  const before = await supply()
+  await expect(burn(hidden)).rejects.toThrow(/the allowance of the delegate was/)
+  await environment.approve()
+  await expect(burn()).rejects.toThrow(/paid a network fee/)
+  fixture.chain.setNode(0, { newestState: true })
+  expect(await burn()).toMatchObject({ outcome: 'confirmed' })
+  expect(before - (await supply())).toBe(burnOwed)
 })

@@ -3,6 +3,8 @@ import { Keypair } from '@solana/web3.js'
 import { type BurnDeps, burnOnce, type BurnOutcome } from '../../src/burn/burnRound.ts'
 import { burnChainOf } from '../../src/burn/openBurner.ts'
 import { createBurnKey } from '../../src/chain/burnTransaction.ts'
+import { openChain } from '../../src/chain/openChain.ts'
+import { postJson } from '../../src/outbound/postJson.ts'
 import { silentLog } from '../../src/primitives/log.ts'
 import { createBurnLedger } from '../../src/store/burnStore.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -25,6 +27,8 @@ export interface BurnFixture extends LifecycleFixture {
   /** Lets the delegate burn. */
   approve(): Promise<void>
   revoke(): Promise<void>
+  /** The chain of a job that asks both nodes. */
+  withSecondNode(): Promise<BurnDeps['chain']>
   supply(): Promise<bigint>
 }
 
@@ -33,7 +37,7 @@ const longAgo = 400
 const slotsPerSleep = 10
 
 export async function openBurnFixture(kind: MintKind): Promise<BurnFixture> {
-  const environment = await openLifecycleFixture(kind)
+  const environment = await openLifecycleFixture(kind, [{ newestState: true }, { newestState: true }])
   const { fixture, clock, database, chain } = environment
   const { connection, mint, paymentAccount, paymentWallet, program, terms } = fixture
   // Waiting for finality lets slots pass.
@@ -63,6 +67,12 @@ export async function openBurnFixture(kind: MintKind): Promise<BurnFixture> {
         [createApproveInstruction(paymentAccount, delegate.publicKey, owner, allowance, [], program)],
         [paymentWallet],
       ),
+    async withSecondNode() {
+      const { mint: tokenMint, paymentWallet: wallet } = terms
+      const rpcUrls = fixture.chain.nodes.map(({ rpcUrl }) => rpcUrl)
+      const options = { rpcUrls, tokenMint, paymentWallet: wallet, commitment: 'confirmed', postJson } as const
+      return burnChainOf(await openChain({ ...options, log: silentLog, clock }), { database: burner, clock })
+    },
     revoke: () => stage(fixture, [createRevokeInstruction(paymentAccount, owner, [], program)], [paymentWallet]),
     supply: async () => BigInt((await connection.getTokenSupply(mint, 'processed')).value.amount),
   }

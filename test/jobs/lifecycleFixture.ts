@@ -14,6 +14,7 @@ import { isRefusal } from '@tollbook/core/refusal'
 import { type PaymentTerms, settle, type Settlement } from '../../src/payment/settlement.ts'
 import type { Signature } from '@tollbook/core/signature'
 import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
+import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/primitives/log.ts'
@@ -83,10 +84,14 @@ export interface LifecycleFixture {
   readonly chain: Chain
 }
 
-export async function openLifecycleFixture(kind: MintKind): Promise<LifecycleFixture> {
+/** `nodes` as in `openChainFixture`; the chain of the fixture asks the first one only. */
+export async function openLifecycleFixture(
+  kind: MintKind,
+  nodes?: readonly NodeBehaviour[],
+): Promise<LifecycleFixture> {
   const database = await createTestDatabase()
   const clock = createHeldClock(systemClock.nowMs())
-  const fixture = await openChainFixture(kind, clock)
+  const fixture = await openChainFixture(kind, clock, nodes)
   afterFile(() => fixture.chain.close())
   const ledger = await openInstance(database.serviceUrl)
   const chain = await openChain({

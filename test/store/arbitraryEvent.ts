@@ -253,6 +253,7 @@ export const anyEvent: fc.Arbitrary<LedgerEvent> = fc.oneof(
     burnBaseUnits: anyBaseUnits,
     parts: anyParts,
     lastValidHeight: attempt,
+    delegate: record({ allowanceBaseUnits: anyBaseUnits, lamports: anyBaseUnits }),
     transactionBase64: fc.base64String(),
   }),
   record({

@@ -90,6 +90,7 @@ function readPaidShare(reader: BodyReader): PaidShare {
 
 function readBurnSubmitted(reader: BodyReader): BurnEventOf<'BurnSubmitted'> {
   const burnBaseUnits = reader.amount('{"burnBaseUnits":')
+  skipDelegate(reader)
   const effectiveAtMs = readTime(reader, ',"effectiveAt":')
   reader.literal(',"kind":"BurnSubmitted"')
   const lastValidHeight = reader.takes(',"lastValidHeight":') ? reader.integer('') : undefined
@@ -104,6 +105,14 @@ function readBurnSubmitted(reader: BodyReader): BurnEventOf<'BurnSubmitted'> {
   const head = { stream, version, effectiveAtMs, schemaVersion }
   const burn = { round, mint, throughPosition, burnBaseUnits, parts, lastValidHeight, transactionBase64 }
   return { kind: 'BurnSubmitted', ...head, ...burn }
+}
+
+/** State of the delegate before the burn, with which the job proves an absence. Newer bodies have it; no check reads it. */
+function skipDelegate(reader: BodyReader): void {
+  if (!reader.takes(',"delegate":')) return
+  reader.amount('{"allowanceBaseUnits":')
+  reader.amount(',"lamports":')
+  reader.literal('}')
 }
 
 function readBurnConfirmed(reader: BodyReader): BurnEventOf<'BurnConfirmed'> {

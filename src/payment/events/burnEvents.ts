@@ -17,6 +17,12 @@ export interface EndpointBurn {
 const parts = z.array(z.object({ endpoint: z.string(), baseUnits })).min(1)
 const round = z.int().min(1)
 
+/** State of the delegate before its burn. A burn that lands reduces the allowance, which only the owner can renew, and costs a fee. */
+export interface DelegateState {
+  readonly allowanceBaseUnits: bigint
+  readonly lamports: bigint
+}
+
 /** We put on record that we were about to send the burn, before we sent it. */
 export interface BurnSubmitted {
   readonly kind: 'BurnSubmitted'
@@ -28,6 +34,8 @@ export interface BurnSubmitted {
   readonly parts: readonly EndpointBurn[]
   /** Above this block height the transaction can no longer land. Absent in the first bodies of this kind. */
   readonly lastValidHeight?: number
+  /** Absent in the first bodies of this kind. */
+  readonly delegate?: DelegateState
   readonly transactionBase64: string
 }
 
@@ -41,6 +49,7 @@ const burnSubmitted = defineEvent<BurnSubmitted>({
     burnBaseUnits: baseUnits,
     parts,
     lastValidHeight: z.int().min(1).exactOptional(),
+    delegate: z.object({ allowanceBaseUnits: baseUnits, lamports: baseUnits }).exactOptional(),
     transactionBase64: z.string(),
   }),
 })
