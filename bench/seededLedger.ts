@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../src/primitives/log.ts'
+import { silentLog } from '../src/machine/log.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
 import { paymentItem } from '../src/store/paymentItem.ts'
 import type { LedgerServer } from '../test/proofs/ledgerServer.ts'

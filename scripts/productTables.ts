@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { productTable, providerTable } from '../src/document/productTable.ts'
-import { products } from '../src/endpoints/catalog.ts'
+import { products } from '../src/products/catalog.ts'
 
 /** Writes the tables of the products into docs/api.md and docs/providers.md from their definitions. */
 const pages = [

@@ -56,11 +56,11 @@ import { findMistyped, type MistypedVariable } from './config/mistypedVariables.
 import { type GivenVariables, missingBeside, postgresUrl } from './config/variables.ts'
 import { fileSuffix, readVariables } from './config/variableFiles.ts'
 import { Fault } from '@tollbook/core/fault'
-import { type LogLevel, logLevels } from './primitives/log.ts'
+import { type LogLevel, logLevels } from './machine/log.ts'
 
 export { ledgerSettingsFor } from './config/ledgerSettings.ts'
 export { type ProviderAddresses, sampleModes } from './config/providerSettings.ts'
-export { upstreamNames } from './outbound/upstreamName.ts'
+export { upstreamNames } from './product/upstreamName.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
 export type { ReceiptSigningKey }
 

@@ -1,6 +1,6 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import type { Tree } from './tree.ts'
 
 /** Claims of one tree's ledger, through its own store, with the verification stubbed. */

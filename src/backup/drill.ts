@@ -1,4 +1,4 @@
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import { compareWithCheckpoint, readCheckpointFile, type CheckpointFile } from '../store/checkpointFile.ts'
 import { openDatabase } from '../store/database.ts'
 import { readRestoredLogins, type RestoredLogins } from '../store/restoredCluster.ts'

@@ -1,7 +1,7 @@
 import { appendFile, chmod, constants, cp, lchown, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
-import { createFolder } from '../primitives/createFolder.ts'
+import { createFolder } from '../machine/createFolder.ts'
 import { type BackupFolder, bytesIn, bytesOf, listWal, startSegmentOf } from './backupFolder.ts'
 
 /** A base backup to lay out as a data directory. */

@@ -1,6 +1,6 @@
 import { Fault } from '@tollbook/core/fault'
 import { walSlot } from '../store/databaseFacts.ts'
-import { createFolder } from '../primitives/createFolder.ts'
+import { createFolder } from '../machine/createFolder.ts'
 import { libpqEnvironment } from './libpqEnvironment.ts'
 import { explainToolFailure, requireTools, toolPath } from './postgresTools.ts'
 import { runTool } from './runTool.ts'

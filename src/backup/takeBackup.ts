@@ -11,7 +11,7 @@ import {
   removeOldBackups,
   startSegmentOf,
 } from './backupFolder.ts'
-import { createFolder } from '../primitives/createFolder.ts'
+import { createFolder } from '../machine/createFolder.ts'
 import { libpqEnvironment } from './libpqEnvironment.ts'
 import { explainToolFailure, findTools, requireTools, toolPath } from './postgresTools.ts'
 import { runTool, type ToolCall } from './runTool.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import type { BurnOutcome } from './burnRound.ts'
 import type { Burner } from './openBurner.ts'
 

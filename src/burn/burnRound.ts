@@ -3,7 +3,7 @@ import type { Address } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import {
   type BurnDecision,
   type BurnRound,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import { readAddress } from '@tollbook/core/address'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { FinalityReader } from '../payment/finalityReader.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { Bug } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import type { ChainNode } from './chainNode.ts'
 import { type RpcClient, RpcRefusal } from './nodeClient.ts'
 import type { NodeRegistry } from './nodeRegistry.ts'

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { localnetCommand } from '@tollbook/localnet/localnetCommand'
 import { readConfig } from '../config.ts'
-import { createLog } from '../primitives/log.ts'
+import { createLog } from '../machine/log.ts'
 import { enterableFolder, openFolder } from './local/homeFolder.ts'
 
 // Default address of a local node in all Solana tools.

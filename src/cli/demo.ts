@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { assertPresent } from '@tollbook/core/assert'
-import { createLog } from '../primitives/log.ts'
+import { createLog } from '../machine/log.ts'
 import { openDatabase } from '../store/database.ts'
 import { showDemo } from './demo/story.ts'
 import { openLocalService } from './openLocalService.ts'

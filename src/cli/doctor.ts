@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import type { CheckFinding, Verdict } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
-import { silentLog } from '../primitives/log.ts'
+import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 
 /** `tollbook doctor`: checks an installation before it serves, or while it does. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { createLog } from '../primitives/log.ts'
+import { createLog } from '../machine/log.ts'
 import {
   type ExportFormat,
   exportFormats,

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import { type PublicReceiptKey, publicReceiptKey, receiptKeyId } from '../payment/receiptKeys.ts'
+import { type PublicReceiptKey, publicReceiptKey, receiptKeyId } from '../settings/receiptKeys.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { makeReceiptKey } from './local/home.ts'
 import { settingCommand } from './settingChange.ts'

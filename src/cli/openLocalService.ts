@@ -3,7 +3,7 @@ import { askFree } from '@tollbook/client/freeRoute'
 import type { Config } from '../config.ts'
 import { loadLocalMode } from './local/loadLocalMode.ts'
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
 

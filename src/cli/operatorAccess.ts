@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readConfig } from '../config.ts'
-import { silentLog } from '../primitives/log.ts'
+import { silentLog } from '../machine/log.ts'
 import { openSettingChanges, type SettingChanges } from '../store/settingChanges.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocalJson } from './localJson.ts'

@@ -4,7 +4,7 @@ import { closestMatch } from 'leven'
 import { type Clock, isoTime, systemClock } from '@tollbook/core/clock'
 import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
-import { createLog } from '../primitives/log.ts'
+import { createLog } from '../machine/log.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
 import {
   isProblems,

@@ -5,7 +5,7 @@ import type { ClosingStatement, SignedClosing } from '@tollbook/core/closingStat
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
 import type { ReceiptSigningKey } from '../config.ts'
-import { receiptKeyBytes } from '../payment/receiptKeys.ts'
+import { receiptKeyBytes } from '../settings/receiptKeys.ts'
 import { signClosing } from '../reports/closing/signClosing.ts'
 import type { Reports } from '../reports/reports.ts'
 import type { ReportTable } from '../reports/reportTable.ts'

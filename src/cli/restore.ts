@@ -13,7 +13,7 @@ import { describeVerdict, type DrillVerdict, judgeDrill } from '../backup/drillV
 import { layOutBackup } from '../backup/layOutBackup.ts'
 import { type Config, readConfig } from '../config.ts'
 import { examineRestored } from '../doctor/examine.ts'
-import { silentLog } from '../primitives/log.ts'
+import { silentLog } from '../machine/log.ts'
 import type { CheckpointFile } from '../store/checkpointFile.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { textOfFinding } from './doctor.ts'

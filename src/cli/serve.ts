@@ -10,7 +10,7 @@ import {
 } from '../config.ts'
 import { loadLocalMode } from './local/loadLocalMode.ts'
 import { describeError } from '@tollbook/core/fault'
-import { createLog, type Log } from '../primitives/log.ts'
+import { createLog, type Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { untilStopped } from './untilStopped.ts'
 

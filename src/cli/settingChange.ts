@@ -2,15 +2,15 @@ import { Command } from 'commander'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import { errorText, Fault } from '@tollbook/core/fault'
-import { settingText } from '../payment/configuredSettings.ts'
-import { receiptKeyId, publicReceiptKey } from '../payment/receiptKeys.ts'
+import { settingText } from '../settings/configuredSettings.ts'
+import { receiptKeyId, publicReceiptKey } from '../settings/receiptKeys.ts'
 import {
   type ChangeableSetting,
   decideSettingChange,
   overlapMaxMs,
   type SettingChangeVerdict,
-} from '../payment/settingChange.ts'
-import { isWithin, periodsOf, type SettingPeriod } from '../payment/settingPeriods.ts'
+} from '../settings/settingChange.ts'
+import { isWithin, periodsOf, type SettingPeriod } from '../settings/settingPeriods.ts'
 import type { SettingChanges } from '../store/settingChanges.ts'
 import { exitCodeOf, refusedExitCode } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'

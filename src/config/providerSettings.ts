@@ -6,7 +6,7 @@ import {
   upstreamNames,
   type UpstreamSetting,
   type UpstreamSettings,
-} from '../outbound/upstreamName.ts'
+} from '../product/upstreamName.ts'
 import { type ModelPrices, outputTokensMost, parseModelPrices } from '../pricing/modelPrices.ts'
 import {
   type GivenVariables,

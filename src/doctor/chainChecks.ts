@@ -2,7 +2,7 @@ import { type Chain, openChain } from '../chain/openChain.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { ChainSettings } from '../config/chainSettings.ts'
 import { postJson } from '../outbound/postJson.ts'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 export interface ChainCheckOptions {

@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { errorText } from '@tollbook/core/fault'
 import type { LedgerSettings } from '../config/ledgerSettings.ts'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import type { Database } from '../store/database.ts'
 import { readDatabaseClockMs } from '../store/databaseClock.ts'
 import {

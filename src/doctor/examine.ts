@@ -1,7 +1,7 @@
 import { systemClock } from '@tollbook/core/clock'
 import { type Config, isServiceConfig, mistypedVariables, type ServiceConfig } from '../config.ts'
 import { ledgerSettingsFor } from '../config/ledgerSettings.ts'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import { openLogin } from '../store/databaseFacts.ts'
 import { chainChecks } from './chainChecks.ts'
 import { type Check, type CheckFinding, passed, runChecks, warning } from './check.ts'

@@ -1,6 +1,6 @@
-import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
+import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { Endpoint } from '../product/endpoint.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'

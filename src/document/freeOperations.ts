@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { receiptBody } from '@tollbook/core/wire'
-import { type FreeSearch, resultsMax, searchParameters } from '../endpoints/search/freeSearch.ts'
+import { type FreeSearch, resultsMax, searchParameters } from '../product/freeSearch.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { queryParameters } from './queryParameters.ts'
 

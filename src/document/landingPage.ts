@@ -1,4 +1,4 @@
-import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { Endpoint } from '../product/endpoint.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import type { RailName } from './discovery.ts'
 import { html, jsonScript, type Markup } from './markup.ts'

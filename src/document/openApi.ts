@@ -1,5 +1,5 @@
-import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
+import type { Endpoint } from '../product/endpoint.ts'
+import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import type { OfferedPrice, RailName } from './discovery.ts'

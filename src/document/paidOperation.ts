@@ -1,5 +1,5 @@
-import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { StreamFacts } from '../endpoints/productFacts.ts'
+import type { Endpoint } from '../product/endpoint.ts'
+import type { StreamFacts } from '../product/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
 import { defaultSplit } from '../pricing/splitSetting.ts'

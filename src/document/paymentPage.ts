@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { Endpoint } from '../product/endpoint.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { schemaOf } from './jsonSchema.ts'
 import { html, type Markup } from './markup.ts'

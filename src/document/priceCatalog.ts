@@ -1,4 +1,4 @@
-import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { Endpoint } from '../product/endpoint.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { displayUsd } from '../pricing/priceList.ts'
@@ -6,8 +6,8 @@ import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
-import type { ProductOrder } from '../endpoints/productFacts.ts'
-import type { FreeSearch } from '../endpoints/search/freeSearch.ts'
+import type { ProductOrder } from '../product/productFacts.ts'
+import type { FreeSearch } from '../product/freeSearch.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
 
 export interface PriceCatalogDeps {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProductFacts } from '../endpoints/productFacts.ts'
+import type { ProductFacts } from '../product/productFacts.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Json } from '@tollbook/core/canonicalJson'

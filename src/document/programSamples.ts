@@ -1,5 +1,5 @@
-import type { Endpoint } from '../endpoints/endpoint.ts'
-import { requestOf } from '../endpoints/productFacts.ts'
+import type { Endpoint } from '../product/endpoint.ts'
+import { requestOf } from '../product/productFacts.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { RailName } from './discovery.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProductOrder } from '../endpoints/productFacts.ts'
+import type { ProductOrder } from '../product/productFacts.ts'
 import { type JsonObject, schemaOf } from './jsonSchema.ts'
 
 const objectSchema = z.object({

@@ -1,5 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import type { PaymentDecision, PaymentState } from '../payment/payment.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'

@@ -5,7 +5,7 @@ import type { Address } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
-import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../payment/settingPeriods.ts'
+import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../settings/settingPeriods.ts'
 import type { Database } from '../store/database.ts'
 import { readVersions } from '../store/settingStore.ts'
 

@@ -3,7 +3,7 @@ import { chmod, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describeError, errorCode, Fault } from '@tollbook/core/fault'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import type { FeePayerSigner } from './feePayerSigner.ts'
 
 /** The signer on its Unix socket. A process that may open the socket may spend the budgets, so it is for one group only. */

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
-import { type OpenFile, renameDurably } from './renameDurably.ts'
+import { type OpenFile, renameDurably } from '../machine/renameDurably.ts'
 import type { Expense } from './lamportBudget.ts'
 
 /** One signature of the fee payer. */

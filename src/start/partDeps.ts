@@ -1,6 +1,6 @@
-import type { Metrics } from '../http/metrics.ts'
+import type { Metrics } from '../transport/metrics.ts'
 import type { Clock } from '@tollbook/core/clock'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 
 /** Dependencies of every part, besides its settings. */
 export interface PartDeps {

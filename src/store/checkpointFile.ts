@@ -10,7 +10,7 @@ import type { Database } from './database.ts'
 import { lossNoteOf, readLossNote, removeLossNote } from './lossNote.ts'
 import { rootAt } from './sealer.ts'
 import { headPosition } from './sealStore.ts'
-import { writeFileAtomically } from './writeFileAtomically.ts'
+import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 /*
  * The newest checkpoint, stored outside the database: it distinguishes a restored backup from the

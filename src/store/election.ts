@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
 /** The right to do a piece of work, for a time. Writes of the work carry its epoch, and the database refuses an old one. */

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { z } from 'zod'
 import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { writeFileAtomically } from './writeFileAtomically.ts'
+import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 /*
  * A ledger that went backwards keeps an instance closed. This file, next to CHECKPOINT_FILE, keeps it closed over a restart

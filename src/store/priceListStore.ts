@@ -3,7 +3,7 @@ import { assert, Bug } from '@tollbook/core/assert'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
-import { decidePriceList, type Numbered, priceListName } from '../payment/settings.ts'
+import { decidePriceList, type Numbered, priceListName } from '../settings/settings.ts'
 import { type Database, readOrFault } from './database.ts'
 import { decodeSetting, settingItem } from './settingStore.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import { type Database, openDatabase, readOrFault } from './database.ts'
 
 export interface QuoteRetention {

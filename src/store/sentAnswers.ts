@@ -4,7 +4,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { byteaArray } from '@tollbook/ledger/wire'
 import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
-import type { Log } from '../primitives/log.ts'
+import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
 /** Answers that this process has sent. The table of stored answers learns about them in batches, off the request path. */

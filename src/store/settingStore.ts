@@ -5,14 +5,14 @@ import type { LedgerKernel } from '@tollbook/ledger/port'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import type { SettingEvent } from '../payment/events.ts'
 import { type SettingChanged, settingEvents } from '../payment/events/settingEvents.ts'
-import type { RecordedSetting } from '../payment/settingPeriods.ts'
+import type { RecordedSetting } from '../settings/settingPeriods.ts'
 import {
   decideFirstSetting,
   type SettingDecision,
   settingStream,
   settingStreamId,
   type SettingValue,
-} from '../payment/settings.ts'
+} from '../settings/settings.ts'
 import { type Database, readOrFault } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { environmentNames, readConfig } from '../../src/config.ts'
-import { createMetrics } from '../../src/http/metrics.ts'
+import { createMetrics } from '../../src/transport/metrics.ts'
 import { readCompose, readText, readYaml, root } from './composeFile.ts'
 
 const compose = readCompose()

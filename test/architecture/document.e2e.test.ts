@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { freeOperations } from '../../src/document/freeOperations.ts'
-import { products } from '../../src/endpoints/catalog.ts'
-import { requestOf } from '../../src/endpoints/productFacts.ts'
+import { products } from '../../src/products/catalog.ts'
+import { requestOf } from '../../src/product/productFacts.ts'
 import { displayUsd } from '../../src/pricing/priceList.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { ask, buy, type Order } from '../support/ask.ts'
@@ -82,9 +82,12 @@ describe('document, routes and price list agree', () => {
   })
 
   test('on free routes: each route in the code is documented or known to be the operator’s', async () => {
-    const folder = new URL('../../src/http/', import.meta.url)
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.ts'))
-    const sources = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')))
+    const folders = ['routes', 'financeApi', 'pages'].map((room) => new URL(`../../src/${room}/`, import.meta.url))
+    const files = await Promise.all(
+      folders.map(async (folder) => (await readdir(folder)).map((name) => new URL(name, folder))),
+    )
+    const code = files.flat().filter(({ pathname }) => pathname.endsWith('.ts'))
+    const sources = await Promise.all(code.map((file) => readFile(file, 'utf8')))
     const routes = sources.flatMap((text) => [...text.matchAll(/\bpath: '(\/[^']+)'/g)].map(([, path = '']) => path))
     expect(routes.length).toBeGreaterThan(15)
     expect(routes.filter((path) => freeOperations[path] === undefined).sort()).toEqual(['/docs/:file', '/metrics'])

@@ -15,12 +15,12 @@ test.each(files)('%s knows no word of a rail', (file) => {
 })
 
 test.each([
-  'src/http/app.ts',
-  'src/http/servePaid.ts',
-  'src/http/admitRequest.ts',
-  'src/http/admission.ts',
-  'src/http/routes.ts',
-  'src/http/send.ts',
+  'src/transport/app.ts',
+  'src/transport/servePaid.ts',
+  'src/transport/admitRequest.ts',
+  'src/transport/admission.ts',
+  'src/transport/routes.ts',
+  'src/transport/send.ts',
 ])('%s names no header of a payment', (file) => {
   expect(readFileSync(file, 'utf8')).not.toMatch(/x-wallet-address|x-payment-proof/)
 })

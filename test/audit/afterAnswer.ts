@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { systemClock } from '@tollbook/core/clock'
 import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'

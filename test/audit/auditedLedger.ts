@@ -1,6 +1,6 @@
 import { systemClock } from '@tollbook/core/clock'
 import { ed25519Signer } from '@tollbook/core/ed25519'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { readVerifierKey, type VerifierKey } from '@tollbook/audit/checkpointNote'
 import { assertPresent } from '@tollbook/core/assert'
 import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'

@@ -34,7 +34,7 @@ import { split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { idleProgram, relayProgram } from './relay/relayProgram.ts'
 
 export const mintKinds = ['SPL Token', 'Token-2022', 'Token-2022 with a transfer fee'] as const

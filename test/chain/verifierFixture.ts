@@ -13,10 +13,10 @@ import type { Settlement } from '../../src/payment/settlement.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
-import type { NativeProof } from '../../src/rails/native/readProof.ts'
+import type { SolanaProof } from '../../src/rails/solana/solanaProof.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { newId, randomToken } from '@tollbook/core/id'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
 import { type HeldClock, createHeldClock } from './heldClock.ts'
 import {
@@ -34,9 +34,9 @@ import { requestOf } from '../paywall/requestOf.ts'
 export interface VerifierFixture extends ChainFixture {
   readonly clock: HeldClock
   readonly ledger: PaymentLedger
-  readonly rail: PaymentRail<NativeProof>
+  readonly rail: PaymentRail<SolanaProof>
   /** The rail of another process, which has nothing in memory. */
-  openRail(): PaymentRail<NativeProof>
+  openRail(): PaymentRail<SolanaProof>
   /** Puts another price list in force from now on. */
   publishPrice(requiredBaseUnits: bigint): Promise<void>
   /** Number of a list with this price, which is on record and no longer in force. */

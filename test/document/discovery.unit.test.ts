@@ -1,8 +1,8 @@
 import { PaymentInfo } from 'mppx/discovery'
 import { expect, test } from 'vitest'
 import { llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
-import { products } from '../../src/endpoints/catalog.ts'
-import { searches } from '../../src/endpoints/search/searches.ts'
+import { products } from '../../src/products/catalog.ts'
+import { searches } from '../../src/products/searches.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { shownParameters } from '../../src/document/productTable.ts'
 

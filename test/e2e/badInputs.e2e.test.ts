@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type BadInput, badInput, type RawReply, sendRaw } from '../support/rawRequest.ts'
 import { ask, askForQuote } from '../support/ask.ts'
-import type { Endpoint } from '../../src/endpoints/endpoint.ts'
+import type { Endpoint } from '../../src/product/endpoint.ts'
 import { requestCalls } from '../support/requestCalls.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 

@@ -2,14 +2,14 @@ import { readdir, rename } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { saleBody } from '@tollbook/core/wire'
-import { pageCount } from '../../src/endpoints/pageCount.ts'
-import { pictureSize } from '../../src/endpoints/pictureSize.ts'
+import { pageCount } from '../../src/products/page/pageCount.ts'
+import { pictureSize } from '../../src/products/page/pictureSize.ts'
 import { ask, askForQuote, buy, type Order } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService } from '../support/testService.ts'
 import { readLedgerState } from '../support/readLedgerState.ts'
-import { browsersOf, childrenOf, startWeb } from '../outbound/browser/testRenderer.ts'
+import { browsersOf, childrenOf, startWeb } from '../rendering/testRenderer.ts'
 
 let isDown = false
 let isSilent = false

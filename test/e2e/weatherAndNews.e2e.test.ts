@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newsCategories } from '../../src/endpoints/articles/newsCategory.ts'
+import { newsCategories } from '../../src/products/news/articles/newsCategory.ts'
 import { isoTime, systemClock } from '@tollbook/core/clock'
 import { ask, askForQuote, buy } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { defineProduct, type ProductHandler } from '../../src/endpoints/productDefinition.ts'
-import { queryInteger } from '../../src/endpoints/text.ts'
+import { defineProduct, type ProductHandler } from '../../src/product/productDefinition.ts'
+import { queryInteger } from '../../src/product/text.ts'
 
 /** A product whose answer is streamed: one line for each step. */
 const parameters = z.strictObject({ from: queryInteger({ min: 1, max: 1_000, default: 3 }) })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startChainHealth } from '../../src/jobs/chainHealth.ts'
-import { createLog } from '../../src/primitives/log.ts'
+import { createLog } from '../../src/machine/log.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 test('a clock that is wrong against the chain is logged when it goes wrong and when it is right again', async () => {

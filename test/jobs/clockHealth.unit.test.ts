@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { startClockHealth } from '../../src/jobs/clockHealth.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 

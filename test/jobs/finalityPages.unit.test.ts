@@ -6,7 +6,7 @@ import type { Reversal } from '../../src/payment/finalityReader.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { settlementOf } from '../payment/paymentStory.ts'
 import { solanaReference } from '../../src/payment/paymentReference.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
 
 const unused = (): never => {

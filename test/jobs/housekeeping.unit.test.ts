@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
 import { startHousekeepingJob } from '../../src/jobs/housekeepingJob.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 test('housekeeping that fails at one step does the others', async () => {

@@ -17,7 +17,7 @@ import { type PaymentReference, solanaReference } from '../../src/payment/paymen
 import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
 import { payment, transferOf } from '../chain/fixtureTokens.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
-import { createMetrics } from '../../src/http/metrics.ts'
+import { createMetrics } from '../../src/transport/metrics.ts'
 import { showMoney } from '../../src/jobs/moneyMetricsJob.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 
 test('metrics of money show what is missing in the wallet, and only debts to wallets as refunds', async () => {
   const metrics = createMetrics()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type PolledSource, type PollStore, startNewsPolling } from '../../src/jobs/newsPolling.ts'
 import { Fault } from '@tollbook/core/fault'
-import { createLog } from '../../src/primitives/log.ts'
+import { createLog } from '../../src/machine/log.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 type Poll = PolledSource<string>['poll']

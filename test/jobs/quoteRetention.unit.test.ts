@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startQuoteRetentionJob } from '../../src/jobs/quoteRetentionJob.ts'
-import { createLog } from '../../src/primitives/log.ts'
+import { createLog } from '../../src/machine/log.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 test('old quotes are dropped each hour, not by a wrong clock, and a failure is logged and repeated', async () => {

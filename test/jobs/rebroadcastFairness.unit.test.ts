@@ -4,7 +4,7 @@ import { rebroadcast, type RebroadcastDeps, type RebroadcastMemory } from '../..
 import { statusesMax } from '../../src/payment/finalityReader.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { solanaReference } from '../../src/payment/paymentReference.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { wallet } from '../payment/paymentStory.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
 

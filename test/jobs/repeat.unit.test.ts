@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { repeat, stopAll } from '../../src/jobs/repeat.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLog } from '../../src/primitives/log.ts'
+import { createLog } from '../../src/machine/log.ts'
 import { startSealJob, type SealStep } from '../../src/jobs/sealJob.ts'
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { steppedClock } from '../support/steppedClock.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
 import { startSignerHealth } from '../../src/jobs/signerHealth.ts'
-import { createLog } from '../../src/primitives/log.ts'
+import { createLog } from '../../src/machine/log.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 function recordingLog() {

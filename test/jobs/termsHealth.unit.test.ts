@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { startTermsHealth } from '../../src/jobs/termsHealth.ts'
 import { mint, otherWallet } from '../payment/paymentStory.ts'

@@ -7,7 +7,7 @@ import { unknownPayment } from '../../src/payment/payment.ts'
 import type { AppendOutcome } from '../../src/payment/paymentLedger.ts'
 import { listedMax } from '../../src/payment/finalityReader.ts'
 import type { ScanPlace } from '../../src/payment/paymentLifecycle.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { mint, otherWallet as paymentTokenAccount, wallet } from '../payment/paymentStory.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
 

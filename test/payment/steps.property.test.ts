@@ -25,9 +25,9 @@ import {
   noRefund,
   type RefundState,
 } from '../../src/payment/refundDecision.ts'
-import { decideSettingChange } from '../../src/payment/settingChange.ts'
-import { periodsOf } from '../../src/payment/settingPeriods.ts'
-import { decideFirstSetting, decidePriceList } from '../../src/payment/settings.ts'
+import { decideSettingChange } from '../../src/settings/settingChange.ts'
+import { periodsOf } from '../../src/settings/settingPeriods.ts'
+import { decideFirstSetting, decidePriceList } from '../../src/settings/settings.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
 import { sampleSettlement } from '../store/samplePayment.ts'

@@ -5,7 +5,7 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 import { openPayout, type Payout } from '../../src/payout/openPayout.ts'
 import { assertPresent } from '@tollbook/core/assert'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import {
   accountOf,
   addressOf,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { priceAll } from '../../src/pricing/currentPrice.ts'
-import { products } from '../../src/endpoints/catalog.ts'
+import { products } from '../../src/products/catalog.ts'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit, type SplitShare } from '../../src/pricing/splitSetting.ts'
 import { anySplit } from '../store/arbitraryEvent.ts'

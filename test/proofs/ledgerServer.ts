@@ -1,5 +1,5 @@
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { createDatabaseTemplate } from '../support/databaseTemplate.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'

@@ -2,7 +2,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { type QuoteBody, quoteBody } from '@tollbook/core/wire'
 import { createService } from '../../src/compose.ts'
 import { isServiceConfig, readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/primitives/log.ts'
+import { createLog } from '../../src/machine/log.ts'
 import { type Counter, ask } from '../support/ask.ts'
 import {
   type AttemptLine,

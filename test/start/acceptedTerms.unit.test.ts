@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { products } from '../../src/endpoints/catalog.ts'
-import { createLog } from '../../src/primitives/log.ts'
+import { products } from '../../src/products/catalog.ts'
+import { createLog } from '../../src/machine/log.ts'
 import { checkProviderTerms, unacceptedTerms } from '../../src/start/products/acceptedTerms.ts'
 
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'

@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { databaseOn, openDatabase } from '../../src/store/database.ts'
 import { findDurabilityProblem } from '../../src/store/durability.ts'
 import { createTestDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Clock, systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { createElection } from '../../src/store/election.ts'
 import { moveScanPlace, readScanPlace } from '../../src/store/transferScan.ts'
 import { signatureOf } from '../../src/payment/paymentReference.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { assert } from '@tollbook/core/assert'
 import { type Ledger, openLedger } from '../../src/store/openLedger.ts'
 import type { AppendOutcome, PaymentChange } from '../../src/payment/paymentLedger.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
 import { createTestDatabase } from '../support/database.ts'
 

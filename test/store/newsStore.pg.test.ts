@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { foldSearchQuery, foldWords, readSearchWords } from '../../src/endpoints/articles/foldWords.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { foldSearchQuery, foldWords, readSearchWords } from '../../src/products/news/articles/foldWords.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import type { PollPlan } from '../../src/store/newsPolls.ts'
 import { createNewsStore, type NewArticle } from '../../src/store/newsStore.ts'

@@ -2,7 +2,7 @@ import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgr
 import { systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
-import { createLog } from '../../src/primitives/log.ts'
+import { createLog } from '../../src/machine/log.ts'
 import { removeAbandonedDirectories } from './abandonedDirectories.ts'
 import { dockerAnswers } from './dockerEngine.ts'
 import { makeTemporaryDirectory } from './temporaryDirectory.ts'

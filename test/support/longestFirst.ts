@@ -11,7 +11,7 @@ export const longFiles: readonly string[] = [
   'test/audit/audit.pg.test.ts',
   'test/proofs/smallProofs.e2e.test.ts',
   'test/chain/verification.chain.test.ts',
-  'test/outbound/browser/renderer.e2e.test.ts',
+  'test/rendering/renderer.e2e.test.ts',
   'test/cli/demo.e2e.test.ts',
   'test/cli/exportProcess.pg.test.ts',
   'test/local/postgres/accounts.pg.test.ts',

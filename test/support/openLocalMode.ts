@@ -1,6 +1,6 @@
 import { startLocalMode } from '../../src/cli/local/localMode.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { silentLog } from '../../src/primitives/log.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { afterFile } from './afterFile.ts'
 import { type LocalProcess, newcomerEnv, readLocal, withoutProviders } from './localProcess.ts'

@@ -1,5 +1,5 @@
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
-import { type Log, silentLog } from '../../src/primitives/log.ts'
+import { type Log, silentLog } from '../../src/machine/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { afterFile } from './afterFile.ts'
 import { awaitThat } from './awaitThat.ts'

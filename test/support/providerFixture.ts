@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '@tollbook/core/clock'
-import { createLog } from '../../src/primitives/log.ts'
-import type { ProviderDeps } from '../../src/endpoints/providers/provider.ts'
-import { createUpstream, type UpstreamDeps } from '../../src/outbound/upstream.ts'
-import type { UpstreamSettings } from '../../src/outbound/upstreamName.ts'
+import { createLog } from '../../src/machine/log.ts'
+import type { ProviderDeps } from '../../src/sourcing/provider.ts'
+import { createUpstream, type UpstreamDeps } from '../../src/sourcing/upstream.ts'
+import type { UpstreamSettings } from '../../src/product/upstreamName.ts'
 
 /** Real time that a test may set forward, or begin at another moment; what sleeps, sleeps really. */
 export interface ForwardClock extends Clock {

@@ -1,5 +1,5 @@
 import { upstreamNames } from '../../src/config.ts'
-import { newsCategories } from '../../src/endpoints/articles/newsCategory.ts'
+import { newsCategories } from '../../src/products/news/articles/newsCategory.ts'
 import { deadUrl } from './loopbackProvider.ts'
 
 /** The environment of a machine on which every provider's address refuses connections. No language model is configured. */

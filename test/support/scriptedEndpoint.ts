@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Endpoint } from '../../src/endpoints/endpoint.ts'
+import type { Endpoint } from '../../src/product/endpoint.ts'
 import type { Job, Outcome } from '../../src/product/product.ts'
 import { openTestEndpoint } from './testProduct.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Endpoint } from '../../src/endpoints/endpoint.ts'
-import { defineProduct, openEndpoint } from '../../src/endpoints/productDefinition.ts'
+import type { Endpoint } from '../../src/product/endpoint.ts'
+import { defineProduct, openEndpoint } from '../../src/product/productDefinition.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Job, Outcome } from '../../src/product/product.ts'
 import { z as schema } from 'zod'

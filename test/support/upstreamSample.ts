@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
-import { UpstreamFailure } from '../../src/outbound/upstreamFailure.ts'
+import { UpstreamFailure } from '../../src/product/upstreamFailure.ts'
 import { type Answering, json, text } from './loopbackProvider.ts'
 
 const envelope = z.object({

@@ -3,7 +3,7 @@ import { PNG } from 'pngjs'
 import { getDocumentProxy } from 'unpdf'
 import { z } from 'zod'
 import { fetchFile } from '@tollbook/client/fetchFile'
-import type { DemoBuyer } from '../../endpoints/productFacts.ts'
+import type { DemoBuyer } from '../../product/productFacts.ts'
 import { expectThat } from './demoDeps.ts'
 
 /** Fetches and reads files as the buyer would, with libraries that did not make them. */

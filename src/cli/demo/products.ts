@@ -1,6 +1,6 @@
 import { ZodError } from 'zod'
-import { products } from '../../endpoints/catalog.ts'
-import { type ProductFacts, requestOf } from '../../endpoints/productFacts.ts'
+import { products } from '../../products/catalog.ts'
+import { type ProductFacts, requestOf } from '../../product/productFacts.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { type PurchaseOutcome, buy, type DemoOrder, type DemoSale } from './buy.ts'

@@ -3,7 +3,7 @@ import { Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Transac
 import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import type { Log, LogLevel } from '../../primitives/log.ts'
+import type { Log, LogLevel } from '../../machine/log.ts'
 import { createBurnLedger } from '../../store/burnStore.ts'
 import { openDatabase } from '../../store/database.ts'
 import { fundWallet } from './fundWallet.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../machine/log.ts'
 
 /** A command of this program that local mode runs as a separate process. */
 export interface LocalCommand {

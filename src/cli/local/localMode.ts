@@ -9,7 +9,7 @@ import {
 } from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../machine/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'

@@ -1,6 +1,6 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import type { PaymentRail } from '../../paywall/rail.ts'
-import { checkSecret } from '../native/checkSecret.ts'
+import { checkSecret } from '../solana/checkSecret.ts'
 import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
 import { isPermanent } from '../sponsored/settleSponsored.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'

@@ -1,13 +1,14 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import type { PaymentRail } from '../../paywall/rail.ts'
-import { createFirstPresentations, type FirstPresentationDeps } from './firstPresentation.ts'
-import { checkSecret } from './checkSecret.ts'
+import { createFirstPresentations, type FirstPresentationDeps } from '../solana/firstPresentation.ts'
+import { checkSecret } from '../solana/checkSecret.ts'
 import { readWallet, walletHeader } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
-import { choosePrice, type PriceDeps, recallPrice } from './choosePrice.ts'
-import { createKnownPayers } from './knownPayers.ts'
-import { type NativeProof, proofHeader, readProof } from './readProof.ts'
-import { settlePayment, type SettleDeps, type SettleLimits } from './settlePayment.ts'
+import { choosePrice, type PriceDeps, recallPrice } from '../solana/choosePrice.ts'
+import { createKnownPayers } from '../solana/knownPayers.ts'
+import type { SolanaProof } from '../solana/solanaProof.ts'
+import { proofHeader, readProof } from './readProof.ts'
+import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/settlePayment.ts'
 
 export interface NativeRailDeps
   extends
@@ -24,7 +25,7 @@ export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceM
  * payer's own wallet that burns one share of the price and transfers the rest. A request without a wallet is refused, so this rail stands
  * last in the list: it answers every request that no other rail claims.
  */
-export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): PaymentRail<NativeProof> {
+export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): PaymentRail<SolanaProof> {
   const first = createFirstPresentations(given)
   const { ledger, currentPrice } = given
   const pricing = { ledger, currentPrice, quoteGraceMs: limits.quoteGraceMs }

@@ -1,21 +1,11 @@
 import { z } from 'zod'
 import type { ChainReader } from '../../payment/chainReader.ts'
-import type { SignedTransaction } from '../../payment/proof.ts'
-import type { Proof } from '../../paywall/rail.ts'
+import type { SolanaProof } from '../solana/solanaProof.ts'
 import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { solanaReference } from '../../payment/paymentReference.ts'
 import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
 export const proofHeader = 'x-payment-proof'
-
-/** Content of `x-payment-proof`. Every form has a signature, which is the reference of the payment. */
-export interface NativeProof extends Proof {
-  readonly signature: Signature
-  /** Present in the bound forms: it opens the memo of a quote. */
-  readonly secret: string | undefined
-  /** Present in the transaction forms: not sent yet, as far as we know. */
-  readonly transaction: SignedTransaction | undefined
-}
 
 // The longest legal proof is base64 of {transaction: base64 of 1,232 bytes, secret}: 2,272 characters.
 const charactersMax = 4_096
@@ -30,7 +20,7 @@ type TransactionReader = Pick<ChainReader, 'readTransaction'>
  * of JSON {signature|transaction, secret}. One payment has one key, whatever the form; a second spelling of the same bytes
  * is refused before it can become a second key. No network.
  */
-export function readProof(value: string, chain: TransactionReader): NativeProof | Refusal {
+export function readProof(value: string, chain: TransactionReader): SolanaProof | Refusal {
   const bytes = value.length <= charactersMax ? decodeBase64(value) : undefined
   if (bytes === undefined) return refuseProof('malformed_proof')
   // A signature may start with the byte of an opening brace; no bound proof is as short as a signature.
@@ -45,7 +35,7 @@ function decodeBase64(text: string): Buffer | undefined {
   return bytes.toString('base64') === text ? bytes : undefined
 }
 
-function readBareProof(bytes: Buffer, chain: TransactionReader): NativeProof | Refusal {
+function readBareProof(bytes: Buffer, chain: TransactionReader): SolanaProof | Refusal {
   const signature = readSignatureForm(bytes)
   return signature === undefined ? ofTransaction(bytes, undefined, chain) : ofSignature(signature, undefined)
 }
@@ -64,7 +54,7 @@ const boundProof = z.union([
 ])
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function readBoundProof(bytes: Buffer, chain: TransactionReader): NativeProof | Refusal {
+function readBoundProof(bytes: Buffer, chain: TransactionReader): SolanaProof | Refusal {
   const parsed = boundProof.safeParse(parseJson(bytes))
   if (!parsed.success) return refuseProof('malformed_proof')
   if ('signature' in parsed.data) {
@@ -77,11 +67,11 @@ function readBoundProof(bytes: Buffer, chain: TransactionReader): NativeProof | 
     : ofTransaction(bytesOfTransaction, parsed.data.secret, chain)
 }
 
-function ofSignature(signature: Signature, secret: string | undefined): NativeProof {
+function ofSignature(signature: Signature, secret: string | undefined): SolanaProof {
   return { reference: solanaReference(signature), signature, secret, transaction: undefined }
 }
 
-function ofTransaction(bytes: Uint8Array, secret: string | undefined, chain: TransactionReader): NativeProof | Refusal {
+function ofTransaction(bytes: Uint8Array, secret: string | undefined, chain: TransactionReader): SolanaProof | Refusal {
   const transaction = chain.readTransaction(bytes)
   return isRefusal(transaction) ? transaction : { ...ofSignature(transaction.signature, secret), transaction }
 }

@@ -11,15 +11,15 @@ import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, ProofRequest } from '../../paywall/rail.ts'
-import { landingNow } from '../native/choosePrice.ts'
-import { judgeEffects } from '../native/submitTransaction.ts'
-import type { FirstPresentations } from '../native/firstPresentation.ts'
-import type { NativeProof } from '../native/readProof.ts'
+import { landingNow } from '../solana/choosePrice.ts'
+import { judgeEffects } from '../solana/submitTransaction.ts'
+import type { FirstPresentations } from '../solana/firstPresentation.ts'
+import type { SolanaProof } from '../solana/solanaProof.ts'
 import type { FeePayer } from './feePayer.ts'
 import { amountToSend, type PriceOfList } from './priceOfList.ts'
 
 /** A transaction that payer and fee payer have signed, with the secret of its offer. */
-export interface SponsoredProof extends NativeProof {
+export interface SponsoredProof extends SolanaProof {
   readonly transaction: SignedTransaction
   readonly priceList: number
   /** Present when it was rehearsed a moment ago, before the fee payer signed. */

@@ -3,7 +3,7 @@ import { Fault } from '@tollbook/core/fault'
 import { sentForArrival } from '@tollbook/core/transferFee'
 import type { PaymentLedger } from '../../payment/paymentLedger.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import type { ChosenPrice, PriceQuestion } from '../native/choosePrice.ts'
+import type { ChosenPrice, PriceQuestion } from '../solana/choosePrice.ts'
 
 export interface ListPriceDeps {
   readonly ledger: Pick<PaymentLedger, 'findPrice'>

@@ -2,7 +2,7 @@ import type { Refusal } from '@tollbook/core/refusal'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
-import { settlePayment, type SettleDeps, type SettleLimits } from '../native/settlePayment.ts'
+import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/settlePayment.ts'
 import type { PriceOfList } from './priceOfList.ts'
 import { owingBurn, type SponsoredProof } from './presentSponsored.ts'
 

@@ -2,7 +2,7 @@ import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { closingType, type SignedClosing } from '@tollbook/core/closingStatement'
 import { compactJws } from '@tollbook/core/compactJws'
 import { type Ed25519PrivateJwk, ed25519Signer } from '@tollbook/core/ed25519'
-import { type PublicReceiptKey, receiptKeyId } from '../../payment/receiptKeys.ts'
+import { type PublicReceiptKey, receiptKeyId } from '../../settings/receiptKeys.ts'
 import type { UnsignedClosing } from './readClosing.ts'
 
 /** Signs with the key of receipts. Ed25519 is deterministic, so one statement has one JWS. */

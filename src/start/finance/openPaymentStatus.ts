@@ -1,7 +1,7 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import { readSignature } from '@tollbook/core/signature'
 import { attemptsOf } from '../../diagnosis/attempts.ts'
-import type { FindPaymentStatus } from '../../http/paymentStatusRoute.ts'
+import type { FindPaymentStatus } from '../../routes/paymentStatusRoute.ts'
 import { isFinal, type PaymentState } from '../../payment/payment.ts'
 import { solanaReference } from '../../payment/paymentReference.ts'
 import { findReceipt, type FindReceiptDeps } from '../../paywall/findReceipt.ts'

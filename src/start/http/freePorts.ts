@@ -1,7 +1,7 @@
 import { Fault } from '@tollbook/core/fault'
 import type { FinanceSettings } from '../../config/financeSettings.ts'
 import type { ServerSettings } from '../../config/serverSettings.ts'
-import { isListening } from '../../http/acceptors.ts'
+import { isListening } from '../../transport/acceptors.ts'
 
 export interface ListenerSettings {
   readonly server: Pick<ServerSettings, 'host' | 'port' | 'health'>

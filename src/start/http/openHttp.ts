@@ -1,9 +1,9 @@
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { LimitSettings } from '../../config/limitSettings.ts'
 import type { ServerSettings } from '../../config/serverSettings.ts'
-import { type CallerDeps, openCallers } from '../../http/callers.ts'
-import { openServer, type ServerDeps } from '../../http/openServer.ts'
-import type { ListeningAddress } from '../../http/serviceAddress.ts'
+import { type CallerDeps, openCallers } from '../../transport/callers.ts'
+import { openServer, type ServerDeps } from '../../routes/openServer.ts'
+import type { ListeningAddress } from '../../transport/serviceAddress.ts'
 import { closePart } from '../closePart.ts'
 import type { Health } from '../jobs/health.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../../http/freeRoute.ts'
+import type { HealthCheck } from '../../transport/freeRoute.ts'
 
 /** Whether the service sells, and why not. */
 export interface Health {

@@ -1,6 +1,6 @@
 import type { Chain } from '../../chain/openChain.ts'
 import type { LifecycleSettings } from '../../config/saleSettings.ts'
-import type { HealthCheck } from '../../http/freeRoute.ts'
+import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startBurnDebtJob } from '../../jobs/burnDebtJob.ts'
 import { startFinalityJob } from '../../jobs/finalityJob.ts'
 import { type HealthJobsDeps, startHealthJobs } from '../../jobs/healthJobs.ts'

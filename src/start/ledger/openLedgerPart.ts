@@ -1,6 +1,6 @@
 import type { LedgerSettings } from '../../config/ledgerSettings.ts'
 import type { SealSettings } from '../../config/sealSettings.ts'
-import type { FreeRoute, HealthCheck } from '../../http/freeRoute.ts'
+import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { closePart } from '../closePart.ts'
 import type { PartDeps } from '../partDeps.ts'

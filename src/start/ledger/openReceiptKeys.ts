@@ -19,8 +19,8 @@ import {
   receiptKeyBytes,
   receiptKeyId,
   receiptKeysOf,
-} from '../../payment/receiptKeys.ts'
-import { isSameValue, isWithin } from '../../payment/settingPeriods.ts'
+} from '../../settings/receiptKeys.ts'
+import { isSameValue, isWithin } from '../../settings/settingPeriods.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from '../partDeps.ts'
 

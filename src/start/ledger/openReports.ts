@@ -1,4 +1,4 @@
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../machine/log.ts'
 import { createPaymentFacts, type PaymentFacts } from '../../reports/paymentFacts.ts'
 import { createReports, type Reports } from '../../reports/reports.ts'
 import { eventsPerRollUpMax, rollUp } from '../../reports/rollUp.ts'

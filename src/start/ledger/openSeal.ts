@@ -1,6 +1,6 @@
 import type { SealSettings } from '../../config/sealSettings.ts'
-import type { FreeRoute, HealthCheck } from '../../http/freeRoute.ts'
-import { createLedgerRoutes } from '../../http/ledgerRoutes.ts'
+import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
+import { createLedgerRoutes } from '../../routes/ledgerRoutes.ts'
 import { startSealJob } from '../../jobs/sealJob.ts'
 import { storeCheckpointFile } from '../../store/checkpointFile.ts'
 import { writeLossNote } from '../../store/lossNote.ts'

@@ -1,6 +1,6 @@
 import type { ReceiptSigningKey, ServiceConfig } from '../../config.ts'
 import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
-import type { HealthCheck } from '../../http/freeRoute.ts'
+import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { repeat } from '../../jobs/repeat.ts'
 import { readCheckpoint } from '@tollbook/core/checkpoint'
 import { assertPresent } from '@tollbook/core/assert'
@@ -11,10 +11,10 @@ import {
   differenceFrom,
   differencesText,
   type SettingDifference,
-} from '../../payment/configuredSettings.ts'
-import { publicReceiptKey } from '../../payment/receiptKeys.ts'
-import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../../payment/settingPeriods.ts'
-import { standingProblem } from '../../payment/settingProblem.ts'
+} from '../../settings/configuredSettings.ts'
+import { publicReceiptKey } from '../../settings/receiptKeys.ts'
+import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../../settings/settingPeriods.ts'
+import { standingProblem } from '../../settings/settingProblem.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SplitShare } from '../../pricing/splitSetting.ts'
 import type { SettingStore } from '../../store/settingStore.ts'

@@ -5,7 +5,7 @@ import { completeTransaction, readSponsored } from '../../chain/sponsoredTransac
 import type { SaleSettings } from '../../config/saleSettings.ts'
 import type { X402Settings } from '../../config/signerSettings.ts'
 import { schemaOf } from '../../document/jsonSchema.ts'
-import type { Endpoint } from '../../endpoints/endpoint.ts'
+import type { Endpoint } from '../../product/endpoint.ts'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import type { FeePayer } from '../../rails/sponsored/feePayer.ts'

@@ -1,5 +1,5 @@
 import type { X402Settings } from '../../config/signerSettings.ts'
-import type { HealthCheck } from '../../http/freeRoute.ts'
+import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startSignerHealth } from '../../jobs/signerHealth.ts'
 import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
 import { createSignerClient } from '../../signer/signerClient.ts'

@@ -1,9 +1,9 @@
 import { Fault } from '@tollbook/core/fault'
 import type { ProviderSettings } from '../../config/providerSettings.ts'
-import type { ProviderName } from '../../endpoints/productFacts.ts'
-import { providerTerms } from '../../endpoints/providers/providerTerms.ts'
-import { keyedUpstreamNames } from '../../outbound/upstreamName.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { ProviderName } from '../../product/productFacts.ts'
+import { providerTerms } from '../../sourcing/providerTerms.ts'
+import { keyedUpstreamNames } from '../../product/upstreamName.ts'
+import type { Log } from '../../machine/log.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
 /** A provider whose terms do not permit sales by themselves, and the products for which it is asked. */

@@ -1,10 +1,10 @@
 import type { ArtifactSettings } from '../../config/deliverySettings.ts'
 import { describeError } from '@tollbook/core/fault'
 import { repeat, stopAll } from '../../jobs/repeat.ts'
-import { type ArtifactStore, createArtifactStore } from '../../outbound/artifacts/artifactStore.ts'
-import { openDiskStorage } from '../../outbound/artifacts/diskStorage.ts'
-import { openS3Storage } from '../../outbound/artifacts/s3Storage.ts'
-import type { Log } from '../../primitives/log.ts'
+import { type ArtifactStore, createArtifactStore } from '../../rendering/artifacts/artifactStore.ts'
+import { openDiskStorage } from '../../rendering/artifacts/diskStorage.ts'
+import { openS3Storage } from '../../rendering/artifacts/s3Storage.ts'
+import type { Log } from '../../machine/log.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 export interface OpenArtifacts extends ArtifactStore {

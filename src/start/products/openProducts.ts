@@ -1,7 +1,7 @@
 import type { DeliverySettings } from '../../config/deliverySettings.ts'
 import type { PriceSettings } from '../../config/priceSettings.ts'
 import type { ProviderSettings } from '../../config/providerSettings.ts'
-import type { HealthCheck } from '../../http/freeRoute.ts'
+import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { closePart } from '../closePart.ts'
 import { type ProductDelivery, type DeliveryDeps, openDelivery } from './openDelivery.ts'
 import { openPrices, type PricesDeps } from './openPrices.ts'

@@ -1,9 +1,9 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
-import type { Endpoint } from '../../endpoints/endpoint.ts'
-import type { HealthCheck } from '../../http/freeRoute.ts'
+import type { Endpoint } from '../../product/endpoint.ts'
+import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startProbeJob } from '../../jobs/probeJob.ts'
-import type { Log } from '../../primitives/log.ts'
+import type { Log } from '../../machine/log.ts'
 
 export interface Supply {
   readonly check: HealthCheck

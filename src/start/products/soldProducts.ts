@@ -1,5 +1,5 @@
-import type { CatalogDeps } from '../../endpoints/catalog.ts'
-import type { ProductDefinition } from '../../endpoints/productDefinition.ts'
+import type { CatalogDeps } from '../../products/catalog.ts'
+import type { ProductDefinition } from '../../product/productDefinition.ts'
 import type { ProviderSettings } from '../../config/providerSettings.ts'
 import { findModelPriceProblems, type ModelPrices } from '../../pricing/modelPrices.ts'
 import { type PriceListSettings, selectProducts } from '../../pricing/priceList.ts'

@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuseProof } from '@tollbook/core/refusal'
 import type { SignedTransaction, Simulation } from '../../../src/payment/proof.ts'
-import { checkAccounts, judgeEffects } from '../../../src/rails/native/submitTransaction.ts'
+import { checkAccounts, judgeEffects } from '../../../src/rails/solana/submitTransaction.ts'
 import type { Presented } from '../cases/verificationCase.ts'
 import { type ChainFixture, addressOf } from '../chainFixture.ts'
 

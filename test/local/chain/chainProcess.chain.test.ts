@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { type SpawnLocalChainOptions, spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import type { Fault } from '@tollbook/core/fault'
-import { createLog, silentLog } from '../../../src/primitives/log.ts'
+import { createLog, silentLog } from '../../../src/machine/log.ts'
 import { onceAlive } from '../../support/onceAlive.ts'
 import { call, connectTo, eventually, makeStateDirectory } from './testChain.ts'
 
@@ -107,7 +107,7 @@ test('with --keep the end of stdin does not matter, and a wrong option is refuse
 
 const entryFile = fileURLToPath(new URL('../../../packages/localnet/src/chainProcess.ts', import.meta.url))
 const spawnFile = fileURLToPath(new URL('../../../packages/localnet/src/spawnLocalChain.ts', import.meta.url))
-const logFile = fileURLToPath(new URL('../../../src/primitives/log.ts', import.meta.url))
+const logFile = fileURLToPath(new URL('../../../src/machine/log.ts', import.meta.url))
 
 async function spawnForTest(options: Partial<SpawnLocalChainOptions>) {
   const chain = await spawnLocalChain({ log: silentLog, ...options })

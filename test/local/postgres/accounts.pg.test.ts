@@ -8,7 +8,7 @@ import { type Binaries, binariesIn, findBinaries } from '@tollbook/sandbox/postg
 import { type Cluster, startCluster } from '@tollbook/sandbox/postgres/cluster'
 import { type RunResult, runCommand } from '@tollbook/sandbox/postgres/runCommand'
 import { assertPresent } from '@tollbook/core/assert'
-import { silentLog } from '../../../src/primitives/log.ts'
+import { silentLog } from '../../../src/machine/log.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 import { awaitEndOf, ownerProgram, startOwner } from './owner.ts'
 import { queryColumn } from './query.ts'

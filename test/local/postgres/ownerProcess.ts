@@ -1,6 +1,6 @@
 import { binariesIn, findBinaries } from '@tollbook/sandbox/postgres/binaries'
 import { startCluster } from '@tollbook/sandbox/postgres/cluster'
-import { createLog } from '../../../src/primitives/log.ts'
+import { createLog } from '../../../src/machine/log.ts'
 
 /*
  * A program that owns an embedded Postgres, for tests that kill or interrupt one, or run it as another user:

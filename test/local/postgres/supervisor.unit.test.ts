@@ -3,7 +3,7 @@ import type { Postmaster } from '@tollbook/sandbox/postgres/postmaster'
 import { type Supervisor, supervisePostmaster } from '@tollbook/sandbox/postgres/supervisor'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import { createLog } from '../../../src/primitives/log.ts'
+import { createLog } from '../../../src/machine/log.ts'
 
 /** Environment of the supervisor: a clock, a log, and postmasters that end when the test says so. */
 interface Scene {

@@ -5,7 +5,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { openBurner } from '../../../src/burn/openBurner.ts'
 import { readSigningKey } from '../../../src/cli/signingKey.ts'
 import { readConfig } from '../../../src/config.ts'
-import { silentLog } from '../../../src/primitives/log.ts'
+import { silentLog } from '../../../src/machine/log.ts'
 import { type BurnDeath, burnDeaths, dyingAt } from './burnDeath.ts'
 
 /*

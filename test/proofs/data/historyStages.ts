@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { crypto } from '../../../src/endpoints/crypto.ts'
-import { stock } from '../../../src/endpoints/stock.ts'
+import { crypto } from '../../../src/products/crypto/crypto.ts'
+import { stock } from '../../../src/products/stock/stock.ts'
 import { sampleAnswer } from '../../support/upstreamSample.ts'
 import { honestReply, openOrder, whyNot } from './priceStages.ts'
 import type { Stage, StagedProvider } from './stage.ts'

@@ -1,5 +1,5 @@
-import type { UpstreamName } from '../../../src/outbound/upstreamName.ts'
-import type { ProviderDeps } from '../../../src/endpoints/providers/provider.ts'
+import type { UpstreamName } from '../../../src/product/upstreamName.ts'
+import type { ProviderDeps } from '../../../src/sourcing/provider.ts'
 import type { Outcome } from '../../../src/product/product.ts'
 import type { Answering } from '../../support/loopbackProvider.ts'
 import type { BodyFacts } from './fieldFaults.ts'

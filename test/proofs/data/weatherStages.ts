@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { weather } from '../../../src/endpoints/weather.ts'
+import { weather } from '../../../src/products/weather/weather.ts'
 import { json } from '../../support/loopbackProvider.ts'
 import { readSample } from '../../support/upstreamSample.ts'
 import type { HonestReply } from './httpFaults.ts'

@@ -1,4 +1,4 @@
-import type { Egress } from '../../../src/outbound/browser/renderJob.ts'
+import type { Egress } from '../../../src/rendering/renderJob.ts'
 import type { EgressEnvironment } from './environment.ts'
 
 /** The same browser with the guard switched off: the effect of the attacks without protection. */

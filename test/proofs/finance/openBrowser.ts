@@ -1,8 +1,8 @@
 import type { Browser } from 'puppeteer'
 import { Fault } from '@tollbook/core/fault'
 import { systemClock } from '@tollbook/core/clock'
-import { findChromiums } from '../../../src/outbound/browser/chromium.ts'
-import { launchModesHere, launchBrowser } from '../../../src/outbound/browser/launchBrowser.ts'
+import { findChromiums } from '../../../src/rendering/chromium.ts'
+import { launchModesHere, launchBrowser } from '../../../src/rendering/launchBrowser.ts'
 
 /** A real browser as the service finds it, for our own pages: it may reach loopback. */
 export async function openBrowser(): Promise<{ readonly browser: Browser; end(): Promise<void> }> {

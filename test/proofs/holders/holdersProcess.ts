@@ -6,7 +6,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../../../src/config.ts'
 import { openPayout } from '../../../src/payout/openPayout.ts'
 import { readPlanFile } from '../../../src/cli/payoutArguments.ts'
-import { silentLog } from '../../../src/primitives/log.ts'
+import { silentLog } from '../../../src/machine/log.ts'
 import { dyingAt, holdersDeaths } from './holdersDeath.ts'
 
 /* `tollbook payout holders pay` as a process for the proof: `node holdersProcess.ts PLAN KEYPAIR [STEP]`. With a step it dies there. */

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { createPayingFetch } from '@tollbook/client/payingFetch'
 import { readKeypairFile } from '@tollbook/client/node'
-import { products } from '../../../src/endpoints/catalog.ts'
-import { requestOf } from '../../../src/endpoints/productFacts.ts'
+import { products } from '../../../src/products/catalog.ts'
+import { requestOf } from '../../../src/product/productFacts.ts'
 import { concludeProof, say } from '../verdict.ts'
 
 /** Runs inside the network namespace, because nothing outside reaches its loopback. */

@@ -1,4 +1,4 @@
-import type { MissingContent, PageOptions, RenderFailureKind } from '../../../src/outbound/browser/renderer.ts'
+import type { MissingContent, PageOptions, RenderFailureKind } from '../../../src/rendering/renderer.ts'
 
 /** A kind of page that is hard to capture, and the expected result of a capture. */
 export interface CorpusPage {

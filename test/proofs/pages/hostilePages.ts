@@ -1,4 +1,4 @@
-import type { RenderFailureKind } from '../../../src/outbound/browser/renderer.ts'
+import type { RenderFailureKind } from '../../../src/rendering/renderer.ts'
 import { type CorpusPage, type Ending, filler } from './corpusPage.ts'
 
 const script = (code: string): string => `<h1>Page</h1><script>${code}</script>`

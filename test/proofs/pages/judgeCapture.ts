@@ -1,4 +1,4 @@
-import { RenderFailure, type Rendered } from '../../../src/outbound/browser/renderer.ts'
+import { RenderFailure, type Rendered } from '../../../src/rendering/renderer.ts'
 import type { CorpusPage, Ending } from './corpusPage.ts'
 import { differenceFrom, type Golden, goldenOf } from './golden.ts'
 import { readDocument, withoutSpace } from './readDocument.ts'

@@ -4,7 +4,7 @@ import { openChain } from '../../../src/chain/openChain.ts'
 import { startTermsHealth } from '../../../src/jobs/termsHealth.ts'
 import { scanTransfers } from '../../../src/jobs/transferScanJob.ts'
 import { postJson } from '../../../src/outbound/postJson.ts'
-import { silentLog } from '../../../src/primitives/log.ts'
+import { silentLog } from '../../../src/machine/log.ts'
 import { sentBaseUnits } from '../../../src/rails/native/challenge.ts'
 import { amountToSend } from '../../../src/rails/sponsored/priceOfList.ts'
 import {

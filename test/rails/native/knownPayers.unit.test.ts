@@ -5,7 +5,7 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import { splTokenProgram } from '@tollbook/core/programs'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import type { TokenMovement } from '../../../src/payment/transactionRecord.ts'
-import { createKnownPayers } from '../../../src/rails/native/knownPayers.ts'
+import { createKnownPayers } from '../../../src/rails/solana/knownPayers.ts'
 
 const addressOf = (text: string) => assertPresent(readAddress(text), 'it is an address')
 const address = (byte: number): Address => addressOf(encodeBase58(Buffer.alloc(32, byte)))

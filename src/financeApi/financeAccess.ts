@@ -1,0 +1,124 @@
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { z } from 'zod'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+
+/**
+ * Roles of a token. `finance` reads everything and records bookings; `auditor` reads everything; `support` reads single
+ * payments and their refunds, and approves refunds within its limit.
+ */
+export const financeRoles = ['finance', 'support', 'auditor'] as const
+export type FinanceRole = (typeof financeRoles)[number]
+
+export interface FinanceAccessOptions {
+  readonly issuer: string
+  readonly audience: string
+  /** The issuer's public keys: where they are published, or themselves. */
+  readonly keys: { readonly jwksUrl: string } | { readonly jwks: JSONWebKeySet }
+}
+
+/** Decides whether a request may read or change finance data. Every decision is logged. */
+export interface FinanceAccess {
+  judge(request: AccessRequest): Promise<AccessHolder | AccessRefusal>
+}
+
+export interface AccessRequest {
+  readonly authorization: string | undefined
+  /** Written to the log. */
+  readonly route: string
+  readonly requestId: string
+  /** Roles of which the token needs one. */
+  readonly allowed: readonly FinanceRole[]
+}
+
+/** Holder of an accepted token. */
+export interface AccessHolder {
+  readonly subject: string
+  readonly roles: readonly FinanceRole[]
+}
+
+export type AccessRefusal = 'unauthenticated' | 'invalid_token' | 'forbidden' | 'keys_unavailable'
+
+// Signatures by private keys only: with HS256 a public key would be a shared password, and `none` is not a signature.
+const algorithms = ['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']
+// Clocks of two honest machines differ by less.
+const clockToleranceSeconds = 30
+// A token has about 1 kB; the header section of a request is limited to 16 kB anyway.
+const tokenCharactersMax = 8_000
+const jwksTimeoutMs = 5_000
+// An unknown key id makes the service fetch the keys again. The limit stops clients from causing a fetch per request.
+const jwksCooldownMs = 30_000
+const jwksAgeMaxMs = 600_000
+
+/** Bearer tokens of the operator's identity provider. Every access and every refusal is logged; a token never is. */
+export function createFinanceAccess(
+  { issuer, audience, keys }: FinanceAccessOptions,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): FinanceAccess {
+  const keySet =
+    'jwks' in keys
+      ? createLocalJWKSet(keys.jwks)
+      : createRemoteJWKSet(new URL(keys.jwksUrl), {
+          timeoutDuration: jwksTimeoutMs,
+          cooldownDuration: jwksCooldownMs,
+          cacheMaxAge: jwksAgeMaxMs,
+        })
+  return {
+    async judge({ authorization, route, requestId, allowed }) {
+      const token = readBearer(authorization)
+      const line = { event: 'finance_access', route, requestId }
+      const logged = (refusal: AccessRefusal, facts: object = {}) => {
+        log.warn({ ...line, outcome: refusal, ...facts })
+        return refusal
+      }
+      if (token === undefined) return logged('unauthenticated')
+      try {
+        const { payload } = await jwtVerify(token, keySet, {
+          issuer,
+          audience,
+          algorithms,
+          clockTolerance: clockToleranceSeconds,
+          requiredClaims: ['sub', 'exp'],
+          currentDate: new Date(clock.nowMs()),
+        })
+        const holder = holderClaims.safeParse(payload)
+        if (!holder.success) return logged('invalid_token', { why: 'malformed claims' })
+        const roles = rolesOf(payload)
+        const found = { subject: holder.data.sub.slice(0, subjectShownMax), roles }
+        if (!roles.some((role) => allowed.includes(role))) return logged('forbidden', found)
+        log.info({ ...line, outcome: 'granted', ...found })
+        return found
+      } catch (error) {
+        if (isAboutTheToken(error)) return logged('invalid_token', { why: error.code })
+        return logged('keys_unavailable', { error: describeError(error) })
+      }
+    },
+  }
+}
+
+const subjectShownMax = 100
+
+function readBearer(authorization: string | undefined): string | undefined {
+  const token = /^Bearer ([A-Za-z0-9_=.-]+)$/i.exec(authorization ?? '')?.[1]
+  return token !== undefined && token.length <= tokenCharactersMax ? token : undefined
+}
+
+// The library checks only that they are there: 1e400 is read as infinity, and such a token would never end.
+const holderClaims = z.object({ sub: z.string().min(1), exp: z.number() })
+const rolesClaim = z.object({ roles: z.array(z.string()) })
+
+function rolesOf(payload: JWTPayload): readonly FinanceRole[] {
+  const given = rolesClaim.safeParse(payload).data?.roles ?? []
+  return financeRoles.filter((role) => given.includes(role))
+}
+
+/** Some errors of jose mean that the issuer's server did not answer; all others are about the token. */
+function isAboutTheToken(error: unknown): error is errors.JOSEError {
+  if (!(error instanceof errors.JOSEError)) return false
+  return !(
+    error instanceof errors.JWKSTimeout ||
+    error instanceof errors.JWKSInvalid ||
+    error.code === 'ERR_JOSE_GENERIC'
+  )
+}

@@ -1,0 +1,269 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import { isProblems, readQuestion, type ReportName, reportNames } from '../reports/reportQuestion.ts'
+import { UnknownColumn } from '../reports/readReport.ts'
+import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
+import type { Positioned, Reports } from '../reports/reports.ts'
+import type { SignedClosing } from '@tollbook/core/closingStatement'
+import { ClosingNotReady } from '../reports/closing/closingRange.ts'
+import type { UnsignedClosing } from '../reports/closing/readClosing.ts'
+import type { Explanation } from '../diagnosis/explanation.ts'
+import type { Reconciliation } from '../diagnosis/reconcile.ts'
+import { subjectForms } from '../diagnosis/readSubject.ts'
+import type { AccessHolder, AccessRefusal, FinanceAccess, FinanceRole } from './financeAccess.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
+import { parseQuery, shownName } from '../transport/parseQuery.ts'
+import { type DecideRefund, serveDecision } from './refundDecisions.ts'
+import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
+
+export interface FinanceRouteDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly access: FinanceAccess
+  readonly reports: Reports
+  /** CAIP-2, for links to an explorer. */
+  readonly network: string
+  /** Origin of the public routes: empty when they share this listener, undefined when it is not configured. */
+  readonly publicUrl: string | undefined
+  readonly explain: (subject: string) => Promise<Explanation | 'unreadable' | 'unknown'>
+  readonly decideRefund: DecideRefund
+  readonly signClosing: (closing: UnsignedClosing) => SignedClosing
+  readonly reconcile: () => Promise<Reconciliation>
+  /** Balance of the payment wallet on chain; throws a fault when no node answers. */
+  readonly walletBaseUnits: () => Promise<bigint>
+}
+
+/** The reports over HTTP, for holders of a token of the operator's identity provider. */
+export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[] {
+  const guarded = (
+    path: string,
+    serve: Guarded['serve'],
+    allowed: readonly FinanceRole[] = ['finance', 'auditor'],
+  ): FreeRoute => ({
+    path,
+    serve: (request) => guard(deps, { path, request, serve, allowed }),
+  })
+  return [
+    guarded('/api/finance/summary', (request) => serveSummary(deps, request)),
+    ...reportNames.map((report) =>
+      guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request), rolesOf(report)),
+    ),
+    guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request), everyone),
+    guarded('/api/finance/reconciliation', (request) => serveReconciliation(deps, request)),
+    guarded('/api/finance/closing', (request) => serveClosing(deps, request)),
+    decisionRoute(deps),
+    guarded('/api/finance/explain/:subject', (request) => serveExplanation(deps, request), everyone),
+  ]
+}
+
+/** Decisions are recorded by POST; there is nothing to read. */
+function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
+  const path = '/api/finance/decisions'
+  return {
+    path,
+    serve: () => Promise.resolve(errorAnswer('METHOD_NOT_ALLOWED', 'use POST', { headers: { allow: 'POST' } })),
+    post: (action) =>
+      guard(deps, {
+        path,
+        request: action,
+        serve: (_, holder) => serveDecision(deps.decideRefund, action, holder),
+        allowed: ['finance', 'support'],
+      }),
+  }
+}
+
+/** Support works on single payments and their refunds. */
+function rolesOf(report: ReportName): readonly FinanceRole[] {
+  return report === 'payments' || report === 'refunds' ? everyone : ['finance', 'auditor']
+}
+
+const everyone = ['finance', 'support', 'auditor'] as const
+
+interface Guarded {
+  readonly path: string
+  readonly request: FreeRequest
+  readonly serve: (request: FreeRequest, holder: AccessHolder) => Promise<FreeAnswer>
+  readonly allowed: readonly FinanceRole[]
+}
+
+async function guard({ access, log }: FinanceRouteDeps, guarded: Guarded): Promise<FreeAnswer> {
+  const { path, request, serve, allowed } = guarded
+  const { requestId } = request
+  const authorization = request.header('authorization')
+  const holder = await access.judge({ authorization, route: path, requestId, allowed })
+  if (typeof holder === 'string') return refusals[holder](allowed)
+  try {
+    return await serve(request, holder)
+  } catch (error) {
+    if (error instanceof UnknownColumn) return invalidRequest([{ field: 'columns', message: error.message }])
+    if (error instanceof ClosingNotReady) return unavailable(error.message)
+    if (!(error instanceof Fault)) throw error
+    log.warn({ event: 'finance_report_failed', route: path, requestId, error: describeError(error) })
+    return unavailable('the ledger does not answer at the moment')
+  }
+}
+
+const refusals: Readonly<Record<AccessRefusal, (allowed: readonly FinanceRole[]) => Answer>> = {
+  unauthenticated: () => unauthorized('Bearer realm="tollbook finance"', 'a bearer token is needed'),
+  invalid_token: () =>
+    unauthorized(
+      'Bearer realm="tollbook finance", error="invalid_token"',
+      'the token is not valid here: wrong key, issuer or audience, or expired',
+    ),
+  forbidden: (allowed) =>
+    jsonAnswer(
+      403,
+      JSON.stringify({ error: `the token needs one of the roles ${allowed.join(', ')}`, code: 'FORBIDDEN' }),
+      {
+        'www-authenticate': 'Bearer realm="tollbook finance", error="insufficient_scope"',
+      },
+    ),
+  keys_unavailable: () => unavailable('the keys of the identity provider cannot be had at the moment'),
+}
+
+function unauthorized(challenge: string, error: string): Answer {
+  return jsonAnswer(401, JSON.stringify({ error, code: 'UNAUTHORIZED' }), { 'www-authenticate': challenge })
+}
+
+function unavailable(error: string): Answer {
+  return jsonAnswer(503, JSON.stringify({ error, code: 'UNAVAILABLE' }), { 'retry-after': '2' })
+}
+
+async function serveSummary(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
+  if (query !== '') return invalidRequest([{ field: 'query', message: 'the summary takes no parameters' }])
+  const [summary, onChain] = await Promise.all([deps.reports.summary(), readWallet(deps)])
+  const more = { paymentWalletOnChainBaseUnits: onChain, publicUrl: deps.publicUrl ?? null }
+  return answer(deps, summary, { ...summary.read, ...more })
+}
+
+/** Null when no node answers: the ledger is worth showing without it. */
+async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps): Promise<string | null> {
+  try {
+    return (await walletBaseUnits()).toString()
+  } catch (error) {
+    log.warn({ event: 'payment_wallet_unread', error: describeError(error) })
+    return null
+  }
+}
+
+async function serveReport(deps: FinanceRouteDeps, report: ReportName, request: FreeRequest): Promise<FreeAnswer> {
+  const parsed = parseQuery(request.query)
+  if (!parsed.ok) return invalidRequest([parsed.problem])
+  const { format, ...given } = parsed.values
+  if (format !== undefined && format !== 'csv' && format !== 'json')
+    return invalidRequest([{ field: 'format', message: 'must be csv or json' }])
+  const question = readQuestion(report, given)
+  if (isProblems(question))
+    return invalidRequest(question.map(({ field, message }) => ({ field: shownName(field), message })))
+  const wantsCsv = format === undefined ? /\btext\/csv\b/.test(request.header('accept') ?? '') : format === 'csv'
+  if (!wantsCsv) {
+    const table = await deps.reports.table(report, question)
+    const { columns, rows, totals, next } = table.read
+    return answer(deps, table, {
+      report,
+      columns,
+      rows: rows.map((row) => jsonRow(chosenCells(row, question.columns))),
+      totals: totals === undefined ? null : jsonRow(chosenCells(totals, question.columns)),
+      next: next ?? null,
+    })
+  }
+  const csv = await deps.reports.csv(report, question)
+  return { status: 200, headers: csvHeaders(report, csv.position), body: csv.read }
+}
+
+function csvHeaders(report: ReportName, position: number): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'text/csv; charset=utf-8; header=present',
+    'content-disposition': `attachment; filename="tollbook-${report}.csv"`,
+    'cache-control': 'no-store',
+    'x-ledger-position': String(position),
+  }
+}
+
+async function serveClosing(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
+  const month = /^month=((?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2]))$/.exec(query)?.[1]
+  const nowMs = deps.clock.nowMs()
+  if (month === undefined || month > isoTime(nowMs).slice(0, 7))
+    return invalidRequest([{ field: 'month', message: 'must be a month such as 2026-11, and not after this one' }])
+  const closing = deps.signClosing(await deps.reports.closing({ month, nowMs }))
+  return jsonAnswer(200, JSON.stringify({ success: true, data: closing }), { 'cache-control': 'no-store' })
+}
+
+/** Searches the chain, so it is not a part of the summary. */
+async function serveReconciliation(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
+  if (query !== '') return invalidRequest([{ field: 'query', message: 'the reconciliation takes no parameters' }])
+  const reconciliation = await deps.reconcile()
+  const { decimals } = deps.reports.token
+  return jsonAnswer(200, JSON.stringify({ success: true, data: { ...reconciliation, decimals } }))
+}
+
+/** A colon is the only character of a reference that clients may encode; space and line breaks around it come from a clipboard. */
+function subjectOf({ segment }: FreeRequest): string {
+  return segment.replaceAll(/^(?:%(?:09|0a|0d|20))+|(?:%(?:09|0a|0d|20))+$/gi, '').replaceAll(/%3a/gi, ':')
+}
+
+async function serveExplanation(deps: FinanceRouteDeps, request: FreeRequest): Promise<FreeAnswer> {
+  const explanation = await deps.explain(subjectOf(request))
+  if (explanation === 'unreadable') return invalidRequest([{ field: 'subject', message: `must be ${subjectForms}` }])
+  if (explanation === 'unknown')
+    return errorAnswer(
+      'NOT_FOUND',
+      'no quote or receipt with this id is on record; quotes are kept for days, so ask with the signature of the payment',
+    )
+  const { decimals } = deps.reports.token
+  const links = explanation.reference === null ? null : linksOf(deps, explanation.reference)
+  return jsonAnswer(200, JSON.stringify({ success: true, data: { explanation, decimals, links } }))
+}
+
+async function servePayment(deps: FinanceRouteDeps, request: FreeRequest): Promise<FreeAnswer> {
+  const reference = subjectOf(request)
+  const payment = await deps.reports.payment(reference)
+  if (payment === undefined)
+    return errorAnswer('NOT_FOUND', 'the ledger has no payment, payout or burn with this reference')
+  const { decimals } = deps.reports.token
+  return jsonAnswer(
+    200,
+    JSON.stringify({ success: true, data: { payment, decimals, links: linksOf(deps, reference) } }),
+  )
+}
+
+/** Pages that show the same payment. A local chain has no explorer. */
+function linksOf({ network, publicUrl }: FinanceRouteDeps, reference: string): Json {
+  const signature = reference.replace(/^solana:/, '')
+  const cluster = clusters[network]
+  const query = cluster === 'mainnet-beta' ? '' : `?cluster=${cluster}`
+  return {
+    network,
+    explorer: cluster === undefined ? null : `https://explorer.solana.com/tx/${signature}${query}`,
+    checkpoint: publicUrl === undefined ? null : `${publicUrl}/api/ledger/checkpoint`,
+    inclusion: publicUrl === undefined ? null : `${publicUrl}/api/ledger/inclusion/`,
+  }
+}
+
+// CAIP-2: the first 32 characters of the genesis hash.
+const clusters: Readonly<Record<string, string>> = {
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'mainnet-beta',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'devnet',
+  'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'testnet',
+}
+
+function answer(
+  { clock, reports }: FinanceRouteDeps,
+  { position, headPosition }: Positioned<unknown>,
+  data: Readonly<Record<string, Json>>,
+): Answer {
+  const ledger = { position, headPosition }
+  const asOf = isoTime(clock.nowMs())
+  return jsonAnswer(200, JSON.stringify({ success: true, data: { ...data, ...reports.token, ledger, asOf } }))
+}
+
+function jsonRow(row: ReportRow): Json {
+  const cells = Object.entries(row).map(([name, cell]): [string, Json] => [
+    name,
+    typeof cell === 'bigint' ? cell.toString() : cell,
+  ])
+  return Object.fromEntries(cells)
+}

@@ -1,0 +1,107 @@
+import type { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { endpointOf } from '@tollbook/core/endpointName'
+import type { Job, Outcome } from './product.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Liveness } from './liveness.ts'
+import type { DemoBuyer, Demonstration, ProductFacts } from './productFacts.ts'
+
+/** A product ready for a catalog. `Needs` are the parts of the process that it works with. */
+export interface ProductDefinition<Needs> extends ProductFacts {
+  open(needs: Needs): OpenProduct
+}
+
+/** The part of an endpoint that depends on the process. */
+export interface OpenProduct extends Pick<
+  Endpoint,
+  'parameters' | 'whyUnavailable' | 'read' | 'suppliedBy' | 'probes'
+> {
+  close(): Promise<void>
+}
+
+/** Content of a product's file: the facts with their types, and the handler. */
+export interface ProductSource<P extends Json, A, Needs> extends Omit<
+  ProductFacts,
+  'parameters' | 'answer' | 'bodyBytesMax' | 'demo'
+> {
+  readonly parameters: z.ZodType<P>
+  readonly answer: z.ZodType<A>
+  /** Default: 64 KiB. */
+  readonly bodyBytesMax?: number
+  readonly demo: Omit<Demonstration, 'check'> & {
+    readonly check: (answer: A, buyer: DemoBuyer) => string | Promise<string>
+  }
+  readonly open: (needs: Needs) => ProductHandler<P>
+}
+
+/** A product with its open providers: availability before a quote, and delivery after the payment. */
+export interface ProductHandler<P extends Json> {
+  /** Present when settings of the operator change which parameters are accepted. */
+  readonly parameters?: z.ZodType<P>
+  /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
+  readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
+  /** Reason that applies to a payment that has been made, where it differs from that for a new buyer. */
+  readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
+  /** True while a provider answers. Absent: the product needs none. */
+  readonly providersAnswer?: () => boolean
+  readonly probes?: readonly Liveness[]
+  /** Answers that are known not to exist are refused before payment. */
+  readonly whyNoData?: (parameters: P) => string | undefined
+  /** The variant that this order buys, where that has its own price. */
+  readonly variant?: (parameters: P) => string | undefined
+  /** Bounds of what the price of this order covers, for the 402. */
+  readonly covers?: (parameters: P) => Json
+  readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
+  readonly close?: () => Promise<void>
+}
+
+const bodyBytesMaxDefault = 64 * 1024
+
+/** Ties a schema to its handler, so that the handler gets exactly what the schema accepts. */
+export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P, A, Needs>): ProductDefinition<Needs> {
+  const { answer, demo } = source
+  return {
+    ...source,
+    bodyBytesMax: source.bodyBytesMax ?? bodyBytesMaxDefault,
+    demo: { ...demo, check: (data, buyer) => demo.check(answer.parse(data), buyer) },
+    open: (needs) => openProduct(source, source.open(needs)),
+  }
+}
+
+function openProduct<P extends Json, A, Needs>(
+  source: ProductSource<P, A, Needs>,
+  { parameters: schema = source.parameters, ...handler }: ProductHandler<P>,
+): OpenProduct {
+  return {
+    parameters: schema,
+    whyUnavailable: () => handler.whyUnavailable(),
+    suppliedBy: () => ((handler.providersAnswer?.() ?? true) ? 'providers' : 'none'),
+    probes: handler.probes ?? [],
+    read(input) {
+      const parsed = schema.safeParse(input)
+      if (!parsed.success) return { ok: false, issues: parsed.error.issues }
+      const parameters = parsed.data
+      return {
+        ok: true,
+        parameters,
+        endpoint: endpointOf(source.path, handler.variant?.(parameters)),
+        whyUnavailable: (payer) => handler.whyUnavailable(parameters, payer),
+        whyUndeliverable: (payer) => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters, payer),
+        whyNoData: () => handler.whyNoData?.(parameters),
+        covers: () => handler.covers?.(parameters),
+        deliver: (job) => handler.deliver(parameters, job),
+      }
+    },
+    close: () => handler.close?.() ?? Promise.resolve(),
+  }
+}
+
+/** A product that can be sold until it is closed. */
+export interface OpenEndpoint extends Endpoint {
+  close(): Promise<void>
+}
+
+/** Connects a definition with what it needs. Nothing is asked yet. */
+export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): OpenEndpoint {
+  return { ...definition, ...definition.open(needs) }
+}

@@ -1,0 +1,250 @@
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import type { ChatEnd, ChatReply, ChatRequest } from './server/chatRequest.ts'
+import type { ChatServer } from './server/chatServer.ts'
+import { UpstreamFailure } from '../../product/upstreamFailure.ts'
+import type { ModelPrices } from '../../pricing/modelPrices.ts'
+import type { Failure, Job } from '../../product/product.ts'
+import { createLiveness, type Liveness, type ProbedProvider } from '../../product/liveness.ts'
+import type { ModelRules } from './chatFields.ts'
+
+export interface ChatDeps {
+  readonly clock: Clock
+  readonly sampleUpstreams: boolean
+  readonly isProbed: boolean
+  /** In the order of preference. */
+  readonly chatServers: readonly ChatServer[]
+  readonly chatLimits: ChatLimits
+}
+
+/** Limits of one reply, set by the operator. */
+export interface ChatLimits {
+  /** Tokens that the price of one reply covers, unless the model has its own limit. */
+  readonly outputTokensMax: number
+  /** Models with a separate price. */
+  readonly modelPrices: ModelPrices
+  /** Time of the model for a streamed reply, below the time after which a stream counts as broken. */
+  readonly streamMsMax: number
+}
+
+/** The language models of one product. */
+export interface Chat extends ChatDeps {
+  readonly liveness: Liveness
+}
+
+/** The chat servers with their liveness. Nothing is asked yet. */
+export function openChat(deps: ChatDeps): Chat {
+  return { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
+}
+
+function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider {
+  return {
+    name: label,
+    whyUnavailable: whyResting,
+    async probe() {
+      await probe()
+      return true
+    },
+  }
+}
+
+/** Every model that a caller may choose, the default first. */
+function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
+  return [...new Set(chatServers.flatMap(({ models }) => models))]
+}
+
+/** The models on offer and the tokens that their prices cover, for the parameters of an order. */
+export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers' | 'chatLimits'>): ModelRules {
+  const { modelPrices, outputTokensMax } = chatLimits
+  return {
+    models: modelsOf({ chatServers }),
+    outputTokensMax: (model = '') => modelPrices.get(model)?.outputTokensMax ?? outputTokensMax,
+  }
+}
+
+/** The model, where it has its own price: a payment for another one does not buy its replies. */
+export function variantOf({ chatLimits }: Chat, model: string | undefined): string | undefined {
+  return model !== undefined && chatLimits.modelPrices.has(model) ? model : undefined
+}
+
+/** A request that names no model pays the price of the product, so it is never answered by a model that costs more. */
+function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined): readonly ChatServer[] {
+  return chatServers.filter(({ models }) => {
+    const [standard = ''] = models
+    return model === undefined ? !chatLimits.modelPrices.has(standard) : models.includes(model)
+  })
+}
+
+/** Reason why a reply cannot be sold now, for the caller. Without a model: why none can be asked. */
+export function whyChatUnavailable(chat: Chat, model?: string): string | undefined {
+  const { chatServers, liveness } = chat
+  if (chatServers.length === 0) return 'AI chat is not set up on this server'
+  if (!liveness.someAnswer()) return 'no language model answers at the moment'
+  const isReady = (server: ChatServer) => liveness.answers(server.label) && server.whyResting() === undefined
+  if (serversOf(chat, model).some(isReady)) return undefined
+  return model === undefined || !chatServers.some(isReady)
+    ? 'no language model can be asked at the moment'
+    : `the model ${model} cannot be asked at the moment`
+}
+
+/** Probes of the models of a chat product, and whether one of them answers. */
+export function supplyOf({ chatServers, liveness }: Chat) {
+  return {
+    probes: chatServers.length === 0 ? [] : [liveness],
+    providersAnswer: () => liveness.someAnswer(),
+  }
+}
+
+/** The model and the tokens that the price of a reply covers. */
+export function coverageOf(chat: Chat, model: string | undefined, tokensMax: number | undefined) {
+  return {
+    model: model ?? serversOf(chat, undefined)[0]?.models[0] ?? null,
+    outputTokensMax: tokensMax ?? rulesOf(chat).outputTokensMax(model),
+  }
+}
+
+export function metaOf({ clock }: Pick<Chat, 'clock'>, source: string) {
+  return { source, asOf: isoTime(clock.nowMs()), cached: false }
+}
+
+export type Answered<T> = { readonly kind: 'answered'; readonly answer: T; readonly source: string } | Failure
+
+/** A streamed reply whose first text is here, so that its server works. */
+export interface ReplyParts {
+  readonly first: IteratorResult<string, ChatEnd>
+  readonly rest: AsyncGenerator<string, ChatEnd, void>
+  /** The model that was asked; its server may report another name at the end. */
+  readonly model: string
+  readonly label: string
+  readonly charactersMax: number
+  /** Stops the server. */
+  readonly stop: () => void
+}
+
+/** A whole reply, cut to the length that its price covers. */
+export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
+  const asking = { request, signal: job.signal }
+  const answered = await askInTurn(chat, asking, (server) => server.ask(request, job.signal))
+  if (answered.kind === 'failed') return answered
+  return { ...answered, answer: cutReply(answered.answer, charactersMaxOf(request)) }
+}
+
+// No token of a known language model has more characters, so a longer reply has more tokens than were paid for.
+const charactersOfToken = 128
+
+/** Some servers ignore the limit of tokens. */
+function charactersMaxOf({ tokensMax }: Pick<ChatRequest, 'tokensMax'>): number {
+  return tokensMax * charactersOfToken
+}
+
+function cutReply(reply: ChatReply, charactersMax: number): ChatReply {
+  if (reply.reply.length <= charactersMax) return reply
+  return { ...reply, reply: cutText(reply.reply, charactersMax), finishReason: 'length' }
+}
+
+/** Cuts a text, and drops half of a surrogate pair at its end. */
+function cutText(text: string, charactersMax: number): string {
+  return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
+}
+
+/** Resolves with the first part of the reply. The caller must call `stop`, or the model writes on at our cost. */
+export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ReplyParts>> {
+  return askInTurn(chat, { request, signal: job.signal }, async (server) => {
+    const stopped = new AbortController()
+    const rest = server.stream(request, AbortSignal.any([job.signal, stopped.signal]))
+    const first = await rest.next()
+    const model = request.model ?? server.models[0] ?? server.label
+    const stop = () => {
+      stopped.abort()
+      // Its end is not waited for: a server that hangs would hang here too.
+      rest.return(cutOff(model)).catch(() => undefined)
+    }
+    job.signal.addEventListener('abort', stop, { once: true })
+    return { first, rest, model, label: server.label, charactersMax: charactersMaxOf(request), stop }
+  })
+}
+
+interface Asking {
+  readonly request: ChatRequest
+  readonly signal: AbortSignal
+}
+
+async function askInTurn<T>(
+  chat: Chat,
+  { request, signal }: Asking,
+  ask: (server: ChatServer) => Promise<T>,
+): Promise<Answered<T>> {
+  const failures: UpstreamFailure[] = []
+  for (const server of serversOf(chat, request.model)) {
+    if (signal.aborted) break
+    if (server.whyResting() !== undefined) continue
+    try {
+      const answer = await ask(server)
+      chat.liveness.noteAnswer(server.label)
+      return { kind: 'answered', answer, source: chat.sampleUpstreams ? 'sample:openai-compatible' : server.name }
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      chat.liveness.noteFailure(server.label, error)
+      failures.push(error)
+    }
+  }
+  return failedOf(signal.aborted ? ['timeout'] : failures.map(({ kind }) => kind))
+}
+
+function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
+  if (kinds.includes('timeout')) {
+    const message = 'no language model answered in time; repeat with the same proof'
+    return { kind: 'failed', code: 'UPSTREAM_TIMEOUT', message }
+  }
+  const message =
+    kinds.length > 0 && kinds.every((kind) => kind === 'not_covered')
+      ? 'no language model gave an answer to this message; repeat it, or send it in other words, with the same proof'
+      : 'no language model gave a usable answer; repeat with the same proof'
+  return { kind: 'failed', code: 'UPSTREAM_FAILED', message }
+}
+
+/**
+ * The texts of a streamed reply within the model's time and the tokens that were paid for. A reply that takes longer, or goes on
+ * after its limit, ends as one that was cut at its limit: if it broke, its caller could have long texts without paying for them.
+ */
+export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
+  const { clock, chatLimits, liveness } = chat
+  const { rest, label, stop, model } = parts
+  let spentMs = 0
+  const next = async () => {
+    const startedAtMs = clock.monotonicMs()
+    const ended = new AbortController()
+    const late = clock.sleep(Math.max(0, chatLimits.streamMsMax - spentMs), ended.signal).catch(() => undefined)
+    const reading = rest.next()
+    // The result of a read that lost the race is not used, so its failure is ignored.
+    reading.catch(() => undefined)
+    try {
+      return (await Promise.race([reading, late])) ?? { done: true as const, value: cutOff(model) }
+    } finally {
+      ended.abort()
+      spentMs += clock.monotonicMs() - startedAtMs
+    }
+  }
+  try {
+    let leftCharacters = parts.charactersMax
+    let step = parts.first
+    for (; step.done !== true; step = await next()) {
+      if (step.value.length > leftCharacters) {
+        const last = cutText(step.value, leftCharacters)
+        if (last !== '') yield last
+        return cutOff(model)
+      }
+      leftCharacters -= step.value.length
+      yield step.value
+    }
+    return step.value
+  } catch (error) {
+    if (error instanceof UpstreamFailure) liveness.noteFailure(label, error)
+    throw error
+  } finally {
+    stop()
+  }
+}
+
+function cutOff(model: string): ChatEnd {
+  return { model, finishReason: 'length', usage: { promptTokens: null, completionTokens: null, totalTokens: null } }
+}

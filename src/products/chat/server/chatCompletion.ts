@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import type { ChatEnd, ChatReply, ChatUsage } from './chatRequest.ts'
+import { eventData } from './eventStream.ts'
+import { createReasoningFilter, withoutReasoning } from './reasoningFilter.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+
+/*
+ * Answers of `POST /chat/completions`, whole and streamed. Messages of failures never quote the server: some servers quote
+ * the key that they were sent.
+ */
+
+/** The server that answers, as far as reading needs it. */
+export interface AnsweringServer {
+  readonly label: string
+  /** The model that was asked. */
+  readonly model: string
+  /** The chat template opens the reasoning in the prompt, so the text begins within it. */
+  readonly opensReasoning: boolean
+}
+
+const count = z.int().min(0).nullish().catch(null)
+const usage = z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).nullish().catch(null)
+const model = z.string().min(1).max(200).optional().catch(undefined)
+const completion = z.object({
+  error: z.unknown().optional(),
+  model,
+  choices: z
+    .array(
+      z.object({
+        error: z.unknown().optional(),
+        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
+  usage,
+})
+
+// Reasons that end a complete answer. Some servers leave the reason out.
+const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
+
+/** Throws `UpstreamFailure` for anything but a complete reply. A refusal of the model is `not_covered`. */
+export function readCompletion(
+  server: AnsweringServer,
+  { text, isJson }: { text: string; isJson: boolean },
+): ChatReply {
+  const { label } = server
+  const parsed = completion.safeParse(jsonOf(text))
+  const [choice] = parsed.data?.choices ?? []
+  if (!parsed.success || choice === undefined)
+    throw new UpstreamFailure('bad_payload', `${label} sent something other than a chat completion`)
+  // OpenRouter reports failures of the servers behind it under 200.
+  if ((parsed.data.error ?? choice.error ?? undefined) !== undefined)
+    throw new UpstreamFailure('upstream', `${label} answered with an error under HTTP 200`)
+  const { content, refusal } = choice.message
+  const finishReason = choice.finish_reason ?? 'unknown'
+  if ((refusal ?? '') !== '' || !finished.has(finishReason))
+    throw new UpstreamFailure('not_covered', `${label} gave no answer to this message`)
+  const reply = withoutReasoning(content?.toWellFormed() ?? '', server)
+  if (reply.trim() === '') throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
+  if (isJson && finishReason !== 'length' && !isJsonObject(reply))
+    throw new UpstreamFailure('not_covered', `${label} gave an answer that is not a JSON object`)
+  return { reply, model: parsed.data.model ?? server.model, finishReason, usage: usageOf(parsed.data.usage) }
+}
+
+function isJsonObject(text: string): boolean {
+  const value = jsonOf(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const chunk = z.object({
+  error: z.unknown().optional(),
+  model,
+  choices: z
+    .array(
+      z.object({
+        error: z.unknown().optional(),
+        // `reasoning_content` and its like are left out by not being named.
+        delta: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .default([]),
+  usage,
+})
+
+/** The texts of a streamed answer without its reasoning. Throws when it breaks off or has no text. */
+export async function* readStream(
+  server: AnsweringServer,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string, ChatEnd, void> {
+  const { label } = server
+  const filter = createReasoningFilter(server)
+  const end = { model: server.model, finishReason: undefined as string | undefined, usage: usageOf(undefined) }
+  let [hasText, isDone] = [false, false]
+  for await (const data of eventData(body)) {
+    isDone = data.trim() === '[DONE]'
+    // Some servers leave the connection open after it.
+    if (isDone) break
+    const read = readChunk(label, data)
+    if (read.model !== undefined) end.model = read.model
+    if (read.usage !== null && read.usage !== undefined) end.usage = usageOf(read.usage)
+    const [choice] = read.choices
+    end.finishReason ??= choice?.finish_reason ?? undefined
+    const text = filter.push(choice?.delta?.content ?? '')
+    hasText ||= text.trim() !== ''
+    if (text !== '') yield text
+  }
+  const rest = filter.end()
+  hasText ||= rest.trim() !== ''
+  if (rest !== '') yield rest
+  if (!hasText) throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
+  if (end.finishReason === undefined && !isDone) throw new UpstreamFailure('upstream', `${label} broke off its answer`)
+  return { ...end, finishReason: end.finishReason ?? 'unknown' }
+}
+
+function readChunk(label: string, data: string): z.infer<typeof chunk> {
+  const parsed = chunk.safeParse(jsonOf(data))
+  if (!parsed.success) throw new UpstreamFailure('bad_payload', `${label} sent something other than a chunk of a chat`)
+  const failed = [parsed.data.error, ...parsed.data.choices.map(({ error }) => error)]
+  if (failed.some((error) => error !== undefined && error !== null))
+    throw new UpstreamFailure('upstream', `${label} reported an error within its answer`)
+  return parsed.data
+}
+
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's message is dropped, because it quotes the provider.
+    return undefined
+  }
+}
+
+function usageOf(given: z.infer<typeof usage>): ChatUsage {
+  const promptTokens = given?.prompt_tokens ?? null
+  const completionTokens = given?.completion_tokens ?? null
+  const sum = promptTokens === null || completionTokens === null ? null : promptTokens + completionTokens
+  return { promptTokens, completionTokens, totalTokens: given?.total_tokens ?? sum }
+}

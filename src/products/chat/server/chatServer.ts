@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import type { Clock } from '@tollbook/core/clock'
+import { type AnsweringServer, jsonOf, readCompletion, readStream } from './chatCompletion.ts'
+import { type ChatEnd, type ChatReply, type ChatRequest, requestBody, type RequestForm } from './chatRequest.ts'
+import { retryAfterMsOf } from '../../../sourcing/retryAfter.ts'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import { createUpstream, type Upstream, type UpstreamDeps } from '../../../sourcing/upstream.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { findUrlProblem } from '../../../outbound/urlGuard.ts'
+
+/** One server of the OpenAI chat protocol: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, LM Studio. */
+export interface ChatServer {
+  /** Unique among the servers: "ai-1" is asked first. */
+  readonly label: string
+  /** The `source` of `meta`: the host if it is public. */
+  readonly name: string
+  /** The models that the operator offers, the default first. */
+  readonly models: readonly string[]
+  /** Undefined when it can be asked now; otherwise the reason. */
+  whyResting(): string | undefined
+  /** Asks for the list of models, which costs no tokens. Throws only `UpstreamFailure`. */
+  probe(): Promise<void>
+  /** Throws only `UpstreamFailure`, without the provider's words: some servers quote the key they were sent. */
+  ask(request: ChatRequest, signal: AbortSignal): Promise<ChatReply>
+  /** The texts of a reply while the model writes it. Throws as `ask` does, also when the server breaks off. */
+  stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<string, ChatEnd, void>
+}
+
+export interface ChatServerOptions {
+  /** For metrics and logs, where hosts of the operator's network may stand side by side. */
+  readonly label: string
+  readonly baseUrl: string
+  readonly models: readonly [string, ...string[]]
+  readonly apiKey: string | undefined
+  /** The chat template opens the reasoning in the prompt, so every text begins within it. */
+  readonly opensReasoning: boolean
+  readonly timeoutMs: number
+}
+
+const pauseMinMs = 1_000
+const pauseMs = 5_000
+// The next request would fail too until the operator changes the key, the credits or the model.
+const refusedRestMs = 30_000
+// The longest output that can be configured, 32,768 tokens, has some 150 kB, and escapes can make six bytes of one.
+const answerBytesMax = 1024 * 1024
+
+interface ChatServerState {
+  readonly clock: Clock
+  readonly options: ChatServerOptions
+  readonly upstream: Upstream
+  limitName: RequestForm['limitName']
+}
+
+/** A server with the chat API of OpenAI. Its error bodies are read and never quoted. */
+export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions): ChatServer {
+  const { label, baseUrl, models, apiKey, timeoutMs } = options
+  const upstream = createUpstream(deps, {
+    name: label,
+    base: new URL(baseUrl),
+    headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
+    timeoutMs,
+    bytesMax: answerBytesMax,
+    // A second answer would cost twice.
+    triesMax: 1,
+    readsFailures: true,
+    pauseMinMs,
+  })
+  const state: ChatServerState = { clock: deps.clock, options, upstream, limitName: 'max_tokens' }
+  return {
+    label,
+    name: publicNameOf(baseUrl),
+    models,
+    whyResting: upstream.whyResting,
+    probe: () => probe(state),
+    ask: (request, signal) => ask(state, request, signal),
+    stream: (request, signal) => stream(state, request, signal),
+  }
+}
+
+/** Hosts inside the operator's network are not named to callers. */
+function publicNameOf(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl)
+  return findUrlProblem(`https://${hostname}/`) === undefined ? hostname : 'self-hosted'
+}
+
+const probeMs = 4_000
+
+async function probe(state: ChatServerState): Promise<void> {
+  const signal = AbortSignal.timeout(probeMs)
+  await state.upstream.ask({ path: '/models', signal }, (reply) => {
+    // Some servers have no list and say so in JSON. A page is a wrong address or a login.
+    const hasNoList = reply.status === 404 || reply.status === 405
+    if (!hasNoList && !(reply.status >= 200 && reply.status <= 299)) throw statusFailure(state, reply)
+    if (jsonOf(reply.text) === undefined)
+      throw new UpstreamFailure('bad_payload', `${state.options.label} answered something other than JSON`)
+  })
+}
+
+async function ask(state: ChatServerState, request: ChatRequest, signal: AbortSignal): Promise<ChatReply> {
+  const sent = { limitName: state.limitName, isStreamed: false }
+  const body = bodyOf(state, request, sent)
+  const answered = await state.upstream.ask({ path, body, signal }, (reply) => {
+    if (reply.status >= 200 && reply.status <= 299)
+      return readCompletion(answering(state, request), { text: reply.text, isJson: request.isJson === true })
+    return refuse(state, request, { sent, reply })
+  })
+  return answered === 'other limit name' ? ask(state, request, signal) : answered
+}
+
+async function* stream(
+  state: ChatServerState,
+  request: ChatRequest,
+  signal: AbortSignal,
+): AsyncGenerator<string, ChatEnd, void> {
+  const sent = { limitName: state.limitName, isStreamed: true }
+  const body = bodyOf(state, request, sent)
+  const headers = { accept: 'text/event-stream' }
+  const ended = yield* state.upstream.stream<string, ChatEnd | 'other limit name'>(
+    { path, body, headers, signal },
+    {
+      read: (chunks) => readStream(answering(state, request), chunks),
+      refuse: (reply) => refuse(state, request, { sent, reply }),
+    },
+  )
+  return ended === 'other limit name' ? yield* stream(state, request, signal) : ended
+}
+
+const path = '/chat/completions'
+
+type SentForm = Pick<RequestForm, 'limitName' | 'isStreamed'>
+
+function bodyOf({ options: { models } }: ChatServerState, request: ChatRequest, sent: SentForm): string {
+  return requestBody(request, { model: models[0], ...sent })
+}
+
+function answering(
+  { options: { label, models, opensReasoning } }: ChatServerState,
+  request: ChatRequest,
+): AnsweringServer {
+  return { label, model: request.model ?? models[0], opensReasoning }
+}
+
+/** Happens once a request: the second one has the other name, and its refusal is a failure. */
+function refuse(
+  state: ChatServerState,
+  request: ChatRequest,
+  { sent, reply }: { readonly sent: SentForm; readonly reply: Reply },
+): 'other limit name' {
+  if (refusesThisRequest(state, request, reply))
+    throw new UpstreamFailure('not_covered', `${state.options.label} answered HTTP ${reply.status} to this request`)
+  if (sent.limitName !== 'max_tokens' || !refusesLimitName(reply)) throw statusFailure(state, reply)
+  state.limitName = 'max_completion_tokens'
+  return 'other limit name'
+}
+
+// OpenRouter, for a message that the moderation of a model has flagged.
+const moderation = z.object({ error: z.object({ metadata: z.object({ reasons: z.array(z.unknown()) }) }) })
+
+/**
+ * Refusals that the next request would not meet: of a flagged message, or of a further model that the server lacks. The server does
+ * not rest after them, or one caller could close it to all others.
+ */
+function refusesThisRequest({ options: { models } }: ChatServerState, { model }: ChatRequest, reply: Reply): boolean {
+  if (reply.status === 404) return model !== undefined && model !== models[0]
+  return reply.status === 403 && moderation.safeParse(jsonOf(reply.text)).success
+}
+
+const limitNameRefusal = z.object({ error: z.object({ param: z.literal('max_tokens') }) })
+
+function refusesLimitName({ status, text }: Reply): boolean {
+  return status === 400 && limitNameRefusal.safeParse(jsonOf(text)).success
+}
+
+function statusFailure({ options: { label }, clock }: ChatServerState, { status, headers }: Reply): UpstreamFailure {
+  const said = `${label} answered HTTP ${status}`
+  if (status === 429) {
+    const retryAfterMs = Math.max(retryAfterMsOf(headers, clock) ?? pauseMs, pauseMinMs)
+    return new UpstreamFailure('rate_limited', said, { retryAfterMs })
+  }
+  if ([401, 402, 403, 404].includes(status)) return new UpstreamFailure('auth', said, { retryAfterMs: refusedRestMs })
+  if (status === 408 || status === 504) return new UpstreamFailure('timeout', said)
+  // The message is too long for the model, or the model refuses it.
+  if ([400, 413, 422].includes(status)) return new UpstreamFailure('not_covered', said)
+  return new UpstreamFailure(status < 500 ? 'bad_payload' : 'upstream', said)
+}

@@ -1,0 +1,27 @@
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+
+// A chunk of a chat has some hundred bytes; a server may send a whole answer as one event.
+const eventCharactersMax = 1024 * 1024
+
+/** The `data` of each event of an event stream (WHATWG HTML, 9.2). Other fields are ignored. */
+export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  let data: string[] = []
+  let size = 0
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines.map((one) => one.replace(/\r$/, ''))) {
+      size += line.length
+      if (line === '' && data.length > 0) yield data.join('\n')
+      if (line === '') [data, size] = [[], 0]
+      else if (line.startsWith('data:')) data.push(line.slice('data:'.length).replace(/^ /, ''))
+    }
+    if (size + rest.length > eventCharactersMax)
+      throw new UpstreamFailure('bad_payload', `an event is longer than ${eventCharactersMax} characters`)
+  }
+  // Some servers leave out the empty line after the last event.
+  if (rest.startsWith('data:')) data.push(rest.slice('data:'.length).trim())
+  if (data.length > 0) yield data.join('\n')
+}

@@ -1,0 +1,182 @@
+import { createLastKnown } from '../../sourcing/agreement/lastKnown.ts'
+import { cryptoAnswer, type CryptoData, type CryptoOrder, cryptoParameters, isCoinGeckoId } from './cryptoParameters.ts'
+import { cryptoHistoryRule, nothingKnown } from '../../sourcing/history/historyAgreement.ts'
+import { type PriceHistory, type SoldPrice, withHistory } from '../../sourcing/history/priceHistory.ts'
+import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
+import type { DemoBuyer } from '../../product/productFacts.ts'
+import { coinOf, coinOfId } from './providers/coin.ts'
+import { createCoinbase } from './providers/coinbase.ts'
+import { createCoinbaseHistory } from './providers/coinbaseHistory.ts'
+import { createCoinGecko } from './providers/coinGecko.ts'
+import { createCoinGeckoHistory } from './providers/coinGeckoHistory.ts'
+import { createCoinGeckoRates } from './providers/coinGeckoRates.ts'
+import { openCoinGecko } from './providers/coinGeckoUpstream.ts'
+import { createCoinPaprika } from './providers/coinPaprika.ts'
+import type { CryptoHistoryQuery } from './providers/cryptoHistory.ts'
+import { cryptoAgreement, type CryptoPrice, type CryptoQuery } from './providers/cryptoPrice.ts'
+import { type ExchangeRates, ratesAgreement, type RatesQuery } from './providers/exchangeRate.ts'
+import { createKraken } from './providers/kraken.ts'
+import { createKrakenHistory, createKrakenRates, openKrakenTables } from './providers/krakenTables.ts'
+import type { ProviderDeps } from '../../sourcing/provider.ts'
+import { createSource } from '../../sourcing/source.ts'
+import { type AnsweredQuery, splitSymbols, symbolHandler } from '../../sourcing/symbolHandler.ts'
+import { openTokens } from './tokenPrices.ts'
+import { withCurrency } from './withCurrency.ts'
+
+export const crypto = defineProduct({
+  path: '/api/data/crypto',
+  method: 'GET',
+  summary: 'Price of a cryptocurrency or an SPL token',
+  priceMicroUsd: 20_000n,
+  parameters: cryptoParameters,
+  answer: cryptoAnswer,
+  example: {
+    order: { symbol: 'BTC' },
+    answer: {
+      symbol: 'BTC',
+      price: 84_213.5,
+      change24h: '+1.42%',
+      volume24h: 31_250_000_000,
+      marketCap: 1_672_000_000_000,
+    },
+  },
+  providers: ['COINGECKO', 'COINPAPRIKA', 'COINBASE', 'KRAKEN', 'DEXSCREENER', 'GECKOTERMINAL', 'JUPITER'],
+  demo: { order: () => ({ symbol: 'SOL' }), check: checkDemo },
+  open: openCrypto,
+})
+
+const minute = 60_000
+const hour = 60 * minute
+const freshMs = minute
+const staleMs = 10 * minute
+// CoinGecko lags by a minute or two and CoinPaprika by up to ten; a price that is half an hour old is wrong.
+const ageMaxMs = 30 * minute
+const lastKnownMs = 2 * hour
+const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
+
+function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
+  const coinGecko = openCoinGecko(deps)
+  const krakenTables = openKrakenTables(deps)
+  const coins = openCoins(deps, createCoinGecko(deps, coinGecko))
+  const tokens = openTokens(deps)
+  // The hosts are probed for prices. A probe of these would stop at Kraken, which has some of the coins only.
+  const unprobed = { ...deps, isProbed: false }
+  const history = createSource<CryptoHistoryQuery, PriceHistory>(unprobed, {
+    what: 'the history of a cryptocurrency price',
+    providers: [
+      createKrakenHistory(krakenTables, deps.clock),
+      createCoinbaseHistory(deps),
+      createCoinGeckoHistory(coinGecko, deps.clock),
+    ],
+    keyOf: historyKeyOf,
+    isListed: ({ coin }) => coin !== undefined,
+    known: [historyOf('1d', queryOf('BTC'), undefined)],
+    freshMs,
+    staleMs: 0,
+    ageMaxMs: 6 * hour,
+    agreement: { ...cryptoHistoryRule, keyOf: historyKeyOf, lastKnown: nothingKnown },
+  })
+  const rates = createSource<RatesQuery, ExchangeRates>(unprobed, {
+    what: 'exchange rates',
+    providers: [createKrakenRates(krakenTables, deps.clock), createCoinGeckoRates(coinGecko, deps.clock)],
+    keyOf: () => 'rates',
+    isListed: () => true,
+    known: [{}],
+    freshMs: 10 * minute,
+    staleMs: hour,
+    ageMaxMs: 10 * minute,
+    agreement: { ...ratesAgreement, keyOf: () => 'rates', lastKnown: createLastKnown(deps.clock, 24 * hour) },
+  })
+  const ofCoins = withHistory(coins, { source: history, queryOf: historyQueryOf })
+  return withCurrency(ofOrder(ofCoins, tokens), rates)
+}
+
+/** Coins by symbol or id, and tokens by their mint. The product is offered while coins can be sold. */
+function ofOrder(coins: ProductHandler<CryptoOrder>, tokens: ProductHandler<CryptoOrder>): ProductHandler<CryptoOrder> {
+  const handlerOf = (order: CryptoOrder) => (order.mint === undefined ? coins : tokens)
+  return {
+    ...coins,
+    probes: [...(coins.probes ?? []), ...(tokens.probes ?? [])],
+    whyUnavailable: (order, buyer) => (order === undefined ? coins : handlerOf(order)).whyUnavailable(order, buyer),
+    whyNoData: (order) => handlerOf(order).whyNoData?.(order),
+    deliver: (order, job) => handlerOf(order).deliver(order, job),
+  }
+}
+
+function openCoins(deps: ProviderDeps, coinGecko: ReturnType<typeof createCoinGecko>): ProductHandler<CryptoOrder> {
+  const source = createSource<CryptoQuery, CryptoPrice>(deps, {
+    what: 'a cryptocurrency price',
+    providers: [coinGecko, createCoinPaprika(deps)],
+    keyOf: coinKeyOf,
+    isListed: ({ coin }) => coin !== undefined,
+    known: [queryOf('BTC')],
+    freshMs,
+    staleMs,
+    ageMaxMs,
+    agreement: {
+      ...cryptoAgreement,
+      keyOf: coinKeyOf,
+      lastKnown: createLastKnown(deps.clock, lastKnownMs),
+      witnesses: [createCoinbase(deps), createKraken(deps)],
+    },
+    hint,
+  })
+  return symbolHandler<CryptoOrder, CryptoQuery, CryptoPrice>({ source, queriesOf, dataOf, hint })
+}
+
+function historyKeyOf(query: CryptoHistoryQuery): string {
+  return `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`
+}
+
+/** No symbol has a colon. */
+function coinKeyOf({ symbol, coin, id }: CryptoQuery): string {
+  return coin?.symbol ?? (id === undefined ? symbol : `id:${id}`)
+}
+
+function queriesOf({ symbol: first, coinId: id, more }: CryptoOrder): readonly [CryptoQuery, ...CryptoQuery[]] {
+  const others = splitSymbols(more).map(queryOf)
+  return id === undefined ? [queryOf(first ?? ''), ...others] : [queryOfId(id), ...others]
+}
+
+function queryOf(requested: string): CryptoQuery {
+  const ticker = requested.toUpperCase()
+  return { symbol: ticker, coin: coinOf(ticker) }
+}
+
+/** A listed coin is the same question by id and by symbol. */
+function queryOfId(id: string): CryptoQuery {
+  const coin = coinOfId(id)
+  return coin === undefined ? { symbol: id, coin, id } : { symbol: coin.symbol, coin }
+}
+
+function historyQueryOf(order: CryptoOrder, sold: SoldPrice | undefined): CryptoHistoryQuery | undefined {
+  return order.history === undefined ? undefined : historyOf(order.history, queriesOf(order)[0], sold)
+}
+
+/** Coins outside our list are sold by CoinGecko alone, whose answer names their id. */
+function historyOf(range: CryptoHistoryQuery['range'], query: CryptoQuery, sold: SoldPrice | undefined) {
+  const soldId = sold?.meta['id']
+  const unlistedId = query.id ?? (typeof soldId === 'string' && isCoinGeckoId(soldId) ? soldId : undefined)
+  return { ...query, range, coinGeckoId: query.coin?.coingecko ?? unlistedId, price: sold?.price }
+}
+
+/** The answer repeats the requested spelling: XBT for a caller who asked for XBT, though BTC was fetched. */
+function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: AnsweredQuery<CryptoQuery, CryptoPrice>) {
+  const { symbol: answered, ...figures } = found.data
+  return {
+    symbol: query.id === undefined ? query.symbol : answered,
+    ...figures,
+    ...(isDetailed === true ? { details: found.details } : {}),
+  }
+}
+
+function checkDemo(
+  { symbol: answered, price, change24h, volume24h, marketCap }: CryptoData,
+  { expect }: DemoBuyer,
+): string {
+  expect(answered === 'SOL', `the answer is about SOL, not ${answered}`)
+  expect(price > 0 && volume24h > 0, 'price and volume are positive')
+  expect(marketCap > volume24h / 10 && marketCap > price, 'a market is worth more than one coin')
+  const millions = Math.round(marketCap / 1e6).toLocaleString('en-US')
+  return `${answered} at $${price}, ${change24h} in 24 hours; market cap $${millions} million`
+}

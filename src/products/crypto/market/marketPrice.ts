@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { type MarketReading } from '../../../pricing/agreement.ts'
+import { parseMarketPrice } from '../../../pricing/tokenPrice.ts'
+import { parseRoundingDown } from '@tollbook/core/money'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import type { Provider } from '../../../sourcing/provider.ts'
+
+/** The token to price. */
+export interface PricedToken {
+  readonly address: string
+  readonly decimals: number
+}
+
+/** A market for the token. Products do not ask it; the price job does, at intervals. */
+export type Market = Provider<PricedToken, Omit<MarketReading, 'source'>>
+
+/** Figures come as JSON numbers or as text. A number becomes its shortest decimal, with 15 digits or more. */
+export const figure = z
+  .union([z.string().max(120), z.number()])
+  .transform(String)
+  .nullish()
+  .transform((text) => text ?? undefined)
+export type Figure = z.infer<typeof figure>
+
+/** A market without a usable price fails; the price is never taken as zero. */
+export function readFigures({ price, liquidity }: { readonly price: Figure; readonly liquidity: Figure }) {
+  if (price === undefined) throw new UpstreamFailure('incomplete', 'the token is listed without a price')
+  const tokenPriceAttoUsd = parseMarketPrice(price)
+  if (tokenPriceAttoUsd === undefined) throw new UpstreamFailure('incomplete', 'its price cannot be that of a token')
+  const liquidityUsd = liquidity === undefined ? undefined : parseRoundingDown(liquidity, 0)
+  // Negative liquidity fails, because missing liquidity would count as a market that does not report it.
+  if (liquidity !== undefined && liquidityUsd === undefined)
+    throw new UpstreamFailure('incomplete', 'its liquidity is not an amount')
+  return { tokenPriceAttoUsd, liquidityUsd }
+}
+
+const staleSeconds = 120
+
+/** No market reports the time of its price. A cache on the way reports the age of the answer. */
+export function refuseStale({ headers }: Reply): void {
+  const age = headers.get('age') ?? ''
+  if (/^\d{1,9}$/.test(age) && Number(age) > staleSeconds)
+    throw new UpstreamFailure('incomplete', `the answer was kept for ${age} s on its way`)
+}

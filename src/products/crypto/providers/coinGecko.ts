@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Upstream } from '../../../sourcing/upstream.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { openCoinGecko, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
+import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRanked } from './cryptoPrice.ts'
+import { type Observation, type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
+import type { CryptoPrice } from './cryptoPrice.ts'
+
+// The likeliest coins of one symbol; 900 bytes each.
+const candidatesMax = 50
+
+const nullableNumber = z.number().nullish()
+// A figure that only checks others is ignored where it cannot be read.
+const unsoldNumber = z.number().nullish().catch(undefined)
+const market = z.object({
+  id: z.string().min(1).max(200),
+  symbol: z.string(),
+  name: z.string().max(500),
+  current_price: nullableNumber,
+  market_cap: nullableNumber,
+  market_cap_rank: nullableNumber,
+  circulating_supply: unsoldNumber,
+  total_volume: nullableNumber,
+  price_change_percentage_24h: nullableNumber,
+  price_change_24h: unsoldNumber,
+  high_24h: unsoldNumber,
+  low_24h: unsoldNumber,
+  last_updated: z.string().nullish(),
+})
+const markets = z.array(z.unknown()).max(250)
+type CoinMarket = z.infer<typeof market>
+
+/** Prices of coins by symbol or id, in US dollars. Several coins can share a symbol. */
+export function createCoinGecko(deps: ProviderDeps, upstream: Upstream = openCoinGecko(deps)): CryptoProvider {
+  return {
+    name: 'coingecko',
+    pace: upstream.pace,
+    whyUnavailable: () => upstream.whyResting(),
+    ask: (query) =>
+      upstream.ask(
+        {
+          path: '/coins/markets',
+          query: {
+            vs_currency: 'usd',
+            // Requests all coins of the symbol. We choose among them and report the alternatives.
+            ...(query.id === undefined ? { symbols: symbolOf(query), include_tokens: 'all' } : { ids: query.id }),
+            per_page: String(candidatesMax),
+          },
+        },
+        (reply) => read(reply, query),
+      ),
+  }
+}
+
+function symbolOf({ coin, symbol }: CryptoQuery): string {
+  return (coin?.symbol ?? symbol).toLowerCase()
+}
+
+function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
+  refuseCoinGeckoError(reply)
+  const meant = query.id ?? query.coin?.coingecko
+  const items = readJson(reply, markets)
+  const readable = items.flatMap((item) => market.safeParse(item).data ?? [])
+  const candidates = readable
+    .filter(({ symbol }) => query.id !== undefined || symbol.toLowerCase() === symbolOf(query))
+    .toSorted((a, b) => byRank(rankedOf(a), rankedOf(b)))
+  const chosen = candidates.find(({ id, market_cap_rank: rank }) =>
+    meant === undefined ? isRanked(rank) : id === meant,
+  )
+  // The coin that is meant, or one that ranks higher, may be among the items that cannot be read.
+  if (readable.length < items.length && (meant === undefined || chosen === undefined))
+    throw new UpstreamFailure('bad_payload', 'a coin that cannot be read')
+  if (chosen === undefined) {
+    // A listed coin exists. A provider that leaves it out has not answered, and the result must not be cached as missing.
+    const kind = query.coin === undefined ? 'not_found' : 'incomplete'
+    throw new UpstreamFailure(kind, `none of ${candidates.length} coins is the one that is meant`)
+  }
+  return cryptoObservation(query, {
+    id: chosen.id,
+    symbol: chosen.symbol.toUpperCase(),
+    name: chosen.name,
+    rank: chosen.market_cap_rank,
+    price: chosen.current_price,
+    changePercent: chosen.price_change_percentage_24h,
+    volume: chosen.total_volume,
+    marketCap: chosen.market_cap,
+    supply: chosen.circulating_supply,
+    changeAmount: chosen.price_change_24h,
+    high: chosen.high_24h,
+    low: chosen.low_24h,
+    updatedAt: chosen.last_updated,
+    others: candidates.filter(({ id }) => id !== chosen.id).map(({ id }) => id),
+  })
+}
+
+function rankedOf({ market_cap_rank: rank, total_volume: volume }: CoinMarket) {
+  return { rank, volume }
+}

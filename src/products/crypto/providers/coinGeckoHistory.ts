@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { Clock } from '@tollbook/core/clock'
+import type { Upstream } from '../../../sourcing/upstream.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { refuseCoinGeckoError } from './coinGeckoUpstream.ts'
+import {
+  cryptoHistoryObservation,
+  type CryptoHistoryProvider,
+  type HistoryRange,
+  historyPercentMax,
+} from './cryptoHistory.ts'
+import { readJson } from '../../../sourcing/provider.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+/** The provider decides the length of a bar by the span. */
+const spans: Readonly<Record<HistoryRange, { readonly days: string; readonly intervalMs: number }>> = {
+  '1d': { days: '1', intervalMs: 30 * minute },
+  '7d': { days: '7', intervalMs: 240 * minute },
+  '30d': { days: '30', intervalMs: 240 * minute },
+}
+// Renewed every quarter of an hour, and a bar appears when it has ended.
+const renewedMs = 30 * minute
+
+const rows = z.array(z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()])).max(250)
+
+/** Bars in dollars, without volume. The time of a bar is its end. */
+export function createCoinGeckoHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
+  return {
+    name: 'coingecko',
+    pace: upstream.pace,
+    isMetered: true,
+    whyUnavailable: () => upstream.whyResting(),
+    async ask({ coinGeckoId, range, price }) {
+      if (coinGeckoId === undefined) throw new UpstreamFailure('not_covered', 'the id of this coin is not known')
+      const { days, intervalMs } = spans[range]
+      const query = { vs_currency: 'usd', days }
+      return upstream.ask({ path: `/coins/${encodeURIComponent(coinGeckoId)}/ohlc`, query }, (reply) => {
+        refuseCoinGeckoError(reply)
+        const bars = readJson(reply, rows).map(([endMs, open, high, low, close]) => {
+          return { startMs: endMs - intervalMs, open, high, low, close }
+        })
+        const nowMs = clock.nowMs()
+        const ageMaxMs = intervalMs + renewedMs
+        const sinceMs = nowMs - Number(days) * day - ageMaxMs - intervalMs
+        const rule = { range, price, nowMs, sinceMs, intervalMs, percentMax: historyPercentMax.ended, ageMaxMs }
+        return cryptoHistoryObservation(bars, rule)
+      })
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import type { Clock } from '@tollbook/core/clock'
+import type { Upstream } from '../../../sourcing/upstream.ts'
+import { refuseCoinGeckoError } from './coinGeckoUpstream.ts'
+import { ratesObservation, type RatesProvider } from './exchangeRate.ts'
+import { readJson } from '../../../sourcing/provider.ts'
+
+/** The price of one bitcoin in each currency. */
+const answer = z.object({
+  rates: z.record(z.string(), z.object({ value: z.number(), type: z.string() }).nullable().catch(null)),
+})
+
+/** Exchange rates by the prices of bitcoin. The answer has no time; it is renewed every five minutes. */
+export function createCoinGeckoRates(upstream: Upstream, clock: Clock): RatesProvider {
+  return {
+    name: 'coingecko',
+    isMetered: true,
+    whyUnavailable: () => upstream.whyResting(),
+    ask: () =>
+      upstream.ask({ path: '/exchange_rates' }, (reply) => {
+        refuseCoinGeckoError(reply)
+        const { rates } = readJson(reply, answer)
+        const bitcoinIn = (currency: string) => {
+          const rate = rates[currency.toLowerCase()]
+          return rate?.type === 'fiat' ? rate.value : undefined
+        }
+        const dollars = bitcoinIn('USD') ?? Number.NaN
+        return ratesObservation((currency) => (bitcoinIn(currency) ?? Number.NaN) / dollars, clock.nowMs())
+      }),
+  }
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Upstream } from '../../../sourcing/upstream.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { baseUrlOf } from '../../../product/upstreamName.ts'
+import { errorIn, paceOf, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
+
+// Limit without a key: 5 a minute and address. With a free key: 30 by the older documents, 100 by the newer ones.
+const pacePublic = { requests: 5, perSeconds: 60 }
+const paceWithKey = { requests: 30, perSeconds: 60 }
+const proHost = 'pro-api.coingecko.com'
+
+/** One limit for prices, exchange rates and histories. */
+export function openCoinGecko(deps: ProviderDeps): Upstream {
+  const setting = deps.upstreams.COINGECKO
+  const base = baseUrlOf(setting, 'https://api.coingecko.com/api/v3')
+  const key = setting?.apiKey
+  return deps.openUpstream({
+    name: 'coingecko',
+    base,
+    pace: paceOf(setting, key === undefined ? pacePublic : paceWithKey),
+    timeoutMs: 3_500,
+    headers: key === undefined ? {} : { [base.hostname === proHost ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key']: key },
+  })
+}
+
+const errorBody = z
+  .object({ status: z.object({ error_code: z.number() }) })
+  .transform(({ status }) => status.error_code)
+const keyProblems = new Set([10_002, 10_005, 10_010, 10_011])
+
+/** A rate limit is also reported in a body under 200. */
+export function refuseCoinGeckoError(reply: Reply): void {
+  const code = errorIn(reply, errorBody)
+  if (code === 429) throw new UpstreamFailure('rate_limited', 'the limit is in the body')
+  if (code !== undefined && keyProblems.has(code)) throw new UpstreamFailure('auth', `error ${code}`)
+  if (code === 1_020) throw new UpstreamFailure('blocked', 'error 1020')
+  refuseStatus(reply, 'bad_payload')
+}

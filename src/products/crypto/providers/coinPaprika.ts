@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { baseUrlOf } from '../../../product/upstreamName.ts'
+import type { Coin } from './coin.ts'
+import { cryptoObservation, type CryptoPrice, type CryptoProvider, type CryptoQuery } from './cryptoPrice.ts'
+import {
+  type Observation,
+  paceOf,
+  errorIn,
+  type ProviderDeps,
+  readJson,
+  refuseStatus,
+} from '../../../sourcing/provider.ts'
+
+// 20,000 requests a month are free, which is 27 an hour.
+const pacePublic = { requests: 27, perSeconds: 3_600 }
+const paceWithKey = { requests: 60, perSeconds: 60 }
+
+const nullableNumber = z.number().nullish()
+// A figure that only checks others is ignored where it cannot be read.
+const unsoldNumber = z.number().nullish().catch(undefined)
+const ticker = z.object({
+  id: z.string().regex(/^[a-z0-9._-]{1,200}$/),
+  name: z.string().max(500),
+  symbol: z.string(),
+  last_updated: z.string().nullish(),
+  rank: unsoldNumber,
+  total_supply: unsoldNumber,
+  max_supply: unsoldNumber,
+  quotes: z.object({
+    USD: z.object({
+      price: nullableNumber,
+      volume_24h: nullableNumber,
+      market_cap: nullableNumber,
+      percent_change_24h: nullableNumber,
+    }),
+  }),
+})
+
+/**
+ * Serves only the coins whose id our list has. A search by symbol can lead to another coin than CoinGecko's: hundreds of
+ * tokens share some symbols.
+ */
+export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
+  const setting = deps.upstreams.COINPAPRIKA
+  const key = setting?.apiKey
+  const publicHost = key === undefined ? 'api.coinpaprika.com' : 'api-pro.coinpaprika.com'
+  const upstream = deps.openUpstream({
+    name: 'coinpaprika',
+    base: baseUrlOf(setting, `https://${publicHost}/v1`),
+    pace: paceOf(setting, key === undefined ? pacePublic : paceWithKey),
+    timeoutMs: 2_500,
+    headers: key === undefined ? {} : { authorization: key },
+  })
+  return {
+    name: 'coinpaprika',
+    pace: upstream.pace,
+    whyUnavailable: () => upstream.whyResting(),
+    isMetered: true,
+    covers: ({ coin }) => coin?.coinpaprika !== undefined,
+    async ask(query) {
+      const { coin } = query
+      const id = coin?.coinpaprika
+      if (coin === undefined || id === undefined)
+        throw new UpstreamFailure('not_covered', 'the id of this coin is not known')
+      return upstream.ask({ path: `/tickers/${id}`, query: { quotes: 'USD' } }, (reply) => read(reply, query, coin))
+    },
+  }
+}
+
+function read(reply: Reply, query: CryptoQuery, coin: Coin): Observation<CryptoPrice> {
+  refuseError(reply)
+  const found = readJson(reply, ticker)
+  const { id, name, symbol, last_updated: updatedAt, quotes } = found
+  if (id !== coin.coinpaprika) throw new UpstreamFailure('bad_payload', 'another id was answered')
+  // An id that was reassigned to another coin must not sell that coin under this name.
+  if (symbol.toUpperCase() !== coin.symbol)
+    throw new UpstreamFailure('not_covered', 'the id of our list stands for another symbol')
+  const { price, volume_24h: volume, market_cap: marketCap, percent_change_24h: changePercent } = quotes.USD
+  const supplyMax = found.max_supply || found.total_supply
+  return cryptoObservation(query, {
+    id,
+    symbol,
+    name,
+    rank: found.rank,
+    price,
+    changePercent,
+    volume,
+    marketCap,
+    supplyMax,
+    updatedAt,
+    others: [],
+  })
+}
+
+const errorBody = z.object({ error: z.string() })
+
+function refuseError(reply: Reply): void {
+  const { status } = reply
+  // CoinPaprika's 402 reports an exhausted quota, its 403 an invalid key.
+  if (status === 402 || status === 403) throw new UpstreamFailure('auth', `key or quota: HTTP ${status}`)
+  // CoinPaprika's own "id not found", as opposed to the 404 page of a wrong host. The coin exists: our list has it.
+  if (status === 404 && errorIn(reply, errorBody) !== undefined)
+    throw new UpstreamFailure('not_covered', 'the id of our list is gone')
+  refuseStatus(reply, 'bad_payload')
+}

@@ -1,0 +1,62 @@
+import { type Bar, type BarRule, checkBars, endMsOf } from '../../../sourcing/history/bars.ts'
+import { gridFigures } from '../../../sourcing/history/historyAgreement.ts'
+import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
+import type { CryptoQuery } from './cryptoPrice.ts'
+import type { Observation, Provider } from '../../../sourcing/provider.ts'
+
+export const historyRanges = ['1d', '7d', '30d'] as const
+export type HistoryRange = (typeof historyRanges)[number]
+
+/** A coin and a range. The history is asked for after its price is known. */
+export interface CryptoHistoryQuery extends CryptoQuery {
+  readonly range: HistoryRange
+  /** CoinGecko's id of the coin whose price was sold; undefined before the purchase, for coins outside our list. */
+  readonly coinGeckoId: string | undefined
+  /** The price on which sources agree, in US dollars: the history must end near it. Undefined for a probe. */
+  readonly price: number | undefined
+}
+
+export type CryptoHistoryProvider = Provider<CryptoHistoryQuery, PriceHistory>
+
+const hour = 60 * 60_000
+const day = 24 * hour
+
+/** Bars of an hour up to a week, and of a day up to a month. */
+export const cryptoRanges: Readonly<Record<HistoryRange, { readonly intervalMs: number; readonly spanMs: number }>> = {
+  '1d': { intervalMs: hour, spanMs: day },
+  '7d': { intervalMs: hour, spanMs: 7 * day },
+  '30d': { intervalMs: day, spanMs: 30 * day },
+}
+
+// CoinGecko has four hours as its longer bars.
+const cellMsOf: Readonly<Record<HistoryRange, number>> = { '1d': hour, '7d': 4 * hour, '30d': day }
+
+/** The distance of the last close from the agreed price: of a bar that has not ended, or of one that ended up to hours ago. */
+export const historyPercentMax = { running: 3, ended: 12 } as const
+
+/** Checks the bars and makes them comparable. Throws `UpstreamFailure` for bars that break the rule. */
+export function cryptoHistoryObservation(
+  bars: readonly Bar[],
+  { range, ...rule }: BarRule & Pick<CryptoHistoryQuery, 'range'>,
+): Observation<PriceHistory> {
+  const { intervalMs } = rule
+  return {
+    data: { bars: checkBars(bars, rule), intervalMs, currency: 'USD' },
+    figures: gridFigures(bars, { intervalMs, cellMs: cellMsOf[range] }),
+    asOfMs: endMsOf(bars, rule),
+  }
+}
+
+/** The bars of an exchange: the last one has not ended. */
+export function exchangeHistory(
+  bars: readonly Bar[],
+  { range, price }: CryptoHistoryQuery,
+  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
+): Observation<PriceHistory> {
+  const { intervalMs } = cryptoRanges[range]
+  const rule = { range, price, nowMs, sinceMs, intervalMs, percentMax: historyPercentMax.running, ageMaxMs: intervalMs }
+  return cryptoHistoryObservation(
+    bars.filter(({ startMs }) => startMs >= sinceMs),
+    rule,
+  )
+}

@@ -1,0 +1,179 @@
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
+import { instantOf } from '../../news/articles/instant.ts'
+import { signedPercent } from '../../../sourcing/signedText.ts'
+import type { Coin } from './coin.ts'
+import { type Observation, positive, type Provider } from '../../../sourcing/provider.ts'
+
+/** A coin, named by symbol or by id. */
+export interface CryptoQuery {
+  /** The requested symbol in capitals, or the requested id. */
+  readonly symbol: string
+  /** CoinGecko's id. Present: the coin is requested by it and not by a symbol. */
+  readonly id?: string
+  /** Undefined for coins outside our list. */
+  readonly coin: Coin | undefined
+}
+
+/** In US dollars. */
+export type CryptoPrice = {
+  readonly symbol: string
+  readonly price: number
+  readonly change24h: string
+  readonly volume24h: number
+  readonly marketCap: number
+}
+
+/** Sold on request; a figure is absent where the provider does not report it. */
+type CryptoDetails = {
+  readonly id: string
+  readonly name: string
+  readonly currency: 'USD'
+  readonly rank?: number
+  readonly high24h?: number
+  readonly low24h?: number
+  readonly circulatingSupply?: number
+}
+
+export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
+
+/**
+ * Venues usually differ by less than one per cent; CoinGecko lags by a minute or two and CoinPaprika by up to ten. Volumes and
+ * capitalisations are counted differently by each provider, so only another unit or another coin is apart.
+ */
+export const cryptoAgreement: AgreementRule = {
+  main: 'price',
+  tolerances: {
+    price: { percent: 3 },
+    change24h: { points: 3 },
+    volume24h: { factor: 10 },
+    marketCap: { factor: 1.5 },
+  },
+  jumps: {
+    price: { percent: 12 },
+    change24h: { points: 25 },
+    volume24h: { factor: 5 },
+    marketCap: { factor: 1.3 },
+  },
+}
+
+/** The fields of a provider's answer; null and undefined where it has none. */
+export interface CryptoFigures {
+  readonly id: string
+  /** The symbol in capitals, for a coin that was requested by its id. */
+  readonly symbol: string
+  readonly name: string
+  readonly rank: number | null | undefined
+  readonly price: number | null | undefined
+  readonly changePercent: number | null | undefined
+  readonly volume: number | null | undefined
+  readonly marketCap: number | null | undefined
+  /** Coins of which the market capitalisation is made, if the provider reports them. */
+  readonly supply?: number | null | undefined
+  /** The most coins that exist, if the provider reports them. */
+  readonly supplyMax?: number | null | undefined
+  readonly high?: number | null | undefined
+  readonly low?: number | null | undefined
+  /** The change of 24 hours in dollars. */
+  readonly changeAmount?: number | null | undefined
+  /** ISO 8601 with its zone. */
+  readonly updatedAt: string | null | undefined
+  /** Other coins of the same symbol, by the provider's ids. */
+  readonly others: readonly string[]
+}
+
+// Hundreds of tokens share some symbols. `meta` shows the likeliest.
+const alternativesMax = 10
+
+/** Requires every field: a coin without a market capitalisation or a change is not sold at zero. */
+export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
+  const { id, name, others, changePercent, updatedAt } = figures
+  if (changePercent === null || changePercent === undefined || changePercent <= -100)
+    throw new UpstreamFailure('incomplete', 'the change of 24 hours is missing')
+  const asOfMs = instantOf(updatedAt ?? '')
+  if (asOfMs === undefined) throw new UpstreamFailure('incomplete', 'the time or its zone is missing')
+  const price = positive(figures.price, 'the price')
+  const volume24h = positive(figures.volume, 'the volume')
+  const marketCap = positive(figures.marketCap, 'the market capitalisation')
+  if (price > priceMax || marketCap > marketCapMax || volume24h > marketCapMax)
+    throw new UpstreamFailure('incomplete', 'a figure that no coin has')
+  refuseContradiction({ ...figures, price, marketCap, changePercent })
+  return {
+    data: {
+      symbol: query.id === undefined ? query.symbol : figures.symbol,
+      price,
+      change24h: signedPercent(changePercent, 2),
+      volume24h,
+      marketCap,
+    },
+    details: detailsOf(figures),
+    figures: { price, change24h: changePercent, volume24h, marketCap },
+    asOfMs,
+    detail: {
+      id,
+      name,
+      currency: 'USD',
+      change24hPercentValue: changePercent,
+      ...(others.length === 0 ? {} : { alternatives: others.slice(0, alternativesMax) }),
+    },
+  }
+}
+
+function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures): CryptoDetails {
+  return {
+    id,
+    name,
+    currency: 'USD',
+    ...(isRanked(rank) ? { rank } : {}),
+    ...(high ? { high24h: high } : {}),
+    ...(low ? { low24h: low } : {}),
+    ...(supply ? { circulatingSupply: supply } : {}),
+  }
+}
+
+// No coin costs a thousandth of the first, and all of them are worth a tenth of the second.
+const priceMax = 1e8
+const marketCapMax = 1e14
+// Price, capitalisation and supply are not of the same second.
+const contradictionMin = 0.2
+// The range of a day may lag behind the price by some minutes.
+const rangeSlack = 0.05
+const changePointsMax = 2
+
+interface Sold extends CryptoFigures {
+  readonly price: number
+  readonly marketCap: number
+  readonly changePercent: number
+}
+
+/** A figure that was corrupted alone does not fit the other figures of its answer. */
+function refuseContradiction(sold: Sold): void {
+  const { price, marketCap, changePercent, supply, supplyMax, high, low, changeAmount } = sold
+  const refuse = (why: string) => new UpstreamFailure('incomplete', why)
+  if (supply && Math.abs((price * supply) / marketCap - 1) > contradictionMin)
+    throw refuse('price and supply do not make the market capitalisation')
+  if (supplyMax && marketCap / price > supplyMax * (1 + contradictionMin))
+    throw refuse('the market capitalisation needs more coins than exist')
+  if ((high && price > high * (1 + rangeSlack)) || (low && price < low * (1 - rangeSlack)))
+    throw refuse('the price is outside the range of the day')
+  if (changeAmount === null || changeAmount === undefined) return
+  const percent = (changeAmount / (price - changeAmount)) * 100
+  if (!(Math.abs(percent - changePercent) <= Math.max(changePointsMax, Math.abs(percent) / 4)))
+    throw refuse('the change in dollars contradicts the change in per cent')
+}
+
+export interface RankedCoin {
+  readonly rank: number | null | undefined
+  readonly volume: number | null | undefined
+}
+
+/** Orders coins by rank of market capitalisation, unranked ones last, then by volume. */
+export function byRank(a: RankedCoin, b: RankedCoin): number {
+  const rankOf = ({ rank }: RankedCoin) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
+  return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)
+}
+
+/** CoinPaprika writes 0 where CoinGecko writes null. */
+export function isRanked(rank: number | null | undefined): rank is number {
+  return rank !== null && rank !== undefined && rank > 0
+}

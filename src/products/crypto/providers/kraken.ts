@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { baseUrlOf } from '../../../product/upstreamName.ts'
+import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
+import { notTraded, type ReferencePrice, referenceMsMax } from './referencePrice.ts'
+
+// Documented limit: about one a second.
+const pacePublic = { requests: 1, perSeconds: 1 }
+
+const answer = z.object({
+  error: z.array(z.string()),
+  // The name in the answer differs from the one in the request: XBTUSD is named XXBTZUSD.
+  result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
+})
+
+/** Kraken: the last trade of a pair such as XBTUSD. Its `o` is the open of the UTC day, so it has no 24-hour change. */
+export function createKraken(deps: ProviderDeps): ReferencePrice {
+  const setting = deps.upstreams.KRAKEN
+  const upstream = deps.openUpstream({
+    name: 'kraken',
+    base: baseUrlOf(setting, 'https://api.kraken.com'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: referenceMsMax,
+  })
+  return {
+    name: 'kraken',
+    covers: ({ coin }) => coin?.kraken !== undefined,
+    async ask({ coin }) {
+      const pair = coin?.kraken
+      if (pair === undefined) throw notTraded()
+      return upstream.ask({ path: '/0/public/Ticker', query: { pair } }, (reply) => read(reply, pair))
+    },
+  }
+}
+
+function read(reply: Reply, asked: string) {
+  refuseStatus(reply)
+  const { error, result = {} } = readJson(reply, answer)
+  refuseKrakenError(error)
+  const [found, ...others] = Object.entries(result)
+  if (found === undefined || others.length > 0) throw new UpstreamFailure('bad_payload', 'not one pair')
+  const [name, { c: trade }] = found
+  if (!isSamePair(name, asked)) throw new UpstreamFailure('bad_payload', 'another pair was answered')
+  return { figures: { price: positive(decimalOf(trade[0]), 'the price') } }
+}
+
+/** Older pairs have a letter before each side in the answer: XXBTZUSD for XBTUSD. */
+export function isSamePair(answered: string, asked: string): boolean {
+  const base = asked.replace(/USD$/, '')
+  return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`
+}
+
+/** Every answer comes under 200. */
+export function refuseKrakenError([error]: readonly string[]): void {
+  if (error === undefined) return
+  if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')
+  if (/too many requests|rate limit|throttled/i.test(error))
+    throw new UpstreamFailure('rate_limited', 'asks us to wait')
+  throw new UpstreamFailure('upstream', 'an error in the body')
+}

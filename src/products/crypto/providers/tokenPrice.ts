@@ -1,0 +1,87 @@
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
+import { signedPercent } from '../../../sourcing/signedText.ts'
+import type { CryptoPrice } from './cryptoPrice.ts'
+import type { Figure } from '../market/marketPrice.ts'
+import { type Observation, positive, type Provider, type Witness } from '../../../sourcing/provider.ts'
+
+/** A token by its mint. Symbols and names are chosen by issuers and identify nothing. */
+export interface TokenQuery {
+  /** The mint, as other products have their symbol here. */
+  readonly symbol: string
+}
+
+export type TokenProvider = Provider<TokenQuery, CryptoPrice>
+export type TokenWitness = Witness<TokenQuery>
+
+/** Pools differ by their depth, and each provider counts other pools. */
+export const tokenAgreement: AgreementRule = {
+  main: 'price',
+  tolerances: {
+    price: { percent: 3 },
+    change24h: { points: 15 },
+    volume24h: { factor: 10 },
+    marketCap: { factor: 3 },
+  },
+  jumps: {
+    price: { percent: 12 },
+    change24h: { points: 25 },
+    volume24h: { factor: 5 },
+    marketCap: { factor: 1.3 },
+  },
+}
+
+/** Figures of a token as a market reports them, in US dollars and not checked yet. */
+export interface TokenFigures {
+  readonly price: number | undefined
+  readonly changePercent: number | undefined
+  readonly volume: number | undefined
+  readonly marketCap: number | undefined
+  readonly liquidity: number | undefined
+  readonly symbol?: string | null | undefined
+  readonly name?: string | null | undefined
+  readonly asOfMs: number
+}
+
+// The price of a shallower token is moved by anyone for some hundred dollars.
+const liquidityUsdMin = 10_000
+const marketCapMax = 1e14
+
+/** Throws `UpstreamFailure` for a token without liquid pools, or with figures that no token can have. */
+export function tokenObservation({ symbol: mint }: TokenQuery, figures: TokenFigures): Observation<CryptoPrice> {
+  const { changePercent, symbol, name, asOfMs } = figures
+  const liquidity = positive(figures.liquidity, 'the liquidity')
+  if (liquidity < liquidityUsdMin) throw new UpstreamFailure('not_found', 'its pools are too shallow for a price')
+  if (changePercent === undefined || !Number.isFinite(changePercent) || changePercent <= -100)
+    throw new UpstreamFailure('incomplete', 'the change of 24 hours is missing')
+  const price = positive(figures.price, 'the price')
+  const volume24h = positive(figures.volume, 'the volume')
+  const marketCap = positive(figures.marketCap, 'the market capitalisation')
+  if (marketCap > marketCapMax || volume24h > marketCapMax || price > marketCap)
+    throw new UpstreamFailure('incomplete', 'a figure that no token has')
+  return {
+    data: { symbol: mint, price, change24h: signedPercent(changePercent, 2), volume24h, marketCap },
+    details: {
+      id: mint,
+      name: plain(name),
+      currency: 'USD',
+      ...(plain(symbol) === '' ? {} : { tokenSymbol: plain(symbol) }),
+      liquidity,
+    },
+    figures: { price, change24h: changePercent, volume24h, marketCap },
+    asOfMs,
+    detail: { mint, currency: 'USD', change24hPercentValue: changePercent },
+  }
+}
+
+/** Issuers write what they like: only printable text of a usual length is repeated. */
+function plain(text: string | null | undefined): string {
+  const said = text?.normalize('NFKC').trim() ?? ''
+  return said.length <= 64 && /^[\p{L}\p{N}\p{P}\p{S} ]*$/u.test(said) && said.isWellFormed() ? said : ''
+}
+
+/** A figure as a number; undefined when it is absent or is not a finite number. */
+export function numberOf(text: Figure): number | undefined {
+  const value = text === undefined || text.trim() === '' ? Number.NaN : Number(text)
+  return Number.isFinite(value) ? value : undefined
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Outcome, Value } from '../../product/product.ts'
+import { cryptoAnswer, type CryptoOrder, type priced } from './cryptoParameters.ts'
+import type { ProductHandler } from '../../product/productDefinition.ts'
+import type { ExchangeRates, OtherCurrency, RatesQuery } from './providers/exchangeRate.ts'
+import type { AnswerSource, SourceFinding } from '../../sourcing/source.ts'
+
+type Rates = AnswerSource<RatesQuery, ExchangeRates>
+
+/** The handler with amounts in the currency that an order names. Without an agreed rate, the order is not sold. */
+export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates): ProductHandler<CryptoOrder> {
+  return {
+    ...handler,
+    whyUnavailable(order, buyer) {
+      const why = handler.whyUnavailable(order, buyer)
+      return (
+        why ?? (order === undefined || currencyOf(order) === undefined ? undefined : rates.whyUnavailable({}, buyer))
+      )
+    },
+    async deliver(order, job): Promise<Outcome> {
+      const currency = currencyOf(order)
+      if (currency === undefined) return handler.deliver(order, job)
+      // Both are requested at once, so that a coin and the rates are of the same minute.
+      const [outcome, found] = await Promise.all([handler.deliver(order, job), rates.ask({}, job.payer)])
+      if (outcome.kind !== 'delivered') return outcome
+      return found.kind === 'failed' ? found : inCurrency(outcome, currency, found)
+    },
+  }
+}
+
+function currencyOf({ currency }: CryptoOrder): OtherCurrency | undefined {
+  return currency === 'USD' ? undefined : currency
+}
+
+function inCurrency(
+  { data, meta }: Value,
+  currency: OtherCurrency,
+  { data: rates, meta: rateMeta }: Extract<SourceFinding<ExchangeRates>, { kind: 'found' }>,
+): Value {
+  const perUsd = rates[currency]
+  const { more, ...first } = cryptoAnswer.parse(data)
+  const converted = (item: z.infer<typeof priced>) => convert(item, currency, perUsd)
+  return {
+    kind: 'delivered',
+    data: { ...converted(first), ...(more === undefined ? {} : { more: more.map(converted) }) },
+    meta: { ...meta, ...metaIn(currency, meta), exchangeRate: { perUsd, ...rateMeta } },
+  }
+}
+
+const metaList = z.array(z.record(z.string(), z.json()))
+
+/** The evidence of `agreement` stays in US dollars. */
+function metaIn(currency: OtherCurrency, { more }: Value['meta']) {
+  const others = metaList.safeParse(more).data
+  return { currency, ...(others === undefined ? {} : { more: others.map((other) => ({ ...other, currency })) }) }
+}
+
+function convert(
+  { details, ...item }: z.infer<typeof priced>,
+  currency: OtherCurrency,
+  perUsd: number,
+): Readonly<Record<string, Json>> {
+  const inIt = (usd: number) => Number((usd * perUsd).toPrecision(12))
+  const figures = {
+    symbol: item.symbol,
+    price: inIt(item.price),
+    change24h: item.change24h,
+    volume24h: inIt(item.volume24h),
+    marketCap: inIt(item.marketCap),
+  }
+  if (details === undefined) return figures
+  const { high24h, low24h, liquidity, ...others } = details
+  const amounts = { high24h, low24h, liquidity }
+  const shown = Object.entries(amounts).flatMap(([name, usd]) =>
+    usd === undefined ? [] : [[name, inIt(usd)] as const],
+  )
+  return { ...figures, details: { ...withoutAbsent(others), ...Object.fromEntries(shown), currency } }
+}
+
+function withoutAbsent(fields: Readonly<Record<string, Json | undefined>>): Readonly<Record<string, Json>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}

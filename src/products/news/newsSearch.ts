@@ -1,0 +1,232 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '@tollbook/core/clock'
+import { UpstreamFailure } from '../../product/upstreamFailure.ts'
+import type { Article } from './articles/article.ts'
+import { foldSearchQuery, readSearchWords } from './articles/foldWords.ts'
+import type { NewsCategory } from './articles/newsCategory.ts'
+import type { NewsProvider } from './providers/newsProvider.ts'
+
+/** The store of articles, as far as this search needs it; `store/newsStore.ts` implements it. */
+export interface ArticleStore {
+  keep(batch: {
+    readonly provider: string
+    readonly question: string
+    readonly articles: readonly Article[]
+  }): Promise<number>
+  find(question: StoreQuestion): Promise<readonly ServedArticle[]>
+  summary(): Promise<ArticleSummary>
+}
+
+export interface ArticleQuestion {
+  readonly category?: NewsCategory | undefined
+  readonly query?: string | undefined
+  /** ISO 639, such as `en`. */
+  readonly language?: string | undefined
+  readonly limit: number
+  readonly page?: ArticlePage
+}
+
+/** A range and an order of time. Absent members do not restrict. */
+export interface ArticlePage {
+  readonly fromMs?: number | undefined
+  /** Exclusive. */
+  readonly toMs?: number | undefined
+  readonly isOldestFirst: boolean
+  readonly after?: ArticlePosition | undefined
+}
+
+/** The place of an article in the order of time. Articles of the same moment are in the order of their hashes. */
+export interface ArticlePosition {
+  readonly publishedAtMs: number
+  readonly urlHash: string
+}
+
+/** A question with its words folded as the store compares them. */
+export interface StoreQuestion extends ArticleQuestion {
+  /** Words of which an article has none. */
+  readonly excluded?: string | undefined
+  /** The words as providers were asked for them. */
+  readonly question?: string | undefined
+}
+
+/** The article of a story that is shown, with the story's other publishers. */
+export interface ServedArticle extends ArticlePosition, ServedMember {
+  readonly description: string | undefined
+  readonly imageUrl: string | undefined
+  readonly language: string | undefined
+  /** Other publishers of the same story, the most trusted first. */
+  readonly others: readonly ServedMember[]
+}
+
+export interface ServedMember {
+  readonly title: string
+  readonly publisher: string
+  readonly url: string
+  readonly publishedAtMs: number
+  readonly provider: string
+}
+
+export interface ArticleSummary {
+  readonly categories: ReadonlySet<string>
+  readonly hasArticles: boolean
+  readonly polledAtMs: ReadonlyMap<string, number>
+}
+
+/** Finds articles in the store, and asks providers that search when the store has too few. */
+export interface NewsSearch {
+  /** Reads the summary of the store. Nothing is sold before the first call. */
+  refresh(): Promise<void>
+  whyUnavailable(): string | undefined
+  whyNoData(question: ArticleQuestion): string | undefined
+  find(question: ArticleQuestion): Promise<FoundNews>
+}
+
+/** Articles of one page, and how complete they are. */
+export interface FoundNews {
+  readonly articles: readonly ServedArticle[]
+  /** Time of the last answer of a relevant provider. */
+  readonly asOfMs: number
+  /** True when a provider was asked for this request. */
+  readonly isFresh: boolean
+  /** True when every provider that could have an article was asked and has none. */
+  readonly isKnownMissing: boolean
+}
+
+export interface NewsSearchDeps {
+  readonly clock: Clock
+  readonly store: ArticleStore
+  readonly searchable: readonly NewsProvider[]
+}
+
+// The housekeeping deletes older articles.
+const retentionMs = 7 * 24 * 60 * 60 * 1000
+// News that no provider has confirmed for a day is out of date.
+const silenceMaxMs = 24 * 60 * 60 * 1000
+// The same words are searched once per interval and provider; the articles found stay in the store.
+const searchedMs = 15 * 60 * 1000
+const searchedMax = 2_000
+const missingMs = 5 * 60 * 1000
+const searchTimeoutMs = 12_000
+// GDELT accepts at most 250 characters.
+const wordsMax = 12
+const wordsCharactersMax = 120
+
+interface NewsSearchState extends NewsSearchDeps {
+  readonly searched: LRUCache<string, number>
+  readonly searching: Map<string, Promise<boolean>>
+  readonly missing: LRUCache<string, true>
+  summary: ArticleSummary | undefined
+}
+
+/** Searches the store, and asks providers where it may lack articles. Concurrent equal questions share one search. */
+export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
+  const state: NewsSearchState = {
+    ...deps,
+    searched: new LRUCache({ max: searchedMax, ttl: searchedMs }),
+    searching: new Map(),
+    missing: new LRUCache({ max: searchedMax, ttl: missingMs }),
+    summary: undefined,
+  }
+  return {
+    async refresh() {
+      state.summary = await deps.store.summary()
+    },
+    whyUnavailable: () => whyUnavailable(state),
+    whyNoData: (question) => whyNoData(state, question),
+    find: (question) => find(state, question),
+  }
+}
+
+function whyUnavailable({ summary, clock }: NewsSearchState): string | undefined {
+  if (summary?.hasArticles !== true) return 'no news has been gathered yet'
+  const heardAtMs = Math.max(0, ...summary.polledAtMs.values())
+  return clock.nowMs() - heardAtMs > silenceMaxMs ? 'no provider of news has answered for a day' : undefined
+}
+
+function whyNoData({ summary, missing, clock }: NewsSearchState, question: ArticleQuestion): string | undefined {
+  const { category, query, page: { fromMs = 0, toMs = Infinity } = {} } = question
+  if (fromMs > clock.nowMs()) return '`from` is in the future: no article is published later than now'
+  if (toMs <= clock.nowMs() - retentionMs) return '`to` is too early: articles of the last 7 days are kept'
+  if (category !== undefined && summary?.categories.has(category) === false)
+    return `there is no article in the category ${category} at the moment`
+  if (
+    query !== undefined &&
+    (wordsOf(readSearchWords(foldSearchQuery(query)).wanted) === '' || missing.has(missingKey(question)))
+  )
+    return 'no article about that is known; try other words'
+  return undefined
+}
+
+async function find(state: NewsSearchState, question: ArticleQuestion): Promise<FoundNews> {
+  const { store, clock, summary, searched, missing } = state
+  const { category, query, page } = question
+  const isFirstPage = page?.after === undefined
+  const folded = query === undefined ? undefined : readSearchWords(foldSearchQuery(query))
+  const words = folded === undefined ? undefined : wordsOf(folded.wanted)
+  const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
+  // Taken before the store is read, because the read may lack the articles of a search that ends during it.
+  const unasked = state.searchable.filter((by) => words !== undefined && !searched.has(searchKey(by, words)))
+  const stored = await store.find(asked)
+  // Providers that search do not know our categories, so a question within a category is answered from the store alone.
+  const mayLack = words !== undefined && category === undefined && isFirstPage && stored.length < question.limit
+  const searches = mayLack ? await Promise.all(unasked.map((by) => search(state, by, words))) : []
+  const isFresh = searches.some((outcome) => outcome === 'asked')
+  const articles = isFresh ? await store.find(asked) : stored
+  const isKnownMissing = articles.length === 0 && !searches.includes('failed')
+  // An empty page does not mean that the others are empty.
+  if (isKnownMissing && words !== undefined && page === undefined) missing.set(missingKey(question), true)
+  const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
+  const heard = [
+    ...polled.map(([, atMs]) => atMs),
+    ...state.searchable.map((by) => searched.get(searchKey(by, words ?? '')) ?? 0),
+  ]
+  return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
+}
+
+/**
+ * Asks a provider once, even when several callers ask the same question at the same time. Returns `asked` also for a search that has
+ * just ended.
+ */
+async function search(state: NewsSearchState, provider: NewsProvider, words: string): Promise<'asked' | 'failed'> {
+  const { searched, searching } = state
+  const key = searchKey(provider, words)
+  if (searched.has(key)) return 'asked'
+  if (!searching.has(key) && provider.whyUnavailable() !== undefined) return 'failed'
+  const answer = searching.get(key) ?? searchNow(state, provider, words)
+  searching.set(key, answer)
+  try {
+    return (await answer) ? 'asked' : 'failed'
+  } finally {
+    searching.delete(key)
+  }
+}
+
+async function searchNow(
+  { store, clock, searched }: NewsSearchState,
+  provider: NewsProvider,
+  words: string,
+): Promise<boolean> {
+  try {
+    const articles = (await provider.search?.(words, AbortSignal.timeout(searchTimeoutMs))) ?? []
+    await store.keep({ provider: provider.name, question: words, articles })
+    searched.set(searchKey(provider, words), clock.nowMs())
+    return true
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return false
+    throw error
+  }
+}
+
+function searchKey({ name }: NewsProvider, words: string): string {
+  return `${name} ${words}`
+}
+
+/** The words of a query without punctuation, so that callers cannot reach the provider's query syntax. */
+function wordsOf(query: string): string {
+  const words = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  return words.slice(0, wordsMax).join(' ').slice(0, wordsCharactersMax).trim()
+}
+
+function missingKey({ category, language, query }: ArticleQuestion): string {
+  return `${category ?? ''} ${language ?? ''} ${query ?? ''}`
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { baseUrlOf } from '../../../product/upstreamName.ts'
+import { type Article, articleOf } from '../articles/article.ts'
+import type { NewsCategory } from '../articles/newsCategory.ts'
+import type { NewsProvider } from './newsProvider.ts'
+import {
+  paceOf,
+  type ProviderDeps,
+  readableItems,
+  readJson,
+  refuseAccess,
+  refuseStatus,
+} from '../../../sourcing/provider.ts'
+
+/*
+ * GDELT indexes the world's online news every 15 minutes. `seendate` is when it first saw an article. It allows one request
+ * every five seconds and blocks for minutes, so we ask a third as often and never twice at once.
+ */
+
+const publicBase = 'https://api.gdeltproject.org/api/v2/doc'
+const publicPace = { requests: 1, perSeconds: 15 }
+const penaltyMs = 60_000
+// GDELT searches for seconds where other providers look up.
+const timeoutMs = 10_000
+// 50 articles have about 25 kB.
+const recordsMax = 50
+const minute = 60 * 1000
+
+const english = ' sourcelang:english'
+const questions: Readonly<Record<NewsCategory, string>> = {
+  business: '(economy OR markets OR earnings OR "central bank")',
+  crypto: '(bitcoin OR ethereum OR cryptocurrency OR blockchain)',
+  entertainment: '(film OR music OR television OR celebrity)',
+  general: '(government OR election OR police OR court)',
+  health: '(health OR hospital OR vaccine OR disease)',
+  science: '(scientists OR research OR space OR climate)',
+  sports: '(football OR basketball OR tennis OR olympic)',
+  tech: '(technology OR software OR semiconductor OR "artificial intelligence")',
+  world: '(diplomacy OR "united nations" OR war OR "foreign minister")',
+}
+
+/** News search in many languages. A request above its limit costs a penalty pause. */
+export function createGdelt({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider {
+  const pace = paceOf(upstreams.GDELT, publicPace)
+  const upstream = openUpstream({
+    name: 'gdelt',
+    base: baseUrlOf(upstreams.GDELT, publicBase),
+    pace,
+    timeoutMs,
+    pauseMs: () => penaltyMs,
+  })
+  const ask = (query: string, signal: AbortSignal): Promise<readonly Article[]> =>
+    upstream.ask(
+      {
+        path: '/doc',
+        query: {
+          query,
+          mode: 'artlist',
+          format: 'json',
+          maxrecords: `${recordsMax}`,
+          timespan: '1d',
+          sort: 'datedesc',
+        },
+        signal,
+      },
+      (reply) => readArticles(reply, clock.nowMs()),
+    )
+  return {
+    name: 'gdelt',
+    categories: ['general', 'world', 'business', 'tech', 'crypto', 'science', 'health', 'sports', 'entertainment'],
+    everyMs: 15 * minute,
+    spacingMs: (pace.perSeconds * 1000) / pace.requests,
+    whyUnavailable: () => upstream.whyResting(),
+    latest: (category, signal) => ask(questions[category] + english, signal),
+    search: (words, signal) => ask(words, signal),
+  }
+}
+
+const artList = z.object({
+  articles: readableItems(
+    z.object({
+      url: z.string().optional(),
+      title: z.string().optional(),
+      seendate: z.string().optional(),
+      domain: z.string().optional(),
+      language: z.string().optional(),
+      socialimage: z.string().optional(),
+    }),
+  ).default([]),
+})
+
+function readArticles(reply: Reply, nowMs: number): readonly Article[] {
+  refuseAccess(reply)
+  refuseSpeech(reply)
+  refuseStatus(reply)
+  // Its titles sometimes contain raw control characters, which JSON parsers refuse.
+  const { articles } = readJson({ ...reply, text: reply.text.replaceAll(/[\p{Cc}]/gu, ' ') }, artList)
+  return articles.flatMap(
+    ({ url, title = '', seendate: publishedAt, domain: publisher, socialimage, language: name }) => {
+      const more = { images: [socialimage], language: languageNames.get(name ?? '') }
+      return articleOf({ url, title: joinPunctuation(title), publishedAt, publisher, ...more }, nowMs) ?? []
+    },
+  )
+}
+
+// GDELT writes the English names of languages. Articles in others have no language here.
+const codes =
+  'ar bg bn ca cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro ru sk sl sq sr sv ta th tr uk ur vi zh'
+const names = new Intl.DisplayNames('en', { type: 'language' })
+const languageNames: ReadonlyMap<string, string> = new Map(
+  codes.split(' ').map((code) => [names.of(code) ?? code, code]),
+)
+
+/** Errors come as prose, under 200 and under 429. */
+function refuseSpeech({ text }: Reply): void {
+  if (/^\s*[[{]/.test(text)) return
+  if (/limit requests|too many requests/i.test(text))
+    throw new UpstreamFailure('rate_limited', 'gdelt asks us to be slower', { retryAfterMs: penaltyMs })
+  if (/query|keyword|phrase/i.test(text) && !/<html/i.test(text))
+    throw new UpstreamFailure('not_covered', 'gdelt does not take this question')
+  throw new UpstreamFailure('bad_payload', 'gdelt answered in prose')
+}
+
+/** Titles come with a space between every word and punctuation mark. */
+function joinPunctuation(title: string): string {
+  return title.replace(/\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
+}

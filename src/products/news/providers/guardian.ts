@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { baseUrlOf } from '../../../product/upstreamName.ts'
+import { type Article, articleOf } from '../articles/article.ts'
+import type { NewsCategory } from '../articles/newsCategory.ts'
+import type { NewsProvider } from './newsProvider.ts'
+import { paceOf, type ProviderDeps, readableItems, readJson, refuseStatus } from '../../../sourcing/provider.ts'
+
+const publicBase = 'https://content.guardianapis.com'
+// A developer's key allows 500 requests a day and one a second: seven sections every half hour are 336.
+const publicPace = { requests: 1, perSeconds: 1 }
+const minute = 60 * 1000
+const pageSize = '50'
+
+const sections: Readonly<Partial<Record<NewsCategory, string>>> = {
+  business: 'business',
+  entertainment: 'culture',
+  health: 'society',
+  science: 'science',
+  sports: 'sport',
+  tech: 'technology',
+  world: 'world',
+}
+
+/** Undefined without a key, because the API requires one. */
+export function createGuardian({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider | undefined {
+  const key = upstreams.GUARDIAN?.apiKey
+  if (key === undefined) return undefined
+  const upstream = openUpstream({
+    name: 'guardian',
+    base: baseUrlOf(upstreams.GUARDIAN, publicBase),
+    pace: paceOf(upstreams.GUARDIAN, publicPace),
+  })
+  return {
+    name: 'guardian',
+    categories: ['world', 'business', 'tech', 'science', 'health', 'sports', 'entertainment'],
+    everyMs: 30 * minute,
+    spacingMs: 2_000,
+    whyUnavailable: () => upstream.whyResting(),
+    latest(category, signal) {
+      const query = { section: sections[category] ?? '', 'order-by': 'newest', 'page-size': pageSize, 'api-key': key }
+      return upstream.ask({ path: '/search', query, signal }, (reply) => readResults(reply, clock.nowMs()))
+    },
+  }
+}
+
+const results = z.object({
+  response: z.object({
+    status: z.string(),
+    results: readableItems(
+      z.object({
+        webTitle: z.string().optional(),
+        webUrl: z.string().optional(),
+        webPublicationDate: z.string().optional(),
+      }),
+    ).default([]),
+  }),
+})
+
+function readResults(reply: Reply, nowMs: number): readonly Article[] {
+  refuseStatus(reply)
+  const { status, results: found } = readJson(reply, results).response
+  if (status !== 'ok') throw new UpstreamFailure('bad_payload', 'guardian says that it is not ok')
+  return found.flatMap(({ webTitle: title, webUrl: url, webPublicationDate: publishedAt }) => {
+    return articleOf({ title, url, publishedAt, publisher: 'The Guardian', language: 'en' }, nowMs) ?? []
+  })
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { objectWith, oneOf, text } from '../../product/text.ts'
+
+/* Optional parameters that the screenshot and the PDF have in common. */
+
+const selectorLengthMax = 200
+const delayMsMax = 5_000
+const tagLengthMax = 64
+
+export const selector = text({
+  expected: `a CSS selector of 1 to ${selectorLengthMax} characters`,
+  shown: { minLength: 1, maxLength: selectorLengthMax },
+  // Braces would begin a rule; no selector has one.
+  test: (value) => value.trim() !== '' && value.length <= selectorLengthMax && !/[{}]/.test(value),
+})
+
+/** A number without a default, so that an order that does not name it stays as short as it was. */
+export function bounded(min: number, max: number) {
+  const expected = `must be a number from ${min} to ${max}`
+  return z.number({ error: expected }).min(min, expected).max(max, expected)
+}
+
+export function boundedInteger(min: number, max: number) {
+  const expected = `must be a whole number from ${min} to ${max}`
+  return z.int({ error: expected }).min(min, expected).max(max, expected)
+}
+
+const locale = text({
+  expected: 'a BCP 47 language tag such as de-CH',
+  shown: { minLength: 2, maxLength: tagLengthMax },
+  test: (value) => value.length <= tagLengthMax && succeeds(() => Intl.getCanonicalLocales(value)),
+})
+
+const timezone = text({
+  expected: 'an IANA time zone such as Europe/Zurich',
+  shown: { minLength: 1, maxLength: tagLengthMax },
+  test: (value) => value.length <= tagLengthMax && /^[A-Za-z]/.test(value) && succeeds(() => formatterOf(value)),
+})
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en', { timeZone })
+}
+
+function succeeds(attempt: () => unknown): boolean {
+  try {
+    attempt()
+    return true
+  } catch {
+    return false
+  }
+}
+
+const geolocation = z.strictObject(
+  {
+    latitude: bounded(-90, 90).meta({ description: 'degrees' }),
+    longitude: bounded(-180, 180).meta({ description: 'degrees' }),
+  },
+  objectWith('latitude and longitude'),
+)
+
+export const pageOptions = {
+  waitFor: selector
+    .exactOptional()
+    .meta({ description: 'CSS selector of an element that must be visible, within 8 s' }),
+  until: oneOf(['domcontentloaded', 'load', 'quiet'])
+    .exactOptional()
+    .meta({ default: 'quiet', description: 'quiet: loaded, no request pending, and no longer changing' }),
+  delay: boundedInteger(0, delayMsMax)
+    .exactOptional()
+    .meta({ description: 'a pause before the capture, in milliseconds' }),
+  hide: selector
+    .exactOptional()
+    .meta({ description: 'CSS selectors, separated by commas, of elements that are not shown' }),
+  locale: locale.exactOptional().meta({ default: 'en-US', description: 'language of the browser' }),
+  timezone: timezone.exactOptional().meta({ default: 'UTC', description: 'IANA time zone of the browser' }),
+  colorScheme: oneOf(['light', 'dark']).exactOptional().meta({ description: 'the scheme that the page is asked for' }),
+  geolocation: geolocation.exactOptional().meta({ description: 'position that an https page may read' }),
+}
+
+export const yesOrNo = z.boolean({ error: 'must be true or false' })

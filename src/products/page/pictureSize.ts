@@ -1,0 +1,52 @@
+import { assert } from '@tollbook/core/assert'
+import type { PictureFormat } from '../../rendering/renderer.ts'
+
+/** Pixels of the picture, as its file states them. */
+export interface PictureSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** Width and height from the picture's own header, not from the order. */
+export function pictureSize(bytes: Uint8Array, format: PictureFormat): PictureSize {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const size = readers[format](view)
+  assert(size !== undefined, `the browser makes ${format} pictures`)
+  return size
+}
+
+type ReadSize = (view: DataView) => PictureSize | undefined
+
+const readers: Record<PictureFormat, ReadSize> = { png: pngSize, jpeg: jpegSize, webp: webpSize }
+
+const pngSignature = 0x89504e47
+const pngFirstChunk = 0x49484452
+
+// The signature, then the length and the name of the first chunk, which is always IHDR (PNG, 5.2 and 11.2.1).
+function pngSize(view: DataView): PictureSize | undefined {
+  if (view.byteLength < 24 || view.getUint32(0) !== pngSignature || view.getUint32(12) !== pngFirstChunk)
+    return undefined
+  return { width: view.getUint32(16), height: view.getUint32(20) }
+}
+
+/** From the frame header, which follows some segments that are skipped by their length (ITU-T T.81, B.1.1). */
+function jpegSize(view: DataView): PictureSize | undefined {
+  if (view.byteLength < 4 || view.getUint16(0) !== 0xff_d8) return undefined
+  for (let at = 2; at + 9 <= view.byteLength; at += 2 + view.getUint16(at + 2)) {
+    const marker = view.getUint16(at)
+    if (marker >= 0xff_c0 && marker <= 0xff_c2) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
+    if (marker < 0xff_00) return undefined
+  }
+  return undefined
+}
+
+/** Lossy, or extended with an alpha channel or a profile (RFC 9649, 2.5 and 2.7). */
+function webpSize(view: DataView): PictureSize | undefined {
+  if (view.byteLength < 30 || view.getUint32(8) !== 0x57454250) return undefined
+  const kind = view.getUint32(12)
+  if (kind === 0x56503820)
+    return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff }
+  if (kind !== 0x56503858) return undefined
+  const uint24 = (at: number) => view.getUint16(at, true) + view.getUint8(at + 2) * 65_536
+  return { width: uint24(24) + 1, height: uint24(27) + 1 }
+}

@@ -1,0 +1,224 @@
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
+import { signedPercent, signedText } from '../../../sourcing/signedText.ts'
+import { type Observation, positive, type Provider } from '../../../sourcing/provider.ts'
+import { expectedCurrencies, isOfUnitedStates, type Ticker } from './ticker.ts'
+import { usSessionsMissed } from './usSession.ts'
+
+export interface StockQuery {
+  /** The requested symbol in capitals. */
+  readonly symbol: string
+  readonly ticker: Ticker
+}
+
+export type StockPrice = {
+  readonly symbol: string
+  readonly price: number
+  readonly change: string
+  readonly changePercent: string
+  readonly volume: number
+}
+
+/** Sold on request; a figure is absent where the provider does not report it. */
+type StockDetails = {
+  readonly currency: string
+  readonly previousClose: number
+  readonly open?: number
+  readonly high?: number
+  readonly low?: number
+  readonly name?: string
+  readonly exchange?: string
+  readonly marketState?: MarketState
+  readonly delayedByMinutes?: number
+}
+
+export type StockProvider = Provider<StockQuery, StockPrice>
+
+export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
+
+/** The fields of a provider's answer; null and undefined where it has none. */
+export interface StockFigures {
+  readonly price: number | null | undefined
+  readonly previousClose: number | null | undefined
+  /** Shares of the day. */
+  readonly volume: number | null | undefined
+  /** Priced once a day and not traded, so it has no volume. */
+  readonly isFund?: boolean
+  readonly asOfMs: number | null | undefined
+  readonly currency: string | null | undefined
+  readonly name?: string | null | undefined
+  readonly exchange?: string | null | undefined
+  readonly marketState?: MarketState | undefined
+  readonly delayedByMinutes?: number | undefined
+  readonly open?: number | null | undefined
+  readonly high?: number | null | undefined
+  readonly low?: number | null | undefined
+  /** The change of the day as the provider computes it, to check ours. */
+  readonly changePercent?: number | null | undefined
+  /** Begin of the regular trading that runs at `nowMs`; undefined while the market is closed. */
+  readonly openSinceMs: number | undefined
+  readonly nowMs: number
+}
+
+// The most expensive share costs less than a million dollars, and the smallest currency unit is some 25,000 to the dollar.
+const priceMax = 1e10
+// A larger move is more often an unadjusted split or another unit than news, so a second provider has to agree.
+const moveMax = 0.3
+// Delayed figures are of the day before until a quarter of an hour after the opening.
+const openingMs = 30 * 60_000
+
+// Some providers are a quarter of an hour behind. An older trade of a share that is traded is an error.
+const tradeAgeMaxMs = 60 * 60_000
+// The range of the day may be some minutes behind the price.
+const rangeSlack = 0.02
+// Providers round their percentage to two decimals.
+const changePointsMax = 0.1
+
+/** Some figures are a quarter of an hour older than others, and volumes grow fast after the opening. */
+export const stockAgreement: AgreementRule = {
+  main: 'price',
+  tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
+  // A day's volume begins at nothing, so the last known one is a bound for other units only.
+  jumps: { price: { percent: 10 }, changePercent: { points: 10 }, volume: { factor: 50 } },
+}
+
+/** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
+const hundredths: ReadonlyMap<string, string> = new Map([
+  ['GBp', 'GBP'],
+  ['GBX', 'GBP'],
+  ['ILA', 'ILS'],
+  ['ZAc', 'ZAR'],
+])
+
+/** The whole unit of a currency in which an exchange quotes, and its amounts. */
+export function wholeUnitOf(currency: string) {
+  const whole = hundredths.get(currency)
+  return {
+    currency: whole ?? currency,
+    isHundredths: whole !== undefined,
+    inWhole: (quoted: number) => (whole === undefined ? quoted : rounded(quoted / 100)),
+  }
+}
+
+/**
+ * The last price of regular trading against the close of the trading day before. We always compute the change ourselves,
+ * because providers compare with different days.
+ */
+export function stockObservation({ symbol, ticker }: StockQuery, figures: StockFigures): Observation<StockPrice> {
+  const { currency, asOfMs } = figures
+  if (currency === undefined || currency === null || currency === '')
+    throw new UpstreamFailure('incomplete', 'the currency is missing')
+  if (asOfMs === undefined || asOfMs === null || !Number.isFinite(asOfMs) || asOfMs <= 0)
+    throw new UpstreamFailure('incomplete', 'the time is missing')
+  const { currency: whole, isHundredths, inWhole } = wholeUnitOf(currency)
+  const price = positive(figures.price, 'the price')
+  const previousClose = positive(figures.previousClose, 'the previous close')
+  if (price > priceMax) throw new UpstreamFailure('incomplete', 'a price that no share has')
+  refuseOldTrade(figures, asOfMs)
+  const change = inWhole(price - previousClose)
+  const percent = (price / previousClose - 1) * 100
+  if (Math.abs((figures.changePercent ?? percent) - percent) > changePointsMax)
+    throw new UpstreamFailure('incomplete', 'the change contradicts the previous close')
+  const doubt = doubtOf(ticker, { ...figures, currency, asOfMs, price }, percent)
+  return {
+    data: {
+      symbol,
+      price: inWhole(price),
+      change: signedText(change, 2),
+      changePercent: signedPercent(percent, 1),
+      volume: volumeOf(figures),
+    },
+    details: stockDetails(figures, { currency: whole, inWhole, previousClose }),
+    figures: {
+      currency: whole,
+      price: inWhole(price),
+      changePercent: percent,
+      volume: volumeOf(figures),
+    },
+    asOfMs,
+    ...(doubt === undefined ? {} : { doubt }),
+    detail: {
+      currency: whole,
+      ...(isHundredths ? { quotedIn: currency } : {}),
+      previousClose: rounded(inWhole(previousClose)),
+      changeValue: rounded(change),
+      changePercentValue: rounded(percent),
+      ...detailsOf(figures),
+    },
+  }
+}
+
+interface WholeUnits {
+  readonly currency: string
+  readonly inWhole: (quoted: number) => number
+  readonly previousClose: number
+}
+
+function stockDetails(figures: StockFigures, { currency, inWhole, previousClose }: WholeUnits): StockDetails {
+  const { open, high, low } = figures
+  return {
+    currency,
+    previousClose: rounded(inWhole(previousClose)),
+    ...(open ? { open: inWhole(open) } : {}),
+    ...(high ? { high: inWhole(high) } : {}),
+    ...(low ? { low: inWhole(low) } : {}),
+    ...detailsOf(figures),
+  }
+}
+
+interface Priced extends StockFigures {
+  readonly currency: string
+  readonly asOfMs: number
+  readonly price: number
+}
+
+/** Reason why the price needs a second provider. */
+function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | undefined {
+  const { price, high, low, currency } = priced
+  if (Math.abs(percent) > moveMax * 100) return `a move of ${Math.round(percent)} % in a day`
+  if (expectedCurrencies(ticker)?.includes(currency) === false) return `${currency} at this exchange`
+  if ((high && price > high * (1 + rangeSlack)) || (low && price < low * (1 - rangeSlack)))
+    return 'a price outside the range of the day'
+  return ageDoubtOf(ticker, priced)
+}
+
+/** Shares without a trade today, and funds, which are priced in the evening, keep an older price. */
+function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund }: Priced): string | undefined {
+  if (volume === 0 || isFund === true) return undefined
+  const isOpen = openSinceMs !== undefined && nowMs - openSinceMs >= openingMs
+  if (isOpen && nowMs - asOfMs > tradeAgeMaxMs) return 'a trade of an earlier hour'
+  return isOfUnitedStates(ticker) && usSessionsMissed(asOfMs, nowMs) > 0 ? 'a price of an earlier session' : undefined
+}
+
+/** A share that was not traded today keeps its old price. Any other price of an earlier day is out of date. */
+function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: number): void {
+  if (openSinceMs === undefined || nowMs - openSinceMs < openingMs || volume === 0) return
+  if (asOfMs < openSinceMs) throw new UpstreamFailure('incomplete', 'a price of an earlier day in an open market')
+}
+
+/** Zero is a figure: a share may have no trade today. Without a trade its price does not move. */
+function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
+  if (isFund) return volume ?? 0
+  if (volume === 0 && price === previousClose) return 0
+  if (volume !== undefined && volume !== null && !Number.isInteger(volume))
+    throw new UpstreamFailure('incomplete', 'the volume is not a number of shares')
+  return positive(volume, 'the volume')
+}
+
+function detailsOf({ name, exchange, marketState, delayedByMinutes }: StockFigures) {
+  return {
+    ...(isText(name) ? { name } : {}),
+    ...(isText(exchange) ? { exchange } : {}),
+    ...(marketState === undefined ? {} : { marketState }),
+    ...(delayedByMinutes === undefined ? {} : { delayedByMinutes }),
+  }
+}
+
+function isText(value: string | null | undefined): value is string {
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** Removes the digits that the subtraction adds: 267.44 - 266.19. */
+function rounded(value: number): number {
+  return Number(value.toFixed(6))
+}

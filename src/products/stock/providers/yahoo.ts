@@ -1,0 +1,192 @@
+import { z } from 'zod'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Upstream } from '../../../sourcing/upstream.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { baseUrlOf } from '../../../product/upstreamName.ts'
+import { browserAgent } from '../../../sourcing/browserAgent.ts'
+import {
+  type Observation,
+  paceOf,
+  parseJson,
+  type ProviderDeps,
+  refuseAccess,
+  refuseStatus,
+} from '../../../sourcing/provider.ts'
+import {
+  type MarketState,
+  stockObservation,
+  type StockPrice,
+  type StockProvider,
+  type StockQuery,
+} from './stockPrice.ts'
+import { isSameSymbol, type Ticker, withClass } from './ticker.ts'
+
+// The limit is not published; addresses of data centres are throttled early.
+const pacePublic = { requests: 20, perSeconds: 60 }
+
+const number = z.number().nullish()
+// A figure that only checks others is ignored where it cannot be read.
+const unsold = z.number().nullish().catch(undefined)
+const text = z.string().max(500).nullish()
+const period = z.object({ start: z.number(), end: z.number() }).nullish()
+const meta = z.object({
+  currency: text,
+  symbol: z.string(),
+  exchangeName: text,
+  fullExchangeName: text,
+  instrumentType: text,
+  regularMarketTime: number,
+  regularMarketPrice: number,
+  regularMarketVolume: number,
+  regularMarketDayHigh: unsold,
+  regularMarketDayLow: unsold,
+  longName: text,
+  shortName: text,
+  previousClose: number,
+  chartPreviousClose: number,
+  range: text,
+  currentTradingPeriod: z.object({ pre: period, regular: period, post: period }).nullish(),
+})
+type ChartMeta = z.infer<typeof meta>
+/** The bars of the range; of one day, the last one is the day's. */
+const bars = z
+  .object({ quote: z.array(z.object({ open: z.array(unsold).nullish().catch(undefined) })).max(10) })
+  .nullish()
+  .catch(undefined)
+const problem = z.object({ code: z.string(), description: z.string().nullish() }).nullish()
+const result = z.object({ meta, indicators: bars })
+const answerOf = <T extends z.ZodType>(one: T) =>
+  z.object({
+    chart: z.object({ result: z.array(one).max(10).nullish(), error: problem }).optional(),
+    finance: z.object({ error: problem }).optional(),
+  })
+
+/** One limit for prices and histories. */
+export function openYahoo(deps: ProviderDeps): Upstream {
+  const setting = deps.upstreams.YAHOO
+  return deps.openUpstream({
+    name: 'yahoo',
+    base: baseUrlOf(setting, 'https://query2.finance.yahoo.com'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: 3_000,
+    headers: { 'user-agent': browserAgent },
+  })
+}
+
+/** The chart of one day: the only call without cookie and crumb. */
+export function createYahoo(deps: ProviderDeps, upstream: Upstream = openYahoo(deps)): StockProvider {
+  return {
+    name: 'yahoo',
+    pace: upstream.pace,
+    whyUnavailable: () => upstream.whyResting(),
+    ask: (query) =>
+      askYahooChart(upstream, query.ticker, {
+        // One day only: `chartPreviousClose` is the close before the range.
+        fields: { interval: '1d', range: '1d' },
+        shape: result,
+        read: (chart) => read(chart, query, deps.clock.nowMs()),
+      }),
+  }
+}
+
+interface ChartRequest<Shape extends z.ZodType, T> {
+  readonly fields: Readonly<Record<string, string>>
+  readonly shape: Shape
+  readonly read: (chart: z.infer<Shape>) => T
+}
+
+/** Asks for the chart of a ticker, and rejects the chart of another symbol. */
+export function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbol: string } }>, T>(
+  upstream: Upstream,
+  ticker: Ticker,
+  { fields, shape, read: readChart }: ChartRequest<Shape, T>,
+): Promise<T> {
+  const symbol = yahooSpelling(ticker)
+  return upstream.ask({ path: `/v8/finance/chart/${encodeURIComponent(symbol)}`, query: fields }, (reply) => {
+    const chart = readYahooChart(reply, shape)
+    if (!isSameSymbol(chart.meta.symbol, symbol))
+      throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+    return readChart(chart)
+  })
+}
+
+/** Yahoo writes share classes with a hyphen (BRK-B) and exchanges as a suffix (SAP.DE). */
+function yahooSpelling(ticker: Ticker): string {
+  const { root, exchangeSuffix } = ticker
+  return exchangeSuffix === undefined ? withClass(ticker, '-') : `${root}.${exchangeSuffix}`
+}
+
+const stockTypes = new Set(['EQUITY', 'ETF', 'MUTUALFUND'])
+
+function read(
+  { meta: found, indicators }: z.infer<typeof result>,
+  query: StockQuery,
+  nowMs: number,
+): Observation<StockPrice> {
+  // Yahoo also lists currencies, futures and coins, and returns an empty shell for delisted symbols.
+  const { instrumentType } = found
+  if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
+    throw new UpstreamFailure('not_found', `it is not a stock: ${instrumentType}`)
+  const marketState = marketStateOf(found, nowMs / 1000)
+  const opened = found.currentTradingPeriod?.regular
+  return stockObservation(query, {
+    price: found.regularMarketPrice,
+    previousClose: previousCloseOf(found),
+    volume: found.regularMarketVolume,
+    isFund: instrumentType === 'MUTUALFUND',
+    open: indicators?.quote[0]?.open?.at(-1),
+    high: found.regularMarketDayHigh,
+    low: found.regularMarketDayLow,
+    asOfMs: (found.regularMarketTime ?? 0) * 1000,
+    currency: found.currency,
+    name: found.longName ?? found.shortName,
+    exchange: found.fullExchangeName ?? found.exchangeName,
+    marketState,
+    openSinceMs: marketState === 'REGULAR' && opened ? opened.start * 1000 : undefined,
+    nowMs,
+  })
+}
+
+/** The chart of a reply; its errors come in the body. */
+function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
+  refuseAccess(reply)
+  if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
+  const parsed = answerOf(one).safeParse(parseJson(reply))
+  if (!parsed.success) throw new UpstreamFailure('bad_payload', 'not the shape of a chart')
+  const { chart, finance } = parsed.data
+  refuseProblem(chart?.error ?? finance?.error)
+  refuseStatus(reply, 'bad_payload')
+  const results = chart?.result
+  if (results === undefined || results === null)
+    throw new UpstreamFailure('bad_payload', 'neither a result nor an error')
+  const [first] = results
+  if (first === undefined) throw new UpstreamFailure('not_found', 'no result')
+  return first
+}
+
+function refuseProblem(
+  problem: { readonly code: string; readonly description?: string | null | undefined } | null | undefined,
+) {
+  if (problem === undefined || problem === null) return
+  const { code, description } = problem
+  if (code === 'Not Found' || /no data found|data doesn't exist/i.test(description ?? ''))
+    throw new UpstreamFailure('not_found', 'no data found')
+  if (code === 'Unauthorized') throw new UpstreamFailure('auth', 'wants a crumb')
+  if (/too many requests/i.test(code)) throw new UpstreamFailure('rate_limited', 'in the body')
+  throw new UpstreamFailure('bad_payload', 'an error in the body')
+}
+
+/** The close of the day before: `previousClose`, or `chartPreviousClose` where the range is one day. */
+function previousCloseOf({ previousClose, chartPreviousClose, range }: ChartMeta): number | null | undefined {
+  return previousClose ?? (range === '1d' ? chartPreviousClose : undefined)
+}
+
+/** Derived from the hours of the current trading day, because no field has it. */
+function marketStateOf({ currentTradingPeriod: hours }: ChartMeta, nowSeconds: number): MarketState | undefined {
+  if (hours?.regular === undefined || hours.regular === null) return undefined
+  const isIn = (span: z.infer<typeof period>) =>
+    span !== undefined && span !== null && nowSeconds >= span.start && nowSeconds < span.end
+  if (isIn(hours.regular)) return 'REGULAR'
+  if (isIn(hours.pre)) return 'PRE'
+  return isIn(hours.post) ? 'POST' : 'CLOSED'
+}

@@ -1,0 +1,232 @@
+import { z } from 'zod'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { baseUrlOf, type UpstreamSetting } from '../../../product/upstreamName.ts'
+import {
+  type Observation,
+  paceOf,
+  type Provider,
+  type ProviderDeps,
+  readJson,
+  refuseStatus,
+} from '../../../sourcing/provider.ts'
+import {
+  type Air,
+  figureIn,
+  type ForecastStep,
+  isOfAir,
+  plausibleAir,
+  refuseElsewhere,
+  reportOf,
+  type WeatherQuery,
+  type WeatherReport,
+  windOf,
+} from './weatherReport.ts'
+
+// 600 a minute, 5,000 an hour and 10,000 a day are free. The daily limit is the narrowest: 7 a minute.
+const publicPace = { requests: 7, perSeconds: 60 }
+const customerPace = { requests: 600, perSeconds: 60 }
+
+interface OpenMeteoApi {
+  readonly name: string
+  /** The first part of the host name: `api` or `geocoding-api`. */
+  readonly host: string
+  readonly setting: UpstreamSetting | undefined
+}
+
+/** An API of Open-Meteo. A customer has one key for all of them, on separate hosts and at a faster pace. */
+export function openOpenMeteo({ upstreams, openUpstream }: ProviderDeps, { name, host, setting }: OpenMeteoApi) {
+  const apiKey = upstreams.OPEN_METEO?.apiKey
+  const upstream = openUpstream({
+    name,
+    base: baseUrlOf(setting, `https://${apiKey === undefined ? '' : 'customer-'}${host}.open-meteo.com/v1`),
+    pace: paceOf(setting, apiKey === undefined ? publicPace : customerPace),
+    pauseMs: limitPauseMs,
+  })
+  return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
+}
+
+/** Weather of any place, from models. The answer is for the grid cell around the place. */
+export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
+  const setting = deps.upstreams.OPEN_METEO
+  const { upstream, keyField } = openOpenMeteo(deps, { name: 'open-meteo', host: 'api', setting })
+  return {
+    name: 'open-meteo',
+    pace: upstream.pace,
+    whyUnavailable: () => upstream.whyResting(),
+    ask(asked) {
+      const query = {
+        latitude: asked.latitude.toFixed(5),
+        longitude: asked.longitude.toFixed(5),
+        current: figures,
+        ...(asked.isForecast === true ? { hourly: figures, forecast_days: String(forecastDays) } : {}),
+        wind_speed_unit: 'ms',
+        // The default is local time without an offset.
+        timeformat: 'unixtime',
+        timezone: 'UTC',
+        ...keyField,
+      }
+      return upstream.ask({ path: '/forecast', query }, (reply) => readReport(reply, asked))
+    },
+  }
+}
+
+const figures =
+  'temperature_2m,relative_humidity_2m,weather_code,wind_speed_10m,wind_direction_10m,pressure_msl,precipitation,cloud_cover'
+// The day of the question and the seven after it.
+const forecastDays = 8
+// Cells of the coarsest model are a quarter of a degree wide.
+const cellDegreesMax = 0.5
+
+const minute = 60 * 1000
+
+/** Rate limits have no Retry-After; the text names the span. */
+function limitPauseMs({ text }: Reply): number {
+  if (/daily/i.test(text)) return 24 * 60 * minute
+  return /hourly/i.test(text) ? 60 * minute : minute
+}
+
+const units = z.object({
+  temperature_2m: z.literal('°C'),
+  relative_humidity_2m: z.literal('%'),
+  wind_speed_10m: z.string().optional(),
+  wind_direction_10m: z.string().optional(),
+  pressure_msl: z.string().optional(),
+  precipitation: z.string().optional(),
+  cloud_cover: z.string().optional(),
+})
+const figure = z.number().nullish()
+const current = z.object({
+  time: z.union([z.number().int(), z.string()]),
+  temperature_2m: figure,
+  relative_humidity_2m: figure,
+  weather_code: figure,
+  wind_speed_10m: figure,
+  wind_direction_10m: figure,
+  pressure_msl: figure,
+  precipitation: figure,
+  cloud_cover: figure,
+})
+const column = z.array(figure).default([])
+const hourly = z.object({
+  time: z.array(z.union([z.number().int(), z.string()])).max(24 * 16),
+  temperature_2m: column,
+  relative_humidity_2m: column,
+  weather_code: column,
+  wind_speed_10m: column,
+  wind_direction_10m: column,
+  pressure_msl: column,
+  precipitation: column,
+  cloud_cover: column,
+})
+const forecast = z.object({
+  latitude: z.number().optional(),
+  longitude: z.number().optional(),
+  utc_offset_seconds: z.number().default(0),
+  current_units: units,
+  current,
+  hourly_units: units.optional(),
+  hourly: hourly.optional(),
+})
+type Forecast = z.infer<typeof forecast>
+
+function readReport(reply: Reply, asked: WeatherQuery): Observation<WeatherReport> {
+  if (reply.status === 400) throw new UpstreamFailure('bad_payload', 'open-meteo does not understand the question')
+  // The model covers the globe, so a 404 is not about the place.
+  refuseStatus(reply, 'bad_payload')
+  const answered = readJson(reply, forecast)
+  refuseElsewhere(asked, answered, cellDegreesMax)
+  const { current: now, current_units: unit, utc_offset_seconds: offsetSeconds } = answered
+  const { temperature_2m: celsius, relative_humidity_2m: humidityPercent } = now
+  const description = describeCode(now.weather_code)
+  if (typeof celsius !== 'number' || typeof humidityPercent !== 'number' || description === undefined)
+    throw new UpstreamFailure('incomplete', 'temperature, humidity or weather code is missing')
+  const asOfMs = timeOf(now.time, offsetSeconds)
+  const steps = asked.isForecast === true ? stepsOf(answered, asOfMs) : undefined
+  return {
+    data: reportOf({ celsius, humidityPercent, description, air: airOf(now, unit), steps }),
+    asOfMs,
+    detail: { kind: 'forecast', attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)' },
+  }
+}
+
+type Figures = Omit<z.infer<typeof current>, 'time'>
+
+function airOf(at: Figures, unit: z.infer<typeof units>): Air {
+  return plausibleAir({
+    windMetersPerSecond: windOf(at.wind_speed_10m, unit.wind_speed_10m),
+    windFromDegrees: figureIn(at.wind_direction_10m, unit.wind_direction_10m === '°'),
+    pressureHpa: figureIn(at.pressure_msl, unit.pressure_msl === 'hPa'),
+    precipitationMm: figureIn(at.precipitation, unit.precipitation === 'mm'),
+    cloudPercent: figureIn(at.cloud_cover, unit.cloud_cover === '%'),
+  })
+}
+
+const hourMs = 60 * 60 * 1000
+
+function stepsOf(answered: Forecast, fromMs: number): readonly ForecastStep[] {
+  const { hourly: table, hourly_units: unit, utc_offset_seconds: offsetSeconds } = answered
+  if (table === undefined || unit === undefined)
+    throw new UpstreamFailure('incomplete', 'the hours or their units are missing')
+  return table.time.flatMap((time, row): ForecastStep[] => {
+    const timeMs = timeOf(time, offsetSeconds)
+    const celsius = table.temperature_2m[row]
+    if (timeMs <= fromMs - hourMs || typeof celsius !== 'number') return []
+    if (!isOfAir(celsius)) throw new UpstreamFailure('incomplete', 'a temperature that no air has')
+    const at = {
+      wind_speed_10m: table.wind_speed_10m[row],
+      wind_direction_10m: table.wind_direction_10m[row],
+      pressure_msl: table.pressure_msl[row],
+      // The row has the precipitation of the hour before, unlike that of MET Norway.
+      precipitation: table.precipitation[row + 1],
+      cloud_cover: table.cloud_cover[row],
+    }
+    const humidityPercent = table.relative_humidity_2m[row] ?? undefined
+    const description = describeCode(table.weather_code[row])
+    return [{ timeMs, celsius, humidityPercent, description, ...airOf(at, unit) }]
+  })
+}
+
+function describeCode(code: number | null | undefined): string | undefined {
+  return code === undefined || code === null ? undefined : weatherCodes[code]
+}
+
+/** Unix time is unambiguous. Text would be local to the zone of the place and must not be read as local to this machine. */
+function timeOf(time: number | string, offsetSeconds: number): number {
+  if (typeof time === 'number') return time * 1000
+  const localMs = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(time) ? Date.parse(`${time}Z`) : Number.NaN
+  if (Number.isNaN(localMs)) throw new UpstreamFailure('bad_payload', 'a time that cannot be read')
+  return localMs - offsetSeconds * 1000
+}
+
+/** WMO code table 4677, as Open-Meteo uses it. */
+const weatherCodes: Readonly<Record<number, string>> = {
+  0: 'Clear sky',
+  1: 'Mainly clear',
+  2: 'Partly cloudy',
+  3: 'Overcast',
+  45: 'Fog',
+  48: 'Depositing rime fog',
+  51: 'Light drizzle',
+  53: 'Moderate drizzle',
+  55: 'Dense drizzle',
+  56: 'Light freezing drizzle',
+  57: 'Dense freezing drizzle',
+  61: 'Slight rain',
+  63: 'Moderate rain',
+  65: 'Heavy rain',
+  66: 'Light freezing rain',
+  67: 'Heavy freezing rain',
+  71: 'Slight snow fall',
+  73: 'Moderate snow fall',
+  75: 'Heavy snow fall',
+  77: 'Snow grains',
+  80: 'Slight rain showers',
+  81: 'Moderate rain showers',
+  82: 'Violent rain showers',
+  85: 'Slight snow showers',
+  86: 'Heavy snow showers',
+  95: 'Thunderstorm',
+  96: 'Thunderstorm with slight hail',
+  99: 'Thunderstorm with heavy hail',
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '@tollbook/core/clock'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import type { Figures } from '../../../sourcing/agreement/figures.ts'
+import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
+import type { Provider } from '../../../sourcing/provider.ts'
+import type { WeatherQuery, WeatherReport } from './weatherReport.ts'
+
+export const weatherAgreement: AgreementRule = {
+  main: 'celsius',
+  /*
+   * Two models of the same hour, or a model and a station, differ by 1 to 3 °C, and by 5 °C in mountains. Celsius and
+   * Fahrenheit differ by more than 6 °C above -32 °C.
+   */
+  tolerances: { celsius: { points: 6 }, humidity: { points: 40 }, windMetersPerSecond: { points: 12 } },
+  // A front or a foehn changes the air by about 10 °C in an hour or two.
+  jumps: { celsius: { points: 12 } },
+}
+
+/** Adds to the answers of a provider the figures that are compared. Temperatures that its latitude cannot have are a failure of the provider. */
+export function withFigures(
+  clock: Clock,
+  provider: Provider<WeatherQuery, WeatherReport>,
+): Provider<WeatherQuery, WeatherReport> {
+  return {
+    ...provider,
+    async ask(query) {
+      const observation = await provider.ask(query)
+      const { celsius } = observation.data.temperature
+      if (celsius > hottestCelsius(query.latitude, clock.nowMs()))
+        throw new UpstreamFailure('incomplete', `${provider.name}: too hot for the latitude and the season`)
+      return { ...observation, figures: figuresOf(observation.data) }
+    },
+  }
+}
+
+function figuresOf({ temperature, humidity, air: { windMetersPerSecond } }: WeatherReport): Figures {
+  const wind = windMetersPerSecond === undefined ? {} : { windMetersPerSecond }
+  return { celsius: temperature.celsius, humidity, ...wind }
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+// The air follows the sun by about a month.
+const solsticeMs = Date.UTC(2000, 5, 21) + 30 * dayMs
+const yearMs = 365.2425 * dayMs
+const tiltDegrees = 23.44
+
+/**
+ * Temperatures by the distance of the sun from the zenith at noon, in degrees. All are above the records of weather stations: 49.6 °C in
+ * Lytton in June (28°), 29.6 °C in Spain in January (63°), 19 °C in Norway in January (86°).
+ */
+const hottest: readonly (readonly [sunDegrees: number, celsius: number])[] = [
+  [0, 60],
+  [30, 58],
+  [50, 44],
+  [63, 36],
+  [86, 25],
+  [100, 20],
+  [120, 16],
+]
+
+/** The hottest air that this latitude can have at this time of the year. */
+export function hottestCelsius(latitude: number, atMs: number): number {
+  const declination = tiltDegrees * Math.cos((2 * Math.PI * (atMs - solsticeMs)) / yearMs)
+  const sunDegrees = Math.abs(latitude - declination)
+  const above = hottest.findIndex(([degrees]) => degrees >= sunDegrees)
+  const [high, low] = [hottest[above], hottest[above - 1]]
+  if (high === undefined) return 16
+  if (low === undefined) return high[1]
+  return low[1] + ((high[1] - low[1]) * (sunDegrees - low[0])) / (high[0] - low[0])
+}

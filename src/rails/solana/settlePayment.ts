@@ -1,0 +1,217 @@
+import { Fault } from '@tollbook/core/fault'
+import { bindSecret } from '@tollbook/core/binding'
+import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { type LandingBound, refuseAbsent } from '../../payment/absence.ts'
+import type { FindOptions, Finding, Unknown } from '../../payment/chainReader.ts'
+import { settleByAnyTerms, type Settlement } from '../../payment/settlement.ts'
+import type { SignedTransaction } from '../../payment/proof.ts'
+import type { TransactionRecord } from '../../payment/transactionRecord.ts'
+import { acceptedAt } from './acceptedTerms.ts'
+import { findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
+import type { FirstPresentations } from './firstPresentation.ts'
+import type { SettleQuestion } from '../../paywall/rail.ts'
+import type { SolanaProof } from './solanaProof.ts'
+import { checkAccounts, type SubmitDeps, submitTransaction } from './submitTransaction.ts'
+
+export interface SettleDeps extends SubmitDeps {
+  readonly first: FirstPresentations
+}
+
+/** The operator's limits on a settlement. */
+export interface SettleLimits {
+  /** Time to wait for a signature that is not on chain yet. */
+  readonly proofLookupWaitMs: number
+  /** A payment is presented for the first time within this time of landing. */
+  readonly proofMaxAgeMs: number
+  /** Above this price two nodes have to return the same record. Undefined: one node is enough. */
+  readonly quorumAboveMicroUsd: bigint | undefined
+}
+
+type Question = SettleQuestion<SolanaProof>
+type TransactionQuestion = Question & { readonly transaction: SignedTransaction }
+/** A question about a transaction that is on chain. */
+type LandedQuestion = Question & { readonly record: TransactionRecord }
+/** A question about a transaction that no node has found. */
+type UnseenQuestion = Question & { readonly unseen: Unknown }
+type Verdict = Settlement | Refusal
+
+/** Finds out what a proof proves: on chain already, sent by us, or to be sent now. */
+export async function settlePayment(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
+  const { proof, order } = question
+  const flaw = proof.transaction === undefined ? undefined : checkAccounts(deps.terms, proof.transaction, order)
+  if (flaw !== undefined) return flaw
+  try {
+    return await (proof.transaction === undefined
+      ? settleSignature(deps, limits, question)
+      : settleTransaction(deps, limits, { ...question, transaction: proof.transaction }))
+  } catch (error) {
+    // The proof was presented in time, however long the outage lasts.
+    if (error instanceof Fault) await deps.first.recordIfPossible({ reference: proof.reference, wallet: order.wallet })
+    throw error
+  }
+}
+
+/** A signature alone: the caller has sent the transaction, or says so. */
+async function settleSignature(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
+  const { proof, order } = question
+  const finding = await find(deps, question, { waitMs: limits.proofLookupWaitMs })
+  if (finding.kind === 'found') return judgeRecord(deps, limits, { ...question, record: finding.record })
+  await deps.first.record({ reference: proof.reference, wallet: order.wallet })
+  return finding.kind === 'unknown'
+    ? judgeUnseen(deps, limits, { ...question, unseen: finding })
+    : refuseProof('not_found')
+}
+
+/**
+ * The payment is not on chain. A wallet that cannot pay is refused for that, but only when the payment was looked for in
+ * the state that shows the empty wallet: a payment that landed since has emptied it, and a caller who reads that the
+ * wallet has not paid would pay again (I8).
+ */
+async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: UnseenQuestion): Promise<Verdict> {
+  if (question.unseen.isSeen) return refuseProof('not_found')
+  const shortage = await findShortage(deps, question.order)
+  if (shortage === undefined) return refuseProof('not_found')
+  if (isRefusal(shortage)) return shortage
+  if (!(await wasShortBefore(deps, question.order.wallet, shortage))) return refuseProof('not_found')
+  const minSlot = shortage.slot + 1
+  const again = await find(deps, question, { minSlot })
+  if (again.kind === 'found') return judgeRecord(deps, limits, { ...question, record: again.record })
+  const isAbsent = again.kind === 'unknown' && !again.isSeen && again.slot >= minSlot
+  return isAbsent ? refuseShortage(shortage) : refuseProof('not_found')
+}
+
+// Time to wait for a transaction that this service has sent. A slot takes 0.4 s and a confirmation a few slots.
+const broadcastWaitMs = 10_000
+
+/** The transaction itself: on chain already, sent by us before, or to be sent now. */
+async function settleTransaction(
+  deps: SettleDeps,
+  limits: SettleLimits,
+  question: TransactionQuestion,
+): Promise<Verdict> {
+  const { proof, order, transaction } = question
+  const submission = await submitTransaction(deps, question)
+  if (isRefusal(submission)) return submission
+  const { isSent } = submission
+  const finding = await find(deps, question, { waitMs: isSent ? broadcastWaitMs : 0, isSent })
+  if (finding.kind === 'found') return judgeRecord(deps, limits, { ...question, record: finding.record })
+
+  // It was looked for and was not there. Only now, whether it can still land.
+  const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
+  // A transaction with a durable nonce never expires, so no block height proves its absence.
+  const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submission.bound) }
+  const last = await find(deps, question, options)
+  if (last.kind === 'found') return judgeRecord(deps, limits, { ...question, record: last.record })
+  return last.kind === 'proven_absent' ? refuseAbsent(last) : refusePending(last, isSent)
+}
+
+function lower(one: LandingBound, other: LandingBound | undefined): LandingBound {
+  return other !== undefined && other.lastValidHeight < one.lastValidHeight ? other : one
+}
+
+function refusePending({ why }: Unknown, isSent: boolean): Refusal {
+  const state = isSent
+    ? 'was sent and has not been confirmed'
+    : 'could not be rehearsed in the newest state and is not on chain'
+  return refuse(
+    'PAYMENT_PENDING',
+    `the transaction ${state} yet (${why}); repeat with the same proof, never with another`,
+    2,
+  )
+}
+
+function find({ chain }: SettleDeps, { proof }: Question, options: FindOptions): Promise<Finding> {
+  return chain.find(proof.signature, options)
+}
+
+/** The verdict on a transaction that is on chain. One lying node must not decide about a large payment, for or against it. */
+async function judgeRecord(deps: SettleDeps, limits: SettleLimits, question: LandedQuestion): Promise<Verdict> {
+  const verdict = await judgeShown(deps, limits, question)
+  if (!needsQuorum(limits, verdict)) return verdict
+  const agreed = await find(deps, question, { nodesMin: quorumNodes })
+  // The record that two nodes agree on may differ from the one that the first of them showed.
+  return agreed.kind === 'found'
+    ? judgeShown(deps, limits, { ...question, record: agreed.record })
+    : refuseUnconfirmed()
+}
+
+const quorumNodes = 2
+
+/** A refusal may come before the price is known, so it counts as large. */
+function needsQuorum({ quorumAboveMicroUsd }: SettleLimits, verdict: Verdict): boolean {
+  if (quorumAboveMicroUsd === undefined) return false
+  return isRefusal(verdict) ? verdict.code !== 'PAYMENT_PENDING' : verdict.price.priceMicroUsd > quorumAboveMicroUsd
+}
+
+function refuseUnconfirmed(): Refusal {
+  return refuse('PAYMENT_PENDING', 'a second node has to confirm this payment; repeat with the same proof', 2)
+}
+
+/** Is the transaction, as a node shows it, this caller's, is it fresh, which price does it have to meet, and does it meet it? */
+async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: LandedQuestion): Promise<Verdict> {
+  const { proof, order, record } = question
+  const { blockTimeMs } = record
+  if (blockTimeMs === undefined)
+    throw new Fault('the node does not know the time of the block yet', { retryable: true })
+
+  const binding = bindSecret(record.memos, proof.secret)
+  if (isRefusal(binding)) return binding
+  const late = await judgeAge(deps, limits, { ...question, blockTimeMs })
+  if (late !== undefined) return late
+  const chosen = await deps.choosePrice({
+    order,
+    memo: binding.memo,
+    landedAtMs: blockTimeMs,
+    landedSlot: record.slot,
+  })
+  if (isRefusal(chosen)) return chosen
+
+  const amounts = settleByAnyTerms({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
+  if (isRefusal(amounts))
+    return record.failure === undefined ? amounts : confirmFailure(deps, limits, { ...question, refusal: amounts })
+  deps.knownPayers?.paid(order.wallet, record)
+  const transactionBase64 = record.bytes === undefined ? undefined : Buffer.from(record.bytes).toString('base64')
+  return {
+    reference: proof.reference,
+    wallet: order.wallet,
+    price: chosen.price,
+    priceList: chosen.priceList,
+    quoteId: chosen.quoteId,
+    memo: binding.memo,
+    ...amounts,
+    evidence: { kind: 'solana', slot: record.slot, blockTimeMs, transactionBase64 },
+  }
+}
+
+/** Age counts up to the first presentation, in time of the chain: no outage and no clock of ours makes a payment too old. */
+async function judgeAge(
+  deps: SettleDeps,
+  { proofMaxAgeMs }: SettleLimits,
+  { proof, order, payment, blockTimeMs }: Question & { readonly blockTimeMs: number },
+): Promise<Refusal | undefined> {
+  // A payment that this service has sent was presented in time, as the ledger shows.
+  if (payment.phase === 'submitted') return undefined
+  const nowMs = deps.chain.timeMs()
+  if (nowMs - blockTimeMs <= proofMaxAgeMs) return undefined
+  const first = await deps.first.find({ reference: proof.reference, wallet: order.wallet })
+  const ageMs = Math.min(nowMs, first?.presentedAtMs ?? nowMs) - blockTimeMs
+  if (ageMs <= proofMaxAgeMs) return undefined
+  return refuseProof('too_old', `landed ${Math.floor(ageMs / 1000)} s before its first presentation`)
+}
+
+/** A failure tells the payer to make a new payment, so the chain must not be able to take it back. */
+async function confirmFailure(
+  deps: SettleDeps,
+  limits: SettleLimits,
+  { refusal, ...question }: Question & { readonly refusal: Refusal },
+): Promise<Verdict> {
+  if (refusal.reason === 'wallet_did_not_sign') return refusal
+  const final = await find(deps, question, { commitment: 'finalized' })
+  if (final.kind !== 'found')
+    return refuse(
+      'PAYMENT_PENDING',
+      'the transaction failed in a block that is not final yet; repeat with the same proof, and do not pay again before',
+      5,
+    )
+  return final.record.failure === undefined ? judgeShown(deps, limits, { ...question, record: final.record }) : refusal
+}

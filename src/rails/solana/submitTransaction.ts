@@ -1,0 +1,242 @@
+import { assertNever } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
+import { bindSecret } from '@tollbook/core/binding'
+import type { Finding, Unknown } from '../../payment/chainReader.ts'
+import { type Order, type PaymentState } from '../../payment/payment.ts'
+import type { PaymentLedger } from '../../payment/paymentLedger.ts'
+import { decideSubmit } from '../../payment/submission.ts'
+import { solanaReference } from '../../payment/paymentReference.ts'
+import type { LandingBound } from '../../payment/absence.ts'
+import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
+import type { Price } from '@tollbook/core/quote'
+import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { dueOf, type PaymentTerms, settle } from '../../payment/settlement.ts'
+import type { TokenMovement } from '../../payment/transactionRecord.ts'
+import { feeOf } from '@tollbook/core/transferFee'
+import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
+import { type BalanceDeps, findShortage, refuseShortage } from './checkBalance.ts'
+import { type ChosenPrice, landingNow } from './choosePrice.ts'
+import type { KnownPayers } from './knownPayers.ts'
+import type { SolanaProof } from './solanaProof.ts'
+
+export interface SubmitDeps extends BalanceDeps, WalletDeps {
+  readonly ledger: Pick<PaymentLedger, 'append'>
+  /** Absent: every transaction is rehearsed before it is sent. */
+  readonly knownPayers?: KnownPayers
+}
+
+/** A signed transaction that the caller asks us to send. */
+export interface Submission {
+  readonly proof: SolanaProof
+  readonly order: Order
+  readonly payment: PaymentState
+  readonly transaction: SignedTransaction
+  readonly onRecorded: (payment: PaymentState) => void
+}
+
+/** The checks of a signed transaction that need no network. */
+export function checkAccounts(
+  { mint }: PaymentTerms,
+  transaction: SignedTransaction,
+  order: Order,
+): Refusal | undefined {
+  if (!transaction.signers.includes(order.wallet)) return refuseProof('wallet_did_not_sign')
+  // A burn names the mint, whichever program calls it.
+  if (transaction.accounts?.includes(mint) === false)
+    return refuseProof(
+      'burn_insufficient',
+      `the transaction does not name the mint ${mint}, so it burns none of its tokens`,
+    )
+  return undefined
+}
+
+/** Result of a submission. Whether it landed is for the chain to answer. */
+export interface Submitted {
+  /** Whether this call or an earlier one has sent it. Otherwise no node knows its blockhash, which is not a verdict. */
+  readonly isSent: boolean
+  /** Undefined where no node has accepted its blockhash. */
+  readonly bound: LandingBound | undefined
+}
+
+/**
+ * Sends a transaction, after rehearsing that it would pay and after putting on record that we send it. A refusal says
+ * that it is not sent and why. Never sends anything but the caller's own bytes.
+ */
+export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
+  const { transaction, payment } = submission
+  if (payment.phase === 'submitted') {
+    const finding = await deps.chain.find(transaction.signature)
+    if (isUnseen(finding)) await deps.chain.broadcast(transaction)
+    return { isSent: true, bound: undefined }
+  }
+  // Such a transaction could be kept back and sent a year later, so it is taken only after it has landed.
+  if (transaction.usesDurableNonce) {
+    const finding = await deps.chain.find(transaction.signature)
+    return isUnseen(finding) ? refuseProof('durable_nonce') : { isSent: true, bound: undefined }
+  }
+  const sent = await sendUnrehearsed(deps, submission)
+  if (sent !== undefined) return sent
+  const simulation = await deps.chain.simulate(transaction)
+  switch (simulation.outcome) {
+    case 'already_landed':
+      return { isSent: true, bound: undefined }
+    case 'unknown':
+      return { isSent: false, bound: undefined }
+    case 'would_fail':
+      return judgeFailure(deps, submission, simulation)
+    case 'would_succeed': {
+      const price = await judgeEffectsOf(deps, submission, simulation)
+      if (isRefusal(price)) return price
+      const recorded = await recordIntent(deps, submission, price.quoteId)
+      if (!recorded) return refuseInProgress()
+      await deps.chain.broadcast(transaction)
+      return { isSent: true, bound: simulation.bound }
+    }
+    default:
+      return assertNever(simulation)
+  }
+}
+
+function refuseInProgress(): Refusal {
+  return refuse('PAYMENT_IN_PROGRESS', 'another request is sending this transaction; repeat with the same proof', 1)
+}
+
+/**
+ * Sends a plain transaction of a wallet that has just paid, which saves one call to a node. It is bound to a quote that is open, so it was signed
+ * after that quote and has not landed long ago. The node rehearses it. If the node refuses it, the payment is pending until its absence is
+ * proven, because its intent is on record. Undefined: it is rehearsed first.
+ */
+async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal | undefined> {
+  const { proof, order, transaction } = submission
+  const { knownPayers } = deps
+  if (proof.secret === undefined || knownPayers?.has(order.wallet) !== true) return undefined
+  const effects = deps.chain.readEffects(transaction)
+  if (effects === undefined) return undefined
+  const price = await judgeEffectsOf(deps, submission, { effects })
+  if (isRefusal(price) || !knownPayers.take(order.wallet, effects)) return undefined
+  if (!(await recordIntent(deps, submission, price.quoteId))) return refuseInProgress()
+  await deps.chain.broadcast(transaction, { rehearses: true })
+  return { isSent: true, bound: undefined }
+}
+
+/**
+ * It would fail, and is not sent: for lack of tokens, or for another reason. Neither is said before the payment was
+ * looked for in the same state or a later one, because it may have landed by itself and emptied the wallet. A wallet that can pay is
+ * not refused for one rehearsal: its node may have been on a fork, and have left it before the wallet was read.
+ */
+async function judgeFailure(
+  deps: SubmitDeps,
+  { order, transaction }: Submission,
+  first: Extract<Simulation, { readonly outcome: 'would_fail' }>,
+): Promise<Submitted | Refusal> {
+  const shortage = await findShortage(deps, order, first.slot)
+  if (isRefusal(shortage)) return shortage
+  const last = shortage === undefined ? await deps.chain.simulate(transaction) : first
+  if (last.outcome !== 'would_fail') return { isSent: last.outcome === 'already_landed', bound: undefined }
+  const minSlot = Math.max(last.slot, shortage?.slot ?? 0)
+  const finding = await deps.chain.find(transaction.signature, { minSlot })
+  if (!isUnseen(finding)) return { isSent: true, bound: undefined }
+  if (finding.slot < minSlot) return { isSent: false, bound: undefined }
+  return shortage === undefined ? refuseProof('simulation_failed', last.text) : refuseShortage(shortage)
+}
+
+function isUnseen(finding: Finding): finding is Unknown {
+  return finding.kind === 'unknown' && !finding.isSeen
+}
+
+// A transaction may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
+// or we would send a payment that buys nothing.
+const landingMaxMs = 60_000
+
+/** Would it then buy? A payment that would buy nothing is not sent at all. */
+async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<RehearsedPayment, 'effects'>) {
+  const { proof, order, transaction } = submission
+  const { effects } = shown
+  const binding = bindSecret(effects.memos, proof.secret)
+  if (isRefusal(binding)) return binding
+  const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
+  const question = { order, memo: binding.memo, ...landing }
+  const findRefusal = ({ price }: ChosenPrice): Refusal | undefined => {
+    const rehearsal = { effects, order, transaction, price }
+    const refusals = acceptedAt(deps, landing.landedAtMs).map((terms) => judgeEffects(terms, rehearsal))
+    return refusals.includes(undefined) ? undefined : refusals[0]
+  }
+  const recalled = deps.recallPrice?.(question)
+  if (recalled !== undefined && findRefusal(recalled) === undefined) return recalled
+  const chosen = await deps.choosePrice(question)
+  return isRefusal(chosen) ? chosen : (findRefusal(chosen) ?? chosen)
+}
+
+/** A simulated payment, judged by the same rules as a landed one before it is sent. */
+export interface RehearsedPayment {
+  readonly effects: SimulatedEffects
+  readonly order: Pick<Order, 'wallet'>
+  readonly transaction: Pick<SignedTransaction, 'signature' | 'signers' | 'bytes'>
+  readonly price: Price
+}
+
+/** Applies the full rules where the node reports balances, and otherwise compares the amounts of the wallet's own instructions. */
+export function judgeEffects(
+  terms: PaymentTerms,
+  { effects, order, transaction, price }: RehearsedPayment,
+): Refusal | undefined {
+  if (effects.balances !== undefined) {
+    const { movements, memos, balances } = effects
+    const { signature, signers, bytes } = transaction
+    const record = {
+      signature,
+      signers,
+      bytes,
+      movements,
+      memos,
+      balances,
+      slot: 0,
+      blockTimeMs: undefined,
+      failure: undefined,
+    }
+    const verdict = settle({ record, wallet: order.wallet, price, terms })
+    return isRefusal(verdict) ? verdict : undefined
+  }
+  const own = effects.movements.filter(
+    (movement) => movement.authority === order.wallet && movement.mint === terms.mint,
+  )
+  const due = dueOf(price, terms)
+  const burned = sumOf(own.filter((movement) => movement.kind === 'burn'))
+  if (burned < due.burnBaseUnits)
+    return refuseProof('burn_insufficient', `burns ${burned}, required ${due.burnBaseUnits} base units`)
+  const transferFee = terms.transferFee?.()
+  const arriving = own
+    .filter((movement) => isPayment(movement, terms.paymentTokenAccount))
+    .reduce((sum, { amountBaseUnits }) => {
+      return sum + amountBaseUnits - (transferFee === undefined ? 0n : feeOf(amountBaseUnits, transferFee))
+    }, 0n)
+  return arriving < due.transferBaseUnits
+    ? refuseProof('transfer_insufficient', `transfers ${arriving}, required ${due.transferBaseUnits} base units`)
+    : undefined
+}
+
+function isPayment(movement: TokenMovement, paymentTokenAccount: Address): boolean {
+  return movement.kind === 'transfer' && movement.destination === paymentTokenAccount
+}
+
+function sumOf(movements: readonly TokenMovement[]): bigint {
+  return movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
+}
+
+/** Recorded before it is sent: if we die in between, the ledger knows of money that may be on its way. */
+async function recordIntent(
+  deps: SubmitDeps,
+  { order, payment, transaction, onRecorded }: Submission,
+  quoteId: string | undefined,
+): Promise<boolean> {
+  const transactionBase64 = Buffer.from(transaction.bytes).toString('base64')
+  const { wallet, endpoint } = order
+  const decision = decideSubmit(payment, { wallet, endpoint, quoteId, transactionBase64 })
+  if (decision === undefined) return false
+  const reference = solanaReference(transaction.signature)
+  const nowMs = deps.clock.nowMs()
+  const appended = await deps.ledger.append({ reference, before: payment, ...decision, nowMs })
+  if (appended.outcome !== 'appended') return false
+  onRecorded(appended.after)
+  return true
+}

@@ -1,0 +1,264 @@
+import type { Browser } from 'puppeteer'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { removeAbandonedHomes } from './browserHome.ts'
+import { type Chromium, findChromiums } from './chromium.ts'
+import { createSlots, type Slots } from './slots.ts'
+import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
+
+/** One warm browser for many jobs; replaced after a number of jobs, or when it is gone. */
+export interface BrowserPool {
+  /** Undefined when a browser is available. */
+  whyUnavailable(): string | undefined
+  /** Undefined unless the last start failed. */
+  problem(): string | undefined
+  /** A browser for one job. It stays open until it is given back. */
+  take(): Promise<BrowserLease>
+  /** A browser for this job and no other: its page may have ended the last one. Waits while too many others have one. */
+  takeAlone(signal: AbortSignal): Promise<BrowserLease>
+  close(): Promise<void>
+}
+
+/** A browser for one job. It must be given back, whatever happened to the job. */
+export interface BrowserLease {
+  readonly browser: Browser
+  /** `spoiled`: it did not obey, and the next job gets another. */
+  giveBack(state: 'sound' | 'spoiled'): void
+}
+
+export interface BrowserPoolDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly chromiumPath: string | undefined
+  readonly guardArguments: readonly string[]
+  /** Measured: each context that was closed leaves some 60 kB behind in the browser process. */
+  readonly jobsPerBrowserMax: number
+  /** The answers of `whyUnavailable` and `problem` may have changed. */
+  readonly onChange?: () => void
+}
+
+// A browser that cannot start now may start later, and a machine without one may get one while we run. Each failure in a
+// row doubles the pause.
+const retryPauseFirstMs = 1_000
+const retryPauseMaxMs = 60_000
+// A browser that ends can leave ten pages behind; as many that start at once take the processors from every other page.
+const aloneMax = 2
+
+interface BrowserPoolState extends BrowserPoolDeps {
+  recipe: Recipe | undefined
+  current: Promise<OpenBrowser> | undefined
+  /** Why the last start failed, and how many have failed in a row. */
+  failure: { readonly reason: string; readonly count: number } | undefined
+  readonly open: Set<OpenBrowser>
+  readonly aloneSlots: Slots
+  /** Browsers for one job that are being started. */
+  readonly startingAlone: Set<Promise<OpenBrowser>>
+  readonly closing: AbortController
+}
+
+/** A browser that is open. */
+interface OpenBrowser {
+  readonly launched: LaunchedBrowser
+  jobs: number
+  leases: number
+  retired: boolean
+  ended: Promise<void> | undefined
+}
+
+/** Starts in the background, so that the service is up before the browser is. */
+export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
+  const pool: BrowserPoolState = {
+    ...deps,
+    recipe: undefined,
+    current: undefined,
+    failure: undefined,
+    open: new Set(),
+    aloneSlots: createSlots(aloneMax),
+    startingAlone: new Set(),
+    closing: new AbortController(),
+  }
+  startInBackground(pool)
+  return {
+    whyUnavailable: () => whyUnavailable(pool),
+    problem: () => pool.failure?.reason,
+    take: async () => leaseOf(pool, await current(pool)),
+    takeAlone: (signal) => takeAlone(pool, signal),
+    close: () => close(pool),
+  }
+}
+
+/** Never rejects: the cause is in `failure` and in the log. */
+function startInBackground(pool: BrowserPoolState): void {
+  pool.current ??= start(pool)
+  pool.current.catch(() => undefined)
+}
+
+function whyUnavailable({ failure, recipe }: BrowserPoolState): string | undefined {
+  if (failure !== undefined) return failure.reason
+  return recipe === undefined ? 'the browser is being started; try again in a few seconds' : undefined
+}
+
+/** A job does not start a browser while the last start failed: the pool tries again by itself, at its own pace. */
+function current(pool: BrowserPoolState): Promise<OpenBrowser> {
+  if (pool.current === undefined && pool.failure !== undefined)
+    return Promise.reject(new Fault(pool.failure.reason, { retryable: true }))
+  pool.current ??= start(pool)
+  return pool.current
+}
+
+async function start(pool: BrowserPoolState): Promise<OpenBrowser> {
+  try {
+    const opened = await open(pool)
+    const { launched } = opened
+    pool.failure = undefined
+    pool.onChange?.()
+    launched.browser.once('disconnected', () => retire(pool, opened))
+    if (pool.closing.signal.aborted) retire(pool, opened)
+    return opened
+  } catch (error) {
+    pool.current = undefined
+    const count = (pool.failure?.count ?? 0) + 1
+    pool.failure = { reason: 'no browser can be started on this server at the moment', count }
+    pool.onChange?.()
+    if (!pool.closing.signal.aborted) {
+      pool.log.warn({ event: 'browser_not_started', failures: count, error: describeError(error) })
+      void retryLater(pool, count)
+    }
+    throw error
+  }
+}
+
+async function open(pool: BrowserPoolState): Promise<OpenBrowser> {
+  const launched = await launch(pool)
+  const opened: OpenBrowser = { launched, jobs: 0, leases: 0, retired: false, ended: undefined }
+  pool.open.add(opened)
+  return opened
+}
+
+async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<BrowserLease> {
+  const leaveSlot = await pool.aloneSlots.enter(signal)
+  try {
+    const opened = await startAlone(pool)
+    const { browser, giveBack } = leaseOf(pool, opened)
+    return {
+      browser,
+      giveBack(state) {
+        giveBack(state)
+        void endOf(pool, opened).then(leaveSlot)
+      },
+    }
+  } catch (error) {
+    leaveSlot()
+    throw error
+  }
+}
+
+/** Retired from the start, so that it ends with its job. */
+async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
+  pool.closing.signal.throwIfAborted()
+  const starting = open(pool).then((opened) => Object.assign(opened, { retired: true }))
+  pool.startingAlone.add(starting)
+  return starting.finally(() => pool.startingAlone.delete(starting))
+}
+
+async function retryLater(pool: BrowserPoolState, failures: number): Promise<void> {
+  const pauseMs = Math.min(retryPauseFirstMs * 2 ** (failures - 1), retryPauseMaxMs)
+  try {
+    await pool.clock.sleep(pauseMs, pool.closing.signal)
+  } catch {
+    // The pool is closing.
+    return
+  }
+  startInBackground(pool)
+}
+
+/** Launches as it last worked, or else in the first way that works. */
+async function launch(pool: BrowserPoolState): Promise<LaunchedBrowser> {
+  const { signal } = pool.closing
+  const options = { ...pool, signal }
+  if (pool.recipe !== undefined) return launchBrowser(pool.recipe, options)
+  await removeAbandonedHomes()
+  const obstacles: string[] = []
+  for await (const chromium of findChromiums(pool.chromiumPath, signal))
+    for (const mode of launchModesHere()) {
+      const recipe = { chromium, mode }
+      try {
+        const launched = await launchBrowser(recipe, options)
+        pool.recipe = recipe
+        await announce(pool, launched, recipe)
+        return launched
+      } catch (error) {
+        signal.throwIfAborted()
+        obstacles.push(`${nameOf(chromium)}: ${firstLine(error)}`)
+        pool.log.debug({ event: 'browser_attempt_failed', ...mode, ...chromium, error: describeError(error) })
+      }
+    }
+  throw new Fault(`no browser starts here (${obstacles.join('; ') || 'there is none'}). ${remedy}`, { retryable: true })
+}
+
+const remedy =
+  'Install one (Debian: apt-get install chromium-headless-shell; or npx puppeteer browsers install chrome-headless-shell), or name one with CHROMIUM_PATH'
+
+function nameOf({ source, path }: Chromium): string {
+  return `${source} ${path}`
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 3).join(' ').slice(0, 300)
+}
+
+async function announce(
+  { log }: BrowserPoolState,
+  { browser }: LaunchedBrowser,
+  { chromium, mode }: Recipe,
+): Promise<void> {
+  log.info({ event: 'browser_ready', ...chromium, ...mode, version: await browser.version() })
+  if (mode.sandboxed) return
+  log.warn({
+    event: 'browser_unsandboxed',
+    remedy: "the browser's own sandbox does not work here: allow unprivileged user namespaces (docs/rendering.md)",
+    asRoot: process.getuid?.() === 0 && !mode.dropsRoot,
+  })
+}
+
+function leaseOf(pool: BrowserPoolState, opened: OpenBrowser): BrowserLease {
+  opened.jobs++
+  opened.leases++
+  if (opened.jobs >= pool.jobsPerBrowserMax) retire(pool, opened)
+  let held = true
+  return {
+    browser: opened.launched.browser,
+    giveBack(state) {
+      if (!held) return
+      held = false
+      opened.leases--
+      if (state === 'spoiled') retire(pool, opened)
+      if (opened.retired && opened.leases === 0) void endOf(pool, opened)
+    },
+  }
+}
+
+/** Takes no further job; closed when the last job in progress gives it back. */
+function retire(pool: BrowserPoolState, opened: OpenBrowser): void {
+  if (opened.retired) return
+  opened.retired = true
+  pool.current = undefined
+  if (opened.leases === 0) void endOf(pool, opened)
+}
+
+/** Never rejects: a browser that cannot be closed is logged, and no caller has to handle it. */
+function endOf(pool: BrowserPoolState, opened: OpenBrowser): Promise<void> {
+  opened.ended ??= opened.launched.end().then(
+    () => void pool.open.delete(opened),
+    (error: unknown) => pool.log.warn({ event: 'browser_not_ended', error: describeError(error) }),
+  )
+  return opened.ended
+}
+
+async function close(pool: BrowserPoolState): Promise<void> {
+  pool.closing.abort()
+  // Waits for a browser that is starting, or it would stay behind.
+  await Promise.allSettled([pool.current, ...pool.startingAlone])
+  await Promise.all([...pool.open].map((opened) => endOf(pool, Object.assign(opened, { retired: true }))))
+}

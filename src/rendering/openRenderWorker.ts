@@ -1,0 +1,221 @@
+import { type ChildProcess, fork, type ForkOptions } from 'node:child_process'
+import { once } from 'node:events'
+import { homedir, tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { collectLastOutput } from './browserProcess.ts'
+import { checkChromiumPath, findChromiums } from './chromium.ts'
+import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
+import { RenderFailure, type Rendered } from './renderer.ts'
+import { unprivileged } from './unprivileged.ts'
+import { type WorkerNews, type WorkerOrder, workerNews, type WorkerSettings } from './workerMessages.ts'
+
+export interface RenderWorkerDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly settings: WorkerSettings
+}
+
+const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
+// A picture of 24 megapixels is some 100 MB as text of the browser's protocol; five pages for each of two places.
+const heapMegabytesMax = 1_024
+// As in the service. The lookup of an allowed host holds a thread, for 10 s while a name server is silent, and the profiles
+// of new browsers must not wait for it.
+const threads = 64
+const retryPauseFirstMs = 1_000
+const retryPauseMaxMs = 60_000
+// A worker that has not answered by then does not answer at all; its own deadlines are shorter.
+const graceMs = 5_000
+
+interface Job extends Pick<RenderBounds, 'onStall' | 'onBrowserLost' | 'onStage'> {
+  readonly resolve: (rendered: Rendered) => void
+  readonly reject: (failure: RenderFailure) => void
+}
+
+interface WorkerState extends RenderWorkerDeps {
+  child: ChildProcess | undefined
+  unavailable: string | undefined
+  problem: string | undefined
+  /** Ends in a row, without a browser in between. */
+  ends: number
+  /** Account `nobody`, for a service that runs as root. */
+  dropsRoot: boolean
+  jobsStarted: number
+  /** A worker has sent something. */
+  isHeard: boolean
+  readonly jobs: Map<number, Job>
+  readonly closing: AbortController
+}
+
+const isStarting = 'the browser is being started; try again in a few seconds'
+
+/**
+ * An engine in a separate process, which is started again when it ends. Throws for a CHROMIUM_PATH that is wrong.
+ */
+export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEngine> {
+  await checkChromiumPath(deps.settings.chromiumPath)
+  const worker: WorkerState = {
+    ...deps,
+    child: undefined,
+    unavailable: isStarting,
+    problem: undefined,
+    ends: 0,
+    dropsRoot: process.getuid?.() === 0,
+    isHeard: false,
+    jobsStarted: 0,
+    jobs: new Map(),
+    closing: new AbortController(),
+  }
+  void prepare(worker)
+  return {
+    whyUnavailable: () => worker.unavailable,
+    problem: () => worker.problem,
+    render: (work, bounds) => render(worker, work, bounds),
+    close: () => close(worker),
+  }
+}
+
+/** Root unpacks the browser, so that neither the worker nor a page that takes it over can change the program. */
+async function prepare(worker: WorkerState): Promise<void> {
+  const { settings, closing, log, dropsRoot } = worker
+  try {
+    if (dropsRoot) await findChromiums(settings.chromiumPath, closing.signal).next()
+  } catch (error) {
+    log.warn({ event: 'browser_not_unpacked', error: describeError(error) })
+  }
+  if (!closing.signal.aborted) start(worker)
+}
+
+function start(worker: WorkerState): void {
+  const child = forkWorker(worker)
+  if (child === undefined) return
+  worker.child = child
+  const lastWords = collectLastOutput(child.stderr)
+  child.on('message', (message) => hear(worker, message))
+  child.once('error', (error) => ended(worker, child, describeError(error)))
+  child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))
+}
+
+/** Undefined when the process cannot be made; then it is tried again later, without the other account. */
+function forkWorker(worker: WorkerState): ChildProcess | undefined {
+  try {
+    return fork(entry, [JSON.stringify(worker.settings)], forkOptions(worker))
+  } catch (error) {
+    // Root of a user namespace that does not map the account: EINVAL.
+    ended(worker, undefined, describeError(error))
+    return undefined
+  }
+}
+
+function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
+  return {
+    // Our own environment is not passed on: it holds keys and the address of the database.
+    env: {
+      PATH: '/usr/bin:/bin',
+      HOME: homedir(),
+      TMPDIR: tmpdir(),
+      TZ: 'UTC',
+      UV_THREADPOOL_SIZE: String(threads),
+    },
+    execArgv: [`--max-old-space-size=${heapMegabytesMax}`],
+    // Bytes as bytes, and not as JSON.
+    serialization: 'advanced',
+    // Ctrl-C ends the service, which ends its worker after its last job.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    ...(dropsRoot ? unprivileged : {}),
+  }
+}
+
+/** A process that could not be started reports an error and no end; another may report both. */
+function ended(worker: WorkerState, child: ChildProcess | undefined, how: string): void {
+  if (worker.child !== child) return
+  worker.child = undefined
+  worker.unavailable = isStarting
+  failAll(worker)
+  if (worker.closing.signal.aborted) return
+  worker.ends++
+  worker.log.warn({ event: 'render_worker_ended', ends: worker.ends, how, asNobody: worker.dropsRoot })
+  // `nobody` may not be able to read this program, such as below /root.
+  if (!worker.isHeard) worker.dropsRoot = false
+  void startLater(worker)
+}
+
+async function startLater(worker: WorkerState): Promise<void> {
+  const pauseMs = Math.min(retryPauseFirstMs * 2 ** (worker.ends - 1), retryPauseMaxMs)
+  try {
+    await worker.clock.sleep(pauseMs, worker.closing.signal)
+  } catch {
+    // The service is closing.
+    return
+  }
+  start(worker)
+}
+
+function failAll({ jobs }: WorkerState): void {
+  for (const job of jobs.values()) job.reject(new RenderFailure('broken', 'the rendering process ended'))
+  jobs.clear()
+}
+
+function hear(worker: WorkerState, message: unknown): void {
+  const parsed = workerNews.safeParse(message)
+  if (parsed.success) return obey(worker, parsed.data)
+  worker.log.warn({ event: 'render_worker_unintelligible', problem: parsed.error.issues[0]?.message })
+  worker.child?.kill('SIGKILL')
+}
+
+function obey(worker: WorkerState, news: WorkerNews): void {
+  worker.isHeard = true
+  if (news.type === 'log') return worker.log[news.level](news.fields)
+  if (news.type === 'state') {
+    worker.unavailable = news.unavailable
+    worker.problem = news.problem
+    if (news.unavailable === undefined) worker.ends = 0
+    return
+  }
+  const job = worker.jobs.get(news.id)
+  if (news.type === 'stalled') return job?.onStall()
+  if (news.type === 'browserLost') return job?.onBrowserLost()
+  if (news.type === 'stage') return job?.onStage?.(news.stage)
+  worker.jobs.delete(news.id)
+  if (news.type === 'failed')
+    return job?.reject(new RenderFailure(news.kind, news.message, { endsPayment: news.endsPayment }))
+  const { httpStatus, finalUrl, ...rest } = news.rendered
+  job?.resolve({ ...rest, httpStatus, finalUrl })
+}
+
+async function render(worker: WorkerState, work: RenderWork, bounds: RenderBounds): Promise<Rendered> {
+  const { child } = worker
+  if (child === undefined) throw new RenderFailure('broken', 'the rendering process is being started')
+  const id = worker.jobsStarted++
+  const send = (order: WorkerOrder): void => void child.send(order, () => undefined)
+  const abandon = (): void => send({ type: 'abandon', id })
+  const hurry = (): void => send({ type: 'hurry', id })
+  const late = setTimeout(() => child.kill('SIGKILL'), bounds.timeoutMs + graceMs)
+  bounds.signal.addEventListener('abort', abandon)
+  bounds.hurry.addEventListener('abort', hurry)
+  try {
+    return await new Promise<Rendered>((resolve, reject) => {
+      worker.jobs.set(id, { ...bounds, resolve, reject })
+      send({ type: 'render', id, work, standing: bounds.standing, timeoutMs: bounds.timeoutMs })
+      if (bounds.signal.aborted) abandon()
+    })
+  } finally {
+    clearTimeout(late)
+    bounds.signal.removeEventListener('abort', abandon)
+    bounds.hurry.removeEventListener('abort', hurry)
+  }
+}
+
+async function close(worker: WorkerState): Promise<void> {
+  worker.closing.abort()
+  const { child } = worker
+  if (child?.pid === undefined) return
+  const exited = once(child, 'exit')
+  const late = setTimeout(() => child.kill('SIGKILL'), graceMs)
+  child.send({ type: 'close' } satisfies WorkerOrder, () => undefined)
+  await exited
+  clearTimeout(late)
+}

@@ -1,0 +1,113 @@
+import { type DiscoveryDeps, llmsText, x402Resources } from '../document/discovery.ts'
+import { landingPage } from '../document/landingPage.ts'
+import { createOpenApi } from '../document/openApi.ts'
+import { referencePage } from '../document/referencePage.ts'
+import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCatalog.ts'
+import type { Endpoint } from '../product/endpoint.ts'
+import type { FreeSearch } from '../product/freeSearch.ts'
+import type { Sales } from '../paywall/sales.ts'
+import type { Clock } from '@tollbook/core/clock'
+import type { SplitShare } from '../pricing/splitSetting.ts'
+import { createAddressedText } from './addressedText.ts'
+import { readDocsFiles } from '../pages/docsFiles.ts'
+import { pageHeaders } from '../pages/pageHeaders.ts'
+import type { FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
+import { prefersHtml } from '../transport/mediaRange.ts'
+import { immutable, publicAnswer, publicJson, revalidated } from '../transport/publicAnswer.ts'
+import type { PublicBody } from '../transport/publicBody.ts'
+import { createPublicText } from '../transport/publicDocument.ts'
+import type { ServiceAddress } from '../transport/serviceAddress.ts'
+import { serveStaticFile } from '../transport/staticFile.ts'
+import { pathNotFound, transportErrors } from '../transport/transportError.ts'
+
+export interface DocumentRouteDeps {
+  readonly clock: Clock
+  readonly version: string
+  readonly address: ServiceAddress
+  readonly endpoints: readonly Endpoint[]
+  readonly searches: readonly FreeSearch[]
+  readonly sales: Pick<Sales, 'currentPrice' | 'whyClosed' | 'rails'>
+  readonly terms: PriceCatalogDeps['terms']
+  readonly split: readonly SplitShare[]
+  /** The other free routes. */
+  readonly otherRoutes: readonly FreeRoute[]
+}
+
+/** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
+export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
+  const { clock, version, endpoints, searches, address, otherRoutes, split, terms } = deps
+  const { currentPrice, whyClosed, rails } = deps.sales
+  const { files, addressOf } = await readDocsFiles()
+  const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, currentPrice, whyClosed })
+  const catalog = createPublicText()
+  const discovery = createDiscoveryRoutes({ address, endpoints, searches, rails, split })
+  const freePaths = [...otherRoutes, ...discovery].map(({ path }) => path)
+  const openApi = createOpenApi({
+    version,
+    endpoints,
+    searches,
+    freePaths: [...freePaths, '/api/catalog', '/openapi.json', '/docs'],
+    transportStatuses: transportErrors,
+    currentPrice,
+    split,
+    rails,
+    mint: terms.mint,
+  })
+  const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
+  const catalogVersion = () =>
+    [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
+  const document = createAddressedText({
+    address,
+    version: pricesVersion,
+    render: (baseUrl) => JSON.stringify(openApi(baseUrl)),
+  })
+  const reference = createAddressedText({
+    address,
+    version: pricesVersion,
+    render: (baseUrl) => referencePage(openApi(baseUrl), addressOf),
+  })
+  const home = createAddressedText({
+    address,
+    version: catalogVersion,
+    render: (baseUrl) => landingPage({ baseUrl, endpoints, catalog: readCatalog(), split, rails }),
+  })
+  return [
+    ...discovery,
+    { path: '/', serve: (request) => serveHome(request, home) },
+    {
+      path: '/api/catalog',
+      async serve() {
+        const render = () => JSON.stringify({ success: true, data: readCatalog() })
+        return publicJson(await catalog(catalogVersion(), render), revalidated)
+      },
+    },
+    { path: '/openapi.json', serve: async (request) => publicJson(await document(request), revalidated) },
+    { path: '/docs', serve: async (request) => publicAnswer(await reference(request), pageHeaders) },
+    { path: '/docs/:file', serve: ({ segment }) => serveStaticFile(files, segment, immutable) },
+  ]
+}
+
+/** For agents and indexers. Neither document depends on the price of the token. */
+function createDiscoveryRoutes(deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address'>): readonly FreeRoute[] {
+  const { address } = deps
+  const version = () => ''
+  const resources = createAddressedText({
+    address,
+    version,
+    render: (url) => JSON.stringify(x402Resources(deps, url)),
+  })
+  const llms = createAddressedText({ address, version, render: (url) => llmsText(deps, url) })
+  const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
+  return [
+    { path: '/.well-known/x402', serve: async (request) => publicJson(await resources(request), revalidated) },
+    { path: '/llms.txt', serve: async (request) => publicAnswer(await llms(request), text) },
+  ]
+}
+
+/** Serves the page to browsers. Programs get a 404, as from every unknown path. */
+async function serveHome(request: FreeRequest, page: (request: FreeRequest) => Promise<PublicBody>) {
+  const vary = { vary: 'accept' }
+  if (prefersHtml(request.header('accept'))) return publicAnswer(await page(request), { ...pageHeaders, ...vary })
+  const refused = pathNotFound()
+  return { ...refused, headers: { ...refused.headers, ...vary } }
+}

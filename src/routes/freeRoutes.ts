@@ -1,0 +1,127 @@
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import type { FreeAnswer, FreeRoute, HealthCheck } from '../transport/freeRoute.ts'
+import type { Metrics } from '../transport/metrics.ts'
+import { publicJson } from '../transport/publicAnswer.ts'
+import type { PublicBody } from '../transport/publicBody.ts'
+import { createPublicDocument, createPublicText, type DatedFacts } from '../transport/publicDocument.ts'
+import { shareReading } from '../transport/shareReading.ts'
+import { pathNotFound } from '../transport/transportError.ts'
+
+export interface FreeRouteDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly version: string
+  readonly metrics: Metrics
+  readonly checks: readonly HealthCheck[]
+  readonly isDraining: () => boolean
+  readonly tokenPrice: () => Json | undefined
+  readonly burnStats: () => Promise<DatedFacts>
+  /** Public keys of receipts, as a JWK set. */
+  readonly receiptKeys: () => Json
+  /** The same keys as a DID document. */
+  readonly didDocument: () => Json
+  readonly mayReadMetrics: (address: string) => boolean
+}
+
+/** Routes that every instance serves. Burn statistics are shared by all requests of a short time. */
+export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
+  const { clock } = deps
+  const renderStats = createPublicDocument()
+  const readStats = shareReading({
+    clock,
+    ageMaxMs: burnStatsAgeMaxMs,
+    read: async () => renderStats(await deps.burnStats()),
+  })
+  const publicKeys = (read: () => Json) => {
+    const render = createPublicText()
+    return async () => {
+      const keys = canonicalJson(read())
+      return publicJson(await render(keys, () => keys), receiptKeysCache)
+    }
+  }
+  return [
+    { path: '/api/health', serve: () => Promise.resolve(health(deps)) },
+    { path: '/api/token/price', serve: () => Promise.resolve(tokenPrice(deps)) },
+    { path: '/api/token/burn-stats', serve: () => burnStats(deps, readStats) },
+    { path: '/.well-known/jwks.json', serve: publicKeys(deps.receiptKeys) },
+    { path: '/.well-known/did.json', serve: publicKeys(deps.didDocument) },
+    { path: '/livez', isProbe: true, serve: () => Promise.resolve(jsonAnswer(200, '{"status":"alive"}')) },
+    { path: '/readyz', isProbe: true, serve: () => Promise.resolve(readiness(deps)) },
+    { path: '/metrics', isProbe: true, serve: ({ address }) => metrics(deps, address) },
+  ]
+}
+
+// A new key is listed at least this long before it signs, unless the operator asks for less (settingChange.ts).
+const receiptKeysCache = 'public, max-age=300'
+// Each reading walks through 90 days of hours: 2,160 rows.
+const burnStatsAgeMaxMs = 1_000
+const burnStatsCache = 'public, max-age=1'
+
+function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
+  const results = checks.map((check) => ({ ...check, problem: check.problem() }))
+  const failing = results.filter(({ problem }) => problem !== undefined)
+  const sells = failing.every(({ someProductsOnly }) => someProductsOnly === true) && !isDraining()
+  const states = results.map(({ name, problem, facts }): [string, Json] => {
+    const state = problem === undefined ? { status: 'ok' } : { status: 'failing', problem }
+    return [name, facts === undefined ? state : { ...state, facts: facts() }]
+  })
+  const data: Json = {
+    status: isDraining() ? 'draining' : failing.length === 0 ? 'ok' : 'degraded',
+    version,
+    checks: Object.fromEntries(states),
+    time: isoTime(clock.nowMs()),
+  }
+  return envelope(sells ? 200 : 503, data)
+}
+
+function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
+  const price = read()
+  if (price !== undefined) return envelope(200, price)
+  const body = {
+    error: 'the token has no current price, so nothing is sold; try again in 5 s',
+    code: 'ENDPOINT_UNAVAILABLE',
+  }
+  return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '5' })
+}
+
+async function burnStats({ log }: FreeRouteDeps, read: () => Promise<PublicBody>): Promise<FreeAnswer> {
+  try {
+    return publicJson(await read(), burnStatsCache)
+  } catch (error) {
+    log.warn({ event: 'burn_stats_failed', error: describeError(error) })
+    const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
+    return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
+  }
+}
+
+/** Whether callers who have paid are served. */
+export function readiness({ checks, isDraining }: Pick<FreeRouteDeps, 'checks' | 'isDraining'>): Answer {
+  const failing = checks
+    .filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
+    .filter((check) => check.problem() !== undefined)
+    .map(({ name }) => name)
+  const ready = failing.length === 0 && !isDraining()
+  return jsonAnswer(ready ? 200 : 503, JSON.stringify({ status: ready ? 'ready' : 'not ready', failing }))
+}
+
+/** Open to the operator's own network only: load and failures are not for the public. */
+async function metrics(deps: FreeRouteDeps, address: string): Promise<Answer> {
+  return deps.mayReadMetrics(address) ? collectMetrics(deps) : pathNotFound()
+}
+
+/** Metrics in the Prometheus text format. Never cached: a stored copy would look like a service that stands still. */
+export async function collectMetrics({ metrics: { registry } }: Pick<FreeRouteDeps, 'metrics'>): Promise<Answer> {
+  return {
+    status: 200,
+    headers: { 'content-type': registry.contentType, 'cache-control': 'no-store' },
+    body: await registry.metrics(),
+  }
+}
+
+function envelope(status: number, data: Json): Answer {
+  return jsonAnswer(status, JSON.stringify({ success: status === 200, data }))
+}

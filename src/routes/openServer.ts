@@ -1,0 +1,150 @@
+import { type AppDeps, createApp } from '../transport/app.ts'
+import { burnRoute, type BurnRouteDeps } from './burnRoute.ts'
+import type { Callers } from '../transport/callers.ts'
+import { createConnections } from '../transport/connections.ts'
+import { createDocumentRoutes, type DocumentRouteDeps } from './documentRoutes.ts'
+import type { FreeRoute } from '../transport/freeRoute.ts'
+import { collectMetrics, createFreeRoutes, type FreeRouteDeps, readiness } from './freeRoutes.ts'
+import { type HealthListener, openHealthListener } from '../transport/healthListener.ts'
+import { createBurnPage, createFinancePage, createHomePageFiles } from '../pages/pages.ts'
+import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
+import type { Sales } from '../paywall/sales.ts'
+import { receiptRoute } from './receiptRoute.ts'
+import { type Listener, listen } from '../transport/server.ts'
+import { createTurns } from '../transport/turns.ts'
+import { createUnreadAnswers } from '../transport/unreadAnswers.ts'
+
+export interface ServerDeps
+  extends
+    Omit<AppDeps, keyof Callers | 'sales' | 'connections' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>,
+    Omit<FreeRouteDeps, 'mayReadMetrics'>,
+    BurnRouteDeps {
+  readonly callers: Callers
+  readonly sales: Sales
+  readonly wallets: PayRouteDeps['wallets']
+  readonly address: DocumentRouteDeps['address']
+  readonly terms: DocumentRouteDeps['terms']
+  readonly split: DocumentRouteDeps['split']
+  readonly searches: DocumentRouteDeps['searches']
+  /** Free routes of other parts, in addition to those of the service itself. */
+  readonly moreRoutes: readonly FreeRoute[]
+  readonly finance: FinanceServing | undefined
+}
+
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export interface ListenAddresses extends ListenAddress {
+  /** A further listener for health checks and metrics, which answers whatever strangers do to the others. */
+  readonly health: HealthAddress | undefined
+}
+
+export interface HealthAddress extends ListenAddress {
+  readonly metricsSubnets: readonly string[]
+}
+
+/** The finance reports, for holders of a token. */
+export interface FinanceServing {
+  readonly routes: readonly FreeRoute[]
+  /** A separate listener keeps the reports off the public one. Undefined: both share one. */
+  readonly listener: ListenAddress | undefined
+}
+
+/** The listeners of an instance. */
+export interface OpenServer {
+  readonly port: number
+  /** Undefined without a separate listener for health. */
+  readonly healthPort: number | undefined
+  /** Undefined when the reports are not served. */
+  readonly financePort: number | undefined
+  /** Takes no new connections, and closes those that are left after `timeoutMs`. */
+  drain(options: { readonly timeoutMs: number }): Promise<void>
+}
+
+/**
+ * Opens the public listener, and those for finance and health where
+ * they are configured. Rejects when a port is taken.
+ */
+export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
+  const { clock, finance, callers } = deps
+  const { admission, mayReadMetrics } = callers
+  const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
+  const ownRoutes = createFreeRoutes({ ...deps, mayReadMetrics })
+  const pay = await createPayRoutes({ ...deps, network: deps.terms.network })
+  const otherRoutes = [
+    ...ownRoutes,
+    receiptRoute(deps),
+    burnRoute(deps),
+    ...deps.moreRoutes,
+    ...(await createBurnPage()),
+    await createHomePageFiles(),
+    ...pay.routes,
+  ]
+  const freeRoutes = [...otherRoutes, ...(await createDocumentRoutes({ ...deps, otherRoutes }))]
+  const isApart = finance?.listener !== undefined
+  const listeners: Listener[] = []
+  let healthListener: HealthListener | undefined
+  const drain = async (timeoutMs: number) => {
+    healthListener?.report()
+    await Promise.all(listeners.map((each) => each.drain({ timeoutMs, clock, inFlight: admission.inFlight })))
+    // Closed last: an orchestrator asks until the requests in progress have been answered.
+    await healthListener?.close()
+  }
+  const open = async (address: ListenAddress, served: ServedRoutes) => {
+    const listener = await openListener(address, { ...deps, ...served })
+    listeners.push(listener)
+    return listener.port
+  }
+  try {
+    const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
+    // Pages of other origins may not read finance, which is not in this list, nor load and failures.
+    const crossOriginPaths = freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics')
+    const { endpoints } = deps
+    const { paymentPage } = pay
+    const port = await open(addresses, { endpoints, freeRoutes: routes, crossOriginPaths, paymentPage })
+    const apart = isApart ? await open(finance.listener, { endpoints: [], freeRoutes: financeRoutes }) : port
+    const { health } = addresses
+    healthListener = health && (await openHealthOf(health, deps))
+    const financePort = finance === undefined ? undefined : apart
+    return { port, financePort, healthPort: healthListener?.port, drain: ({ timeoutMs }) => drain(timeoutMs) }
+  } catch (error) {
+    await drain(0)
+    throw error
+  }
+}
+
+function openHealthOf(address: HealthAddress, deps: ServerDeps): Promise<HealthListener> {
+  return openHealthListener(address, {
+    log: deps.log,
+    readiness: () => readiness(deps),
+    metrics: () => collectMetrics(deps),
+  })
+}
+
+// A slow client reads a few bytes in this time. A client that reads nothing has gone or is hostile.
+const unreadIdleMs = 20_000
+const unreadBytesMax = 64 * 1024 * 1024
+
+type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>
+type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
+
+function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
+  // The connections of a proxy carry many clients, and a listener that sells nothing is the operator's own.
+  const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
+  const { turnsAway, restSeconds } = callers.admission
+  const connections = createConnections(callers.connectionLimits, {
+    turnsAway: hasClients ? turnsAway : () => false,
+    restSeconds,
+  })
+  const unread = createUnreadAnswers({ idleMs: unreadIdleMs, bytesMax: unreadBytesMax })
+  const serve = createApp({ ...deps, ...callers, connections })
+  const turns = createTurns({ serve, unread, rests: callers.trustedProxyHops === 0 })
+  return listen(turns.onRequest, {
+    ...address,
+    takes: connections.take,
+    onConnection: turns.onConnection,
+    whenAnswered: turns.whenAnswered,
+  })
+}

@@ -1,0 +1,168 @@
+import { Fault } from '@tollbook/core/fault'
+import { isRefusal, type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
+import type { ListedPrice } from '@tollbook/core/quote'
+import { paymentPage, payMount } from '../document/paymentPage.ts'
+import type { Endpoint } from '../product/endpoint.ts'
+import QRCode from 'qrcode'
+import { type Answer, jsonAnswer, refusalStatuses } from '../paywall/answer.ts'
+import type { Sales } from '../paywall/sales.ts'
+import type { Product } from '../product/product.ts'
+import { pageHeaders } from '../pages/pageHeaders.ts'
+import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
+import { readPageFiles } from '../pages/pages.ts'
+import { publicAnswer, revalidated } from '../transport/publicAnswer.ts'
+import type { ServiceAddress } from '../transport/serviceAddress.ts'
+import { createStaticFile, serveStaticFile } from '../transport/staticFile.ts'
+import { pathNotFound } from '../transport/transportError.ts'
+
+/** Payments by wallets that do not build a transaction. */
+export interface WalletPort {
+  prepare(question: {
+    readonly product: Product
+    readonly account: string
+    readonly digest: string
+  }): Promise<{ readonly transaction: Uint8Array; readonly price: ListedPrice } | Refusal>
+  find(digest: string): Promise<{ readonly signature: string; readonly wallet: string } | undefined>
+  /** Gives a wallet tokens and SOL. Present in local mode only. */
+  readonly fund?: (address: string) => Promise<string | undefined>
+}
+
+export interface PayRouteDeps {
+  readonly endpoints: readonly Endpoint[]
+  readonly sales: Pick<Sales, 'whyClosed' | 'whyNoQuotes'>
+  readonly wallets: WalletPort
+  /** CAIP-2. */
+  readonly network: string
+  readonly address: Pick<ServiceAddress, 'urlFor'>
+}
+
+export interface PayRoutes {
+  readonly routes: readonly FreeRoute[]
+  /** The page that answers a person who opens the address of a product. */
+  readonly paymentPage: (path: string) => Promise<FreeAnswer>
+}
+
+const files = [
+  'style.css',
+  'pay.css',
+  'pay.js',
+  'wallets.js',
+  'receipt.js',
+  'encoding.js',
+  'form.js',
+  'result.js',
+  'document.js',
+  'icon.svg',
+]
+// Draws documents that were bought. Imported by the page when there is one: it has 1.7 MB, compressed 0.4 MB.
+const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as const
+
+/** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
+export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
+  const { endpoints, wallets, network } = deps
+  const hasTestWallet = wallets.fund !== undefined
+  const page = (endpoint: Endpoint, at: string) =>
+    createStaticFile('text/html', paymentPage({ endpoint, at, network, hasTestWallet })).prepared
+  const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
+  const assets = await readPageFiles(files, drawing)
+  const fund = wallets.fund
+  return {
+    routes: [
+      ...endpoints.flatMap((endpoint) => productRoutes(deps, endpoint, page(endpoint, `${payMount}${endpoint.path}`))),
+      { path: `${payMount}/file/:file`, serve: ({ segment }) => serveStaticFile(assets, segment, revalidated) },
+      { path: `${payMount}/payment/:digest`, serve: (request) => findPayment(deps, request) },
+      ...(fund === undefined ? [] : [testWalletRoute(fund)]),
+    ],
+    async paymentPage(path) {
+      const prepared = refusing.get(path)
+      if (prepared === undefined) return pathNotFound()
+      // It is an answer about a payment, so no cache may keep it.
+      const { bytes } = await prepared()
+      return { status: 402, headers: { ...pageHeaders, vary: 'accept', 'cache-control': 'no-store' }, body: bytes }
+    },
+  }
+}
+
+type Page = ReturnType<typeof createStaticFile>['prepared']
+
+function productRoutes(deps: PayRouteDeps, endpoint: Endpoint, page: Page): readonly FreeRoute[] {
+  const path = `${payMount}${endpoint.path}`
+  return [
+    { path, serve: async () => publicAnswer(await page(), pageHeaders) },
+    {
+      path: `${path}/:digest`,
+      serve: (request) => describePayment(deps, endpoint, request),
+      post: (action) => preparePayment(deps, endpoint, action),
+    },
+  ]
+}
+
+/** GET of a transaction request (Solana Pay), and its QR code for the page. */
+async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: FreeRequest): Promise<FreeAnswer> {
+  const { host, segment, query } = request
+  const baseUrl = deps.address.urlFor(host)
+  if (query !== 'qr') {
+    const icon = `${baseUrl}${payMount}/file/icon.svg`
+    return jsonAnswer(200, JSON.stringify({ label: 'Tollbook', icon }))
+  }
+  if (!/^[A-Za-z0-9_-]{43}$/.test(segment)) return pathNotFound()
+  const address = `solana:${baseUrl}${payMount}${path}/${segment}`
+  const image = await QRCode.toString(address, { type: 'svg', width: qrPixels })
+  const headers = { 'content-type': 'image/svg+xml', 'cache-control': 'private, max-age=600' }
+  return { status: 200, headers, body: image }
+}
+
+const qrPixels = 256
+
+/** POST of a transaction request: the transaction that this account has to sign. */
+async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: FreeAction): Promise<FreeAnswer> {
+  const { sales, wallets } = deps
+  const closed = sales.whyClosed() ?? endpoint.whyUnavailable() ?? sales.whyNoQuotes()
+  if (closed !== undefined) return refused(refuse('ENDPOINT_UNAVAILABLE', closed, 5))
+  const { account } = action.body
+  if (typeof account !== 'string') return refused(refuseField('account', 'must be the Solana address of the wallet'))
+  const limited = action.limits.limitQuotes(account)
+  if (limited !== undefined) return refused(limited)
+  const prepared = await settled(wallets.prepare({ product: endpoint, account, digest: action.segment }))
+  if (isRefusal(prepared)) return refused(prepared)
+  const transaction = Buffer.from(prepared.transaction).toString('base64')
+  return jsonAnswer(200, JSON.stringify({ transaction, message: endpoint.summary }))
+}
+
+/** A page asks for the payment that a phone has sent. */
+async function findPayment({ wallets }: PayRouteDeps, { segment, limits }: FreeRequest): Promise<FreeAnswer> {
+  const limited = limits.limitLookups()
+  if (limited !== undefined) return refused(limited)
+  const found = await settled(wallets.find(segment).then((payment) => payment ?? notYet))
+  if (isRefusal(found)) return refused(found)
+  return jsonAnswer(200, JSON.stringify({ success: true, data: found }))
+}
+
+const notYet = refuse('NO_DATA', 'the chain does not have this payment yet', 3)
+
+async function settled<T extends object>(work: Promise<T | Refusal>): Promise<T | Refusal> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof Fault && error.retryable)) throw error
+    return refuse('ENDPOINT_UNAVAILABLE', 'the ledger or the chain did not answer; try again', 2)
+  }
+}
+
+/** In the words of the API and of Solana Pay, whose wallets show `message`. */
+function refused({ code, message, retryAfterSeconds }: Refusal): Answer {
+  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return jsonAnswer(refusalStatuses[code], JSON.stringify({ error: message, code, message }), retry)
+}
+
+function testWalletRoute(fund: NonNullable<WalletPort['fund']>): FreeRoute {
+  return {
+    path: `${payMount}/test-wallet/:address`,
+    serve: () => Promise.resolve(pathNotFound()),
+    async post({ segment }) {
+      const problem = await fund(segment)
+      if (problem !== undefined) return refused(refuse('INVALID_REQUEST', problem))
+      return jsonAnswer(200, JSON.stringify({ success: true, data: { address: segment } }))
+    },
+  }
+}

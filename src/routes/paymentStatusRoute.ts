@@ -1,0 +1,54 @@
+import { decodeBase58 } from '@tollbook/core/base58'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { jsonAnswer } from '../paywall/answer.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
+import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
+import { askForSignature, readWallet } from './walletChallenge.ts'
+
+/** State of a payment for its payer. Undefined when the ledger has no payment of this wallet under the signature. */
+export type FindPaymentStatus = (question: {
+  readonly signature: string
+  readonly wallet: string
+}) => Promise<Readonly<Record<string, Json>> | undefined>
+
+export interface PaymentStatusDeps {
+  readonly clock: Clock
+  readonly log: Log
+  /** Name of the service in the text that a wallet signs, so that no other service can use the signature. */
+  readonly origin: string
+  readonly findStatus: FindPaymentStatus
+}
+
+/** The payer's own view of a payment. Free: the holder of the paying wallet proves that by a signed challenge. */
+export function paymentStatusRoute(deps: PaymentStatusDeps): FreeRoute {
+  return { path: '/api/payments/:signature', serve: (request) => serveStatus(deps, request) }
+}
+
+async function serveStatus(deps: PaymentStatusDeps, { segment, query, header }: FreeRequest): Promise<FreeAnswer> {
+  if (query !== '') return invalidRequest([{ field: 'query', message: 'must be empty' }])
+  if (!isSignature(segment)) return invalidRequest([{ field: 'signature', message: 'must be a Solana signature' }])
+  const question = { origin: deps.origin, purpose: `show the payment ${segment}`, nowMs: deps.clock.nowMs() }
+  const given = readWallet({ ...question, authorization: header('authorization') })
+  if (given === undefined) return askForSignature(question, 'the wallet that paid')
+  try {
+    const status = await deps.findStatus({ signature: segment, wallet: given.wallet })
+    // The same for another wallet's payment: who paid is not told to others.
+    if (status === undefined)
+      return errorAnswer('NOT_FOUND', 'the ledger has no payment of this wallet under this signature')
+    return jsonAnswer(200, JSON.stringify({ success: true, data: status }), { 'cache-control': 'private, no-store' })
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    deps.log.warn({ event: 'payment_status_unreadable', error: describeError(error) })
+    const body = { error: 'the ledger did not answer; try again in 2 s', code: 'ENDPOINT_UNAVAILABLE' }
+    return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
+  }
+}
+
+const signatureBytes = 64
+
+function isSignature(text: string): boolean {
+  return text.length <= 88 && decodeBase58(text, signatureBytes) !== undefined
+}

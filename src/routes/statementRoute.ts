@@ -1,0 +1,70 @@
+import type { Readable } from 'node:stream'
+import { readAddress } from '@tollbook/core/address'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { describeError, Fault } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { jsonAnswer } from '../paywall/answer.ts'
+import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
+import { parseQuery } from '../transport/parseQuery.ts'
+import { invalidRequest } from '../transport/transportError.ts'
+import { createUsedProofs, type UsedProofs } from './usedProofs.ts'
+import { askForSignature, readWallet } from './walletChallenge.ts'
+
+/** CSV of the payments of a wallet in a month, with their refunds. Undefined while the reports are behind the ledger. */
+export type WriteStatement = (question: {
+  readonly wallet: string
+  readonly month: string
+}) => Promise<Readable | undefined>
+
+export interface StatementRouteDeps {
+  readonly clock: Clock
+  readonly log: Log
+  /** Name of the service in the text that a wallet signs. */
+  readonly origin: string
+  readonly writeStatement: WriteStatement
+}
+
+/** Payments of a wallet, for its holder, who proves it by a signed challenge. A signature serves one download. */
+export function statementRoute(deps: StatementRouteDeps): FreeRoute {
+  const used = createUsedProofs()
+  return { path: '/api/statements/:wallet', serve: (request) => serveStatement(deps, used, request) }
+}
+
+async function serveStatement(deps: StatementRouteDeps, used: UsedProofs, request: FreeRequest): Promise<FreeAnswer> {
+  const parsed = parseQuery(request.query)
+  if (!parsed.ok) return invalidRequest([parsed.problem])
+  const nowMs = deps.clock.nowMs()
+  const { month, ...strays } = parsed.values
+  const isMonth = month !== undefined && /^\d{4}-(0[1-9]|1[0-2])$/.test(month) && month <= isoTime(nowMs).slice(0, 7)
+  if (!isMonth || Object.keys(strays).length > 0)
+    return invalidRequest([
+      { field: 'month', message: 'must be a month such as 2026-11, not after this one, and alone' },
+    ])
+  const wallet = readAddress(request.segment)
+  if (wallet === undefined) return invalidRequest([{ field: 'wallet', message: 'must be the address of a wallet' }])
+  const question = { origin: deps.origin, purpose: `list the payments of ${wallet} in ${month}`, nowMs }
+  const proven = readWallet({ ...question, authorization: request.header('authorization') })
+  if (proven?.wallet !== wallet || !used.use(proven, nowMs)) return askForSignature(question, 'this wallet')
+  try {
+    const body = await deps.writeStatement({ wallet, month })
+    return body === undefined ? unavailable('the statement is being brought up to date') : csvAnswer(body, month)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    deps.log.warn({ event: 'statement_unreadable', error: describeError(error) })
+    return unavailable('the ledger did not answer')
+  }
+}
+
+function csvAnswer(body: Readable, month: string): FreeAnswer {
+  const headers = {
+    'content-type': 'text/csv; charset=utf-8; header=present',
+    'content-disposition': `attachment; filename="tollbook-${month}.csv"`,
+    'cache-control': 'private, no-store',
+  }
+  return { status: 200, headers, body }
+}
+
+function unavailable(what: string): FreeAnswer {
+  const body = { error: `${what}; sign a new challenge in 2 s`, code: 'ENDPOINT_UNAVAILABLE' }
+  return jsonAnswer(503, JSON.stringify(body), { 'retry-after': '2' })
+}

@@ -1,0 +1,109 @@
+import { assert } from '@tollbook/core/assert'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import { formatDecimal } from '@tollbook/core/money'
+import { z } from 'zod'
+import type { SplitPart } from '../payment/events/settingEvents.ts'
+import { type PublicReceiptKey, publicReceiptKey } from './receiptKeys.ts'
+import type { SettingPeriod } from './settingPeriods.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { SettingValue } from './settings.ts'
+
+/** A setting of the ledger as this instance is configured. */
+export interface ConfiguredSetting extends SettingValue {
+  /** The environment variable that decides it. */
+  readonly variable: string
+}
+
+/** Configuration whose values the ledger puts on record. */
+export interface SettingSources {
+  readonly receiptKey: PublicReceiptKey
+  readonly terms: PaymentTerms
+  readonly split: readonly SplitPart[]
+  /** Name of the log in its checkpoints. */
+  readonly origin: string
+}
+
+const wholePerMille = 1_000
+
+/** Everything on which the meaning of the ledger depends besides its events. */
+export function configuredSettings({ receiptKey, terms, split, origin }: SettingSources): readonly ConfiguredSetting[] {
+  const { mint, decimals, tokenProgram, paymentWallet, network } = terms
+  const shares = split.map(({ account, perMille }) => ({ account, perMille }))
+  assert(
+    shares.reduce((sum, { perMille }) => sum + perMille, 0) === wholePerMille,
+    'the configured split is the whole of each payment',
+  )
+  return [
+    { name: 'receipt-key', value: publicReceiptKey.parse(receiptKey), variable: 'RECEIPT_SIGNING_KEY' },
+    { name: 'payment-wallet', value: paymentWallet, variable: 'PAYMENT_WALLET' },
+    { name: `mint/${mint}`, value: { decimals, tokenProgram }, variable: 'SOLANA_RPC_URLS' },
+    { name: 'split', value: shares, variable: 'SPLIT' },
+    { name: 'token-mint', value: mint, variable: 'TOKEN_MINT' },
+    { name: 'network', value: network, variable: 'SOLANA_RPC_URLS' },
+    { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' },
+  ]
+}
+
+/** A value on record that differs from the configured one. */
+export interface SettingDifference {
+  readonly configured: ConfiguredSetting
+  readonly recorded: Json
+  /** When and where the value was recorded. */
+  readonly since: string
+}
+
+/** Describes a configured value that is not the one on record, with the event that recorded it. */
+export function differenceFrom(configured: ConfiguredSetting, inForce: SettingPeriod): SettingDifference {
+  const { name, number, position, validFrom, value } = inForce
+  assert(configured.name === name, 'a value is compared with its own setting')
+  return { configured, recorded: value, since: `${validFrom} (${name}#${number}, event ${position})` }
+}
+
+/** Reason for refusing to start, with the commands that would make each change official. */
+export function differencesText(differences: readonly SettingDifference[]): string {
+  assert(differences.length > 0, 'a refusal to start names a difference')
+  const [count, s] = [differences.length, differences.length === 1 ? '' : 's']
+  const parts = differences.map(({ configured, recorded, since }) => {
+    const { name, value, variable } = configured
+    const command = changeCommand(configured)
+    const advice =
+      command === undefined
+        ? `This setting keeps its first value. Set ${variable} back, or use another database.`
+        : `Set ${variable} back. To change the setting: ${command}`
+    return `  ${variable} (setting ${name})
+    recorded:   ${settingText(name, recorded)} since ${since}
+    configured: ${settingText(name, value)}
+    ${advice}`
+  })
+  return `${count} setting${s} of the ledger differ${count === 1 ? 's' : ''} from the configuration, so the service does not start:\n${parts.join('\n')}`
+}
+
+/** The command that records the configured value. Undefined for a setting that keeps its first value. */
+function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
+  switch (name) {
+    case 'receipt-key':
+      return `npx tollbook key rotate ${settingText(name, value)}`
+    case 'payment-wallet':
+      return `npx tollbook wallet change ${settingText(name, value)}`
+    case 'split':
+      return `npx tollbook split change ${settingText(name, value)}`
+    default:
+      return undefined
+  }
+}
+
+const splitValue = z.array(z.object({ account: z.string(), perMille: z.int() }))
+const keyValue = z.object({ x: z.string() })
+
+/** The value as the operator writes it: the public key, the address, the split of SPLIT. */
+export function settingText(name: string, value: Json): string {
+  if (typeof value === 'string') return value
+  const key = name === 'receipt-key' ? keyValue.safeParse(value).data : undefined
+  const split = name === 'split' ? splitValue.safeParse(value).data : undefined
+  if (key !== undefined) return key.x
+  return split === undefined ? canonicalJson(value) : splitText(split)
+}
+
+function splitText(split: readonly SplitPart[]): string {
+  return split.map(({ account, perMille }) => `${account}:${formatDecimal(BigInt(perMille), 1)}`).join(',')
+}

@@ -1,0 +1,91 @@
+import { assert } from '@tollbook/core/assert'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import type { SettingChanged } from '../payment/events/settingEvents.ts'
+import { isSameValue, type SettingPeriod, valueWithOverlap } from './settingPeriods.ts'
+import type { SettingDecision } from './settings.ts'
+
+/** Settings that the operator can change. Each other setting keeps its first value. */
+export const changeableSettings = ['receipt-key', 'payment-wallet', 'split'] as const
+export type ChangeableSetting = (typeof changeableSettings)[number]
+
+/** A change that an operator requests, and the time from which it is valid. */
+export interface SettingChangeQuestion {
+  readonly name: ChangeableSetting
+  readonly value: Json
+  /** Undefined: the default lead. A split takes effect at once: an instance publishes its price list when it starts. */
+  readonly validFromMs: number | undefined
+  /** Time after `validFromMs` in which the value before it is still accepted. */
+  readonly overlapMs: number
+  /** On the clock of the database. */
+  readonly nowMs: number
+}
+
+/** `recorded`: nothing has to change. `refused`: `why` is a sentence for the operator. */
+export type SettingChangeVerdict =
+  | { readonly verdict: 'change'; readonly decision: SettingDecision<SettingChanged>; readonly previousUntilMs: number }
+  /** The newest value is this one. */
+  | { readonly verdict: 'recorded'; readonly period: SettingPeriod }
+  | { readonly verdict: 'refused'; readonly why: string }
+
+/**
+ * Running instances read the settings every 5 s and close when they could not for 45 s. After this lead each of them knows
+ * of a change before it takes effect, so no receipt is signed with a key that has ended.
+ */
+const leadMinMs = 60_000
+/** Verifiers cache the key set for 5 minutes. */
+const leadDefaultMs = 300_000
+const leadMaxMs = 365 * 24 * 60 * 60 * 1000
+export const overlapMaxMs = 90 * 24 * 60 * 60 * 1000
+
+/** The operator's change of a setting on record. */
+export function decideSettingChange(
+  periods: readonly SettingPeriod[],
+  question: SettingChangeQuestion,
+): SettingChangeVerdict {
+  const { name, value, overlapMs, nowMs } = question
+  assert(overlapMs >= 0, 'an overlap is a duration')
+  const newest = periods.at(-1)
+  if (newest === undefined)
+    return refused(`the ledger has no ${name} yet; the service records the first value when it starts`)
+  if (isSameValue(name, newest.value, value)) return { verdict: 'recorded', period: newest }
+  const earlier = periods.find((period) => isSameValue(name, period.value, value))
+  if (name === 'receipt-key' && earlier !== undefined)
+    return refused(`the key was ${name}#${earlier.number} and is not used again; make one with \`tollbook key new\``)
+  const validFromMs = name === 'split' ? nowMs : wholeSecond(question.validFromMs ?? nowMs + leadDefaultMs)
+  const problem = timeProblem(question, validFromMs, newest)
+  if (problem !== undefined) return refused(problem)
+  const previousUntilMs = wholeSecond(validFromMs + overlapMs)
+  const [number, validFrom] = [newest.number + 1, isoTime(validFromMs)]
+  const changed: SettingChanged = {
+    kind: 'SettingChanged',
+    name,
+    number,
+    validFrom,
+    value: valueWithOverlap(name, value, isoTime(previousUntilMs)),
+  }
+  return { verdict: 'change', decision: { step: 'setting.change', name, number, events: [changed] }, previousUntilMs }
+}
+
+function timeProblem(
+  { name, overlapMs, nowMs }: SettingChangeQuestion,
+  validFromMs: number,
+  newest: SettingPeriod,
+): string | undefined {
+  const leadMs = validFromMs - nowMs
+  if (name !== 'split' && leadMs < leadMinMs)
+    return `${isoTime(validFromMs)} is less than ${leadMinMs / 1000} s from now (${isoTime(nowMs)}); running instances have to read the change before it takes effect`
+  if (leadMs > leadMaxMs) return `${isoTime(validFromMs)} is more than a year from now`
+  if (validFromMs < Date.parse(newest.validFrom))
+    return `${name}#${newest.number} takes effect at ${newest.validFrom}; a later version cannot take effect before it`
+  return overlapMs > overlapMaxMs ? `the overlap is longer than ${overlapMaxMs / 86_400_000} days` : undefined
+}
+
+/** JWK periods are in seconds. Rounded up, so that a change is never earlier than asked. */
+function wholeSecond(ms: number): number {
+  return Math.ceil(ms / 1000) * 1000
+}
+
+function refused(why: string): SettingChangeVerdict {
+  return { verdict: 'refused', why }
+}

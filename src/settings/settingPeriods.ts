@@ -1,0 +1,129 @@
+import { type Address, readAddress } from '@tollbook/core/address'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import type { SettingChanged } from '../payment/events/settingEvents.ts'
+
+/*
+ * Values of a setting and the periods in which they are accepted. A value takes effect at its `validFrom`. The value before
+ * it stays accepted until `previousUntil`, so that instances can be replaced one by one.
+ */
+
+/** One version of a setting, with its position in the ledger. */
+export interface RecordedSetting {
+  readonly position: number
+  readonly event: SettingChanged
+}
+
+/** A value and the time in which it is accepted: `fromMs <= t < untilMs`. */
+export interface SettingPeriod {
+  readonly name: string
+  readonly number: number
+  readonly position: number
+  /** Without `previousUntil`. */
+  readonly value: Json
+  /** ISO 8601 in UTC, as recorded. */
+  readonly validFrom: string
+  /** `-Infinity` for number 1: the first value also holds before it was recorded. */
+  readonly fromMs: number
+  /** `Infinity` for the newest value. */
+  readonly untilMs: number
+}
+
+/** Versions of one setting, oldest first, with their periods. */
+export function periodsOf(versions: readonly RecordedSetting[]): readonly SettingPeriod[] {
+  return versions.map(({ position, event }, index): SettingPeriod => {
+    assert(event.number === index + 1, 'the versions of a setting are numbered without a gap')
+    const next = versions[index + 1]?.event
+    return {
+      name: event.name,
+      number: event.number,
+      position,
+      value: plainValue(event),
+      validFrom: event.validFrom,
+      fromMs: index === 0 ? -Infinity : Date.parse(event.validFrom),
+      untilMs: next === undefined ? Infinity : previousUntilMs(next),
+    }
+  })
+}
+
+// A value that is not an object is wrapped in a member of this name once it has `previousUntil`.
+const wrappingMembers: ReadonlyMap<string, string> = new Map([
+  ['payment-wallet', 'wallet'],
+  ['split', 'shares'],
+])
+
+/** The value of a version after the first. */
+export function valueWithOverlap(name: string, value: Json, previousUntil: string): Json {
+  assert(!Number.isNaN(Date.parse(previousUntil)), 'the value before it ends at a time')
+  const member = wrappingMembers.get(name)
+  if (member !== undefined) return { [member]: value, previousUntil }
+  return { ...assertPresent(membersOf(value), `${name} can be wrapped`), previousUntil }
+}
+
+function plainValue({ name, value }: SettingChanged): Json {
+  const members = membersOf(value)
+  if (members?.['previousUntil'] === undefined) return value
+  const { previousUntil: _previousUntil, ...rest } = members
+  const member = wrappingMembers.get(name)
+  return member === undefined ? rest : (rest[member] ?? null)
+}
+
+function previousUntilMs({ validFrom, value }: SettingChanged): number {
+  const until = membersOf(value)?.['previousUntil']
+  const untilMs = typeof until === 'string' ? Date.parse(until) : Number.NaN
+  return Number.isNaN(untilMs) ? Date.parse(validFrom) : Math.max(untilMs, Date.parse(validFrom))
+}
+
+function membersOf(value: Json): { readonly [key: string]: Json } | undefined {
+  return typeof value === 'object' && value !== null && !isList(value) ? value : undefined
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+/** Two spellings of one value. A receipt key is the same key whatever name it has. */
+export function isSameValue(name: string, one: Json, other: Json): boolean {
+  return name === 'receipt-key'
+    ? membersOf(one)?.['x'] === membersOf(other)?.['x']
+    : canonicalJson(one) === canonicalJson(other)
+}
+
+/** The period of the newest value that has taken effect. Undefined for a setting that is not on record. */
+export function periodInForce(periods: readonly SettingPeriod[], atMs: number): SettingPeriod | undefined {
+  assert(
+    periods.every(({ number }, index) => number === index + 1),
+    'periods are those of one setting, oldest first',
+  )
+  return periods.findLast(({ fromMs }) => fromMs <= atMs)
+}
+
+/** The end is exclusive: two periods of one setting never share a millisecond. */
+export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'untilMs'>, atMs: number): boolean {
+  return fromMs <= atMs && atMs < untilMs
+}
+
+/** Relation of a configured value to the values on record. */
+export type SettingStanding =
+  | { readonly standing: 'unrecorded' }
+  /** `untilMs` is `Infinity` while no later value is on record. */
+  | { readonly standing: 'accepted'; readonly untilMs: number }
+  | { readonly standing: 'not_yet'; readonly fromMs: number }
+  | { readonly standing: 'differs'; readonly inForce: SettingPeriod }
+
+/** Standing of a configured value at a moment: accepted (also during an overlap), not yet valid, different, or not on record. */
+export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs: number): SettingStanding {
+  const inForce = periodInForce(periods, atMs)
+  if (inForce === undefined) return { standing: 'unrecorded' }
+  const same = periods.filter((period) => isSameValue(period.name, period.value, value))
+  const accepted = same.filter((period) => isWithin(period, atMs))
+  if (accepted.length > 0) return { standing: 'accepted', untilMs: Math.max(...accepted.map(({ untilMs }) => untilMs)) }
+  const later = same.find(({ fromMs }) => fromMs > atMs)
+  return later === undefined ? { standing: 'differs', inForce } : { standing: 'not_yet', fromMs: later.fromMs }
+}
+
+/** The address of a `payment-wallet`. */
+export function walletOf({ value }: SettingPeriod): Address {
+  const address = typeof value === 'string' ? readAddress(value) : undefined
+  return assertPresent(address, 'a payment wallet on record is an address')
+}

@@ -1,0 +1,74 @@
+import { assert } from '@tollbook/core/assert'
+import { canonicalText, type Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import type { PriceListPublished, SettingChanged } from '../payment/events/settingEvents.ts'
+
+/*
+ * Price lists and settings of the ledger. Each version is a separate stream, `prices#17` or `receipt-key#1`, and
+ * is guarded by the version before it, so that numbers have no gap and two writers cannot take the same one.
+ */
+
+/** First byte of their streams' ids in the ledger (migrations/kinds). */
+const settingSpace = 3
+export const priceListName = 'prices'
+
+/**
+ * Name of the stream, for example `prices#17`. Each version is a stream with one event, so two writers cannot both
+ * record it.
+ */
+export function settingStream(name: string, number: number): string {
+  assert(Number.isSafeInteger(number) && number > 0, 'versions of a setting count from 1')
+  return `${name}#${number}`
+}
+
+/** The id of a version's stream: space byte and name. */
+export function settingStreamId(name: string, number: number): Uint8Array {
+  return Uint8Array.of(settingSpace, ...new TextEncoder().encode(settingStream(name, number)))
+}
+
+/** A version of a setting to append, under its number. */
+export interface SettingDecision<Event> {
+  readonly step: 'price_list.publish' | 'setting.record' | 'setting.change'
+  readonly name: string
+  readonly number: number
+  readonly events: readonly [Event]
+}
+
+/** A version on record. */
+export interface Numbered<Event> {
+  readonly number: number
+  readonly event: Event
+}
+
+const wholePerMille = 1_000
+
+/** Undefined when the list on record says the same. */
+export function decidePriceList(
+  newest: Numbered<PriceListPublished> | undefined,
+  list: PriceListPublished,
+): SettingDecision<PriceListPublished> | undefined {
+  assert(
+    list.split.reduce((sum, { perMille }) => sum + perMille, 0) === wholePerMille,
+    'the split of a price list is the whole of each price',
+  )
+  if (newest !== undefined && canonicalText(newest.event) === canonicalText(list)) return undefined
+  const number = (newest?.number ?? 0) + 1
+  return { step: 'price_list.publish', name: priceListName, number, events: [list] }
+}
+
+export interface SettingValue {
+  readonly name: string
+  readonly value: Json
+}
+
+/** The first value of a setting, recorded by the service. Undefined when the setting has versions. */
+export function decideFirstSetting(
+  versionCount: number,
+  { name, value }: SettingValue,
+  validFromMs: number,
+): SettingDecision<SettingChanged> | undefined {
+  assert(name !== priceListName && !name.includes('#'), 'a setting has a name')
+  if (versionCount > 0) return undefined
+  const changed: SettingChanged = { kind: 'SettingChanged', name, number: 1, validFrom: isoTime(validFromMs), value }
+  return { step: 'setting.record', name, number: 1, events: [changed] }
+}

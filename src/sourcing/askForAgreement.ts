@@ -1,0 +1,220 @@
+import { assertPresent } from '@tollbook/core/assert'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+import {
+  askOne,
+  chainMsMax,
+  noAnswerOf,
+  providerMsMax,
+  ProvidersFailed,
+  type ProvidersInTurn,
+  type ProviderAnswer,
+} from './askInTurn.ts'
+import type { Provider, Witness } from './provider.ts'
+import {
+  type AgreedReading,
+  type AgreementRule,
+  type Judgement,
+  judgeReadings,
+  type Reading,
+} from './agreement/judgeReadings.ts'
+import { familyOf } from './agreement/figures.ts'
+import type { LastKnown } from './agreement/lastKnown.ts'
+
+/** The rule by which the answers of several sources become one. */
+export interface AgreementPolicy<Query> extends AgreementRule {
+  readonly keyOf: (query: Query) => string
+  readonly lastKnown: LastKnown
+  /** Sources that confirm the main figure and are never sold: exchanges. */
+  readonly witnesses?: readonly Witness<Query>[]
+}
+
+/** The sources answer and contradict each other, or one answers alone and is not believed. */
+export class ProvidersDiffer extends ProvidersFailed {
+  readonly isAlone: boolean
+
+  constructor(failures: readonly UpstreamFailure[], isAlone: boolean) {
+    super(failures)
+    this.isAlone = isAlone
+  }
+}
+
+interface Heard<Data> {
+  readonly reading: Reading
+  /** Undefined for a witness. */
+  readonly answer: ProviderAnswer<Data> | undefined
+}
+
+interface Round<Query, Data> {
+  readonly asking: ProvidersInTurn<Query, Data>
+  readonly policy: AgreementPolicy<Query>
+  readonly query: Query
+  readonly endMs: number
+  readonly heard: Heard<Data>[]
+  readonly failures: UpstreamFailure[]
+  readonly silent: string[]
+}
+
+/**
+ * Queries at least two sources at once, and further ones in turn until the answers agree. Sells the answer of the first
+ * provider that no majority contradicts, or nothing.
+ */
+export async function askForAgreement<Query, Data>(
+  asking: ProvidersInTurn<Query, Data>,
+  policy: AgreementPolicy<Query>,
+  query: Query,
+): Promise<ProviderAnswer<Data>> {
+  const { clock, options } = asking
+  const endMs = clock.monotonicMs() + chainMsMax
+  const round: Round<Query, Data> = { asking, policy, query, endMs, heard: [], failures: [], silent: [] }
+  const lastKnown = policy.lastKnown.find(policy.keyOf(query))
+  const witnesses = witnessesOf(policy, query)
+  const needsSecond = hasSeveralSources(options.providers, policy, query)
+  const waiting = availableFirst(options.providers, query)
+  let judged: Judgement = { kind: 'none' }
+  // A value that is known confirms the figures that witnesses do not report.
+  let size = witnesses.length > 0 && lastKnown !== undefined ? 1 : 2
+  for (let asked = 0; waiting.length > 0; asked++) {
+    const wave = waiting.splice(0, size).map((provider) => readProvider(round, provider))
+    const confirming = asked === 0 ? witnesses.map((witness) => readWitness(round, witness)) : []
+    const heard = await Promise.all([...wave, ...confirming])
+    round.heard.push(...heard.filter((one) => one !== undefined))
+    const readings = round.heard.map(({ reading }) => reading)
+    judged = judgeReadings(readings, policy, { lastKnown, needsSecond })
+    if (isSettled(judged)) break
+    size = judged.kind === 'none' ? 2 : 1
+  }
+  return concluded(round, judged)
+}
+
+function witnessesOf<Query>({ witnesses = [] }: AgreementPolicy<Query>, query: Query): readonly Witness<Query>[] {
+  return witnesses.filter((witness) => witness.covers(query))
+}
+
+/** An item that several sources have is not sold by one of them alone, even while the others are silent. */
+function hasSeveralSources<Query, Data>(
+  providers: readonly Provider<Query, Data>[],
+  policy: AgreementPolicy<Query>,
+  query: Query,
+): boolean {
+  const covering = providers.filter((provider) => provider.covers?.(query) !== false)
+  return covering.length + witnessesOf(policy, query).length > 1
+}
+
+/** The reason why an answer could not be confirmed now, for a refusal before the quote. */
+export function whyUnconfirmable<Query, Data>(
+  providers: readonly Provider<Query, Data>[],
+  policy: AgreementPolicy<Query>,
+  query: Query,
+): string | undefined {
+  if (!hasSeveralSources(providers, policy, query) || policy.lastKnown.find(policy.keyOf(query)) !== undefined)
+    return undefined
+  const ready = providers.filter(
+    (provider) => provider.covers?.(query) !== false && provider.whyUnavailable() === undefined,
+  )
+  return ready.length + witnessesOf(policy, query).length > 1 || ready.some(({ hasSeries }) => hasSeries === true)
+    ? undefined
+    : 'only one source can be asked at the moment, and another has to confirm its answer'
+}
+
+/** Providers that rest or do not cover the item fail without a request, so they come last. */
+function availableFirst<Query, Data>(providers: readonly Provider<Query, Data>[], query: Query) {
+  const canAsk = (provider: Provider<Query, Data>) =>
+    Number(provider.covers?.(query) !== false && provider.whyUnavailable() === undefined)
+  return providers.toSorted((one, other) => canAsk(other) - canAsk(one))
+}
+
+function isAgreed(judged: Judgement): judged is AgreedReading {
+  return 'sold' in judged
+}
+
+function isSettled(judged: Judgement): boolean {
+  return isAgreed(judged) && judged.kind === 'agreed' && judged.isConfirmed
+}
+
+function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): ProviderAnswer<Data> {
+  const { asking, heard, failures, policy, query } = round
+  if (judged.kind === 'none') throw noAnswerOf(failures)
+  if (!isAgreed(judged)) throw new ProvidersDiffer(failures, judged.kind === 'doubted')
+  const { answer } = assertPresent(
+    heard.find(({ reading }) => reading === judged.sold),
+    'the sold reading was heard',
+  )
+  const sold = assertPresent(answer, 'a complete reading has its answer')
+  // A lone answer must not become the measure of the next one: small steps would lead anywhere.
+  if (judged.kind === 'agreed' || !hasSeveralSources(asking.options.providers, policy, query))
+    policy.lastKnown.remember(policy.keyOf(query), judged.sold.figures)
+  return {
+    ...sold,
+    observation: { ...sold.observation, detail: { ...sold.observation.detail, agreement: noteOf(round, judged) } },
+    usedProviders: judged.near.map(({ source }) => source),
+  }
+}
+
+/** The evidence in `meta.agreement`. */
+function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: AgreedReading): Json {
+  const { main, tolerances } = policy
+  const tolerance = tolerances[main]
+  const shown = ({ source, figures, asOfMs }: Reading) => ({
+    source,
+    ...(main in figures ? { [main]: figures[main] ?? null } : {}),
+    ...(asOfMs === undefined ? {} : { asOf: isoTime(asOfMs) }),
+  })
+  const { kind, near, apart, unconfirmed } = agreed
+  return {
+    kind,
+    ...(tolerance !== undefined && 'percent' in tolerance ? { tolerancePercent: tolerance.percent } : {}),
+    sources: near.map(shown),
+    ...(apart.length === 0
+      ? {}
+      : { differed: apart.map(({ reading, fields }) => ({ ...shown(reading), fields: [...shownFields(fields)] })) }),
+    ...(silent.length === 0 ? {} : { silent: [...silent] }),
+    ...(unconfirmed.length === 0 ? {} : { unconfirmed: [...shownFields(unconfirmed)] }),
+  }
+}
+
+const fieldsShownMax = 20
+
+/** A series has thousands of fields: lists of many fields name the families only. */
+function shownFields(fields: readonly string[]): readonly string[] {
+  return fields.length <= fieldsShownMax ? fields : [...new Set(fields.map(familyOf))]
+}
+
+async function readProvider<Query, Data>(
+  { asking, query, endMs, failures, silent }: Round<Query, Data>,
+  provider: Provider<Query, Data>,
+): Promise<Heard<Data> | undefined> {
+  const { clock, options, liveness } = asking
+  const leftMs = Math.min(endMs - clock.monotonicMs(), providerMsMax)
+  try {
+    const answer = await askOne({ clock, options, provider, leftMs }, query)
+    liveness.noteAnswer(provider.name)
+    const { figures, asOfMs, doubt, isContinuous } = answer.observation
+    const present = assertPresent(figures, 'a provider whose answers are compared reports its figures')
+    const reading = { source: provider.name, figures: present, asOfMs, doubt, isContinuous, isComplete: true }
+    return { reading, answer }
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error
+    // A provider that had no time left was not asked.
+    if (leftMs > 0) liveness.noteFailure(provider.name, error)
+    failures.push(error)
+    if (error.kind !== 'not_covered') silent.push(provider.name)
+    return undefined
+  }
+}
+
+async function readWitness<Query, Data>(
+  { query, silent }: Round<Query, Data>,
+  { name, ask }: Witness<Query>,
+): Promise<Heard<Data> | undefined> {
+  try {
+    const { figures, asOfMs } = await ask(query)
+    return { reading: { source: name, figures, asOfMs, isComplete: false }, answer: undefined }
+  } catch (error) {
+    // The failure was counted and logged where it happened.
+    if (!(error instanceof UpstreamFailure)) throw error
+    silent.push(name)
+    return undefined
+  }
+}

@@ -1,0 +1,122 @@
+import type { Clock } from '@tollbook/core/clock'
+import { isMissingItem, UpstreamFailure } from '../product/upstreamFailure.ts'
+import type { Liveness } from '../product/liveness.ts'
+import type { Observation, Provider } from './provider.ts'
+
+export interface ProviderChainOptions<Query, Data> {
+  readonly providers: readonly Provider<Query, Data>[]
+  /** Age, by the provider's own timestamp, from which an answer counts as a failure. */
+  readonly ageMaxMs: number
+  /** Maximum time by which an answer may lie ahead of now. Only forecasts need it. */
+  readonly aheadMaxMs?: number
+}
+
+/** An answer as it is held in the cache. */
+export interface ProviderAnswer<Data> {
+  readonly observation: Observation<Data>
+  readonly provider: string
+  /** Monotonic time, so that a change of the system clock does not change the age. */
+  readonly fetchedAtMs: number
+  /** The sources that agree on it. Absent: its provider alone. */
+  readonly usedProviders?: readonly string[]
+}
+
+// Limits for one provider and for the whole chain, whatever a provider's own time-out is.
+export const providerMsMax = 4_000
+export const chainMsMax = 10_000
+// Other clocks may be a little ahead of ours.
+const aheadMaxMsDefault = 5 * 60 * 1000
+
+/** A provider that covers the item does not know it, and every other one does not know it or does not cover it. */
+export class ItemUnknown extends Error {
+  override readonly name = 'ItemUnknown'
+}
+
+/** At least one provider that may know the item gave no usable answer, or none covers it. */
+export class ProvidersFailed extends Error {
+  override readonly name = 'ProvidersFailed'
+  readonly code: 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT'
+
+  constructor(failures: readonly UpstreamFailure[]) {
+    super('no provider had a usable answer')
+    this.code = failures.some(({ kind }) => kind === 'timeout') ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_FAILED'
+  }
+}
+
+/** The reason why no provider has an answer: the item is unknown to them, or one of them failed. */
+export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
+  const isKnownMissing = failures.every(isMissingItem) && failures.some(({ kind }) => kind === 'not_found')
+  return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
+}
+
+export interface ProvidersInTurn<Query, Data> {
+  readonly clock: Clock
+  readonly options: ProviderChainOptions<Query, Data>
+  readonly liveness: Liveness
+}
+
+/**
+ * The first usable answer. Throws `ItemUnknown` or `ProvidersFailed` when no provider has one within `chainMsMax`.
+ */
+export async function askInTurn<Query, Data>(
+  { clock, options, liveness }: ProvidersInTurn<Query, Data>,
+  query: Query,
+): Promise<ProviderAnswer<Data>> {
+  const failures: UpstreamFailure[] = []
+  const endMs = clock.monotonicMs() + chainMsMax
+  for (const provider of options.providers) {
+    const leftMs = Math.min(endMs - clock.monotonicMs(), providerMsMax)
+    try {
+      const answer = await askOne({ clock, options, provider, leftMs }, query)
+      liveness.noteAnswer(provider.name)
+      return answer
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      // A provider that had no time left was not asked.
+      if (leftMs > 0) liveness.noteFailure(provider.name, error)
+      failures.push(error)
+    }
+  }
+  throw noAnswerOf(failures)
+}
+
+export interface AskedProvider<Query, Data> {
+  readonly clock: Clock
+  readonly options: ProviderChainOptions<Query, Data>
+  readonly provider: Provider<Query, Data>
+  readonly leftMs: number
+}
+
+/** Asks one provider once. Throws `UpstreamFailure` when it rests, is late or answers with outdated data. */
+export async function askOne<Query, Data>(
+  { clock, options, provider, leftMs }: AskedProvider<Query, Data>,
+  query: Query,
+): Promise<ProviderAnswer<Data>> {
+  const why = provider.whyUnavailable()
+  if (why !== undefined) throw new UpstreamFailure('resting', why)
+  if (leftMs <= 0) throw new UpstreamFailure('timeout', `no time is left for ${provider.name}`)
+  const observation = await within(clock, leftMs, provider.ask(query))
+  const ageMs = clock.nowMs() - observation.asOfMs
+  if (!(ageMs <= options.ageMaxMs && ageMs >= -(options.aheadMaxMs ?? aheadMaxMsDefault)))
+    throw new UpstreamFailure('incomplete', `${provider.name} answered with outdated data`)
+  const nowMs = clock.nowMs()
+  const heldMs = Math.max(0, nowMs - (observation.fetchedAtMs ?? nowMs))
+  return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
+}
+
+/** Waits up to a limit. A provider that is too slow runs on to its own time-out, and its answer is ignored. */
+async function within<T>(clock: Clock, durationMs: number, asked: Promise<T>): Promise<T> {
+  const ended = new AbortController()
+  const late = clock.sleep(durationMs, ended.signal).then(
+    (): T => {
+      throw new UpstreamFailure('timeout', `no answer within ${durationMs} ms`)
+    },
+    // The timer was cancelled, because `asked` has settled the race.
+    () => asked,
+  )
+  try {
+    return await Promise.race([asked, late])
+  } finally {
+    ended.abort()
+  }
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { isoTime } from '@tollbook/core/clock'
+import type { Outcome, Value } from '../../product/product.ts'
+import type { ProductHandler } from '../../product/productDefinition.ts'
+import type { AnswerSource } from '../source.ts'
+import type { Bar } from './bars.ts'
+
+/** Bars in the order of time, with prices in `currency`. */
+export interface PriceHistory {
+  readonly bars: readonly Bar[]
+  readonly intervalMs: number
+  readonly currency: string
+  /** Further facts about the series, such as its splits. */
+  readonly facts?: Readonly<Record<string, Json>>
+}
+
+// Working days of a leap year. An exchange has fewer.
+const barsMax = 263
+
+/** The member `history` of an answer. */
+export const shownHistory = z.object({
+  intervalMinutes: z.number().meta({ description: 'length of a bar' }),
+  currency: z.string(),
+  bars: z
+    .array(
+      z.object({
+        time: z.iso.datetime().meta({ description: 'begin of the bar' }),
+        open: z.number(),
+        high: z.number(),
+        low: z.number(),
+        close: z.number(),
+        volume: z.number().optional(),
+      }),
+    )
+    .max(barsMax)
+    .meta({ description: 'oldest first; the last one may not have ended' }),
+})
+
+interface HistoryOptions<Order, Query> {
+  readonly source: AnswerSource<Query, PriceHistory>
+  /** Undefined for an order without a history. `sold`: the answer on which sources agreed; absent before the purchase. */
+  readonly queryOf: (order: Order, sold?: SoldPrice) => Query | undefined
+}
+
+const soldPrice = z.looseObject({ price: z.number() })
+
+export interface SoldPrice {
+  readonly price: number
+  readonly meta: Value['meta']
+}
+
+/** The handler with the history that an order asks for. Without the history, the whole order is not sold. */
+export function withHistory<Order extends Json, Query>(
+  handler: ProductHandler<Order>,
+  { source, queryOf }: HistoryOptions<Order, Query>,
+): ProductHandler<Order> {
+  return {
+    ...handler,
+    probes: [...(handler.probes ?? []), source.liveness],
+    whyUnavailable(order, buyer) {
+      const query = order === undefined ? undefined : queryOf(order)
+      return (
+        handler.whyUnavailable(order, buyer) ?? (query === undefined ? undefined : source.whyUnavailable(query, buyer))
+      )
+    },
+    async deliver(order, job): Promise<Outcome> {
+      const outcome = await handler.deliver(order, job)
+      if (outcome.kind !== 'delivered') return outcome
+      const { price } = soldPrice.safeParse(outcome.data).data ?? {}
+      const query = price === undefined ? undefined : queryOf(order, { price, meta: outcome.meta })
+      if (query === undefined) return outcome
+      const found = await source.ask(query, job.payer)
+      return found.kind === 'failed' ? found : withShown(outcome, found)
+    },
+  }
+}
+
+type FoundHistory = Extract<Awaited<ReturnType<AnswerSource<unknown, PriceHistory>['ask']>>, { kind: 'found' }>
+
+function withShown({ data, meta }: Value, { data: history, meta: historyMeta }: FoundHistory): Value {
+  const { bars, intervalMs, currency, facts = {} } = history
+  const shown = {
+    intervalMinutes: intervalMs / 60_000,
+    currency,
+    bars: bars.map(({ startMs, volume, open, high, low, close }) => {
+      return { time: isoTime(startMs), open, high, low, close, ...(volume === undefined ? {} : { volume }) }
+    }),
+  }
+  return {
+    kind: 'delivered',
+    data: { ...z.record(z.string(), z.json()).parse(data), history: shown },
+    meta: { ...meta, history: { ...historyMeta, ...facts } },
+  }
+}

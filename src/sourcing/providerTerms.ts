@@ -1,0 +1,70 @@
+import type { ProviderName } from '../product/productFacts.ts'
+
+/** Permission of a provider for a service that sells its data. docs/providers.md has the sources. */
+export type Permission =
+  | 'permitted'
+  /** Depends on the plan of the operator's key. */
+  | 'by_plan'
+  | 'forbidden'
+  /** No statement was found. */
+  | 'unknown'
+
+/** Permissions and duties in the terms of a provider, as far as we have read them. */
+export interface ProviderTerms {
+  readonly commercialUse: Permission
+  readonly resale: Permission
+  /** `required`: without a key the provider is not asked. */
+  readonly key: 'none' | 'optional' | 'required'
+  /** Credit that every answer with its data must carry. */
+  readonly credit?: Credit
+}
+
+export type Credit = { readonly text: string; readonly url: string }
+
+const unknown = { commercialUse: 'unknown', resale: 'unknown', key: 'none' } as const
+const byPlan = { commercialUse: 'by_plan', resale: 'by_plan', key: 'optional' } as const
+const permitted = { commercialUse: 'permitted', resale: 'permitted', key: 'none' } as const
+
+/** Places of the bundled list and of the geocoder. */
+export const geoNamesCredit: Credit = { text: 'Places by GeoNames (CC BY 4.0)', url: 'https://www.geonames.org/' }
+
+export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
+  COINGECKO: { ...byPlan, credit: { text: 'Data provided by CoinGecko', url: 'https://www.coingecko.com/' } },
+  COINPAPRIKA: byPlan,
+  COINBASE: unknown,
+  KRAKEN: unknown,
+  MET_NORWAY: { ...permitted, credit: { text: 'Data from MET Norway (CC BY 4.0)', url: 'https://www.met.no/' } },
+  OPEN_METEO: {
+    ...byPlan,
+    credit: { text: 'Weather data by Open-Meteo.com (CC BY 4.0)', url: 'https://open-meteo.com/' },
+  },
+  OPEN_METEO_GEOCODING: { ...byPlan, credit: geoNamesCredit },
+  NWS: permitted,
+  YAHOO: { commercialUse: 'forbidden', resale: 'forbidden', key: 'none' },
+  STOOQ: unknown,
+  NASDAQ: unknown,
+  TWELVE_DATA: { ...byPlan, key: 'required' },
+  GDELT: { ...permitted, credit: { text: 'The GDELT Project', url: 'https://www.gdeltproject.org/' } },
+  HN_ALGOLIA: unknown,
+  GUARDIAN: { ...byPlan, key: 'required' },
+  JUPITER: { ...unknown, key: 'optional' },
+  DEXSCREENER: unknown,
+  GECKOTERMINAL: unknown,
+  NEWS_FEEDS: unknown,
+  // The operator's own contract; without a server no chat is sold.
+  AI: { commercialUse: 'permitted', resale: 'permitted', key: 'optional' },
+}
+
+const byName: ReadonlyMap<string, ProviderTerms> = new Map(
+  Object.entries(providerTerms).map(([name, terms]) => [name.toLowerCase().replaceAll('_', '-'), terms]),
+)
+
+/** The credits that are due for data of these providers, each once. Names are those of `meta.source`. */
+export function creditsOf(providers: readonly string[]): readonly Credit[] {
+  return [...new Set(providers.flatMap((name) => byName.get(name)?.credit ?? []))]
+}
+
+/** The member `credits` of `meta`; absent when no credit is due. */
+export function creditMeta(credits: readonly Credit[]): { readonly credits?: readonly Credit[] } {
+  return credits.length === 0 ? {} : { credits }
+}

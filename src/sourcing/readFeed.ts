@@ -1,0 +1,124 @@
+import { errorCode } from '@tollbook/core/fault'
+import { type EgressRules, webRules } from '../outbound/egressRules.ts'
+import { createPinnedGet, type PinnedGet } from '../outbound/pinnedGet.ts'
+import { readBytes, TooLong } from '../outbound/readBytes.ts'
+import type { UpstreamDeps } from './upstream.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+
+/** A conditional request for a feed (RFC 9110, 13). */
+export interface FeedRequest {
+  readonly url: string
+  /** Validators of the last answer; a server that knows them need not send the same again. */
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+  readonly signal: AbortSignal
+}
+
+export type FeedReply =
+  | { readonly kind: 'unchanged' }
+  | {
+      readonly kind: 'feed'
+      readonly text: string
+      readonly etag: string | undefined
+      readonly lastModified: string | undefined
+    }
+
+export type ReadFeed = (request: FeedRequest) => Promise<FeedReply>
+
+type FeedDeps = Pick<UpstreamDeps, 'version' | 'contact' | 'onCall'>
+
+const upstreamLabel = 'publisher-rss'
+const timeoutMs = 8_000
+const bytesMax = 1024 * 1024
+// Redirects of a normal feed: to https, to another host, to a CDN. A longer chain leads nowhere.
+const hopsMax = 3
+
+/**
+ * Reads a feed of a publisher. Throws only `UpstreamFailure`. The poller decides when to retry, so nothing is tried twice
+ * here. The operator's address is trusted; an address that a publisher redirects to is not.
+ */
+export function createReadFeed(deps: FeedDeps, rules: EgressRules = webRules([])): ReadFeed {
+  const get = createPinnedGet(rules)
+  return async (request) => {
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), request.signal])
+    try {
+      const reply = await replyOf(await follow({ ...deps, get }, { ...request, signal }))
+      deps.onCall({ upstream: upstreamLabel, outcome: 'answered' })
+      return reply
+    } catch (error) {
+      const failure = failureOf(error, signal)
+      deps.onCall({ upstream: upstreamLabel, outcome: failure.kind })
+      throw failure
+    }
+  }
+}
+
+interface FollowDeps extends Pick<FeedDeps, 'version' | 'contact'> {
+  readonly get: PinnedGet
+}
+
+async function follow({ get, version, contact }: FollowDeps, request: FeedRequest): Promise<Response> {
+  const headers = {
+    accept: 'application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.5',
+    'user-agent': `Tollbook/${version} (+${contact})`,
+    ...(request.etag === undefined ? {} : { 'if-none-match': request.etag }),
+    ...(request.lastModified === undefined ? {} : { 'if-modified-since': request.lastModified }),
+  }
+  const first = new URL(request.url)
+  let url = first
+  for (let hop = 0; hop <= hopsMax; hop++) {
+    // A publisher must not lead us to what only we can reach.
+    const reply = await get({ url, headers, signal: request.signal, isTrusted: url.origin === first.origin })
+    if (reply.kind === 'forbidden')
+      throw new UpstreamFailure('blocked', `the feed has moved to an address that ${reply.problem}`)
+    const { response } = reply
+    const location = response.headers.get('location')
+    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
+    await response.body?.cancel()
+    const next = URL.parse(location, url.href)
+    if (next === null) throw new UpstreamFailure('bad_payload', 'the feed has moved to a target that is not an address')
+    url = next
+  }
+  throw new UpstreamFailure('bad_payload', `the feed has moved more than ${hopsMax} times`)
+}
+
+async function replyOf(response: Response): Promise<FeedReply> {
+  if (response.status === 304) return { kind: 'unchanged' }
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new UpstreamFailure(kindOf(response.status), `the feed answered HTTP ${response.status}`)
+  }
+  const bytes = await readBytes(response, bytesMax)
+  return {
+    kind: 'feed',
+    text: decode(bytes, response.headers.get('content-type') ?? ''),
+    etag: response.headers.get('etag') ?? undefined,
+    lastModified: response.headers.get('last-modified') ?? undefined,
+  }
+}
+
+function kindOf(status: number) {
+  if (status === 429) return 'rate_limited'
+  if (status === 404 || status === 410) return 'not_found'
+  if (status >= 500) return 'upstream'
+  return status === 401 || status === 403 || status === 451 ? 'blocked' : 'bad_payload'
+}
+
+/** The header names the encoding, or the XML declaration does; otherwise, and if it is unknown, it is UTF-8. */
+function decode(bytes: Buffer, contentType: string): string {
+  const declared = /^[^>]*\sencoding=["']([\w-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1]
+  const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? declared ?? 'utf-8'
+  try {
+    return new TextDecoder(label).decode(bytes)
+  } catch {
+    return bytes.toString('utf8')
+  }
+}
+
+function failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error
+  if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
+  if (signal.aborted) return new UpstreamFailure('timeout', `the feed did not answer within ${timeoutMs} ms`)
+  // The cause is left out: fetch quotes an address that it rejects, with its key.
+  return new UpstreamFailure('upstream', `the feed cannot be reached: ${errorCode(error) ?? 'no code'}`)
+}

@@ -1,0 +1,94 @@
+import { assert } from '@tollbook/core/assert'
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Outcome } from '../product/product.ts'
+import type { ProductHandler } from '../product/productDefinition.ts'
+import type { AnswerSource, SourceFinding } from './source.ts'
+import { text, type TextRule } from '../product/text.ts'
+
+/** Symbols beyond the first in one request. Each costs the providers as much as a separate request. */
+const moreMax = 4
+
+/** Further symbols for `more`, separated by commas. */
+export function moreSymbols(what: string, symbol: RegExp) {
+  const rule: TextRule = {
+    expected: `1 to ${moreMax} further ${what}, separated by commas`,
+    shown: { minLength: 1, maxLength: 100 },
+    test(value) {
+      const symbols = value.toUpperCase().split(',')
+      const areSymbols = value.length <= 100 && symbols.length <= moreMax && symbols.every((one) => symbol.test(one))
+      return areSymbols && new Set(symbols).size === symbols.length
+    },
+  }
+  return text(rule)
+}
+
+/** The symbols of a parameter that `moreSymbols` has accepted. */
+export function splitSymbols(more: string | undefined): readonly string[] {
+  return more?.split(',') ?? []
+}
+
+interface SymbolHandlerOptions<Order, Query, Data> {
+  readonly source: AnswerSource<Query, Data>
+  /** The item of the answer first, then those of `more`. */
+  readonly queriesOf: (order: Order) => readonly [Query, ...Query[]]
+  readonly dataOf: (order: Order, answered: AnsweredQuery<Query, Data>) => Readonly<Record<string, Json>>
+  /** Advice for a caller whose symbol no provider knows. */
+  readonly hint: string
+}
+
+export interface AnsweredQuery<Query, Data> {
+  readonly query: Query
+  readonly found: Extract<SourceFinding<Data>, { kind: 'found' }>
+}
+
+/** The handler of a product that is ordered by symbols and delivered by a source of providers: all of the items, or none. */
+export function symbolHandler<Order extends Json, Query extends { readonly symbol: string }, Data>(
+  options: SymbolHandlerOptions<Order, Query, Data>,
+): ProductHandler<Order> {
+  const { source, queriesOf, hint } = options
+  return {
+    probes: [source.liveness],
+    providersAnswer: () => source.liveness.someAnswer(),
+    whyUnavailable: (order, buyer) =>
+      order === undefined
+        ? source.whyUnavailable()
+        : firstOf(queriesOf(order), (query) => source.whyUnavailable(query, buyer)),
+    whyNoData: (order) =>
+      firstOf(queriesOf(order), (query) =>
+        source.isKnownMissing(query) ? `no provider knew ${query.symbol} minutes ago; ${hint}` : undefined,
+      ),
+    deliver: (order, { payer }) => deliver(options, order, payer),
+  }
+}
+
+function firstOf<T>(items: readonly T[], find: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+async function deliver<Order extends Json, Query extends { readonly symbol: string }, Data>(
+  { source, queriesOf, dataOf }: SymbolHandlerOptions<Order, Query, Data>,
+  order: Order,
+  payer: string,
+): Promise<Outcome> {
+  const queries = queriesOf(order)
+  const all = await Promise.all(queries.map(async (query) => ({ query, found: await source.ask(query, payer) })))
+  const answers: AnsweredQuery<Query, Data>[] = []
+  for (const { query, found } of all) {
+    if (found.kind === 'failed')
+      return queries.length === 1 ? found : { ...found, message: `${query.symbol}: ${found.message}` }
+    answers.push({ query, found })
+  }
+  const [first, ...more] = answers
+  assert(first !== undefined, 'an order names an item')
+  const moreData = more.map((answered) => dataOf(order, answered))
+  const moreMeta = more.map(({ found }) => found.meta)
+  return {
+    kind: 'delivered',
+    data: { ...dataOf(order, first), ...(more.length === 0 ? {} : { more: moreData }) },
+    meta: { ...first.found.meta, ...(more.length === 0 ? {} : { more: moreMeta }) },
+  }
+}

@@ -1,0 +1,227 @@
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { type Breaker, breakerRestMs, createBreaker } from './breaker.ts'
+import {
+  type UpstreamRequestDeps,
+  type UpstreamRequestOptions,
+  fetchReply,
+  readReply,
+  type Reply,
+  send,
+  timeoutMsDefault,
+  unreachable,
+  type UpstreamRequest,
+} from './upstreamRequest.ts'
+import { createPace, type Pace, type PaceLimit } from './pace.ts'
+import { TooLong } from '../outbound/readBytes.ts'
+import { isMissingItem, countsForBreaker, UpstreamFailure } from '../product/upstreamFailure.ts'
+
+/**
+ * One provider. All protection of the provider from us, and of us from the provider, is in here and not in an adapter.
+ */
+export interface Upstream {
+  readonly name: string
+  /** Its limit. Undefined: only the provider limits us. */
+  readonly pace: PaceLimit | undefined
+  /** Undefined when it can be asked now; otherwise why not. */
+  whyResting(): string | undefined
+  /**
+   * Asks, and has `read` make an answer of the reply; what `read` throws counts against the provider, unless it is a
+   * verdict or only this one answer is incomplete. Throws only `UpstreamFailure`, at the latest when the time is up.
+   */
+  ask<T>(request: UpstreamRequest, read: (reply: Reply) => T): Promise<T>
+  /**
+   * Asks once, and has `read` make parts of a 2xx body while it arrives. The time limit ends with the first byte; `signal`
+   * ends the rest. The provider is judged when the parts end, so a reader must read to the end or close the generator.
+   */
+  stream<T, R>(request: UpstreamRequest, reading: StreamReading<T, R>): AsyncGenerator<T, R, void>
+}
+
+export interface StreamReading<T, R> {
+  read(body: AsyncIterable<Uint8Array>): AsyncGenerator<T, R, void>
+  /** Makes a result of a reply without 2xx, or throws. */
+  refuse(reply: Reply): R
+}
+
+/** Limits of one provider. Absent ones have defaults. */
+export interface UpstreamLimits extends Pick<UpstreamRequestOptions, 'timeoutMs' | 'bytesMax'> {
+  /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
+  readonly pace?: PaceLimit
+  /** Default: 2. One for requests that must not be made twice. */
+  readonly triesMax?: number
+}
+
+export interface UpstreamDeps extends Omit<UpstreamRequestDeps, 'options'> {
+  readonly log: Log
+  readonly onCall: (call: { readonly upstream: string; readonly outcome: string }) => void
+}
+
+export interface UpstreamOptions extends UpstreamLimits, UpstreamRequestOptions {
+  /** The shortest rest after a request to wait. Default: 5 s. */
+  readonly pauseMinMs?: number
+}
+
+const pauseMaxMs = 15 * 60 * 1000
+// Some send 0 and mean it, some send nothing: a limit that was hit once is hit again immediately.
+const pauseMinMsDefault = 5_000
+// A second try helps against one lost connection and makes an outage worse, so there are few of them.
+const triesMaxDefault = 2
+const retryPace = { requests: 6, perSeconds: 60 }
+const retryPauseMs = 100
+
+interface State extends UpstreamDeps {
+  readonly options: UpstreamOptions
+  readonly breaker: Breaker
+  readonly pace: Pace | undefined
+  readonly retries: Pace
+}
+
+/** Access to one provider with its pace, breaker and retries. Every failure is thrown as `UpstreamFailure`. */
+export function createUpstream(deps: UpstreamDeps, options: UpstreamOptions): Upstream {
+  const { clock } = deps
+  const state: State = {
+    ...deps,
+    options,
+    breaker: createBreaker(clock),
+    pace: options.pace && createPace(clock, options.pace),
+    retries: createPace(clock, retryPace),
+  }
+  return {
+    name: options.name,
+    pace: options.pace,
+    whyResting: () => whyRefused(state)?.message,
+    ask: (request, read) => ask(state, request, read),
+    stream: (request, reading) => stream(state, request, reading),
+  }
+}
+
+function whyRefused({ options: { name }, breaker, pace }: State): UpstreamFailure | undefined {
+  if (breaker.isOpen()) return new UpstreamFailure('resting', `${name} has failed and is left alone for a while`)
+  if (pace?.isFull() === true)
+    return new UpstreamFailure('rate_limited', `${name} has been asked as often as it allows`)
+  return undefined
+}
+
+async function ask<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
+  enter(state)
+  try {
+    const answer = await askInTries(state, request, read)
+    noteSuccess(state, itemOf(request))
+    return answer
+  } catch (error) {
+    throw noteFailure(state, request, error)
+  }
+}
+
+async function* stream<T, R>(
+  state: State,
+  request: UpstreamRequest,
+  { read, refuse }: StreamReading<T, R>,
+): AsyncGenerator<T, R, void> {
+  const { clock, pace, options } = state
+  const { name, timeoutMs = timeoutMsDefault } = options
+  enter(state)
+  pace?.take()
+  const [late, begun] = [new AbortController(), new AbortController()]
+  const stopTimer = () => begun.abort()
+  clock.sleep(timeoutMs, begun.signal).then(() => late.abort(), stopTimer)
+  const signals = request.signal === undefined ? [late.signal] : [late.signal, request.signal]
+  let failure: UpstreamFailure | undefined
+  try {
+    const response = await send(state, request, AbortSignal.any(signals))
+    if (!response.ok) return refuse(await readReply(state, response))
+    return yield* read(bodyOf(response, stopTimer))
+  } catch (error) {
+    // The reader ended a stream that the provider had begun: nothing speaks against the provider.
+    if (request.signal?.aborted === true && begun.signal.aborted)
+      throw new UpstreamFailure('timeout', `${name} was cut`)
+    failure = noteFailure(state, request, unreachable(state, error, late.signal))
+    throw failure
+  } finally {
+    stopTimer()
+    if (failure === undefined) noteSuccess(state, itemOf(request))
+  }
+}
+
+// 32,768 tokens, the longest output that can be configured, with 200 bytes of JSON around each.
+const streamBytesMax = 16 * 1024 * 1024
+
+async function* bodyOf({ body }: Response, onFirst: () => void): AsyncGenerator<Uint8Array> {
+  if (body === null) return
+  let size = 0
+  for await (const chunk of body) {
+    onFirst()
+    size += chunk.length
+    if (size > streamBytesMax) throw new TooLong(`the answer is longer than ${streamBytesMax} bytes`)
+    yield chunk
+  }
+}
+
+function enter(state: State): void {
+  const refused = whyRefused(state)
+  if (refused !== undefined) {
+    state.onCall({ upstream: state.options.name, outcome: refused.kind })
+    throw refused
+  }
+  state.breaker.enter()
+}
+
+function noteSuccess({ options: { name }, breaker, log, onCall }: State, item: string): void {
+  if (breaker.succeeded(item)) log.info({ event: 'upstream_recovered', upstream: name })
+  onCall({ upstream: name, outcome: 'answered' })
+}
+
+function noteFailure(state: State, request: UpstreamRequest, error: unknown): UpstreamFailure {
+  const { name } = state.options
+  const failure = asFailure(error, name)
+  state.onCall({ upstream: name, outcome: failure.kind })
+  learn(state, failure, failure.kind === 'bad_payload' ? itemOf(request) : undefined)
+  return failure
+}
+
+function itemOf({ path, query = {}, body = '' }: UpstreamRequest): string {
+  return JSON.stringify([path, query, body])
+}
+
+function asFailure(error: unknown, name: string): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error
+  // An adapter that fails on an answer has met an undocumented shape.
+  return new UpstreamFailure('bad_payload', `${name} sent what we cannot read`, { cause: error })
+}
+
+function learn(
+  { options: { name, pauseMinMs = pauseMinMsDefault }, breaker, log }: State,
+  failure: UpstreamFailure,
+  item: string | undefined,
+): void {
+  const { kind, retryAfterMs = 0 } = failure
+  if (kind === 'rate_limited' || retryAfterMs > 0)
+    breaker.rest(Math.min(Math.max(retryAfterMs, pauseMinMs), pauseMaxMs))
+  if (!isMissingItem(failure))
+    log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
+  if (!countsForBreaker(failure)) breaker.succeeded()
+  else if (breaker.failed(item)) log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
+}
+
+async function askInTries<T>(state: State, request: UpstreamRequest, read: (reply: Reply) => T): Promise<T> {
+  const { clock, pace, retries, options } = state
+  const { timeoutMs = timeoutMsDefault, triesMax = triesMaxDefault } = options
+  const late = AbortSignal.timeout(timeoutMs)
+  const signal = request.signal === undefined ? late : AbortSignal.any([late, request.signal])
+  for (let attempt = 1; ; attempt++) {
+    pace?.take()
+    try {
+      return read(await fetchReply(state, request, signal))
+    } catch (error) {
+      if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace?.isFull() === true || !retries.take())
+        throw error
+      // Waits between half and one and a half of it, so that instances that failed together do not retry together.
+      await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))
+    }
+  }
+}
+
+/** A retry helps only if the failure may be over in a moment: not after a limit, and not after a time-out, which has used up the time. */
+function mayHelp(error: unknown): boolean {
+  return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
+}

@@ -1,0 +1,138 @@
+import type { Clock } from '@tollbook/core/clock'
+import { errorCode } from '@tollbook/core/fault'
+import { readBytes, TooLong } from '../outbound/readBytes.ts'
+import { retryAfterMsOf } from './retryAfter.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+
+/** One request of a provider's API. */
+export interface UpstreamRequest {
+  /** Appended to the base; begins with a slash. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** JSON to post; without it the request is a GET. */
+  readonly body?: string
+  /** Aborted when the caller no longer waits. */
+  readonly signal?: AbortSignal
+}
+
+/** Any answer with any status: many providers report errors in the body and not in the status. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+export interface UpstreamRequestOptions {
+  /** Name of the provider. */
+  readonly name: string
+  readonly base: URL
+  /** Sent with each request: keys, a browser's User-Agent where nothing else is served. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** True: every status but redirects is a reply, and its reader decides itself about 429 and 5xx. */
+  readonly readsFailures?: boolean
+  /** Pause that a 429 requests in its body and not in Retry-After. */
+  readonly pauseMs?: (reply: Reply) => number
+  /** Time for everything that is done for an answer, a second try included. */
+  readonly timeoutMs?: number
+  readonly bytesMax?: number
+}
+
+export interface UpstreamRequestDeps {
+  readonly clock: Clock
+  readonly version: string
+  /** Contact for the provider's operators: what a good User-Agent has. */
+  readonly contact: string
+  readonly options: UpstreamRequestOptions
+}
+
+export const timeoutMsDefault = 4_000
+const bytesMaxDefault = 256 * 1024
+
+/** One request and its whole reply. Throws `UpstreamFailure` when there is none that can be read. */
+export async function fetchReply(
+  deps: UpstreamRequestDeps,
+  request: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<Reply> {
+  try {
+    return await readReply(deps, await send(deps, request, signal))
+  } catch (error) {
+    throw unreachable(deps, error, signal)
+  }
+}
+
+/** Resolves with the head of the answer, whatever its status. */
+export function send(
+  { options, version, contact }: UpstreamRequestDeps,
+  request: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { body } = request
+  return fetch(urlOf(options, request), {
+    ...(body === undefined ? {} : { method: 'POST', body }),
+    headers: {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      'user-agent': `Tollbook/${version} (+${contact})`,
+      ...options.headers,
+      ...request.headers,
+    },
+    redirect: 'manual',
+    signal,
+  })
+}
+
+/** The whole body of an answer, unless its status alone is a failure. */
+export async function readReply(deps: UpstreamRequestDeps, response: Response): Promise<Reply> {
+  const { bytesMax = bytesMaxDefault, readsFailures } = deps.options
+  const failure = whyUnread(deps, response)
+  if (failure !== undefined) {
+    // The body is not read, and an open body would hold the connection.
+    await response.body?.cancel()
+    throw failure
+  }
+  const text = new TextDecoder().decode(await readBytes(response, bytesMax))
+  const reply = { status: response.status, headers: response.headers, text }
+  if (reply.status === 429 && readsFailures !== true) throw rateLimited(deps, reply)
+  return reply
+}
+
+/** The failure behind an error of fetch. */
+export function unreachable({ options }: UpstreamRequestDeps, error: unknown, late: AbortSignal): UpstreamFailure {
+  const { name, timeoutMs = timeoutMsDefault } = options
+  if (error instanceof UpstreamFailure) return error
+  if (error instanceof TooLong) return new UpstreamFailure('bad_payload', `${name}: ${error.message}`)
+  if (late.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
+  // The cause is not passed on: what fetch says of a header or an address that it dislikes quotes it, key and all.
+  return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)
+}
+
+const redirects = new Set([301, 302, 303, 307, 308])
+
+/** Outcome by status alone, for any body. */
+function whyUnread(
+  { options, clock }: UpstreamRequestDeps,
+  { status, headers }: Response,
+): UpstreamFailure | undefined {
+  const { name, readsFailures = false } = options
+  if (status >= 500 && !readsFailures) {
+    const retryAfterMs = retryAfterMsOf(headers, clock)
+    return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
+  }
+  // A provider has no reason to send us elsewhere, and elsewhere might be inside.
+  if (redirects.has(status)) return new UpstreamFailure('bad_payload', `${name} redirects us: HTTP ${status}`)
+  return undefined
+}
+
+function rateLimited({ options: { name, pauseMs }, clock }: UpstreamRequestDeps, reply: Reply): UpstreamFailure {
+  const retryAfterMs = Math.max(retryAfterMsOf(reply.headers, clock) ?? 0, pauseMs?.(reply) ?? 0)
+  return new UpstreamFailure('rate_limited', `${name} asks us to wait`, { retryAfterMs })
+}
+
+function urlOf({ base }: UpstreamRequestOptions, { path, query = {} }: UpstreamRequest): URL {
+  const url = new URL(base)
+  url.pathname = url.pathname.replace(/\/$/, '') + path
+  for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
+  return url
+}

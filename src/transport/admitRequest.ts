@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Context } from 'koa'
+import type { Endpoint } from '../product/endpoint.ts'
+import { refusalAnswer } from '../paywall/answer.ts'
+import type { RailRequest } from '../paywall/rail.ts'
+import type { Sales } from '../paywall/sales.ts'
+import type { Admission, AdmissionRequest, Purpose, Slot } from './admission.ts'
+import type { CallerLimits, Pass } from './callerLimits.ts'
+import { clientAddress, limitKey } from './clientAddress.ts'
+import type { Connections } from './connections.ts'
+import { headerOf, pathOf } from './requestHead.ts'
+import { send } from './send.ts'
+
+/** Limits of callers and of the instance, and the products and rails by which the purpose of a request is recognised. */
+export interface AdmitDeps {
+  readonly admission: Admission
+  readonly connections: Connections
+  readonly limits: CallerLimits
+  readonly sales: Pick<Sales, 'rails'>
+  readonly endpoints: readonly Endpoint[]
+  readonly trustedProxyHops: number
+}
+
+export function admissionRequestOf(deps: AdmitDeps, request: IncomingMessage): AdmissionRequest {
+  return { purpose: purposeOf(deps, request), address: limitAddressOf(deps, request) }
+}
+
+/** The client address, as limits count it. */
+export function limitAddressOf({ trustedProxyHops }: AdmitDeps, request: IncomingMessage): string {
+  return limitKey(clientAddress(request, trustedProxyHops))
+}
+
+/** Requests with a proof of any rail go before requests for a price. A header proves nothing, so they have their own share. */
+export function purposeOf({ sales, endpoints }: AdmitDeps, request: IncomingMessage): Purpose {
+  const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
+  if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
+  const path = pathOf(request)
+  return endpoints.some((endpoint) => path.endsWith(endpoint.path)) ? 'quote' : 'read'
+}
+
+/** Our own proxy refuses addresses that cause load without paying, at a fraction of our cost: deploy/haproxy.cfg. It removes this header. */
+export function reportAddressState(
+  { trustedProxyHops }: AdmitDeps,
+  response: ServerResponse,
+  state: 'spent' | 'paid',
+): void {
+  if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
+}
+
+/** Counts the request. Answers 429 and returns nothing when the client address has sent too many. */
+export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
+  const pass = deps.limits.enter(limitAddressOf(deps, context.req))
+  context.set(pass.headers())
+  if (pass.refused === undefined) return pass
+  send(context, refusalAnswer(pass.refused))
+  return undefined
+}
+
+/** Takes a slot for a request that has arrived whole. Undefined when the instance is overloaded. */
+export function takeSlot(deps: AdmitDeps, { req, res }: Context): Slot | undefined {
+  const slot = deps.admission.enter(admissionRequestOf(deps, req))
+  if (slot === undefined) return undefined
+  deps.connections.hold(req.socket)
+  res.once('close', () => deps.connections.release(req.socket))
+  return slot
+}

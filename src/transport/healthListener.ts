@@ -1,0 +1,88 @@
+import { Worker } from 'node:worker_threads'
+import { describeError, Fault } from '@tollbook/core/fault'
+import type { Answer } from '../paywall/answer.ts'
+import type { Log } from '../machine/log.ts'
+
+/** Message to the thread. Each one also shows that the event loop of the service turns. */
+export type HealthMessage =
+  | { readonly kind: 'readiness'; readonly answer: Answer }
+  | { readonly kind: 'metrics'; readonly answer: Answer }
+  | { readonly kind: 'close' }
+
+/** Message from the thread. `collect` asks for new metrics. */
+export type HealthThreadMessage = { readonly kind: 'listening'; readonly port: number } | { readonly kind: 'collect' }
+
+export interface HealthThreadData {
+  readonly host: string
+  readonly port: number
+  readonly metricsSubnets: readonly string[]
+  readonly stuckAfterMs: number
+  readonly readiness: Answer
+  readonly metrics: Answer
+}
+
+export interface HealthListenerOptions extends Pick<HealthThreadData, 'host' | 'port' | 'metricsSubnets'> {
+  /** Silence of the event loop after which the service counts as stuck. */
+  readonly stuckAfterMs?: number
+}
+
+export interface HealthListenerDeps {
+  readonly log: Log
+  readonly readiness: () => Answer
+  readonly metrics: () => Promise<Answer>
+}
+
+export interface HealthListener {
+  readonly port: number
+  /** Reports the readiness now; otherwise it is reported five times a second. */
+  report(): void
+  close(): Promise<void>
+}
+
+const reportEveryMs = 200
+// Twenty times the longest pause under the attacks of `npm run bench -- hostile`.
+const stuckAfterMsStandard = 5_000
+// An answer has some 100 kB and at most 256 connections exist.
+const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
+
+/**
+ * Answers health checks in a thread with its own event loop, because work for callers keeps the service's own loop busy for
+ * hundreds of milliseconds. The service reports to the thread; a thread that hears nothing answers that the service is stuck.
+ */
+export async function openHealthListener(
+  { host, port, metricsSubnets, stuckAfterMs = stuckAfterMsStandard }: HealthListenerOptions,
+  { log, readiness, metrics }: HealthListenerDeps,
+): Promise<HealthListener> {
+  const address = { host, port, metricsSubnets, stuckAfterMs }
+  const workerData: HealthThreadData = { ...address, readiness: readiness(), metrics: await metrics() }
+  const thread = new Worker(new URL('./healthWorker.ts', import.meta.url), { workerData, resourceLimits })
+  const tell = (message: HealthMessage) => thread.postMessage(message, [])
+  const report = () => tell({ kind: 'readiness', answer: readiness() })
+  const failed = (error: unknown) => log.error({ event: 'health_listener_failed', error: describeError(error) })
+  const listening = Promise.withResolvers<number>()
+  const exited = Promise.withResolvers<void>()
+  thread.once('exit', () => exited.resolve())
+  thread.once('error', listening.reject)
+  thread.on('message', (message: HealthThreadMessage) => {
+    if (message.kind === 'listening') listening.resolve(message.port)
+    else metrics().then((answer) => tell({ kind: 'metrics', answer }), failed)
+  })
+  const listensOn = await listening.promise.catch((error: unknown) => {
+    throw new Fault(`cannot listen on ${host}:${port}: the address must be one of this machine, and the port free`, {
+      cause: error,
+      retryable: false,
+    })
+  })
+  thread.on('error', failed)
+  const reporting = setInterval(report, reportEveryMs)
+  reporting.unref()
+  return {
+    port: listensOn,
+    report,
+    async close() {
+      clearInterval(reporting)
+      tell({ kind: 'close' })
+      await exited.promise
+    },
+  }
+}

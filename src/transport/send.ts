@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import type { Context } from 'koa'
+import type { Log } from '../machine/log.ts'
+import type { StreamedAnswer } from '../paywall/answer.ts'
+import type { FreeAnswer } from './freeRoute.ts'
+import { sendFile, sendPublicBody } from './sendConditionally.ts'
+
+export function send(context: Context, { status, headers, body }: FreeAnswer): void {
+  context.status = status
+  context.set(headers)
+  if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) context.body = body
+  else if ('coded' in body) sendPublicBody(context, body)
+  else sendFile(context, body)
+}
+
+/**
+ * Calls back once all of a response has been handed to the operating system, and never when its connection ended before. Runs
+ * before the listeners of Node, which let go of the socket.
+ */
+export function onceSent(context: Context, done: () => void): void {
+  const { req, res } = context
+  res.prependOnceListener('finish', () => {
+    if (!req.socket.destroyed && res.errored === null) done()
+  })
+}
+
+export interface StreamingDeps {
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/**
+ * Sends an answer while it is made, as fast as the caller reads it. Resolves when the answer is finished, also without the
+ * caller, so that admission and shutdown count it until then. A broken answer ends its connection: no client can take it for a whole one.
+ */
+export async function sendStream(deps: StreamingDeps, context: Context, answer: StreamedAnswer): Promise<void> {
+  const response = context.res
+  context.respond = false
+  context.status = answer.status
+  context.set(answer.headers)
+  response.flushHeaders()
+  const caller = followCaller(deps.clock, response, answer.callerWaitMaxMs)
+  try {
+    for await (const chunk of answer.chunks) {
+      if (caller.hasLeft()) break
+      if (!response.write(chunk)) await caller.untilItReads('drain')
+    }
+    if (caller.hasLeft()) return
+    response.addTrailers(answer.trailers())
+    response.end()
+    await caller.untilItReads('finish')
+  } catch (error) {
+    deps.log.warn({ event: 'streamed_answer_cut', error: describeError(error) })
+    tearDown(response)
+  }
+}
+
+/** A chunked answer without its last chunk is visibly not whole. HTTP/1.0 has no chunks, so there only a reset shows it. */
+function tearDown(response: ServerResponse): void {
+  if (response.req.httpVersionMinor === 0) response.socket?.resetAndDestroy()
+  else response.destroy()
+}
+
+interface FollowedCaller {
+  /** True once the connection is closed, by the caller or because it did not read for too long. */
+  hasLeft(): boolean
+  /** Waits for the caller to read what was written, and closes the connection when its time is up. */
+  untilItReads(event: 'drain' | 'finish'): Promise<void>
+}
+
+function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number): FollowedCaller {
+  const left = new AbortController()
+  let waitedMs = 0
+  response.once('close', () => left.abort())
+  return {
+    hasLeft: () => left.signal.aborted || response.destroyed,
+    async untilItReads(event) {
+      const startedAtMs = clock.monotonicMs()
+      const ended = new AbortController()
+      const either = AbortSignal.any([left.signal, ended.signal])
+      const read = once(response, event, { signal: either }).then(
+        () => true,
+        // The caller left, or its time was up.
+        () => false,
+      )
+      const late = clock.sleep(Math.max(0, waitMaxMs - waitedMs), either).then(
+        () => false,
+        () => true,
+      )
+      const isReading = await Promise.race([read, late])
+      ended.abort()
+      waitedMs += clock.monotonicMs() - startedAtMs
+      if (!isReading && !left.signal.aborted) tearDown(response)
+    },
+  }
+}

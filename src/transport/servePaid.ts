@@ -1,0 +1,124 @@
+import type { Context } from 'koa'
+import type { Clock } from '@tollbook/core/clock'
+import { sha256 } from '@tollbook/core/digest'
+import type { Endpoint } from '../product/endpoint.ts'
+import type { PaidRequest } from '../paywall/paidRequest.ts'
+import type { RailRequest } from '../paywall/rail.ts'
+import type { Sales } from '../paywall/sales.ts'
+import type { Log } from '../machine/log.ts'
+import type { Slot } from './admission.ts'
+import { type AdmitDeps, limitAddressOf, purposeOf, reportAddressState, takePass, takeSlot } from './admitRequest.ts'
+import type { Pass } from './callerLimits.ts'
+import type { FreeAnswer } from './freeRoute.ts'
+import { prefersHtml } from './mediaRange.ts'
+import { hasNoInput, openProbe } from './probe.ts'
+import { readBody } from './readBody.ts'
+import { readParameters } from './readParameters.ts'
+import { headerOf } from './requestHead.ts'
+import type { Route } from './routes.ts'
+import { onceSent, send, sendStream } from './send.ts'
+import { overloaded } from './transportError.ts'
+import type { Uploads } from './uploads.ts'
+
+export interface PaidDeps extends AdmitDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly uploads: Uploads
+  readonly sales: Pick<Sales, 'rails' | 'sell'>
+  /** The page that sells a product to a person in front of a browser. */
+  readonly paymentPage?: (path: string) => Promise<FreeAnswer>
+}
+
+/** A product has its own path, and one more below the mount of each rail that has one. No HEAD: it would sell an answer without a body. */
+export function paidRoutes(deps: PaidDeps): readonly Route[] {
+  const mounts = [undefined, ...deps.sales.rails.flatMap(({ mount }) => (mount === undefined ? [] : [mount]))]
+  return deps.endpoints.flatMap((endpoint) =>
+    mounts.map((mount) => ({
+      path: `${mount ?? ''}${endpoint.path}`,
+      methods: [endpoint.method],
+      serve: async (context: Context) => {
+        const pass = takePass(deps, context)
+        if (pass === undefined) return
+        const page = mount === undefined ? pageFor(deps, endpoint, context) : undefined
+        if (page !== undefined) return send(context, await page)
+        await servePaid(deps, endpoint, { context, mount, pass })
+      },
+    })),
+  )
+}
+
+/** A person who opens the address of a product. A request with a header of any rail comes from a program. */
+function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, { req }: Context) {
+  if (paymentPage === undefined || method !== 'GET' || !prefersHtml(headerOf(req, 'accept'))) return undefined
+  const names = sales.rails.flatMap(({ requestHeaders }) => requestHeaders)
+  return names.some((name) => headerOf(req, name) !== undefined) ? undefined : paymentPage(path)
+}
+
+interface Arrival {
+  readonly context: Context
+  readonly mount: string | undefined
+  readonly pass: Pass
+}
+
+async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, pass }: Arrival): Promise<void> {
+  const startedAtMs = deps.clock.monotonicMs()
+  let slot: Slot | undefined
+  let arrived: Buffer | undefined
+  const request: PaidRequest = {
+    ...railRequest(context, mount),
+    bodyDigest: () => (arrived === undefined ? undefined : sha256(arrived)),
+    requestId: String(context.state['requestId']),
+    async readParameters() {
+      // The slot is taken when the body is here: a slow upload holds nothing that others need.
+      const isProbe = mount !== undefined && hasNoInput(context.req) && purposeOf(deps, context.req) !== 'proof'
+      const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
+      if (body !== undefined && 'status' in body) return body
+      arrived = body
+      slot = takeSlot(deps, context)
+      if (slot === undefined) return overloaded()
+      return isProbe ? openProbe(endpoint) : readParameters(endpoint, { queryText: context.querystring, body })
+    },
+    limitQuotes: pass.limitQuotes,
+    limitLookups: pass.limitLookups,
+    onProven(payer) {
+      pass.onProven(payer)
+      slot?.prove()
+      reportAddressState(deps, context.res, 'paid')
+    },
+  }
+  try {
+    const answer = await deps.sales.sell(endpoint, request)
+    context.set(pass.headers())
+    const dispatchOf = () => ('chunks' in answer ? answer.dispatch() : answer.dispatch)
+    onceSent(context, () => dispatchOf()?.markSent())
+    if ('chunks' in answer) await sendStream(deps, context, answer)
+    else send(context, answer)
+    const dispatch = dispatchOf()
+    if (dispatch === undefined) return
+    const { wallet, reference, position, isReplay } = dispatch
+    const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs)
+    const { requestId } = request
+    deps.log.info({
+      event: 'request_served',
+      requestId,
+      endpoint: endpoint.path,
+      wallet,
+      reference,
+      position,
+      isReplay,
+      durationMs,
+    })
+  } finally {
+    slot?.leave()
+  }
+}
+
+function readBodyOf(deps: PaidDeps, { method, bodyBytesMax }: Endpoint, { req, res }: Context) {
+  if (method === 'GET') return Promise.resolve(undefined)
+  const address = limitAddressOf(deps, req)
+  return readBody(deps, { request: req, response: res, address, bytesMax: bodyBytesMax })
+}
+
+function railRequest(context: Context, mount: string | undefined): RailRequest {
+  return { mount, header: (name) => headerOf(context.req, name) }
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '@tollbook/core/clock'
+import { describeError } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import type { CallerLimits } from './callerLimits.ts'
+import type { RateReport, RateTotal } from './rateLimit.ts'
+
+export interface ShareRatesDeps {
+  readonly clock: Clock
+  readonly log: Log
+  /** Tells the other instances, and returns what all have counted. */
+  readonly shareRates: (reports: readonly RateReport[]) => Promise<readonly RateTotal[]>
+}
+
+export type SharedLimits = Pick<CallerLimits, 'reports' | 'restore' | 'learn'>
+
+export interface RateSharing {
+  stop(): Promise<void>
+}
+
+// A client with several instances gets a second of requests more at each of them.
+const everyMs = 1_000
+
+/** Shares the counts of busy clients. While the database is slow or away, each instance goes on with its own counts. */
+export function startRateSharing(deps: ShareRatesDeps, limits: readonly SharedLimits[]): RateSharing {
+  const { clock } = deps
+  const stopping = new AbortController()
+  let isShared = true
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(everyMs, stopping.signal).catch(() => undefined)
+      if (!stopping.signal.aborted) isShared = await exchange(deps, limits, isShared)
+    }
+  })()
+  return {
+    stop() {
+      stopping.abort()
+      return running
+    },
+  }
+}
+
+async function exchange(
+  { log, shareRates }: ShareRatesDeps,
+  limits: readonly SharedLimits[],
+  wasShared: boolean,
+): Promise<boolean> {
+  const reports = limits.flatMap((each) => each.reports())
+  if (reports.length === 0) return wasShared
+  try {
+    const totals = await shareRates(reports)
+    for (const each of limits) each.learn(totals)
+    if (!wasShared) log.info({ event: 'limits_shared_again' })
+    return true
+  } catch (error) {
+    for (const each of limits) each.restore(reports)
+    if (wasShared) log.warn({ event: 'limits_not_shared', error: describeError(error) })
+    return false
+  }
+}

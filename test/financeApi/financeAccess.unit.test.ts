@@ -1,0 +1,79 @@
+import { CompactSign, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { expect, test } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
+import { createFinanceAccess } from '../../src/financeApi/financeAccess.ts'
+import { silentLog } from '../../src/machine/log.ts'
+
+const issuer = 'https://issuer.test'
+const audience = 'tollbook'
+const nowSeconds = 1_790_000_000
+const clock = { ...systemClock, nowMs: () => nowSeconds * 1000 }
+const { publicKey, privateKey } = await generateKeyPair('EdDSA')
+const jwks = { keys: [{ ...(await exportJWK(publicKey)), alg: 'EdDSA' }] }
+const access = createFinanceAccess({ issuer, audience, keys: { jwks } }, { clock, log: silentLog })
+
+interface Claims {
+  readonly exp?: number
+  readonly nbf?: number
+  readonly sub?: string
+  readonly roles?: readonly string[]
+}
+
+async function judge(claims: Claims, party: { readonly iss?: string; readonly aud?: string } = {}) {
+  const { iss = issuer, aud = audience } = party
+  const token = await new SignJWT({ iss, aud, ...claims }).setProtectedHeader({ alg: 'EdDSA' }).sign(privateKey)
+  return access.judge({
+    authorization: `Bearer ${token}`,
+    route: '/finance',
+    requestId: 'request_1',
+    allowed: ['finance'],
+  })
+}
+
+const whole = { sub: 'ann', roles: ['finance'], exp: nowSeconds + 60 }
+
+test('a token that names its end and its holder is accepted until its end', async () => {
+  expect(await judge(whole)).toEqual({ subject: 'ann', roles: ['finance'] })
+  expect(await judge({ ...whole, exp: nowSeconds - 29 })).toMatchObject({ subject: 'ann' })
+  expect(await judge({ ...whole, exp: nowSeconds - 31 })).toBe('invalid_token')
+})
+
+test.each([
+  ['without an end', { sub: 'ann', roles: ['finance'] }, {}],
+  ['without a holder', { roles: ['finance'], exp: nowSeconds + 60 }, {}],
+  ['of a time to come', { ...whole, nbf: nowSeconds + 120 }, {}],
+  ['of another issuer', whole, { iss: 'https://other.test' }],
+  ['for another audience', whole, { aud: 'other' }],
+])('a token %s is invalid', async (_, claims, party) => {
+  expect(await judge(claims, party)).toBe('invalid_token')
+})
+
+test('a token without a role of finance is forbidden', async () => {
+  expect(await judge({ ...whole, roles: ['sales'] })).toBe('forbidden')
+  expect(await judge({ sub: 'ann', exp: nowSeconds + 60 })).toBe('forbidden')
+  // The route decides which roles it takes.
+  expect(await judge({ ...whole, roles: ['support', 'auditor'] })).toBe('forbidden')
+})
+
+/** Signs a payload as it is written: a claims object cannot hold these. */
+async function judgeRaw(claims: string) {
+  const payload = `{"iss":"${issuer}","aud":"${audience}","roles":["finance"],${claims}}`
+  const token = await new CompactSign(new TextEncoder().encode(payload))
+    .setProtectedHeader({ alg: 'EdDSA' })
+    .sign(privateKey)
+  return access.judge({
+    authorization: `Bearer ${token}`,
+    route: '/finance',
+    requestId: 'request_1',
+    allowed: ['finance'],
+  })
+}
+
+test.each([
+  ['whose holder is a number', `"sub":7,"exp":${nowSeconds + 60}`],
+  ['whose holder is empty', `"sub":"","exp":${nowSeconds + 60}`],
+  ['that never ends', '"sub":"ann","exp":1e400'],
+])('a token %s is invalid', async (_, claims) => {
+  expect(await judgeRaw(`"sub":"ann","exp":${nowSeconds + 60}`)).toMatchObject({ subject: 'ann' })
+  expect(await judgeRaw(claims)).toBe('invalid_token')
+})

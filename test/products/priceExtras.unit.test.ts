@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest'
+import { crypto } from '../../src/products/crypto/crypto.ts'
+import { openEndpoint } from '../../src/product/productDefinition.ts'
+import { stock } from '../../src/products/stock/stock.ts'
+import { type Answering, json } from '../support/loopbackProvider.ts'
+import { buyOrder, down, honest, orderOf, startPriceServers } from '../support/priceStage.ts'
+import { readSample, sampleAnswer, withField } from '../support/upstreamSample.ts'
+
+const open = await startPriceServers()
+const failed = { kind: 'failed', code: 'UPSTREAM_FAILED' }
+
+/** The honest answers, except at one path. */
+const except = (
+  name: 'COINGECKO' | 'COINBASE' | 'KRAKEN' | 'YAHOO' | 'NASDAQ' | 'TWELVE_DATA',
+  part: string,
+  answering: Answering,
+): Answering => {
+  return (response, asked) => (asked.url.href.includes(part) ? answering : honest(name))(response, asked)
+}
+
+describe('a price in another currency', () => {
+  const order = { symbol: 'BTC', currency: 'EUR', details: 'true' }
+
+  test('is the agreed price times a rate on which two sources agree', async () => {
+    const perUsd = 1 / 1.1628
+    const euros = (usd: number): unknown => expect.closeTo(usd * perUsd, 4)
+    expect(await buyOrder(open().crypto, order)).toMatchObject({
+      data: {
+        symbol: 'BTC',
+        price: euros(77_671),
+        change24h: '-0.95%',
+        marketCap: expect.closeTo(1_555_886_872_303 * perUsd, -2),
+        details: { currency: 'EUR', high24h: euros(78_419), circulatingSupply: 20_030_493, rank: 1 },
+      },
+      meta: {
+        currency: 'EUR',
+        exchangeRate: {
+          perUsd,
+          source: 'kraken',
+          agreement: { kind: 'agreed', sources: [{ source: 'kraken' }, { source: 'coingecko' }] },
+        },
+      },
+    })
+    expect(await buyOrder(open().crypto, { ...order, currency: 'JPY' })).toMatchObject({
+      data: { price: expect.closeTo(77_671 * 155.02, 4) },
+    })
+  })
+
+  test.each<[string, Answering]>([
+    ['is silent', down],
+    ['is of another currency', sampleAnswer('kraken/ticker-rates', withField(['result', 'ZEURZUSD', 'a', 0], '1.31'))],
+    ['lacks a currency', sampleAnswer('kraken/ticker-rates', withField(['result', 'ZUSDZJPY'], undefined))],
+  ])('is not sold, and dollars are, while one source of rates %s', async (_what, answering) => {
+    const stage = open({ says: { KRAKEN: except('KRAKEN', 'EURUSD', answering) } })
+    expect(await buyOrder(stage.crypto, order)).toMatchObject(failed)
+    expect(await buyOrder(stage.crypto, { symbol: 'BTC', currency: 'USD' })).toMatchObject({ data: { price: 77_671 } })
+  })
+})
+
+describe('a token by its mint', () => {
+  const mint = '9xTokenMint1111111111111111111111111111111p'
+  const order = { mint, details: 'true' }
+
+  test('is sold when its markets agree, under its mint and never under a symbol', async () => {
+    expect(await buyOrder(open().crypto, order)).toMatchObject({
+      data: {
+        symbol: mint,
+        price: 0.000_081_58,
+        change24h: '+1.96%',
+        volume24h: expect.closeTo(22_896.23, 2),
+        marketCap: 81_580,
+        details: { id: mint, name: 'Service Token', tokenSymbol: 'SVC' },
+      },
+      meta: { mint, source: 'dexscreener', agreement: { kind: 'agreed' } },
+    })
+  })
+
+  const pools = readSample('dexscreener/tokens-v1').response.body
+  const changed = (field: string, value: unknown) =>
+    json(Array.isArray(pools) ? pools.map((pool: object) => withField([field], value)(pool)) : [])
+  test.each<[string, Parameters<typeof open>[0]]>([
+    ['the markets differ', { says: { DEXSCREENER: changed('priceUsd', '0.0816'), JUPITER: down } }],
+    ['one market answers alone', { says: { GECKOTERMINAL: down, JUPITER: down } }],
+  ])('is not sold if %s', async (_what, options) => {
+    expect(await buyOrder(open(options).crypto, order)).toMatchObject(failed)
+  })
+
+  test('with shallow pools, or without any, is NO_DATA with the reason', async () => {
+    const shallow = json(withField(['data', 'attributes', 'total_reserve_in_usd', mint], '9000')(gecko))
+    const says = { DEXSCREENER: changed('liquidity', { usd: 900 }), GECKOTERMINAL: shallow }
+    const unsold = { code: 'NO_DATA', message: expect.stringMatching(/10,000 US dollars/) }
+    expect(await buyOrder(open({ says }).crypto, order)).toMatchObject(unsold)
+    const none = { DEXSCREENER: json([]), GECKOTERMINAL: json({ data: { attributes: { token_prices: {} } } }) }
+    expect(await buyOrder(open({ says: { ...none, JUPITER: json({}) } }).crypto, order)).toMatchObject(unsold)
+  })
+  const gecko = readSample('geckoterminal/simple-token-price-full').response.body
+})
+
+describe('a history', () => {
+  test('of a coin has hours in dollars, ends near the agreed price, and names the sources that agree', async () => {
+    const outcome = await buyOrder(open().crypto, { symbol: 'BTC', history: '1d' })
+    expect(outcome).toMatchObject({
+      data: { price: 77_671, history: { intervalMinutes: 60, currency: 'USD' } },
+      meta: {
+        source: 'coingecko',
+        history: {
+          source: 'kraken',
+          cached: false,
+          agreement: { kind: 'agreed', tolerancePercent: 3, sources: [{ source: 'kraken' }, { source: 'coinbase' }] },
+        },
+      },
+    })
+    expect(Object(outcome).data.history.bars).toHaveLength(24)
+    expect(Object(outcome).data.history.bars.at(-1)).toMatchObject({ time: '2026-11-20T12:00:00.000Z', close: 77_671 })
+  })
+
+  const renamed = (body: unknown): unknown => JSON.parse(JSON.stringify(body).replace('XXBTZUSD', 'XETHZUSD'))
+  const atHour =
+    (hour: number, factor: number, columns: readonly number[] = [1, 2, 3, 4]) =>
+    (body: unknown): unknown =>
+      columns.reduce<unknown>(
+        (before, column) =>
+          withField(['result', 'XXBTZUSD', hour, column], String(Math.round(77_520 * factor + column)))(before),
+        body,
+      )
+  const lastBar = (at: number, value: unknown) =>
+    sampleAnswer('kraken/ohlc-xbtusd', withField(['result', 'XXBTZUSD', 23, at], value))
+  test.each<[string, Answering]>([
+    ['is silent', down],
+    ['ends far from the price', lastBar(4, '70000.0')],
+    ['has a bar whose low is above its close', lastBar(3, '77900.0')],
+    ['is of another coin', sampleAnswer('kraken/ohlc-xbtusd', (body) => renamed(body))],
+    ['has two bars of one hour', lastBar(0, Date.parse('2026-11-20T11:00:00Z') / 1_000)],
+    ['has an hour of other prices', sampleAnswer('kraken/ohlc-xbtusd', atHour(12, 1.15))],
+    ['has one high that no other has', sampleAnswer('kraken/ohlc-xbtusd', atHour(12, 1.15, [2]))],
+  ])('of a coin comes from Coinbase, and CoinGecko agrees, if that of Kraken %s', async (_what, answering) => {
+    const stage = open({ says: { KRAKEN: except('KRAKEN', 'OHLC', answering) } })
+    expect(await buyOrder(stage.crypto, { symbol: 'BTC', history: '1d' })).toMatchObject({
+      data: { history: { intervalMinutes: 60, bars: { length: 24 } } },
+      meta: {
+        history: {
+          source: 'coinbase',
+          agreement: { kind: 'agreed', sources: [{ source: 'coinbase' }, { source: 'coingecko' }] },
+          credits: [{ text: 'Data provided by CoinGecko' }],
+        },
+      },
+    })
+  })
+
+  test('that several sources have is not sold by one of them alone, and one that a single source has says so', async () => {
+    const COINGECKO = except('COINGECKO', 'ohlc', down)
+    const says = { COINGECKO, COINBASE: except('COINBASE', 'candles', down) }
+    expect(await buyOrder(open({ says }).crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
+    const NASDAQ = except('NASDAQ', 'historical', down)
+    expect(await buyOrder(open({ says: { NASDAQ } }).stock, { symbol: 'AAPL', history: '5d' })).toMatchObject(failed)
+    const tencent: Answering = (response, { url }) =>
+      sampleAnswer(url.searchParams.get('range') === '1d' ? 'yahoo/chart-aapl-1d' : 'yahoo/chart-aapl-5d', (body) =>
+        JSON.parse(JSON.stringify(body).replaceAll('AAPL', '0700.HK')),
+      )(response, { method: 'GET', url, headers: {} })
+    expect(
+      await buyOrder(open({ says: { YAHOO: tencent } }).stock, { symbol: '0700.HK', history: '5d' }),
+    ).toMatchObject({
+      meta: { history: { source: 'yahoo', agreement: { kind: 'single', sources: [{ source: 'yahoo' }] } } },
+    })
+  })
+
+  test('of a coin that Kraken does not trade is quoted while Kraken answers its probes', async () => {
+    const { deps } = open()
+    const probed = openEndpoint(crypto, { ...deps, isProbed: true })
+    for (const liveness of probed.probes) await liveness.probe()
+    expect(orderOf(probed, { symbol: 'BNB', history: '1d' }).whyUnavailable()).toBeUndefined()
+  })
+
+  test('that no provider has keeps the whole order from being sold', async () => {
+    const COINBASE = except('COINBASE', 'candles', down)
+    const says = { KRAKEN: except('KRAKEN', 'OHLC', down), COINBASE, COINGECKO: except('COINGECKO', 'ohlc', down) }
+    expect(await buyOrder(open({ says }).crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
+  })
+
+  test('of a share has its days, adjusted for splits, in the currency of the price', async () => {
+    const outcome = await buyOrder(open().stock, { symbol: 'AAPL', history: '5d' })
+    expect(outcome).toMatchObject({
+      data: { price: 267.44, history: { intervalMinutes: 1_440, currency: 'USD', bars: { length: 5 } } },
+      meta: {
+        history: {
+          source: 'yahoo',
+          adjusted: 'splits',
+          splits: [],
+          agreement: { kind: 'agreed', sources: [{ source: 'yahoo' }, { source: 'nasdaq' }] },
+        },
+      },
+    })
+    expect(Object(outcome).data.history.bars.at(-1)).toMatchObject({ open: 266.84, close: 267.44, volume: 44_010_000 })
+  })
+
+  test('of a share comes from Twelve Data with a key, and from Yahoo if Twelve Data contradicts the price', async () => {
+    const order = { symbol: 'AAPL', history: '5d' }
+    expect(await buyOrder(open({ twelveDataKey: 'k' }).stock, order)).toMatchObject({
+      data: { history: { bars: { 4: { time: '2026-11-19T05:00:00.000Z', close: 267.44, volume: 44_010_000 } } } },
+      meta: { history: { source: 'twelvedata', adjusted: 'splits' } },
+    })
+    const far = sampleAnswer('twelvedata/time-series-aapl-5d', withField(['values', 4, 'close'], '220.00000'))
+    const TWELVE_DATA = except('TWELVE_DATA', 'time_series', far)
+    expect(await buyOrder(open({ twelveDataKey: 'k', says: { TWELVE_DATA } }).stock, order)).toMatchObject({
+      meta: { history: { source: 'yahoo' } },
+    })
+  })
+
+  const path = ['chart', 'result', 0]
+  const prices = (at: number, factor: number) => (body: unknown) =>
+    ['open', 'high', 'low', 'close'].reduce(
+      (before, name) =>
+        withField([...path, 'indicators', 'quote', 0, name, at], (at === 0 ? 263.02 : 267.44) * factor)(before),
+      body,
+    )
+  const splits = { splits: { x: { date: 1_794_839_400, numerator: 4, denominator: 1, splitRatio: '4:1' } } }
+  test.each<[string, (body: unknown) => unknown]>([
+    ['is not adjusted for a split', (body) => withField([...path, 'events'], splits)(prices(0, 4)(body))],
+    ['has one price in another unit', prices(0, 100)],
+    ['has a day of other prices', prices(2, 1.15)],
+    ['ends far from the price', prices(4, 1.15)],
+    ['is in another currency', withField([...path, 'meta', 'currency'], 'EUR')],
+    ['is of another share', withField([...path, 'meta', 'symbol'], 'MSFT')],
+  ])('of a share is not sold if it %s', async (_what, change) => {
+    const YAHOO = except('YAHOO', 'range=5d', sampleAnswer('yahoo/chart-aapl-5d', change))
+    expect(await buyOrder(open({ says: { YAHOO } }).stock, { symbol: 'AAPL', history: '5d' })).toMatchObject(failed)
+  })
+})
+
+test.each<[string, Readonly<Record<string, string>>, string, RegExp]>([
+  [crypto.path, { symbol: 'BTC', currency: 'eur' }, 'currency', /USD, EUR, GBP, JPY, CAD, CHF, AUD/],
+  [crypto.path, { mint: 'BTC' }, 'mint', /base58/],
+  [crypto.path, { mint: 'So11111111111111111111111111111111111111112', symbol: 'SOL' }, 'mint', /combined/],
+  [crypto.path, { symbol: 'BTC', history: '1y' }, 'history', /1d, 7d, 30d/],
+  [crypto.path, { symbol: 'BTC', history: '1d', currency: 'EUR' }, 'history', /USD/],
+  [crypto.path, { symbol: 'BTC', history: '1d', more: 'ETH' }, 'history', /more/],
+  [stock.path, { symbol: 'AAPL', history: '10y' }, 'history', /5d, 1mo, 6mo, 1y/],
+])('%s with %j is refused for %s before a payment', (path, order, field, message) => {
+  const stage = open()
+  const read = (path === stock.path ? stage.stock : stage.crypto).read(order)
+  expect(read).toMatchObject({ ok: false, issues: [{ path: [field], message: expect.stringMatching(message) }] })
+})

@@ -1,0 +1,399 @@
+import { describe, expect, test } from 'vitest'
+import { createNasdaq } from '../../src/products/stock/providers/nasdaq.ts'
+import type { StockQuery } from '../../src/products/stock/providers/stockPrice.ts'
+import { createStooq } from '../../src/products/stock/providers/stooq.ts'
+import { tickerOf } from '../../src/products/stock/providers/ticker.ts'
+import { createTwelveData } from '../../src/products/stock/providers/twelveData.ts'
+import { createYahoo } from '../../src/products/stock/providers/yahoo.ts'
+import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
+import {
+  errorBodies,
+  kindOf,
+  okOf,
+  readSample,
+  sampleAnswer,
+  sampleTimeMs,
+  withField,
+} from '../support/upstreamSample.ts'
+
+const server = await startLoopbackProvider()
+const query = (symbol: string): StockQuery => ({ symbol, ticker: tickerOf(symbol) })
+const setting = { url: server.url }
+const depsAt = (timeMs = sampleTimeMs) =>
+  openProviderFixture({ YAHOO: setting, STOOQ: setting, NASDAQ: setting, TWELVE_DATA: setting }, timeMs).deps
+const lastUrl = () => server.asked.at(-1)?.url
+const isoOf = (observation: { asOfMs: number }) => new Date(observation.asOfMs).toISOString()
+
+const unusable = errorBodies.filter(([what]) => what !== 'another shape')
+
+describe('Yahoo', () => {
+  const yahoo = (timeMs?: number) => createYahoo(depsAt(timeMs))
+  const sample = 'yahoo/chart-aapl-1d'
+  const meta = (field: string, value: unknown) =>
+    sampleAnswer(sample, withField(['chart', 'result', 0, 'meta', field], value))
+
+  test('is read as the sample expects, and asked for one day with a browser’s User-Agent', async () => {
+    server.answer(sampleAnswer(sample))
+    const observation = await yahoo().ask(query('AAPL'))
+    expect(observation.data).toEqual(okOf(sample))
+    expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
+    expect(observation.detail).toEqual({
+      currency: 'USD',
+      previousClose: 266.19,
+      changeValue: 1.25,
+      changePercentValue: 0.469589,
+      name: 'Apple Inc.',
+      exchange: 'NasdaqGS',
+      marketState: 'PRE',
+    })
+    expect(lastUrl()?.search).toBe('?interval=1d&range=1d')
+    expect(server.asked.at(-1)?.headers['user-agent']).toBe(readSample(sample).request.headers?.['user-agent'])
+  })
+
+  test.each([
+    [1795165100, 'CLOSED'],
+    [1795165200, 'PRE'],
+    [1795185000, 'REGULAR'],
+    [1795208300, 'REGULAR'],
+    [1795208400, 'POST'],
+    [1795222801, 'CLOSED'],
+  ])('at %d the market is %s', async (seconds, state) => {
+    server.answer(meta('regularMarketTime', seconds))
+    expect((await yahoo(seconds * 1_000 + 1).ask(query('AAPL'))).detail).toMatchObject({ marketState: state })
+  })
+
+  test('of the day before is not sold when the market has been open for half an hour', async () => {
+    const openedAtSeconds = 1_795_185_000
+    server.answer(sampleAnswer(sample))
+    // Delayed figures are of the day before for a quarter of an hour.
+    expect((await yahoo((openedAtSeconds + 900) * 1_000).ask(query('AAPL'))).data.price).toBe(267.44)
+    expect(await kindOf(yahoo((openedAtSeconds + 3_600) * 1_000).ask(query('AAPL')))).toBe('incomplete')
+    server.answer(meta('regularMarketTime', openedAtSeconds - 3 * 86_400))
+    expect(await kindOf(yahoo((openedAtSeconds + 3_600) * 1_000).ask(query('AAPL')))).toBe('incomplete')
+  })
+
+  test('in pence is returned in pounds', async () => {
+    const pence = withField(['chart', 'result', 0, 'meta', 'currency'], 'GBp')
+    const symbol = withField(['chart', 'result', 0, 'meta', 'symbol'], 'VOD.L')
+    server.answer(sampleAnswer(sample, (body) => pence(symbol(body))))
+    const { data, detail } = await yahoo().ask(query('VOD.L'))
+    expect(data).toMatchObject({ price: 2.6744, change: '+0.01', changePercent: '+0.5%', volume: 45018260 })
+    expect(detail).toMatchObject({ currency: 'GBP', quotedIn: 'GBp', previousClose: 2.6619 })
+  })
+
+  test.each([
+    ['ILA', 'ILS'],
+    ['ZAc', 'ZAR'],
+  ])('in %s is returned in %s', async (quoted, currency) => {
+    server.answer(meta('currency', quoted))
+    expect(await yahoo().ask(query('AAPL'))).toMatchObject({ data: { price: 2.6744 }, detail: { currency } })
+  })
+
+  test('a share without a trade today is sold with a volume of zero, and a fund has none', async () => {
+    const fields = (changes: Readonly<Record<string, unknown>>) =>
+      sampleAnswer(sample, (body) =>
+        Object.entries(changes).reduce(
+          (changed, [field, value]) => withField(['chart', 'result', 0, 'meta', field], value)(changed),
+          body,
+        ),
+      )
+    server.answer(fields({ regularMarketVolume: 0, regularMarketPrice: 266.19 }))
+    expect((await yahoo().ask(query('AAPL'))).data).toMatchObject({ volume: 0, change: '+0.00' })
+    server.answer(fields({ regularMarketVolume: undefined, instrumentType: 'MUTUALFUND' }))
+    expect((await yahoo().ask(query('AAPL'))).data).toMatchObject({ price: 267.44, volume: 0 })
+    // A price does not move without a trade.
+    server.answer(fields({ regularMarketVolume: 0 }))
+    expect(await kindOf(yahoo().ask(query('AAPL')))).toBe('incomplete')
+  })
+
+  test('never takes the close before another range for yesterday’s', async () => {
+    server.answer(meta('range', '5d'))
+    expect(await kindOf(yahoo().ask(query('AAPL')))).toBe('incomplete')
+    const previous = withField(['chart', 'result', 0, 'meta', 'previousClose'], 270)
+    const range = withField(['chart', 'result', 0, 'meta', 'range'], '5d')
+    server.answer(sampleAnswer(sample, (body) => previous(range(body))))
+    expect((await yahoo().ask(query('AAPL'))).data).toMatchObject({ change: '-2.56', changePercent: '-0.9%' })
+  })
+
+  test.each([
+    [266.19, '+0.00', '+0.0%'],
+    [266.1899999, '+0.00', '+0.0%'],
+    [266.18, '-0.01', '+0.0%'],
+    [133.09, '-133.10', '-50.0%'],
+  ])('a price of %d after 266.19 is %s, %s', async (price, change, changePercent) => {
+    server.answer(meta('regularMarketPrice', price))
+    const { data } = await yahoo().ask(query('AAPL'))
+    expect([data.change, data.changePercent]).toEqual([change, changePercent])
+  })
+
+  test.each<[string, Answering, string]>([
+    ['an unknown symbol', sampleAnswer('yahoo/chart-not-found-404'), 'not_found'],
+    ['an object without a chart', json({ success: false, message: 'try later' }), 'bad_payload'],
+    ['a chart without a result', json({ chart: { result: null, error: null } }), 'bad_payload'],
+    ['an empty result', json({ chart: { result: [], error: null } }), 'not_found'],
+    ['a dropped symbol', meta('instrumentType', 'NONE'), 'not_found'],
+    ['a coin', meta('instrumentType', 'CRYPTOCURRENCY'), 'not_found'],
+    ['another symbol', meta('symbol', 'MSFT'), 'bad_payload'],
+    [
+      'an invalid crumb',
+      json({ finance: { error: { code: 'Unauthorized', description: 'Invalid Crumb' } } }, { status: 401 }),
+      'auth',
+    ],
+    [
+      'an invalid crumb under 200',
+      json({ finance: { result: null, error: { code: 'Unauthorized', description: 'Invalid Crumb' } } }),
+      'auth',
+    ],
+    ['the limit', text('Too Many Requests\r\n', { status: 429 }), 'rate_limited'],
+    ['the limit under 200', text('Too Many Requests\r\n'), 'rate_limited'],
+    [
+      'a delisted symbol',
+      json(
+        { chart: { result: null, error: { code: 'Bad Request', description: "Data doesn't exist for startDate" } } },
+        { status: 400 },
+      ),
+      'not_found',
+    ],
+    [
+      'an error of theirs',
+      json({ chart: { result: null, error: { code: 'Internal', description: 'x' } } }),
+      'bad_payload',
+    ],
+    ...unusable,
+  ])('%s is a failure of its own kind', async (_what, answering, kind) => {
+    server.answer(answering)
+    expect(await kindOf(yahoo().ask(query('AAPL')))).toBe(kind)
+  })
+
+  test.each<[string, unknown]>([
+    ['regularMarketPrice', null],
+    ['regularMarketPrice', 0],
+    ['regularMarketPrice', -1],
+    ['regularMarketVolume', null],
+    ['regularMarketVolume', 0],
+    ['regularMarketTime', null],
+    ['chartPreviousClose', 0],
+    ['chartPreviousClose', undefined],
+    ['currency', null],
+  ])('%s: %j is not a price', async (field, value) => {
+    server.answer(meta(field, value))
+    expect(await kindOf(yahoo().ask(query('AAPL')))).toBe('incomplete')
+  })
+})
+
+describe('Stooq', () => {
+  const stooq = () => createStooq(depsAt())
+  const sample = 'stooq/light-aapl-with-prev'
+  const row = (values: string) => text(`Symbol,Date,Time,Open,High,Low,Close,Volume,Prev\r\n${values}\r\n`)
+
+  test('is read as the sample expects, in the time of Warsaw', async () => {
+    server.answer(sampleAnswer(sample))
+    const observation = await stooq().ask(query('AAPL'))
+    expect(observation.data).toEqual(okOf(sample))
+    expect(isoOf(observation)).toBe('2026-11-19T21:00:18.000Z')
+    expect(observation.detail).toMatchObject({ currency: 'USD' })
+    expect(lastUrl()?.pathname).toBe('/q/l/')
+    const wanted = new URL(readSample(sample).request.url).searchParams
+    expect(Object.fromEntries(lastUrl()?.searchParams ?? [])).toEqual(Object.fromEntries(wanted))
+  })
+
+  test.each<[string, Answering, string]>([
+    ['an unknown symbol', row('AAPL.US,N/D,N/D,N/D,N/D,N/D,N/D,N/D,N/D'), 'not_found'],
+    ['no previous close', row('AAPL.US,2026-11-19,22:00:18,266.5,270.71,265.32,267.44,45018260,N/D'), 'incomplete'],
+    ['no volume', row('AAPL.US,2026-11-19,22:00:18,266.5,270.71,265.32,267.44,N/D,266.19'), 'incomplete'],
+    ['no time', row('AAPL.US,2026-11-19,N/D,266.5,270.71,265.32,267.44,45018260,266.19'), 'incomplete'],
+    ['another symbol', row('MSFT.US,2026-11-19,22:00:18,266.5,270.71,265.32,267.44,45018260,266.19'), 'bad_payload'],
+    [
+      'two rows',
+      row('AAPL.US,2026-11-19,22:00:18,1,1,1,1,1,1\r\nAAPL.US,2026-11-19,22:00:18,1,1,1,2,1,1'),
+      'bad_payload',
+    ],
+    ['no row', text('Symbol,Date,Time,Open,High,Low,Close,Volume,Prev\r\n'), 'bad_payload'],
+    ['other columns', text('Symbol,Date,Time,Close\r\nAAPL.US,2026-11-19,22:00:18,267.44\r\n'), 'bad_payload'],
+    ['the limit of the day', text('Exceeded the daily hits limit'), 'rate_limited'],
+    ['a demand for a key', text('Get your apikey:\n1. Open https://stooq.com/q/d/?s=aapl.us&get_apikey'), 'auth'],
+    ...unusable,
+  ])('%s is a failure of its own kind', async (_what, answering, kind) => {
+    server.answer(answering)
+    expect(await kindOf(stooq().ask(query('AAPL')))).toBe(kind)
+  })
+
+  test('after the limit of the day is left alone for long', async () => {
+    server.answer(text('Exceeded the daily hits limit'))
+    const provider = stooq()
+    await kindOf(provider.ask(query('AAPL')))
+    expect(await kindOf(provider.ask(query('AAPL')))).toBe('resting')
+    expect(provider.whyUnavailable()).toBeDefined()
+  })
+})
+
+describe('Nasdaq', () => {
+  const nasdaq = () => createNasdaq(depsAt())
+  const sample = 'nasdaq/info-aapl-closed'
+  const primary = (field: string, value: unknown) =>
+    sampleAnswer(sample, withField(['data', 'primaryData', field], value))
+  const unknown = json({
+    data: null,
+    message: null,
+    status: { rCode: 400, bCodeMessage: [{ code: 1001, errorMessage: 'Symbol not exists.' }], developerMessage: null },
+  })
+
+  test('is read as the sample expects; a day without a time is its close in New York', async () => {
+    server.answer(sampleAnswer(sample))
+    const observation = await nasdaq().ask(query('AAPL'))
+    expect(observation.data).toEqual(okOf(sample))
+    expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
+    expect(observation.detail).toMatchObject({ currency: 'USD', marketState: 'CLOSED', exchange: 'NASDAQ-GS' })
+    expect(server.asked.at(-1)?.headers).toMatchObject(readSample(sample).request.headers ?? {})
+  })
+
+  const premarket =
+    (secondary: object, primaryVolume = '1,234') =>
+    (body: unknown) =>
+      [
+        withField(['data', 'marketStatus'], 'Pre-Market'),
+        withField(['data', 'primaryData', 'lastSalePrice'], '$270.00'),
+        withField(['data', 'primaryData', 'volume'], primaryVolume),
+        withField(['data', 'primaryData', 'lastTradeTimestamp'], 'Nov 20, 2026 7:45 AM ET'),
+        withField(['data', 'secondaryData'], {
+          lastSalePrice: '$267.44',
+          netChange: '+1.25',
+          lastTradeTimestamp: 'Closed at Nov 19, 2026 4:00 PM ET',
+          isRealTime: false,
+          volume: '45,018,260',
+          ...secondary,
+        }),
+      ].reduce((changed, change) => change(changed), body)
+
+  test('before the opening is the regular close, not the trade of the early hours', async () => {
+    server.answer(sampleAnswer(sample, premarket({})))
+    const observation = await nasdaq().ask(query('AAPL'))
+    expect(observation.data).toEqual(okOf(sample))
+    expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
+    expect(observation.detail).toMatchObject({ marketState: 'PRE' })
+  })
+
+  test('before the opening never sells the volume of the early hours as the day’s', async () => {
+    server.answer(sampleAnswer(sample, premarket({ volume: '' })))
+    expect(await kindOf(nasdaq().ask(query('AAPL')))).toBe('incomplete')
+  })
+
+  test('in trading hours is of the minute that it says', async () => {
+    const changes = [
+      withField(['data', 'primaryData', 'lastTradeTimestamp'], 'Nov 19, 2026 12:05 PM ET'),
+      withField(['data', 'primaryData', 'isRealTime'], true),
+      withField(['data', 'marketStatus'], 'Open'),
+    ]
+    server.answer(sampleAnswer(sample, (body) => changes.reduce((changed, change) => change(changed), body)))
+    const observation = await nasdaq().ask(query('AAPL'))
+    expect(isoOf(observation)).toBe('2026-11-19T17:05:00.000Z')
+    expect(observation.detail).toMatchObject({ marketState: 'REGULAR', delayedByMinutes: 0 })
+  })
+
+  test('of today without a time is of now and not of tonight', async () => {
+    server.answer(primary('lastTradeTimestamp', 'Nov 20, 2026'))
+    const { asOfMs } = await nasdaq().ask(query('AAPL'))
+    expect(Math.abs(asOfMs - sampleTimeMs)).toBeLessThan(60_000)
+  })
+
+  test('unchanged is a change of nothing', async () => {
+    const percentage = withField(['data', 'primaryData', 'percentageChange'], 'UNCH')
+    const amount = withField(['data', 'primaryData', 'netChange'], 'UNCH')
+    server.answer(sampleAnswer(sample, (body) => amount(percentage(body))))
+    expect((await nasdaq().ask(query('AAPL'))).data).toMatchObject({ change: '+0.00', changePercent: '+0.0%' })
+  })
+
+  test('of a fund is found in the other drawer', async () => {
+    server.answer((response, asked) =>
+      (asked.url.searchParams.get('assetclass') === 'etf'
+        ? sampleAnswer(sample, withField(['data', 'symbol'], 'SPY'))
+        : unknown)(response, asked),
+    )
+    expect((await nasdaq().ask(query('SPY'))).data).toMatchObject({ symbol: 'SPY', price: 267.44 })
+  })
+
+  test.each<[string, Answering, string]>([
+    ['an unknown symbol', unknown, 'not_found'],
+    [
+      'no data and another reason',
+      json({ data: null, status: { rCode: 400, bCodeMessage: [{ code: 1015 }] } }),
+      'bad_payload',
+    ],
+    ['another symbol', sampleAnswer(sample, withField(['data', 'symbol'], 'MSFT')), 'bad_payload'],
+    ['N/A for a price', primary('lastSalePrice', 'N/A'), 'incomplete'],
+    ['$0.00', primary('lastSalePrice', '$0.00'), 'incomplete'],
+    ['N/A for a change', primary('netChange', 'N/A'), 'incomplete'],
+    ['no change', primary('netChange', ''), 'incomplete'],
+    ['N/A for a volume', primary('volume', 'N/A'), 'incomplete'],
+    ['no time', primary('lastTradeTimestamp', ''), 'incomplete'],
+    ['no trade', sampleAnswer(sample, withField(['data', 'primaryData'], null)), 'incomplete'],
+    ['a refusal as a page', text('<HTML>Access Denied</HTML>', { status: 403 }), 'blocked'],
+    ...errorBodies,
+  ])('%s is a failure of its own kind', async (_what, answering, kind) => {
+    server.answer(answering)
+    expect(await kindOf(nasdaq().ask(query('AAPL')))).toBe(kind)
+  })
+})
+
+describe('Twelve Data', () => {
+  const twelveData = () => createTwelveData(depsAt(), 'KEY')
+  const sample = 'twelvedata/quote-aapl'
+  const field = (name: string, value: unknown) => sampleAnswer(sample, withField([name], value))
+  const error = (code: number, message: string, status = 200) => json({ code, message, status: 'error' }, { status })
+
+  test('is read as the sample expects, at the time of the last quote and not of the opening', async () => {
+    server.answer(sampleAnswer(sample))
+    const observation = await twelveData().ask(query('AAPL'))
+    expect(observation.data).toEqual(okOf(sample))
+    expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
+    expect(observation.detail).toMatchObject({ currency: 'USD', exchange: 'NASDAQ', marketState: 'CLOSED' })
+    expect(lastUrl()?.search).toBe('?symbol=AAPL&apikey=KEY')
+  })
+
+  test('that answers from another exchange is not believed', async () => {
+    server.answer(sampleAnswer(sample, withField(['symbol'], '0700')))
+    expect(await kindOf(twelveData().ask(query('0700.HK')))).toBe('not_covered')
+  })
+
+  test.each<[string, Answering, string]>([
+    ['an unknown symbol', sampleAnswer('twelvedata/unknown-symbol'), 'not_found'],
+    [
+      'an unknown symbol under 400',
+      error(400, '**symbol** not found: ZZZQQ. Please specify it correctly.', 400),
+      'not_found',
+    ],
+    [
+      'what another plan has',
+      error(404, 'This symbol is available starting with the Grow or Venture plan (Grow plan)'),
+      'incomplete',
+    ],
+    ['the limit under 200', error(429, 'You have run out of API credits for the current minute.'), 'rate_limited'],
+    ['the limit', error(429, 'You have run out of API credits.', 429), 'rate_limited'],
+    ['an invalid key', error(401, '**apikey** parameter is incorrect or not specified.'), 'auth'],
+    ['an invalid key under 401', error(401, '**apikey** parameter is incorrect.', 401), 'auth'],
+    ['a forbidden one', error(403, 'Forbidden'), 'auth'],
+    ['an error of theirs', error(500, 'Internal'), 'upstream'],
+    ['another error', error(414, 'too long'), 'bad_payload'],
+    ['another symbol', field('symbol', 'MSFT'), 'bad_payload'],
+    ['no close', field('close', null), 'incomplete'],
+    ['a close of zero', field('close', '0.00000'), 'incomplete'],
+    ['no previous close', field('previous_close', undefined), 'incomplete'],
+    ['no volume', field('volume', ''), 'incomplete'],
+    ...unusable,
+  ])('%s is a failure of its own kind', async (_what, answering, kind) => {
+    server.answer(answering)
+    expect(await kindOf(twelveData().ask(query('AAPL')))).toBe(kind)
+  })
+
+  test('whose key is refused does not get it into an error or a log', async () => {
+    const fixture = openProviderFixture({ TWELVE_DATA: setting }, sampleTimeMs)
+    const { ask } = createTwelveData(fixture.deps, 'a-very-secret-key')
+    for (const answering of [text('a-very-secret-key'), text('', { status: 500 }), error(401, 'a-very-secret-key')]) {
+      server.answer(answering)
+      await expect(ask(query('AAPL'))).rejects.not.toHaveProperty('stack', expect.stringContaining('a-very-secret-key'))
+    }
+    expect(fixture.lines).toHaveLength(3)
+    expect(fixture.lines.join()).not.toContain('a-very-secret-key')
+  })
+})

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { createNasdaq } from '../../src/products/stock/providers/nasdaq.ts'
+import type { StockQuery } from '../../src/products/stock/providers/stockPrice.ts'
+import { createStooq } from '../../src/products/stock/providers/stooq.ts'
+import { tickerOf } from '../../src/products/stock/providers/ticker.ts'
+import { createTwelveData } from '../../src/products/stock/providers/twelveData.ts'
+import { createYahoo } from '../../src/products/stock/providers/yahoo.ts'
+import { epochMsOf } from '../../src/sourcing/zonedTime.ts'
+import { startLoopbackProvider, text } from '../support/loopbackProvider.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
+import { kindOf } from '../support/upstreamSample.ts'
+
+const server = await startLoopbackProvider()
+const query = (symbol: string): StockQuery => ({ symbol, ticker: tickerOf(symbol) })
+const setting = { url: server.url }
+const depsAt = () => openProviderFixture({ YAHOO: setting, STOOQ: setting, NASDAQ: setting, TWELVE_DATA: setting }).deps
+const lastUrl = () => server.asked.at(-1)?.url
+
+describe('a ticker', () => {
+  test.each([
+    ['AAPL', 'AAPL', true],
+    ['BRK.B', 'BRK.B', true],
+    ['brk-b', 'BRK.B', true],
+    ['0700.HK', '0700.HK', false],
+    ['VOD.L', 'VOD.L', false],
+    ['VOD-L', 'VOD.L', true],
+    ['7203.T', '7203.T', false],
+    ['SAP.DE', 'SAP.DE', false],
+    ['BAC-PL', 'BAC-PL', false],
+    ['toString', 'TOSTRING', false],
+    ['GOOGL', 'GOOGL', true],
+    ['7203', '7203', false],
+  ])('%s is %s', async (asked, canonical, isOfUnitedStates) => {
+    expect(tickerOf(asked).canonical).toBe(canonical)
+    const begun = server.asked.length
+    server.answer(text('', { status: 401 }))
+    const kind = isOfUnitedStates ? 'auth' : 'not_covered'
+    expect(await kindOf(createStooq(depsAt()).ask(query(asked)))).toBe(kind)
+    expect(await kindOf(createNasdaq(depsAt()).ask(query(asked)))).toBe(kind)
+    expect(server.asked.length - begun).toBe(isOfUnitedStates ? 2 : 0)
+  })
+
+  test.each([
+    ['BRK.B', '/v8/finance/chart/BRK-B', '?s=brk-b.us', '/api/quote/BRK.B/info', 'BRK.B'],
+    ['AAPL', '/v8/finance/chart/AAPL', '?s=aapl.us', '/api/quote/AAPL/info', 'AAPL'],
+  ])('%s is spelled as each provider wants it', async (asked, yahoo, stooq, nasdaq, twelveData) => {
+    server.answer(text('', { status: 401 }))
+    await kindOf(createYahoo(depsAt()).ask(query(asked)))
+    expect(lastUrl()?.pathname).toBe(yahoo)
+    await kindOf(createStooq(depsAt()).ask(query(asked)))
+    expect(lastUrl()?.search).toContain(stooq)
+    await kindOf(createNasdaq(depsAt()).ask(query(asked)))
+    expect(lastUrl()?.pathname).toBe(nasdaq)
+    await kindOf(createTwelveData(depsAt(), 'k').ask(query(asked)))
+    expect(lastUrl()?.searchParams.get('symbol')).toBe(twelveData)
+  })
+
+  test('of another exchange goes to those who have it', async () => {
+    server.answer(text('', { status: 401 }))
+    await kindOf(createYahoo(depsAt()).ask(query('0700.HK')))
+    expect(lastUrl()?.pathname).toBe('/v8/finance/chart/0700.HK')
+    await kindOf(createTwelveData(depsAt(), 'k').ask(query('0700.HK')))
+    expect(lastUrl()?.searchParams.get('symbol')).toBe('0700')
+    expect(lastUrl()?.searchParams.get('mic_code')).toBe('XHKG')
+    expect(await kindOf(createTwelveData(depsAt(), 'k').ask(query('ABC.XX')))).toBe('not_covered')
+  })
+})
+
+describe('the time on a wall', () => {
+  test.each([
+    ['America/New_York', 2026, 7, 1, '2026-07-01T16:00:00.000Z'],
+    ['America/New_York', 2026, 12, 1, '2026-12-01T17:00:00.000Z'],
+    // The days on which clocks change there.
+    ['America/New_York', 2026, 3, 8, '2026-03-08T16:00:00.000Z'],
+    ['America/New_York', 2026, 11, 1, '2026-11-01T17:00:00.000Z'],
+    ['Europe/Warsaw', 2026, 3, 29, '2026-03-29T10:00:00.000Z'],
+    ['Europe/London', 2026, 1, 1, '2026-01-01T12:00:00.000Z'],
+    ['Asia/Kolkata', 2026, 1, 1, '2026-01-01T06:30:00.000Z'],
+  ])('of noon in %s on %i-%i-%i is %s', (timeZone, year, month, day, iso) => {
+    expect(new Date(epochMsOf({ year, month, day, hour: 12, minute: 0, second: 0 }, timeZone)).toISOString()).toBe(iso)
+  })
+})

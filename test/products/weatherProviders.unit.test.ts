@@ -1,0 +1,323 @@
+import { describe, expect, test } from 'vitest'
+import { createMetNorway, describeSymbol } from '../../src/products/weather/providers/metNorway.ts'
+import { createNws } from '../../src/products/weather/providers/nws.ts'
+import { createOpenMeteo } from '../../src/products/weather/providers/openMeteo.ts'
+import type { WeatherQuery } from '../../src/products/weather/providers/weatherReport.ts'
+import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
+import { openProviderFixture } from '../support/providerFixture.ts'
+import { errorBodies, kindOf, readSample, sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
+
+const london: WeatherQuery = { countryCode: 'GB', latitude: 51.50853, longitude: -0.12574 }
+const newYork: WeatherQuery = { countryCode: 'US', latitude: 40.7128, longitude: -74.006 }
+
+/** Figures and time of a sample. */
+function expected(name: string) {
+  const { celsius, fahrenheit, humidity, description, asOf } = Object(readSample(name).expect['ok'])
+  return { data: { temperature: { celsius, fahrenheit }, humidity, description }, asOfMs: Date.parse(asOf) }
+}
+
+const server = await startLoopbackProvider()
+const setting = { url: server.url }
+
+function open(answering: Answering) {
+  server.answer(answering)
+  const fixture = openProviderFixture({ MET_NORWAY: setting, OPEN_METEO: setting, NWS: setting }, sampleTimeMs)
+  const askedBefore = server.asked.length
+  return {
+    ...fixture,
+    metNorway: createMetNorway(fixture.deps),
+    openMeteo: createOpenMeteo(fixture.deps),
+    nws: createNws(fixture.deps),
+    asked: () => server.asked.slice(askedBefore),
+  }
+}
+
+describe('units', () => {
+  test.each([
+    ['fahrenheit', ['properties', 'meta', 'units', 'air_temperature'], 'fahrenheit'],
+    ['none', ['properties', 'meta', 'units', 'air_temperature'], undefined],
+    ['a fraction for the humidity', ['properties', 'meta', 'units', 'relative_humidity'], '1'],
+  ])('of MET Norway are read: %s', async (_what, path, unit) => {
+    const { metNorway } = open(sampleAnswer('met-norway/compact-london', withField(path, unit)))
+    expect(await kindOf(metNorway.ask(london))).toBe('bad_payload')
+  })
+
+  test.each([
+    ['none for the temperature', 'temperature_2m', undefined],
+    ['Fahrenheit', 'temperature_2m', '°F'],
+    ['a fraction for the humidity', 'relative_humidity_2m', 'fraction'],
+  ])('of Open-Meteo are read: %s', async (_what, field, unit) => {
+    const { openMeteo } = open(
+      sampleAnswer('open-meteo/forecast-current-london', withField(['current_units', field], unit)),
+    )
+    expect(await kindOf(openMeteo.ask(london))).toBe('bad_payload')
+  })
+
+  test.each(['wmoUnit:K', 'unit:degF', undefined])(
+    'of NWS are read: %s is not taken for degrees Celsius',
+    async (unit) => {
+      const { nws } = open((response, asked) => {
+        const path = asked.url.pathname
+        if (path.startsWith('/points')) return sampleAnswer('nws/points-nyc')(response, asked)
+        if (path.endsWith('/stations'))
+          return json({ observationStations: ['https://x/stations/KNYC'] })(response, asked)
+        sampleAnswer('nws/observation-latest', withField(['properties', 'temperature', 'unitCode'], unit))(
+          response,
+          asked,
+        )
+      })
+      const answered = await nws.ask(newYork).then(
+        ({ data }) => data.temperature.celsius,
+        () => undefined,
+      )
+      expect(answered === undefined || (unit === 'unit:degF' && answered === -14.1)).toBe(true)
+    },
+  )
+})
+
+describe('MET Norway', () => {
+  const sample = 'met-norway/compact-london'
+  const details = ['properties', 'timeseries', 1, 'data', 'instant', 'details']
+
+  test('gives the step that is nearest to now, with four decimals and a contact in the question', async () => {
+    const { metNorway, asked } = open(sampleAnswer(sample))
+    expect(await metNorway.ask(london)).toMatchObject(expected(sample))
+    const [question] = asked()
+    expect(`${question?.url.pathname}${question?.url.search}`).toBe(
+      new URL(readSample(sample).request.url).pathname + new URL(readSample(sample).request.url).search,
+    )
+    expect(question?.headers['user-agent']).toMatch(/^Tollbook\/\S+ \(\+ops@example.org\)$/)
+  })
+
+  test('is not asked again before it expires, and then only for what has changed', async () => {
+    const { metNorway, clock, asked } = open(sampleAnswer(sample))
+    const first = await metNorway.ask(london)
+    server.answer(text('', { status: 304, headers: { expires: 'Fri, 20 Nov 2026 13:20:00 GMT' } }))
+    expect(await metNorway.ask(london)).toEqual(first)
+    expect(asked()).toHaveLength(1)
+    clock.forward(60_000)
+    expect((await metNorway.ask(london)).data).toEqual(first.data)
+    clock.forward(60_000)
+    await metNorway.ask(london)
+    expect(asked().map(({ headers }) => headers['if-modified-since'])).toEqual([
+      undefined,
+      'Fri, 20 Nov 2026 12:19:02 GMT',
+    ])
+  })
+
+  test('a version that is going away answers as before and is logged once', async () => {
+    const { body, headers } = readSample(sample).response
+    const { metNorway, clock, lines } = open(json(body, { status: 203, headers }))
+    expect(await metNorway.ask(london)).toMatchObject(expected(sample))
+    clock.forward(120_000)
+    await metNorway.ask(london)
+    expect(lines.filter((line) => line.includes('upstream_deprecated'))).toHaveLength(1)
+  })
+
+  test.each([
+    ['no temperature', [...details, 'air_temperature'], 'incomplete'],
+    ['no humidity', [...details, 'relative_humidity'], 'incomplete'],
+    ['no sky', ['properties', 'timeseries', 1, 'data', 'next_1_hours', 'summary'], 'incomplete'],
+    ['no steps', ['properties', 'timeseries'], 'bad_payload'],
+  ])('%s is not a report', async (_, path, kind) => {
+    const { metNorway } = open(sampleAnswer(sample, withField(path, undefined)))
+    expect(await kindOf(metNorway.ask(london))).toBe(kind)
+  })
+
+  test('the sky of the next six hours stands in for that of the next one', async () => {
+    const { metNorway } = open(
+      sampleAnswer(sample, withField(['properties', 'timeseries', 1, 'data', 'next_1_hours'], undefined)),
+    )
+    expect((await metNorway.ask(london)).data.description).toBe('Cloudy')
+  })
+
+  test('a forecast that ended hours ago is none', async () => {
+    const { metNorway, clock } = open(sampleAnswer(sample))
+    clock.forward(24 * 3_600_000)
+    expect(await kindOf(metNorway.ask(london))).toBe('incomplete')
+  })
+
+  test.each([
+    ['403 without a User-Agent', text('403 Forbidden', { status: 403 }), 'blocked'],
+    ['429', sampleAnswer('met-norway/throttled-429'), 'rate_limited'],
+    ['404, which does not mention the city', text('', { status: 404 }), 'bad_payload'],
+    ['304 that was not asked for', text('', { status: 304 }), 'bad_payload'],
+  ])('%s', async (_, answering, kind) => {
+    expect(await kindOf(open(answering).metNorway.ask(london))).toBe(kind)
+  })
+
+  test.each([
+    ['clearsky_day', 'Clear sky'],
+    ['partlycloudy_polartwilight', 'Partly cloudy'],
+    ['fog', 'Fog'],
+    ['rain', 'Rain'],
+    ['heavysnowshowers_night', 'Heavy snow showers'],
+    ['lightrainandthunder', 'Light rain and thunder'],
+    ['lightssleetshowersandthunder_day', 'Light sleet showers and thunder'],
+    ['lightssnowshowersandthunder_night', 'Light snow showers and thunder'],
+    ['lightsleetshowersandthunder', 'Light sleet showers and thunder'],
+  ])('says %s as "%s"', (symbol, words) => {
+    expect(describeSymbol(symbol)).toBe(words)
+  })
+
+  test.each(['', 'frogs', 'constructor', 'rainbow_day'])('does not invent words for "%s"', (symbol) => {
+    expect(() => describeSymbol(symbol)).toThrow(/symbol/)
+  })
+})
+
+describe('Open-Meteo', () => {
+  const sample = 'open-meteo/forecast-current-london'
+
+  test('gives the current figures and asks for unix time', async () => {
+    const { openMeteo, asked } = open(sampleAnswer(sample))
+    expect(await openMeteo.ask(london)).toMatchObject(expected(sample))
+    const { pathname, searchParams } = asked()[0]?.url ?? new URL(server.url)
+    expect(pathname).toBe('/v1/forecast')
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      latitude: '51.50853',
+      longitude: '-0.12574',
+      timeformat: 'unixtime',
+      timezone: 'UTC',
+    })
+    expect(searchParams.has('apikey')).toBe(false)
+  })
+
+  test('reads a local time by the offset of the answer, never by that of this machine', async () => {
+    const local = withField(['current', 'time'], '2026-11-20T13:45')
+    const { openMeteo } = open(sampleAnswer(sample, (body) => withField(['utc_offset_seconds'], 3_600)(local(body))))
+    expect((await openMeteo.ask(london)).asOfMs).toBe(Date.parse('2026-11-20T12:45:00Z'))
+  })
+
+  test('showers that are dry at the moment are still showers', async () => {
+    const { openMeteo } = open(sampleAnswer(sample, withField(['current', 'weather_code'], 80)))
+    expect((await openMeteo.ask(london)).data.description).toBe('Slight rain showers')
+  })
+
+  test.each([
+    ['no temperature', ['current', 'temperature_2m'], null, 'incomplete'],
+    ['no humidity', ['current', 'relative_humidity_2m'], undefined, 'incomplete'],
+    ['an undefined code', ['current', 'weather_code'], 42, 'incomplete'],
+    ['degrees of another scale', ['current_units', 'temperature_2m'], '°F', 'bad_payload'],
+    ['a temperature of no air', ['current', 'temperature_2m'], 999, 'incomplete'],
+    ['a time that is none', ['current', 'time'], 'noon', 'bad_payload'],
+  ])('%s', async (_, path, value, kind) => {
+    const { openMeteo } = open(sampleAnswer(sample, withField(path, value)))
+    expect(await kindOf(openMeteo.ask(london))).toBe(kind)
+  })
+
+  test.each([
+    ['Minutely API request limit exceeded. Please try again in one minute.', 60_000],
+    ['Hourly API request limit exceeded. Please try again in the next hour.', 15 * 60_000],
+    ['Daily API request limit exceeded. Please try again tomorrow.', 15 * 60_000],
+  ])('is left alone after "%s"', async (reason, restMs) => {
+    const { openMeteo, clock } = open(json({ reason, error: true }, { status: 429 }))
+    expect(await kindOf(openMeteo.ask(london))).toBe('rate_limited')
+    clock.forward(restMs - 5_000)
+    expect(openMeteo.whyUnavailable()).toBeDefined()
+    clock.forward(6_000)
+    expect(openMeteo.whyUnavailable()).toBeUndefined()
+  })
+
+  test('a question that it does not understand is our fault and not the city’s', async () => {
+    const refusal = json({ error: true, reason: 'Latitude must be in range of -90 to 90°.' }, { status: 400 })
+    expect(await kindOf(open(refusal).openMeteo.ask(london))).toBe('bad_payload')
+  })
+
+  test('a customer’s key goes with the question, and into no log line', async () => {
+    server.answer(text('broken', { status: 500 }))
+    const { deps, lines } = openProviderFixture({ OPEN_METEO: { ...setting, apiKey: 'customer-key' } }, sampleTimeMs)
+    expect(await kindOf(createOpenMeteo(deps).ask(london))).toBe('upstream')
+    expect(server.asked.at(-1)?.url.searchParams.get('apikey')).toBe('customer-key')
+    expect(lines.join()).not.toContain('customer-key')
+  })
+})
+
+describe('NWS', () => {
+  const observation = 'nws/observation-latest'
+  const stations = (...names: readonly string[]) =>
+    json({ features: names.map((stationIdentifier) => ({ properties: { stationIdentifier } })) })
+
+  /** Answers each configured path; any other path is 404. */
+  const routes =
+    (answers: Readonly<Record<string, Answering>>): Answering =>
+    (response, asked) =>
+      (answers[asked.url.pathname] ?? text('', { status: 404 }))(response, asked)
+  const upTo = (answers: Readonly<Record<string, Answering>>) =>
+    routes({
+      '/points/40.7128,-74.006': sampleAnswer('nws/points-nyc'),
+      '/gridpoints/OKX/33,35/stations': stations('KNYC', 'KLGA'),
+      ...answers,
+    })
+  const silent = withField(['properties', 'temperature', 'value'], null)
+
+  test('goes from the point to its stations to the nearest observation', async () => {
+    const { nws, asked } = open(upTo({ '/stations/KNYC/observations/latest': sampleAnswer(observation) }))
+    expect(await nws.ask(newYork)).toMatchObject({
+      ...expected(observation),
+      detail: { kind: 'observation', station: 'KNYC' },
+    })
+    await nws.ask(newYork)
+    expect(asked().map(({ url }) => url.pathname)).toEqual([
+      '/points/40.7128,-74.006',
+      '/gridpoints/OKX/33,35/stations',
+      '/stations/KNYC/observations/latest',
+      '/stations/KNYC/observations/latest',
+    ])
+  })
+
+  test.each([
+    ['without a temperature', sampleAnswer(observation, silent)],
+    ['without words', sampleAnswer(observation, withField(['properties', 'textDescription'], ''))],
+    [
+      'that is hours old',
+      sampleAnswer(observation, withField(['properties', 'timestamp'], '2026-11-20T08:51:00+00:00')),
+    ],
+    ['that has reported nothing', text('{}', { status: 404 })],
+  ])('a station %s is passed over for the next', async (_, answering) => {
+    const { nws } = open(
+      upTo({
+        '/stations/KNYC/observations/latest': answering,
+        '/stations/KLGA/observations/latest': sampleAnswer(
+          observation,
+          withField(['properties', 'temperature', 'value'], 20),
+        ),
+      }),
+    )
+    expect((await nws.ask(newYork)).data.temperature).toEqual({ celsius: 20, fahrenheit: 68 })
+  })
+
+  test('stations that are all silent make no report', async () => {
+    const mute = sampleAnswer(observation, silent)
+    const { nws } = open(
+      upTo({ '/stations/KNYC/observations/latest': mute, '/stations/KLGA/observations/latest': mute }),
+    )
+    expect(await kindOf(nws.ask(newYork))).toBe('incomplete')
+  })
+
+  test('a point outside is not covered, whatever the country is said to be', async () => {
+    const outside = json(
+      { type: 'https://api.weather.gov/problems/InvalidPoint', title: 'Data Unavailable For Requested Point' },
+      { status: 404, headers: { 'content-type': 'application/problem+json' } },
+    )
+    expect(await kindOf(open(outside).nws.ask(newYork))).toBe('not_covered')
+  })
+
+  test('is not even asked for a city of another country', async () => {
+    const { nws, asked } = open(json({}))
+    expect(await kindOf(nws.ask(london))).toBe('not_covered')
+    expect(asked()).toEqual([])
+  })
+
+  test('a list of stations elsewhere is asked for where we were told to ask', async () => {
+    const elsewhere = withField(['properties', 'observationStations'], 'http://169.254.169.254/latest?x=1')
+    const { nws, asked } = open(routes({ '/points/40.7128,-74.006': sampleAnswer('nws/points-nyc', elsewhere) }))
+    expect(await kindOf(nws.ask(newYork))).toBe('not_covered')
+    expect(asked().at(-1)?.url.pathname).toBe('/latest')
+  })
+})
+
+describe.each(['metNorway', 'openMeteo', 'nws'] as const)('%s', (name) => {
+  test.each(errorBodies.filter(([what]) => !what.includes('404')))('answers with %s', async (_, answering, kind) => {
+    expect(await kindOf(open(answering)[name].ask(newYork))).toBe(kind)
+  })
+})

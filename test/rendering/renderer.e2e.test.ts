@@ -1,0 +1,393 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openEgress } from '../../src/rendering/openEgress.ts'
+import type { Customer, Renderer } from '../../src/rendering/renderer.ts'
+import { pageCount } from '../../src/products/page/pageCount.ts'
+import { pictureSize } from '../../src/products/page/pictureSize.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { linksOf, paperOf, structureOf, textOf } from './readPdf.ts'
+import { browsersOf, openTestRenderer, startWeb } from './testRenderer.ts'
+
+const pages: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
+  '/': (_request, response) => response.end('<h1>hello</h1>'),
+  '/rtl': (_request, response) => response.end('<html dir="rtl"><h1>hello</h1>'),
+  '/long': (_request, response) => response.end('<div style="height:3000px">x</div>'),
+  '/endless': (_request, response) => response.end('<div style="height:30000px">x</div>'),
+  '/404': (_request, response) => response.writeHead(404).end('<h1>no such page</h1>'),
+  '/500': (_request, response) => response.writeHead(500).end('<h1>we are down</h1>'),
+  '/204': (_request, response) => response.writeHead(204).end(),
+  '/file': (_request, response) =>
+    response.writeHead(200, { 'content-disposition': 'attachment', 'content-type': 'application/zip' }).end('x'),
+  '/reset': (request) => request.socket.destroy(),
+  '/garbage': (request) => request.socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'),
+  '/silent': () => undefined,
+  '/hangingImage': (_request, response) => response.end('<h1>hello</h1><img src="/silent">'),
+  '/hangingFont': (_request, response) =>
+    response.end('<style>@font-face{font-family:x;src:url(/silent)}h1{font-family:x}</style><h1>hello</h1>'),
+  '/hangingScript': (_request, response) => response.end('<h1>hello</h1><script src="/silent"></script><p>after'),
+  '/hangingSheet': (_request, response) => response.end('<link rel="stylesheet" href="/silent"><h1>hello</h1>'),
+  '/kills': (_request, response) => {
+    if (killsLeft-- > 0) for (const pid of browsersOf(process.pid)) process.kill(pid, 'SIGKILL')
+    response.end('<h1>hello</h1>')
+  },
+  '/slow': (_request, response) => void setTimeout(() => response.end('<h1>hello</h1>'), 500),
+  '/busy': (_request, response) => response.end('<script>for(;;);</script>'),
+  '/observe': (_request, response) => response.end(observe),
+  '/said': (request, response) => {
+    said = URL.parse(request.url ?? '', 'http://site.test')?.searchParams.get('what') ?? ''
+    response.end()
+  },
+  '/parts': (_request, response) => response.end(parts),
+  '/paper': (_request, response) => response.end('<style>@page{size:300px 200px}</style>hello'),
+  '/glyphs': (_request, response) =>
+    response.end('<meta charset="utf-8"><p>ASCII, é, α and \u{11f04}\u{11f04}\u{11f05}'),
+  '/lazy': (_request, response) => response.end(lazy),
+  '/fading': (_request, response) =>
+    response.end('<style>@keyframes f{from{opacity:0}}h1{animation:f 2s both}</style><h1>hello</h1>'),
+  '/paused': (_request, response) =>
+    response.end('<p>wait<script>setTimeout(() => { document.body.innerHTML = "<h1>shown late</h1>" }, 700)</script>'),
+  '/scrollArea': (_request, response) =>
+    response.end('<style>body{margin:0}</style><main style="height:100vh;overflow:auto"><div style="height:3000px">x'),
+  '/virtualList': (_request, response) => response.end(virtualList),
+  '/lazy.png': (_request, response) => {
+    lazyAsked++
+    response.writeHead(200, { 'content-type': 'image/png' }).end(redPixel)
+  },
+  '/flood': (_request, response) => flood(response),
+  '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
+  '/toPrivate': (_request, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
+  '/toPrivateTls': (_request, response) => response.writeHead(302, { location: 'https://10.0.0.1/' }).end(),
+  '/toAnotherPort': (_request, response) => response.writeHead(302, { location: 'http://site.test:25/' }).end(),
+  '/scriptToPrivate': (_request, response) => response.end('<script>location="http://10.0.0.1/"</script>'),
+  '/storage': (request, response) => {
+    const seen = request.headers.cookie ?? ''
+    response.writeHead(200, { 'set-cookie': 'seen=1', 'content-type': 'text/html' })
+    response.end(`<script>document.body ??= document.createElement('body')</script><p style="font-size:200px">${seen}`)
+  },
+}
+
+let said = ''
+let killsLeft = 0
+/** The page tells its server what it sees. */
+const observe = `<script>
+const widthOf = (family) => {
+  const context = document.createElement('canvas').getContext('2d')
+  context.font = '20px ' + family
+  return Math.round(context.measureText('mill iii').width)
+}
+const sees = {
+  language: navigator.language,
+  locale: Intl.NumberFormat().resolvedOptions().locale,
+  timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  isDark: matchMedia('(prefers-color-scheme: dark)').matches,
+  scale: devicePixelRatio,
+  fonts: new Set(['serif', 'monospace', 'Arial'].map(widthOf)).size,
+}
+navigator.geolocation.getCurrentPosition(
+  ({ coords }) => tell({ ...sees, latitude: coords.latitude }),
+  () => tell(sees),
+)
+const tell = (what) => fetch('/said?what=' + encodeURIComponent(JSON.stringify(what)))
+</script>`
+
+const parts = `<body style="margin:0"><div id="banner" style="height:300px">cookies?</div>
+<div id="part" style="width:100px;height:50px;background:teal"></div>
+<script>setTimeout(() => {
+  document.body.insertAdjacentHTML('beforeend', '<p id="late">late')
+  fetch('/said?what=' + document.querySelector('#part').getBoundingClientRect().top)
+}, 300)</script>`
+
+let lazyAsked = 0
+const redPixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+)
+const lazy = '<div style="height:6000px">x</div><img loading="lazy" src="/lazy.png" width="50" height="50">'
+
+const virtualList = `<div id="v" style="position:relative;height:4000px"></div><script>const draw = () => {
+  v.innerHTML = ''
+  for (let n = Math.floor(scrollY / 40); n < Math.min(100, (scrollY + innerHeight) / 40); n++)
+    v.insertAdjacentHTML('beforeend', '<p style="position:absolute;margin:0;top:' + n * 40 + 'px">Item ' + n + '</p>')
+}
+addEventListener('scroll', draw); draw()</script>`
+
+// In a comment, which costs the browser nothing: a slow machine must see the limit before the time of loading ends.
+const chunk = Buffer.alloc(64 * 1024, 'x')
+function flood(response: ServerResponse): void {
+  if (!response.headersSent) response.write('<!--')
+  while (response.write(chunk));
+  response.once('drain', () => flood(response))
+}
+
+const { port } = await startWeb((request, response) => {
+  const serve = pages[request.url?.split('?')[0] ?? ''] ?? pages['/404']
+  response.setHeader('content-type', 'text/html')
+  serve?.(request, response)
+})
+const closed = await startWeb(() => undefined)
+closed.stop()
+// Remains of a killed service.
+const abandoned = await mkdtemp(join(tmpdir(), `tollbook-browser-${spawnSync('true').pid}-`))
+const rules = {
+  resolve: (name: string) => Promise.resolve(name === 'private.test' ? ['192.168.1.1'] : []),
+  resolveAllowed: () => Promise.resolve(['127.0.0.1']),
+}
+const egress = openEgress({
+  allowHosts: [`site.test:${port}`, `site.test:${closed.port}`],
+  rules,
+  limits: { bytesMax: 512 * 1024, hostsMax: 50 },
+})
+const limits = { loadTimeoutMs: 1_000, jobsPerBrowserMax: 15 }
+const opened = await openTestRenderer({ egress, limits, jobTimeoutMs: 12_000 })
+let payments = 0
+const never = new AbortController().signal
+
+function renderer(): Renderer {
+  return assertPresent(opened, 'tests without a browser are skipped')
+}
+
+function customer(signal: AbortSignal = never): Customer {
+  return { payer: 'wallet', payment: `payment ${payments++}`, signal }
+}
+
+function shoot(target: string, more: { readonly fullPage?: boolean; readonly signal?: AbortSignal } = {}) {
+  const url = target.startsWith('/') ? `http://site.test:${port}${target}` : target
+  const order = { url, width: 640, height: 480, fullPage: more.fullPage ?? false }
+  return renderer().screenshot(order, customer(more.signal))
+}
+
+describe.skipIf(opened === undefined)('a page', () => {
+  test('is as large as it was asked for', async () => {
+    const picture = await shoot('/')
+    expect(pictureSize(picture.bytes, 'png')).toEqual({ width: 640, height: 480 })
+    expect(picture).toMatchObject({ httpStatus: 200, missing: [], clipped: false, refusedRequests: 0 })
+    // A page that fits is the same with and without fullPage; Chromium shifts right-to-left pages otherwise.
+    const [plain, full] = await Promise.all([shoot('/rtl'), shoot('/rtl', { fullPage: true })])
+    expect(Buffer.compare(plain.bytes, full.bytes)).toBe(0)
+  })
+
+  test('is as long as it is when all of it is asked for, and never longer than a picture may be', async () => {
+    const long = await shoot('/long', { fullPage: true })
+    expect(pictureSize(long.bytes, 'png').height).toBeGreaterThanOrEqual(3_000)
+    expect(long.clipped).toBe(false)
+    const endless = await shoot('/endless', { fullPage: true })
+    expect(pictureSize(endless.bytes, 'png')).toEqual({ width: 640, height: 16_384 })
+    expect(endless.clipped).toBe(true)
+  })
+
+  test.each([404, 500])('that says %i is a page', async (status) => {
+    expect(await shoot(`/${status}`)).toMatchObject({ httpStatus: status })
+  })
+
+  test('of which one resource never arrives is captured on paper and as a picture, and says so', async () => {
+    const captured = ['Image', 'Font', 'Script', 'Sheet'].flatMap((kind) => {
+      const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
+      const page = { url: `http://site.test:${port}/hanging${kind}` }
+      return [shoot(`/hanging${kind}`), renderer().pdf({ page, format: 'A4', margin }, customer())]
+    })
+    const missing = [{ reason: 'resources_pending', detail: expect.stringContaining('/silent') }]
+    for (const rendered of await Promise.all(captured)) expect(rendered).toMatchObject({ missing })
+  })
+
+  test('sees a plain English browser with three kinds of fonts, or what the order asks for', async () => {
+    await shoot('/observe')
+    expect(JSON.parse(said)).toEqual({
+      language: 'en-US',
+      locale: 'en-US',
+      timezone: 'UTC',
+      isDark: false,
+      scale: 1,
+      fonts: 3,
+    })
+    const picture = await renderer().screenshot(
+      {
+        url: `http://site.test:${port}/observe`,
+        width: 640,
+        height: 480,
+        fullPage: false,
+        deviceScale: 2,
+        locale: 'de-CH',
+        timezone: 'Europe/Zurich',
+        colorScheme: 'dark',
+        geolocation: { latitude: 47, longitude: 8 },
+      },
+      customer(),
+    )
+    expect(pictureSize(picture.bytes, 'png')).toEqual({ width: 1_280, height: 960 })
+    const seen = { language: 'de-CH', locale: 'de-CH', timezone: 'Europe/Zurich', isDark: true, scale: 2 }
+    expect(JSON.parse(said)).toMatchObject(seen)
+  })
+
+  test('is captured as the order asks: another format, one element, elements that are hidden or come late', async () => {
+    const url = `http://site.test:${port}/parts`
+    const order = { url, width: 640, height: 480, fullPage: false }
+    const jpeg = await renderer().screenshot({ ...order, format: 'jpeg', quality: 50 }, customer())
+    expect(pictureSize(jpeg.bytes, 'jpeg')).toEqual({ width: 640, height: 480 })
+    const part = { ...order, element: '#part', waitFor: '#late', hide: '#banner, .none' }
+    const webp = await renderer().screenshot({ ...part, format: 'webp', deviceScale: 2 }, customer())
+    expect(pictureSize(webp.bytes, 'webp')).toEqual({ width: 200, height: 100 })
+    // At the top, because the banner above it is hidden.
+    expect(said).toBe('0')
+    const absent = renderer().screenshot({ ...order, element: '#never' }, customer())
+    await expect(absent).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('#never') })
+  })
+
+  test('brings lazy content into view, and counts the characters that no font has', async () => {
+    expect(await shoot('/lazy', { fullPage: true })).toMatchObject({ missing: [], missingGlyphs: 0 })
+    expect(lazyAsked).toBe(1)
+    expect(await shoot('/glyphs')).toMatchObject({ missingGlyphs: 2 })
+  })
+
+  test('that keeps content to itself when it is scrolled says so', async () => {
+    const area = await shoot('/scrollArea', { fullPage: true })
+    expect(area.missing.map(({ reason }) => reason)).toEqual(['scroll_area'])
+    const list = await shoot('/virtualList', { fullPage: true })
+    expect(list.missing.map(({ reason }) => reason)).toEqual(['unloaded_content'])
+  })
+
+  test('is shown as its animations leave it', async () => {
+    const [still, faded] = await Promise.all([shoot('/'), shoot('/fading')])
+    expect(Buffer.compare(still.bytes, faded.bytes)).toBe(0)
+  })
+
+  test('leaves nothing behind for the next caller', async () => {
+    const first = await shoot('/storage')
+    const second = await shoot('/storage')
+    expect(Buffer.compare(first.bytes, second.bytes)).toBe(0)
+  })
+})
+
+describe.skipIf(opened === undefined)('a job fails, and the next one works:', () => {
+  const failures: readonly (readonly [what: string, target: string, kind: string])[] = [
+    ['a name that is private', 'http://private.test/', 'forbidden'],
+    ['TLS to a name that is private', 'https://private.test/', 'forbidden'],
+    ['a redirect to a private address', '/toPrivate', 'forbidden'],
+    ['a redirect to TLS at a private address', '/toPrivateTls', 'forbidden'],
+    ['a script that leads to a private address', '/scriptToPrivate', 'forbidden'],
+    ['a file of this machine', 'file:///etc/passwd', 'forbidden'],
+    ['a port of another service', '/toAnotherPort', 'forbidden'],
+    ['a page of the browser', 'chrome://version', 'unreachable'],
+    ['a name that does not exist', 'http://nowhere.test/', 'unreachable'],
+    ['a refused connection', `http://site.test:${closed.port}/`, 'unreachable'],
+    ['a connection that is reset', '/reset', 'unreachable'],
+    ['an answer that is not HTTP', '/garbage', 'unreachable'],
+    ['an endless redirect', '/loop', 'unreachable'],
+    ['a download', '/file', 'unreachable'],
+    ['no content', '/204', 'unreachable'],
+    ['more bytes than a job may fetch', '/flood', 'too_large'],
+    ['a server that never answers', '/silent', 'timeout'],
+    ['a script that never ends', '/busy', 'timeout'],
+  ]
+  test.each(failures)('%s', async (_what, target, kind) => {
+    // A page that hangs by its own doing is not worth another attempt with the same payment.
+    await expect(shoot(target)).rejects.toMatchObject({
+      name: 'RenderFailure',
+      kind,
+      endsPayment: kind === 'timeout' || kind === 'too_large',
+    })
+    expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
+  })
+
+  test('the caller who has gone', async () => {
+    const gone = new AbortController()
+    const shot = shoot('/silent', { signal: gone.signal })
+    gone.abort()
+    await expect(shot).rejects.toMatchObject({ kind: 'timeout' })
+    expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
+  })
+
+  test('the browser that ends with a page is replaced, and the page is repeated alone; a page that ends it again ends its payment', async () => {
+    killsLeft = 1
+    const [killed, beside] = await Promise.all([shoot('/kills'), shoot('/slow')])
+    expect([killed.httpStatus, beside.httpStatus]).toEqual([200, 200])
+    killsLeft = 2
+    const message = 'the page ended the browser'
+    await expect(shoot('/kills')).rejects.toMatchObject({ kind: 'broken', message, endsPayment: true })
+    expect(await shoot('/')).toMatchObject({ httpStatus: 200 })
+  })
+})
+
+describe.skipIf(opened === undefined)('a document', () => {
+  const margin = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
+
+  test('has the pages that the HTML has', async () => {
+    const html = '<p>one</p><p style="page-break-before:always">two</p><p style="page-break-before:always">three</p>'
+    const { bytes } = await renderer().pdf({ page: { html }, format: 'A5', margin }, customer())
+    expect(await pageCount(bytes)).toBe(3)
+  })
+
+  test('has the text that a page shows after a pause', async () => {
+    const page = { url: `http://site.test:${port}/paused` }
+    const { bytes, missing } = await renderer().pdf({ page, format: 'A5', margin }, customer())
+    expect([await textOf(bytes), missing]).toEqual(['shown late', []])
+  })
+
+  test('is made of Markdown, with its pictures and without its scripts, links to scripts and HTML', async () => {
+    lazyAsked = 0
+    const markdown = [
+      '# Title',
+      `![p](http://site.test:${port}/lazy.png) <script>document.body.innerHTML='run'</script>`,
+      '<img src=x onerror="document.body.innerHTML=1">',
+      '[one](javascript:alert(1)) [two](https://example.com/)',
+      '| a | b |\n|---|---|\n| c | d |',
+    ].join('\n\n')
+    const { bytes, missing } = await renderer().pdf({ page: { markdown }, format: 'A5', margin }, customer())
+    const text = await textOf(bytes)
+    for (const part of ['Title', '<script>', 'onerror=', 'a b', 'c d']) expect(text).toContain(part)
+    expect(missing).toEqual([])
+    expect(lazyAsked).toBe(1)
+    expect(await linksOf(bytes)).toEqual(['https://example.com/'])
+    const nothingOfOurs = await renderer().pdf(
+      { page: { markdown: '![p](http://private.test/)' }, format: 'A5', margin },
+      customer(),
+    )
+    expect(nothingOfOurs).toMatchObject({ refusedRequests: 1 })
+  })
+
+  test('has the size of the @page rule when the order has no other', async () => {
+    const page = { url: `http://site.test:${port}/paper` }
+    const sized = await renderer().pdf({ page, format: 'A4', margin, preferCSSPageSize: true }, customer())
+    expect(await paperOf(sized.bytes)).toEqual([225, 150])
+    const plain = await renderer().pdf({ page, format: 'A4', margin, landscape: true }, customer())
+    expect(await paperOf(plain.bytes)).toEqual([842, 596])
+  })
+
+  test('is tagged, and has bookmarks of its headings when the order asks for them', async () => {
+    const page = { markdown: '# One\n\ntext\n\n# Two' }
+    const order = { page, format: 'A5', margin } as const
+    const [plain, outlined] = await Promise.all([
+      renderer().pdf(order, customer()),
+      renderer().pdf({ ...order, outline: true }, customer()),
+    ])
+    expect(await structureOf(plain.bytes)).toEqual({ bookmarks: [], isTagged: true })
+    expect(await structureOf(outlined.bytes)).toEqual({ bookmarks: ['One', 'Two'], isTagged: true })
+  })
+
+  test('of HTML has nothing of this machine or its network in it', async () => {
+    const html = `<iframe src="file:///etc/passwd"></iframe><img src="http://127.0.0.1:${port}/"><img src="http://10.0.0.1/">`
+    const { refusedRequests } = await renderer().pdf({ page: { html }, format: 'A4', margin }, customer())
+    expect(refusedRequests).toBe(2)
+  })
+
+  test('is not made of HTML that leads to a private address', async () => {
+    const html = '<meta http-equiv="refresh" content="0;url=http://10.0.0.1/">'
+    await expect(renderer().pdf({ page: { html }, format: 'A4', margin }, customer())).rejects.toMatchObject({
+      kind: 'forbidden',
+    })
+  })
+})
+
+test.skipIf(opened === undefined)(
+  'closing leaves no browser and no file, also not those of a killed service',
+  async () => {
+    await renderer().close()
+    expect(browsersOf(process.pid)).toEqual([])
+    expect(existsSync(abandoned)).toBe(false)
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith(`tollbook-browser-${process.pid}-`))).toEqual([])
+  },
+)

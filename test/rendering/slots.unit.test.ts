@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { createSlots } from '../../src/rendering/slots.ts'
+
+const patient = new AbortController().signal
+
+test('two enter at once, others in the order of arrival, and one who gives up takes no slot', async () => {
+  const slots = createSlots(2)
+  const entered: string[] = []
+  const enter = async (name: string, signal = patient) => {
+    const leave = await slots.enter(signal)
+    entered.push(name)
+    return leave
+  }
+  const [leaveA, leaveB] = await Promise.all([enter('a'), enter('b')])
+  const impatient = new AbortController()
+  const c = enter('c', impatient.signal)
+  const d = enter('d')
+  impatient.abort()
+  await expect(c).rejects.toThrow('aborted')
+  expect(entered).toEqual(['a', 'b'])
+  leaveA()
+  // Leaving twice frees one slot.
+  leaveA()
+  await d
+  const e = enter('e')
+  expect(entered).toEqual(['a', 'b', 'd'])
+  leaveB()
+  await e
+  expect(entered).toEqual(['a', 'b', 'd', 'e'])
+  await expect(enter('f', AbortSignal.abort())).rejects.toThrow('aborted')
+})
