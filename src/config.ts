@@ -53,12 +53,14 @@ import {
 } from './config/signerSettings.ts'
 import { type ServerSettings, serverSettingsOf, serverVariables } from './config/serverSettings.ts'
 import { findMistyped, type MistypedVariable } from './config/mistypedVariables.ts'
+import { findStartMistakes, type StartMode } from './config/startMode.ts'
 import { type GivenVariables, missingBeside, postgresUrl } from './config/variables.ts'
 import { fileSuffix, readVariables } from './config/variableFiles.ts'
 import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './machine/log.ts'
 
 export { ledgerSettingsFor } from './config/ledgerSettings.ts'
+export type { StartMode } from './config/startMode.ts'
 export { type ProviderAddresses, sampleModes } from './config/providerSettings.ts'
 export { upstreamNames } from './product/upstreamName.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
@@ -132,9 +134,11 @@ const environment = z.object({
 /** Names of all variables that are read. */
 export const environmentNames: readonly string[] = Object.keys(environment.shape)
 
-/** Command line flags that stand for a variable. */
 interface ConfigFlags {
+  /** Flag of the command line that stands for a variable. */
   readonly sampleUpstreams?: string | undefined
+  /** Of the commands that start a service. Undefined: a command that reads some of the settings. */
+  readonly start?: StartMode | undefined
 }
 
 /** Sets the size of Node's thread pool unless the user has set it. Node reads it when it first needs a thread. */
@@ -154,16 +158,19 @@ export function useServiceThreads(): void {
 /** Reads the environment and the files that it names, or throws one fault that lists every mistake with its fix. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
-  { sampleUpstreams }: ConfigFlags = {},
+  { sampleUpstreams, start }: ConfigFlags = {},
 ): Config {
   const flagged = sampleUpstreams === undefined ? env : { ...env, SAMPLE_UPSTREAMS: sampleUpstreams }
-  const { given, mistakes: unreadable } = readVariables(flagged, environmentNames)
+  const { given, set, mistakes: unreadable } = readVariables(flagged, environmentNames)
+  const mistyped = mistypedVariables(env)
   const parsed = environment.safeParse(given)
   const invalid = (parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given))
-  const isUnreadable = (name: string) => (flagged[name + fileSuffix] ?? '') !== ''
-  const mistakes = [...unreadable, ...invalid, ...findConflicts(given, isUnreadable)]
+  const gaps = start === undefined ? [] : findStartMistakes(start, { given, set, mistyped })
+  // Both may name the same missing variable.
+  const others = new Set([...gaps, ...findConflicts(given, (name) => set.includes(name))])
+  const mistakes = [...unreadable, ...invalid, ...others]
   if (parsed.success && mistakes.length === 0) return configOf(parsed.data)
-  const asked = mistypedVariables(env).map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
+  const asked = mistyped.map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
   const [s, lines] = [
     mistakes.length === 1 ? '' : 's',
     [...mistakes, ...asked].map((mistake) => `  ${mistake}\n`).join(''),
@@ -195,7 +202,7 @@ function mistakeOf({ path, message }: z.core.$ZodIssue, given: GivenVariables): 
 }
 
 /** Mistakes that no variable has by itself. */
-function findConflicts(given: GivenVariables, isUnreadable: (name: string) => boolean): readonly string[] {
+function findConflicts(given: GivenVariables, isSet: (name: string) => boolean): readonly string[] {
   const isOperated = given['SOLANA_RPC_URLS'] !== undefined && given['DATABASE_URL'] !== undefined
   const missing = [
     ...missingChainVariables(given),
@@ -205,7 +212,7 @@ function findConflicts(given: GivenVariables, isUnreadable: (name: string) => bo
     ...missingFinanceVariables(given),
   ]
   return [
-    ...missing.filter(([name]) => !isUnreadable(name)).map(([name, why]) => `${name} is missing: ${why}`),
+    ...missing.filter(([name]) => !isSet(name)).map(([name, why]) => `${name} is missing: ${why}`),
     ...sampleConflicts(given),
     ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
     ...(outlastsLease(given)

@@ -2,9 +2,9 @@ import '@tollbook/core/quietBindings'
 import { reportFailure } from './cli/reportFailure.ts'
 import { serveCommand } from './cli/serve.ts'
 
-// `npm start`, the same as `tollbook serve`.
+// `npm start`: `tollbook serve`, or `tollbook serve --local` when nothing of an operator is set.
 try {
-  await serveCommand().parseAsync()
+  await serveCommand('unless-operated').parseAsync()
 } catch (error) {
   reportFailure(error)
 }

@@ -28,7 +28,7 @@ interface DemoFlags {
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 
 async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
-  const config = readConfig(undefined, flags)
+  const config = readConfig(undefined, { ...flags, start: 'local' })
   // Errors only: the demo's samples make warnings about providers, which would interrupt its output.
   const log = createLog({ level: 'error', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()

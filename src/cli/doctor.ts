@@ -22,7 +22,7 @@ Exit codes:
     .action(async ({ json = false }: { readonly json?: boolean }) => {
       const findings: CheckFinding[] = []
       await examine({
-        config: readConfig(),
+        config: readConfig(undefined, { start: 'unless-operated' }),
         log: silentLog,
         onFinding(finding) {
           findings.push(finding)

@@ -15,7 +15,7 @@ type LoadCommand = (deps: CommandDeps) => Promise<Command>
 
 /** In the order of the help. */
 const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>([
-  ['serve', async () => (await import('./serve.ts')).serveCommand()],
+  ['serve', async () => (await import('./serve.ts')).serveCommand('operated')],
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
   ['pay', async (deps) => (await import('./pay.ts')).payCommand(deps)],
   ['verify', async (deps) => (await import('./verify.ts')).verifyCommand(deps)],

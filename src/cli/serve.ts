@@ -6,6 +6,7 @@ import {
   mistypedVariables,
   readConfig,
   sampleModes,
+  type StartMode,
   useServiceThreads,
 } from '../config.ts'
 import { loadLocalMode } from './local/loadLocalMode.ts'
@@ -29,16 +30,22 @@ interface Running {
   close(): Promise<void>
 }
 
-export function serveCommand(): Command {
+interface ServeFlags {
+  readonly sampleUpstreams?: string
+  readonly local?: boolean
+}
+
+/** `otherwise` is the mode of a start that does not ask for local mode. */
+export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
   return new Command('serve')
-    .description(
-      'start the service; without configuration it runs in local mode, with an embedded Postgres and Solana chain',
-    )
+    .description('start the service; with --local in local mode, with an embedded Postgres and Solana chain')
+    .option('--local', 'local mode: for demonstration and development, with test tokens')
     .addOption(sampleUpstreamsOption())
     .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
-    .action(async (flags: { readonly sampleUpstreams?: string }) => {
+    .action(async ({ sampleUpstreams, local = false }: ServeFlags) => {
       useServiceThreads()
-      const code = await serve(readConfig(undefined, flags))
+      const config = readConfig(undefined, { sampleUpstreams, start: local ? 'local' : otherwise })
+      const code = await serve(config)
       // Everything is closed. The process may still wait for an abandoned name lookup, which takes half a minute
       // without a name server.
       process.exit(code)

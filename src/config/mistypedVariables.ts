@@ -18,10 +18,11 @@ export function findMistyped(
 ): readonly MistypedVariable[] {
   const unset = known.filter((name) => (env[name] ?? '') === '')
   return Object.keys(env).flatMap((name) => {
-    if (known.includes(name)) return []
+    if (known.includes(name) || (env[name] ?? '') === '') return []
     const isOurs = name.startsWith(prefix)
     if (!isOurs && name.length < checkedLengthMin) return []
-    const meant = isOurs ? closestMatch(name, known) : closestMatch(name, unset, { maxDistance })
+    const spelt = name.toUpperCase()
+    const meant = isOurs ? closestMatch(spelt, known) : closestMatch(spelt, unset, { maxDistance })
     return meant === undefined ? [] : [{ name, meant }]
   })
 }

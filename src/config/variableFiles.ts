@@ -4,6 +4,8 @@ import { describeError } from '@tollbook/core/fault'
 /** Variables that have a value, and mistakes of those that name a file. */
 export interface VariableValues {
   readonly given: Readonly<Record<string, string>>
+  /** Names that have a value, or a file that may be unreadable. */
+  readonly set: readonly string[]
   readonly mistakes: readonly string[]
 }
 
@@ -34,7 +36,8 @@ export function readVariables(
       else mistakes.push(`${name}${fileSuffix} ${contents.problem} (got ${JSON.stringify(file)})`)
     }
   }
-  return { given, mistakes }
+  const set = names.filter((name) => [env[name], env[name + fileSuffix]].some((value = '') => value !== ''))
+  return { given, set, mistakes }
 }
 
 function readValue(file: string): string | { readonly problem: string } {

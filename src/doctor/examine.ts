@@ -19,7 +19,7 @@ export interface Examination {
 
 /** Checks an installation with the configuration of its service. Changes nothing. */
 export async function examine({ config, log, onFinding }: Examination): Promise<void> {
-  if (!isServiceConfig(config)) return examineLocal({ config, log, onFinding })
+  if (!isServiceConfig(config)) return runChecks([variablesCheck, ...localChecks(config)], onFinding)
   // Two connections, because a lock is checked between two sessions.
   const login = openLogin({ databaseUrl: config.ledger.databaseUrl, connectionsMax: 2, log })
   try {
@@ -27,21 +27,6 @@ export async function examine({ config, log, onFinding }: Examination): Promise<
   } finally {
     await login.database.destroy()
   }
-}
-
-/** Local mode: the parts that are configured, and what the others need to start. */
-async function examineLocal({ config, log, onFinding }: Examination): Promise<void> {
-  const { ledger: settings, chain, migrationDatabaseUrl: ownerUrl } = config
-  const clock = systemClock
-  await using opened = new AsyncDisposableStack()
-  const checks = [variablesCheck, ...localChecks(config)]
-  if (settings !== undefined) {
-    const login = openLogin({ databaseUrl: settings.databaseUrl, connectionsMax: 2, log })
-    opened.defer(() => login.database.destroy())
-    checks.push(...databaseChecks({ settings, ownerUrl, login, clock, log }))
-  }
-  if (chain !== undefined) checks.push(...chainChecks({ settings: chain, clock, log }).checks)
-  await runChecks(checks, onFinding)
 }
 
 /** A restored database, which is checked without its chain and configuration. */

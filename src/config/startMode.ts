@@ -1,0 +1,85 @@
+import type { MistypedVariable } from './mistypedVariables.ts'
+import type { GivenVariables, MissingVariable } from './variables.ts'
+
+/**
+ * Local mode makes a new ledger, so a start without the operator's database could sell used payments again.
+ * `operated`: the start refuses a configuration with gaps. `local`: it refuses the settings of an operator.
+ * `unless-operated`, of `npm start`: local mode when nothing of an operator is set, otherwise as `operated`.
+ */
+export type StartMode = 'operated' | 'local' | 'unless-operated'
+
+export interface StartVariables {
+  readonly given: GivenVariables
+  /** Variables that have a value or name a file, readable or not. */
+  readonly set: readonly string[]
+  readonly mistyped: readonly MistypedVariable[]
+}
+
+/** Local mode replaces these with its own. */
+const needed: readonly MissingVariable[] = [
+  ['DATABASE_URL', "the login of the service on the ledger's database"],
+  ['SOLANA_RPC_URLS', 'the nodes of the chain on which callers pay'],
+  ['TOKEN_MINT', 'the mint of the service token on the chain of SOLANA_RPC_URLS'],
+  ['PAYMENT_WALLET', 'the wallet that receives payments on the chain of SOLANA_RPC_URLS'],
+  ['RECEIPT_SIGNING_KEY', 'make one with `tollbook key new`'],
+]
+
+/** Settings that only an operator has; each database, bucket and listener for others is one. */
+const ofOperator = new Set([
+  ...needed.map(([name]) => name),
+  'REQUIRE_SYNCHRONOUS_STANDBY',
+  'SOLANA_QUORUM_ABOVE_USD',
+  'LEDGER_ORIGIN',
+  'CHECKPOINT_FILE',
+  'PUBLIC_URL',
+  'TRUSTED_PROXY_HOPS',
+  'SIGNER_SOCKET',
+  'FEE_PAYER_KEYPAIR',
+  'SIGNER_JOURNAL',
+  'FINANCE_PORT',
+  'FINANCE_ISSUER',
+  'FINANCE_JWKS_URL',
+  'PROVIDER_TERMS_ACCEPTED',
+])
+const ofOperatorPattern = /DATABASE_URL$|^ARTIFACT_S3_/
+const listenerHosts = ['HOST', 'HEALTH_HOST', 'FINANCE_HOST']
+const ofLocalMode = ['LOCAL_POSTGRES_PORT', 'LOCAL_CHAIN_PORT']
+
+/** Reasons not to start; empty when nothing is missing and nothing contradicts the mode. */
+export function findStartMistakes(mode: StartMode, variables: StartVariables): readonly string[] {
+  const operated = operatorSettings(variables)
+  const names = operated.join(', ')
+  if (mode === 'local')
+    return operated.length === 0 ? [] : [`local mode takes no settings of an operator: remove ${names}`]
+  if (mode === 'unless-operated' && operated.length === 0) return []
+  const missing = needed.filter(([name]) => !variables.set.includes(name))
+  const local = ofLocalMode.filter((name) => variables.set.includes(name))
+  return [
+    ...missing.map(([name, why]) => `${name} is missing: ${why}`),
+    ...(missing.length === 0 ? [] : [gapAdvice(names)]),
+    ...local.map((name) => `${name} is a setting of local mode: remove it, or ${names}`),
+  ]
+}
+
+function gapAdvice(operated: string): string {
+  return operated === ''
+    ? 'nothing of an operator is set: set these five, or start local mode with `npm start` or `tollbook serve --local`'
+    : `local mode, which has a ledger of its own, does not start beside settings of an operator: set what is missing, or remove ${operated}`
+}
+
+/** A mistyped name counts as the setting that was meant. */
+export function operatorSettings({ given, set, mistyped }: StartVariables): readonly string[] {
+  const misspelt = mistyped.filter(({ meant }) => isOfOperator(meant)).map(({ name }) => name)
+  const hosts = listenerHosts.filter((name) => !isLoopback(given[name] ?? 'localhost'))
+  return [...set.filter(isOfOperator), ...hosts, ...misspelt]
+}
+
+function isOfOperator(name: string): boolean {
+  const plain = name.replace(/_FILE$/, '')
+  // CHECKPOINT_FILE is itself a name of a file.
+  return [name, plain].some((one) => ofOperator.has(one) || ofOperatorPattern.test(one))
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
