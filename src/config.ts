@@ -51,7 +51,7 @@ import {
   type X402Settings,
   x402SettingsOf,
 } from './config/signerSettings.ts'
-import { type ServerSettings, serverSettingsOf, serverVariables } from './config/serverSettings.ts'
+import { type ServerSettings, serverSettingsOf, serverVariables, sharedPorts } from './config/serverSettings.ts'
 import { findMistyped, type MistypedVariable } from './config/mistypedVariables.ts'
 import { findStartMistakes, type StartMode } from './config/startMode.ts'
 import { type GivenVariables, missingBeside, postgresUrl } from './config/variables.ts'
@@ -137,7 +137,7 @@ export const environmentNames: readonly string[] = Object.keys(environment.shape
 interface ConfigFlags {
   /** Flag of the command line that stands for a variable. */
   readonly sampleUpstreams?: string | undefined
-  /** Of the commands that start a service. Undefined: a command that reads some of the settings. */
+  /** Set by the commands that start a service. Undefined: a command that reads some of the settings. */
   readonly start?: StartMode | undefined
 }
 
@@ -214,6 +214,7 @@ function findConflicts(given: GivenVariables, isSet: (name: string) => boolean):
   return [
     ...missing.filter(([name]) => !isSet(name)).map(([name, why]) => `${name} is missing: ${why}`),
     ...sampleConflicts(given),
+    ...sharedPorts(given),
     ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
     ...(outlastsLease(given)
       ? ['HANDLER_TIMEOUT_MS must be shorter than CLAIM_LEASE_SECONDS, or an attempt could be taken over while it runs']

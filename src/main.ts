@@ -1,10 +1,10 @@
 import '@tollbook/core/quietBindings'
-import { reportFailure } from './cli/reportFailure.ts'
+import { endAfterFailure } from './cli/reportFailure.ts'
 import { serveCommand } from './cli/serve.ts'
 
 // `npm start`: `tollbook serve`, or `tollbook serve --local` when nothing of an operator is set.
 try {
   await serveCommand('unless-operated').parseAsync()
 } catch (error) {
-  reportFailure(error)
+  endAfterFailure(error)
 }

@@ -6,6 +6,12 @@ export function reportFailure(error: unknown): void {
   process.exitCode = 1
 }
 
+/** Also ends the process: a start that failed may have left a timer or a connection that would hold it. */
+export function endAfterFailure(error: unknown): void {
+  process.exitCode = 1
+  process.stderr.write(`${failureText(error)}\n`, () => process.exit())
+}
+
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error instanceof Fault || isAboutFile(error) ? errorText(error) : (error.stack ?? error.message)

@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { readConfig } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { loadCommands } from './loadCommands.ts'
-import { reportFailure } from './reportFailure.ts'
+import { endAfterFailure, reportFailure } from './reportFailure.ts'
 
 const interrupted = new AbortController()
 
@@ -30,12 +30,12 @@ process.once('SIGINT', () => interrupted.abort())
 const usageExitCode = 2
 
 // A process that runs until it is stopped must not end with 0 because its log has no reader.
-const longRunning = new Set(['serve', 'demo', 'chain', 'signer', 'burn'])
+const isLongRunning = ['serve', 'demo', 'chain', 'signer', 'burn'].includes(process.argv[2] ?? '')
 
 // `head` closes the pipe when it has read enough. An export has its own listener.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (process.stdout.listenerCount('error') > 1) return
-  if (error.code !== 'EPIPE' || longRunning.has(process.argv[2] ?? '')) throw error
+  if (error.code !== 'EPIPE' || isLongRunning) throw error
   process.exit()
 })
 
@@ -45,6 +45,7 @@ try {
 } catch (error) {
   // Commander has reported its own errors already; all others are reported here.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usageExitCode
+  else if (isLongRunning) endAfterFailure(error)
   else reportFailure(error)
 }
 

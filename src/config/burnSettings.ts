@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { daySeconds, postgresUrl, wholeNumber } from './variables.ts'
+import type { z } from 'zod'
+import { daySeconds, filePath, postgresUrl, wholeNumber } from './variables.ts'
 
 /** For `tollbook burn` only; the service reads none of it. */
 export interface BurnSettings {
@@ -12,7 +12,7 @@ export interface BurnSettings {
 
 export const burnVariables = {
   BURN_DATABASE_URL: postgresUrl,
-  BURN_KEYPAIR: z.string().min(1, 'must be a path').optional(),
+  BURN_KEYPAIR: filePath,
   BURN_EVERY_SECONDS: wholeNumber(1, daySeconds, 3_600),
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   daySeconds,
+  filePath,
   type GivenVariables,
   httpUrl,
   missingBeside,
@@ -48,17 +49,21 @@ export interface S3Settings {
   readonly secretAccessKey: string
 }
 
-const list = z
+const hosts = z
   .string()
   .transform((value) => value.split(',').map((item) => item.trim()))
+  .refine(
+    (all) => all.every((host) => /^[^/@?#\\\s]+$/.test(host) && URL.canParse(`http://${host}`)),
+    'must be hosts such as wiki.example.com or wiki.example.com:8080, separated by commas',
+  )
   .default([])
 export const deliveryVariables = {
   NEWS_POLLING: onOff('1'),
-  CHROMIUM_PATH: z.string().optional(),
+  CHROMIUM_PATH: filePath,
   RENDER_CONCURRENCY: wholeNumber(0, 16, 2),
   RENDER_SECONDS_PER_PAYMENT: wholeNumber(5, 600, 30),
-  EGRESS_ALLOW_HOSTS: list,
-  ARTIFACT_DIR: z.string().optional(),
+  EGRESS_ALLOW_HOSTS: hosts,
+  ARTIFACT_DIR: filePath,
   ARTIFACT_TTL_SECONDS: wholeNumber(60, 30 * daySeconds, daySeconds),
   ARTIFACT_TOTAL_MEGABYTES: wholeNumber(100, 100_000_000, 10_000),
   ARTIFACT_S3_BUCKET: z.string().optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type GivenVariables, httpUrl, type MissingVariable, optionalPort } from './variables.ts'
+import { type GivenVariables, hostName, httpUrl, type MissingVariable, optionalPort } from './variables.ts'
 
 /** Access to the finance reports over HTTP. */
 export interface FinanceSettings {
@@ -23,7 +23,7 @@ const financeAudience = 'tollbook-finance'
 
 export const financeVariables = {
   FINANCE_PORT: optionalPort,
-  FINANCE_HOST: z.string().default('127.0.0.1'),
+  FINANCE_HOST: hostName.default('127.0.0.1'),
   FINANCE_ISSUER: z.string().optional(),
   FINANCE_AUDIENCE: z.string().default(financeAudience),
   FINANCE_JWKS_URL: httpUrl,

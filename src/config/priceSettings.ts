@@ -23,7 +23,7 @@ const tokenPrice = z
   .transform((value, context) => {
     const price = parseTokenPrice(value)
     if (price !== undefined) return price
-    context.addIssue('must be a positive decimal in US dollars, such as 0.001')
+    context.addIssue('must be a decimal from 0.000000000001 to 1000000 US dollars, such as 0.001')
     return z.NEVER
   })
   .default(10n ** 15n)

@@ -76,7 +76,8 @@ const newsFeeds = z
     }),
   )
   .refine(
-    (feeds) => feeds.every(({ category, url }) => /^[a-z]+$/.test(category) && /^https?:\/\//.test(url)),
+    (feeds) =>
+      feeds.every(({ category, url }) => /^[a-z]+$/.test(category) && /^https?:\/\//.test(url) && URL.canParse(url)),
     'must be category=URL, separated by commas',
   )
   .default([])

@@ -1,5 +1,6 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { z } from 'zod'
-import { httpUrl } from './variables.ts'
+import { filePath, httpUrl } from './variables.ts'
 
 /** The signed checkpoints of the ledger. */
 export interface SealSettings {
@@ -16,10 +17,23 @@ export interface SealSettings {
 export type ReceiptSigningKey = z.infer<typeof receiptSigningKey>
 
 const keyExpected = 'must be a private Ed25519 key as a JWK: make one with `tollbook key new`'
-const receiptSigningKey = z.object(
-  { kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string(), kid: z.string().exactOptional() },
-  { error: keyExpected },
-)
+const receiptSigningKey = z
+  .object(
+    { kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string(), kid: z.string().exactOptional() },
+    { error: keyExpected },
+  )
+  .refine(isKeyPair, keyExpected)
+
+/** A public half that belongs to another key would be published, and no receipt would verify. */
+function isKeyPair({ kty, crv, x, d }: { kty: string; crv: string; x: string; d: string }): boolean {
+  try {
+    const key = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' })
+    return createPublicKey(key).export({ format: 'jwk' }).x === x
+  } catch {
+    // Not 32 bytes each.
+    return false
+  }
+}
 
 const signingKey = z
   .string()
@@ -35,17 +49,20 @@ const signingKey = z
   .pipe(receiptSigningKey)
   .optional()
 
-// C2SP signed-note separates a name with spaces and ends it with a plus sign.
+// C2SP recommends a URL without its scheme; a signed note separates the name with spaces and ends it with a plus sign.
 const keyName = z
   .string()
-  .regex(/^[^\p{Z}\p{C}+]{1,200}$/u, 'must be a name such as example.com/ledger, without spaces and plus signs')
+  .regex(
+    /^(?=.{1,200}$)[A-Za-z0-9][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9._~-]+)*$/,
+    'must be a name such as example.com/ledger: a URL without its scheme, of 200 characters at most',
+  )
   .optional()
 
 export const sealVariables = {
   RECEIPT_SIGNING_KEY: signingKey,
   LEDGER_ORIGIN: keyName,
   LEDGER_ENTRIES: z.enum(['closed', 'public'], 'must be closed or public').default('closed'),
-  CHECKPOINT_FILE: z.string().optional(),
+  CHECKPOINT_FILE: filePath,
   ANCHOR_RPC_URL: httpUrl,
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { chainVariables } from './chainSettings.ts'
-import { wholeNumber } from './variables.ts'
+import { filePath, wholeNumber } from './variables.ts'
 
 /** Payments by x402: the service reaches the signer, and the signer keeps its budgets. */
 export interface X402Settings {
@@ -25,16 +25,15 @@ export interface SignerSettings {
 }
 
 const lamportsMax = 9_999_999_999
-const file = z.string().min(1, 'must be a path').optional()
 
 export const signerVariables = {
-  SIGNER_SOCKET: file,
+  SIGNER_SOCKET: filePath,
   X402_NETWORK: z
     .string()
     .regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/, 'must be solana: and the first 32 characters of a genesis hash')
     .optional(),
-  FEE_PAYER_KEYPAIR: file,
-  SIGNER_JOURNAL: file,
+  FEE_PAYER_KEYPAIR: filePath,
+  SIGNER_JOURNAL: filePath,
   SIGNER_LAMPORTS_PER_DAY: wholeNumber(1, lamportsMax, 100_000_000),
   SIGNER_LAMPORTS_PER_WALLET_AND_DAY: wholeNumber(1, lamportsMax, 5_000_000),
   SIGNER_LAMPORTS_PER_PAYMENT: wholeNumber(1, lamportsMax, 20_000),

@@ -64,11 +64,11 @@ export function findStartMistakes(mode: StartMode, variables: StartVariables): r
 function gapAdvice(operated: string): string {
   return operated === ''
     ? 'nothing of an operator is set: set these five, or start local mode with `npm start` or `tollbook serve --local`'
-    : `local mode, which has a ledger of its own, does not start beside settings of an operator: set what is missing, or remove ${operated}`
+    : `local mode has a separate ledger and does not start with settings of an operator: set what is missing, or remove ${operated}`
 }
 
 /** A mistyped name counts as the setting that was meant. */
-export function operatorSettings({ given, set, mistyped }: StartVariables): readonly string[] {
+function operatorSettings({ given, set, mistyped }: StartVariables): readonly string[] {
   const misspelt = mistyped.filter(({ meant }) => isOfOperator(meant)).map(({ name }) => name)
   const hosts = listenerHosts.filter((name) => !isLoopback(given[name] ?? 'localhost'))
   return [...set.filter(isOfOperator), ...hosts, ...misspelt]

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isBase58Of32Bytes } from '@tollbook/core/base58'
 import type { ParsedSetting } from '../pricing/settingList.ts'
@@ -26,6 +27,22 @@ export const optionalPort = z
   .regex(/^\d{1,5}$/, 'must be a port')
   .transform(Number)
   .refine((value) => value <= 65_535, 'must be a port')
+  .optional()
+
+// Labels of letters, digits and hyphens. A name that ends with a number is meant as an IPv4 address.
+const hostLabels = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
+
+/** Host of a listener. */
+export const hostName = z
+  .string()
+  .refine(
+    (value) => isIP(value) !== 0 || hostLabels.test(value),
+    'must be an address or a host name, without scheme, port and brackets',
+  )
+
+export const filePath = z
+  .string()
+  .regex(/^[^\0]+$/, 'must be a path')
   .optional()
 
 export const httpUrl = z

@@ -10,20 +10,23 @@ export type TokenPriceAttoUsd = bigint
 
 export const tokenPriceDecimals = 18
 
-/** Undefined when the text is not a positive plain decimal with at most 18 digits after the point. */
+// A token worth less than 10^-12 dollars has fewer than six digits left in atto-dollars; none was ever worth a million.
+const tokenPriceMin: TokenPriceAttoUsd = 10n ** 6n
+const tokenPriceMax: TokenPriceAttoUsd = 10n ** 24n
+
+const isTokenPrice = (attoUsd: TokenPriceAttoUsd | undefined): attoUsd is TokenPriceAttoUsd =>
+  attoUsd !== undefined && attoUsd >= tokenPriceMin && attoUsd <= tokenPriceMax
+
+/** Undefined for text that is not a plain decimal with at most 18 digits after the point, and for absurd prices. */
 export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseDecimal(text, tokenPriceDecimals)
-  return price === undefined || price === 0n ? undefined : price
+  return isTokenPrice(price) ? price : undefined
 }
-
-// A token worth less than 10^-12 dollars has fewer than six digits left in atto-dollars; none was ever worth a million.
-const marketPriceMin: TokenPriceAttoUsd = 10n ** 6n
-const marketPriceMax: TokenPriceAttoUsd = 10n ** 24n
 
 /** A price as a market writes it, cut off after 18 digits. Undefined for text that cannot be the price of a token: zero, absurd, not a number. */
 export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseRoundingDown(text, tokenPriceDecimals)
-  return price === undefined || price < marketPriceMin || price > marketPriceMax ? undefined : price
+  return isTokenPrice(price) ? price : undefined
 }
 
 /** Token amounts on chain are 64-bit: a price above this could not be paid. */

@@ -34,6 +34,8 @@ export interface ServerDeps
 export interface ListenAddress {
   readonly host: string
   readonly port: number
+  /** Names of its settings, for errors. */
+  readonly settings?: string
 }
 
 export interface ListenAddresses extends ListenAddress {
@@ -104,7 +106,9 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     const { endpoints } = deps
     const { paymentPage } = pay
     const port = await open(addresses, { endpoints, freeRoutes: routes, crossOriginPaths, paymentPage })
-    const apart = isApart ? await open(finance.listener, { endpoints: [], freeRoutes: financeRoutes }) : port
+    const apart = isApart
+      ? await open({ ...finance.listener, settings: financeAddress }, { endpoints: [], freeRoutes: financeRoutes })
+      : port
     const { health } = addresses
     healthListener = health && (await openHealthOf(health, deps))
     const financePort = finance === undefined ? undefined : apart
@@ -122,6 +126,8 @@ function openHealthOf(address: HealthAddress, deps: ServerDeps): Promise<HealthL
     metrics: () => collectMetrics(deps),
   })
 }
+
+const financeAddress = 'FINANCE_HOST, FINANCE_PORT'
 
 // A slow client reads a few bytes in this time. A client that reads nothing has gone or is hostile.
 const unreadIdleMs = 20_000

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { describeError } from '@tollbook/core/fault'
 
 export interface Address {
   readonly host: string
@@ -63,6 +64,19 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   })
   socket.destroy()
   return answers
+}
+
+/** Why nothing can listen on any port of the host; undefined if something can. */
+export async function findHostProblem(host: string): Promise<string | undefined> {
+  const server = createServer()
+  try {
+    await opened(server, { host, port: 0 })
+    return undefined
+  } catch (error) {
+    return describeError(error)
+  } finally {
+    server.close()
+  }
 }
 
 const calledHosts: ReadonlyMap<string, string> = new Map([

@@ -39,6 +39,7 @@ export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'> {
 
 export function openCallers(settings: CallerSettings, { clock, log, ledger, metrics, lookups }: CallerDeps): Callers {
   const { trustedProxyHops, metricsSubnets, connectionsMax } = settings
+  const mayReadMetrics = addressList(metricsSubnets)
   const admission = createAdmission({ now: () => clock.monotonicMs() })
   const limits = createCallerLimits(settings.limits, {
     nowMs: () => clock.nowMs(),
@@ -55,7 +56,7 @@ export function openCallers(settings: CallerSettings, { clock, log, ledger, metr
     },
     limits,
     trustedProxyHops,
-    mayReadMetrics: addressList(metricsSubnets),
+    mayReadMetrics,
     async close() {
       await sharing.stop()
       admission.close()

@@ -68,10 +68,7 @@ export async function openHealthListener(
     else metrics().then((answer) => tell({ kind: 'metrics', answer }), failed)
   })
   const listensOn = await listening.promise.catch((error: unknown) => {
-    throw new Fault(`cannot listen on ${host}:${port}: the address must be one of this machine, and the port free`, {
-      cause: error,
-      retryable: false,
-    })
+    throw new Fault(`cannot listen on ${host}:${port} (HEALTH_HOST, HEALTH_PORT)`, { cause: error, retryable: false })
   })
   thread.on('error', failed)
   const reporting = setInterval(report, reportEveryMs)

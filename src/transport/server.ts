@@ -32,6 +32,8 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => u
 export interface ListenOptions extends Partial<Guard> {
   readonly host: string
   readonly port: number
+  /** The settings of the address, for its error. */
+  readonly settings?: string
 }
 
 interface Guard {
@@ -52,7 +54,10 @@ const unguarded: Guard = {
 /**
  * Node's HTTP server with our limits on headers, time and requests per connection. Rejects when the port is taken.
  */
-export async function listen(serve: RequestListener, { host, port, ...options }: ListenOptions): Promise<Listener> {
+export async function listen(
+  serve: RequestListener,
+  { host, port, settings = 'HOST, PORT', ...options }: ListenOptions,
+): Promise<Listener> {
   const guard: Guard = { ...unguarded, ...options }
   const server = createServer(limits, (request, response) => void serve(request, response))
   server.maxRequestsPerSocket = requestsPerSocketMax
@@ -66,10 +71,8 @@ export async function listen(serve: RequestListener, { host, port, ...options }:
   })
   const sockets = guardConnections(server, guard)
   const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
-    throw new Fault(`cannot listen on ${host}:${port}: the address must be one of this machine, and the port free`, {
-      cause: error,
-      retryable: false,
-    })
+    const advice = `${settings}: the address must be one of this machine, and the port free`
+    throw new Fault(`cannot listen on ${host}:${port}. ${advice}`, { cause: error, retryable: false })
   })
   return { port: portOf(server), drain: (options) => drain({ server, acceptors, sockets }, options) }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { environmentNames, readConfig } from '../../src/config.ts'
 import { createMetrics } from '../../src/transport/metrics.ts'
 import { readCompose, readText, readYaml, root } from './composeFile.ts'
@@ -110,7 +111,7 @@ test('an instance starts with the example as it is copied, and with its lines ta
   const given = Object.entries(exampleSettings()).filter(([, value]) => value !== '' && !value.includes('…'))
   const address = '11111111111111111111111111111111'
   const needed = { TOKEN_MINT: address, PAYMENT_WALLET: address, AI_MODEL: 'any' }
-  const key = { RECEIPT_SIGNING_KEY: '{"kty":"OKP","crv":"Ed25519","x":"x","d":"d"}' }
+  const key = { RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()) }
   expect(filled['DATABASE_URL_FILE']).toBe('/run/secrets/api-2-database-url')
   const secret = { DATABASE_URL_FILE: '', DATABASE_URL: 'postgres://tollbook_api_2:secret@postgres:5432/tollbook' }
   const config = readConfig({ ...filled, ...Object.fromEntries(given), ...needed, ...key, ...secret })

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { Fault } from '@tollbook/core/fault'
@@ -17,4 +18,13 @@ test('a file that cannot be written is named without a stack', async () => {
 
 test('a defect of the program is printed with its stack', () => {
   expect(failureText(new TypeError('x is undefined'))).toMatch(/^TypeError: x is undefined\n {4}at /)
+})
+
+test('a start that fails ends its process with 1, whatever it has left open', () => {
+  const module = JSON.stringify(new URL('../../src/cli/reportFailure.ts', import.meta.url).href)
+  const program = `import { endAfterFailure } from ${module}; setInterval(() => undefined, 1_000); endAfterFailure(new Error('no'))`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([1, expect.stringContaining('Error: no')])
 })

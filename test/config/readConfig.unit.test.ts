@@ -1,6 +1,7 @@
 import { Fault } from '@tollbook/core/fault'
 import { describe, expect, test } from 'vitest'
 import { environmentNames, isServiceConfig, readConfig } from '../../src/config.ts'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 
 const address = '11111111111111111111111111111111'
 const operated = {
@@ -8,7 +9,7 @@ const operated = {
   SOLANA_RPC_URLS: 'https://node.example.com/',
   TOKEN_MINT: address,
   PAYMENT_WALLET: address,
-  RECEIPT_SIGNING_KEY: '{"kty":"OKP","crv":"Ed25519","x":"x","d":"d"}',
+  RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
 }
 
 function mistakesOf(env: Readonly<Record<string, string>>): readonly string[] {
@@ -56,7 +57,7 @@ describe('mistakes', () => {
 
   test('a long value is left out of its message', () => {
     expect(mistakesOf({ TOKEN_PRICE_USD: '9'.repeat(500) + 'x' })).toEqual([
-      'TOKEN_PRICE_USD must be a positive decimal in US dollars, such as 0.001',
+      'TOKEN_PRICE_USD must be a decimal from 0.000000000001 to 1000000 US dollars, such as 0.001',
     ])
   })
 

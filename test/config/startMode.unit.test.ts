@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { environmentNames, isServiceConfig, readConfig, type StartMode } from '../../src/config.ts'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
 
 const address = '11111111111111111111111111111111'
 const complete = {
@@ -10,7 +11,7 @@ const complete = {
   SOLANA_RPC_URLS: 'https://node.example.com/',
   TOKEN_MINT: address,
   PAYMENT_WALLET: address,
-  RECEIPT_SIGNING_KEY: '{"kty":"OKP","crv":"Ed25519","x":"x","d":"d"}',
+  RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()),
 }
 type Env = Readonly<Record<string, string>>
 
@@ -27,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollbook-start-'))
 const emptyFile = join(folder, 'empty')
 writeFileSync(emptyFile, '\n')
 
-describe('beside the settings of an operator, a database that is not given under its name never becomes local mode', () => {
+describe('with the settings of an operator, a database that is not given under its name never becomes local mode', () => {
   const { DATABASE_URL: url, ...others } = complete
   const spellings: readonly Env[] = [
     {},
@@ -97,13 +98,13 @@ test('the message names every setting that is missing and every one that is set'
     'the configuration has 3 mistakes:',
     "  DATABASE_URL is missing: the login of the service on the ledger's database",
     '  TOKEN_MINT is missing: the mint of the service token on the chain of SOLANA_RPC_URLS',
-    '  local mode, which has a ledger of its own, does not start beside settings of an operator: set what is missing, or remove SOLANA_RPC_URLS, PAYMENT_WALLET, RECEIPT_SIGNING_KEY, PUBLIC_URL, HOST',
+    '  local mode has a separate ledger and does not start with settings of an operator: set what is missing, or remove SOLANA_RPC_URLS, PAYMENT_WALLET, RECEIPT_SIGNING_KEY, PUBLIC_URL, HOST',
   ])
 })
 
 const newcomer = { HOME: '/root', TOLLBOOK_HOME: '/tmp/home', PORT: '0', HOST: '127.0.0.1', LOCAL_CHAIN_PORT: '8899' }
 
-test('local mode starts by name when nothing of an operator is set, with settings of its own and of the products', () => {
+test('local mode starts by name when nothing of an operator is set, with its settings and those of the products', () => {
   const env = {
     ...newcomer,
     AI_BASE_URL: 'http://ai/v1',
@@ -120,7 +121,7 @@ test('without its name nothing becomes local mode, even when nothing is set', ()
   expect(refusalOf({}, 'operated')).toContain('DATABASE_URL is missing')
 })
 
-test('a complete configuration starts in either way, except beside the ports of local mode', () => {
+test('a complete configuration starts in either way, except with the ports of local mode', () => {
   for (const start of ['operated', 'unless-operated'] as const) {
     expect(isServiceConfig(readConfig({ ...complete, HOST: '0.0.0.0' }, { start }))).toBe(true)
     expect(refusalOf({ ...complete, LOCAL_POSTGRES_PORT: '5432' }, start)).toContain(

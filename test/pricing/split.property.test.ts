@@ -85,9 +85,12 @@ describe('what is required', () => {
     expect(requiredBaseUnits({ priceMicroUsd: 50_000n, tokenPriceAttoUsd: 10n ** 15n, decimals: 6 })).toBe(50_000_000n)
   })
 
-  test.each(['0', '0.0', '', '-1', '1e-3', '0.0000000000000000001'])('a token price of %j is refused', (text) => {
-    expect(parseTokenPrice(text)).toBeUndefined()
-  })
+  test.each(['0', '0.0', '', '-1', '1e-3', '0.0000000000000000001', '0.000000000000000001', '1000000.1'])(
+    'a token price of %j is refused',
+    (text) => {
+      expect(parseTokenPrice(text)).toBeUndefined()
+    },
+  )
 
   test('a price of all tokens that can exist is one, and of a base unit more is none', () => {
     const value = { tokenPriceAttoUsd: 10n ** 18n, decimals: 6, split: defaultSplit }

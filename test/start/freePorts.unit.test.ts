@@ -22,3 +22,14 @@ test('a port in use is named with its variable, and a free one is not refused', 
   await expect(ports(any, any, { host, port })).rejects.toThrow(messageOf('FINANCE_PORT'))
   await expect(ports(any)).resolves.toBeUndefined()
 })
+
+test.each([
+  ['HOST', { server: { host: '192.0.2.1', port: 3402, health: undefined }, finance: undefined }],
+  ['HEALTH_HOST', { server: { host, port: 0, health: { host: 'no.such.host.invalid', port: 1 } }, finance: undefined }],
+  [
+    'FINANCE_HOST',
+    { server: { host, port: 0, health: undefined }, finance: { listener: { host: '192.0.2.1', port: 0 } } },
+  ],
+])('%s is refused when it is not an address of this machine', async (name, settings) => {
+  await expect(requireFreePorts(settings)).rejects.toThrow(new RegExp(`^${name} must be an address of this machine`))
+})
