@@ -92,8 +92,6 @@ test('a price above --max-usd ends with 3, says both numbers and signs nothing',
 })
 
 const endings: [string, Step[], number, string][] = [
-  ['a payment that is refused for good', [refusal(402, 'INVALID_PAYMENT', { reason: 'too_old' })], 4, 'PaymentRefused'],
-  ['a wallet without tokens', [refusal(402, 'INSUFFICIENT_BALANCE')], 4, 'PaymentRefused'],
   ['an outcome that stays open', Array.from({ length: 10 }, () => 'reset' as const), 5, 'PaymentUnresolved'],
   ['a request that has no data', [refusal(404, 'NO_DATA')], 6, 'PaymentUnspent'],
   ['a source that fails', Array.from({ length: 10 }, () => refusal(502, 'UPSTREAM_FAILED')), 7, 'PaymentUnspent'],
@@ -120,6 +118,44 @@ test.each(endings)(
     expect(await terminal.files('payments')).toEqual([])
   },
 )
+
+test.each<[string, Step]>([
+  ['too_old', refusal(402, 'INVALID_PAYMENT', { reason: 'too_old' })],
+  ['INSUFFICIENT_BALANCE', refusal(402, 'INSUFFICIENT_BALANCE')],
+  ['IDEMPOTENCY_KEY_REUSED', refusal(422, 'IDEMPOTENCY_KEY_REUSED')],
+])(
+  'a payment that is refused for good (%s) ends with 4, without a file and without a way to resume it',
+  async (_, step) => {
+    for (const isTTY of [false, true]) {
+      const { terminal, service } = await openLocalService({ isTTY })
+      service.script = [step]
+      const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
+      expect([exitCode, await terminal.files('payments')]).toEqual([4, []])
+      expect(stdout + stderr).not.toMatch(/resume|storedIn|proof: /)
+      expect(stderr).toMatch(/look up [1-9A-Za-z]{64,} on chain/)
+      if (!isTTY)
+        expect(JSON.parse(stdout)).toMatchObject({ name: 'PaymentRefused', payment: { format: 'tollbook-payment-1' } })
+    }
+  },
+)
+
+test('a stored payment that is refused for good when it is resumed leaves no file either', async () => {
+  const { terminal, service } = await openLocalService()
+  service.script = [refusal(404, 'NO_DATA'), refusal(402, 'INVALID_PAYMENT', { reason: 'refund_due' })]
+  const { storedIn } = JSON.parse((await terminal.run(payCommand, 'GET', crypto)).stdout)
+  expect((await terminal.run(payCommand, '--resume', storedIn)).exitCode).toBe(4)
+  expect(await terminal.files('payments')).toEqual([])
+})
+
+test('a wallet that cannot pay ends with 10, in tokens and SOL, and signs nothing', async () => {
+  const { terminal, service } = await openLocalService()
+  service.node.payer = { tokens: 'no account', lamports: 0 }
+  const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
+  expect([exitCode, service.presented.length, await terminal.files('payments')]).toEqual([10, 0, []])
+  expect(stderr).toContain('you have 0 of 20 tokens')
+  expect(stderr).toContain('you have 0 SOL and need about 0.00001 SOL')
+  expect(JSON.parse(stdout)).toMatchObject({ name: 'InsufficientFunds', exitCode: 10 })
+})
 
 test('an open outcome shows a person the proof, the key and the command to go on with', async () => {
   const { terminal, service } = await openLocalService({ isTTY: true })
@@ -274,5 +310,5 @@ test('the help lists the exit codes', async () => {
   const bare = await openTerminal()
   const { exitCode, stdout } = await bare.run(payCommand, '--help')
   expect(exitCode).toBe(0)
-  for (const code of [2, 3, 4, 5, 6, 7, 8, 9, 130]) expect(stdout).toMatch(new RegExp(`^ +${code} +\\w`, 'm'))
+  for (const code of [2, 3, 4, 5, 6, 7, 8, 9, 10, 130]) expect(stdout).toMatch(new RegExp(`^ +${code} +\\w`, 'm'))
 })

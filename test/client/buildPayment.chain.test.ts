@@ -1,25 +1,31 @@
 import { addressOf, mustFind } from '../chain/chainFixture.ts'
 import {
+  ACCOUNT_SIZE,
   createEnableRequiredMemoTransfersInstruction,
   createReallocateInstruction,
   ExtensionType,
   getAccount,
+  getAccountLen,
   getMint,
   TOKEN_2022_PROGRAM_ID,
   TOKEN_PROGRAM_ID,
 } from '@solana/spl-token'
-import { Keypair, sendAndConfirmTransaction, Transaction, VersionedTransaction } from '@solana/web3.js'
+import { Keypair, sendAndConfirmTransaction, SystemProgram, Transaction, VersionedTransaction } from '@solana/web3.js'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildPaymentTransaction } from '../../src/chain/paymentTransaction.ts'
 import { type Chain, openChain } from '../../src/chain/openChain.ts'
 import { buildPayment, type SignedPayment } from '@tollbook/client/buildPayment'
 import { checkQuote } from '@tollbook/client/checkQuote'
 import type { ProofForm } from '@tollbook/client/encodeProof'
+import { fundWallet } from '@tollbook/client/faucet'
+import { InsufficientFunds } from '@tollbook/client/insufficientFunds'
 import { landTransaction } from '@tollbook/client/landTransaction'
 import { connectPayerChain, type PayerChain } from '@tollbook/client/payerChain'
 import { keypairWallet } from '@tollbook/client/payerWallet'
 import { type PaymentPlan, planPayment } from '@tollbook/client/planPayment'
+import { requireFunds } from '@tollbook/client/requireFunds'
 import { postJson } from '../../src/outbound/postJson.ts'
+import { formatDecimal } from '@tollbook/core/money'
 import { isRefusal } from '@tollbook/core/refusal'
 import { settle } from '../../src/payment/settlement.ts'
 import { sentForArrival } from '@tollbook/core/transferFee'
@@ -89,6 +95,34 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
     expect(await landTransaction(deps, { ...payment, sentBefore: false })).toEqual({ outcome: 'confirmed' })
     return payment
   }
+
+  test('is signed for exactly the balances with which the network takes it', async () => {
+    const creating = await plan()
+    const existing = { ...creating, createsTokenAccount: false }
+    const rentLamports = await token.connection.getMinimumBalanceForRentExemption(accountBytes(kind))
+    const needed = 5_000 + rentLamports
+    const enough = creating.cost.baseUnits
+    const cases = [
+      ...[needed - 1, needed, needed + 1, needed + 890_879, needed + 890_880].map((lamports) => ({
+        payable: creating,
+        lamports,
+        baseUnits: enough,
+      })),
+      { payable: creating, lamports: 10_000_000, baseUnits: enough - 1n },
+      { payable: existing, lamports: 0, baseUnits: enough },
+    ]
+    for (const { payable, lamports, baseUnits } of cases) {
+      const payer = Keypair.generate()
+      await fundExactly(token, payer, { lamports, baseUnits })
+      const wallet = keypairWallet(payer)
+      const shortage = await requireFunds({ chain: payerChain, wallet }, payable).catch((error: unknown) => error)
+      const { transaction } = await buildPayment({ chain: payerChain, wallet }, payable, 'bound')
+      const rehearsed = await token.connection.simulateTransaction(VersionedTransaction.deserialize(transaction), {
+        sigVerify: true,
+      })
+      expect([lamports, shortage instanceof InsufficientFunds]).toEqual([lamports, rehearsed.value.err !== null])
+    }
+  })
 
   test('creates the payment account the first time, lands, and is what the server verifies', async () => {
     const supplyBefore = (await getMint(token.connection, token.mint, 'confirmed', token.program)).supply
@@ -165,6 +199,26 @@ describe.each(kinds)('a payment in %s', (_name, kind) => {
     expect(await payerChain.findStatus(payment.signature)).toBe('not_found')
   })
 })
+
+/** Associated accounts of Token-2022 are immutable, and keep withheld fees. */
+function accountBytes({ program, feeBasisPoints }: TokenKind): number {
+  if (program === TOKEN_PROGRAM_ID) return ACCOUNT_SIZE
+  const withFee = feeBasisPoints === undefined ? [] : [ExtensionType.TransferFeeAmount]
+  return getAccountLen([ExtensionType.ImmutableOwner, ...withFee])
+}
+
+async function fundExactly(
+  { chain, connection, mint, mintAuthority }: TokenChain,
+  { publicKey }: Keypair,
+  { lamports, baseUnits }: { readonly lamports: number; readonly baseUnits: bigint },
+) {
+  const options = { rpcUrl: chain.rpcUrl, mint: mint.toBase58(), mintAuthority }
+  const tokens = formatDecimal(baseUnits, 6)
+  await fundWallet(options, { address: publicKey.toBase58(), tokens, sol: '0' })
+  if (lamports === 0) return
+  const give = SystemProgram.transfer({ fromPubkey: mintAuthority.publicKey, toPubkey: publicKey, lamports })
+  await sendAndConfirmTransaction(connection, new Transaction().add(give), [mintAuthority])
+}
 
 function priceOf(requiredBaseUnits: bigint, burnBaseUnits: bigint) {
   return {

@@ -6,7 +6,7 @@ import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { type QuoteProblemKind, QuoteRefused } from '@tollbook/client/quoteProblem'
 import { openScene, rejectionOf } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
-import { accountJson } from './support/scriptedNode.ts'
+import { accountJson, type ScriptedNode } from './support/scriptedNode.ts'
 import { makeQuote, mint, mintData, network, paymentWallet, tokenAccountData } from './support/testToken.ts'
 
 const crypto = '/api/data/crypto?symbol=BTC'
@@ -177,7 +177,7 @@ test('a limit in base units without the mint that it counts is refused', async (
   expect(String(await rejectionOf(openScene(limit)))).toContain('expectedMint')
 })
 
-const disagreements: [string, QuoteProblemKind, unknown[]][] = [
+const disagreements: [string, QuoteProblemKind, ScriptedNode['token']][] = [
   ['has no such mint', 'other_mint', [null, null]],
   ['has something else at the address of the mint', 'other_mint', [accountJson(Buffer.alloc(12)), null]],
   ['has a mint with other decimals', 'decimals_wrong', [accountJson(withDecimals(9)), null]],
@@ -198,7 +198,7 @@ function withDecimals(decimals: number): Buffer {
 for (const [name, problem, value] of disagreements) {
   test(`an offer is refused when the chain ${name} (${problem})`, async () => {
     const { payingFetch, service, wallet, url } = await openScene()
-    service.node.answers['getMultipleAccounts'] = () => ({ result: { value } })
+    service.node.token = value
     expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem })
     expect(wallet.signed).toBe(0)
   })
@@ -206,7 +206,7 @@ for (const [name, problem, value] of disagreements) {
 
 test('the account of the service is created once, and an account that is gone again or another one is refused', async () => {
   const { payingFetch, service, wallet, url } = await openScene()
-  service.node.answers['getMultipleAccounts'] = () => ({ result: { value: [accountJson(mintData()), null] } })
+  service.node.token = [accountJson(mintData()), null]
   service.script = [{ status: 404, body: { error: 'no', code: 'NO_DATA' } }]
   // Not created for certain: the payment that would have done it was not delivered.
   expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ name: 'PaymentUnspent' })

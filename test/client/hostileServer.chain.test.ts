@@ -157,3 +157,15 @@ test('a server that sells each time is paid only within the limits of a host and
   }
   expect(await payments()).toBe(4n)
 })
+
+test.each<Misdeed>(['say that it refuses for good', 'say that the key was used'])(
+  'a server that settles and then does "%s" gets no more than the limit, however often it is asked',
+  async (misdeed) => {
+    const { server, start, payments } = await visit(Array.from({ length: 5 }, () => misdeed))
+    const limit = { baseUnits: 2n * costBaseUnits }
+    const payingFetch = start({ spendingLimit: { perRequest: { baseUnits: costBaseUnits }, total: limit } })
+    for (const name of ['PaymentRefused', 'PaymentRefused', 'SpendingLimitExceeded', 'SpendingLimitExceeded'])
+      expect(await rejectionOf(payingFetch(server.url))).toMatchObject({ name })
+    expect(await payments()).toBe(2n)
+  },
+)

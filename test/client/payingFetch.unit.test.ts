@@ -106,14 +106,17 @@ test('a request with a body is sent with the same body and as JSON when it is pa
   ])
 })
 
-test('the chain is asked for the token once and for a blockhash at each payment', async () => {
+test('the chain is asked for token and rent once, and for the balances and a blockhash at each payment', async () => {
   const { payingFetch, service, url } = await openScene()
   await payingFetch(url(crypto))
   await payingFetch(url(crypto))
   expect(service.node.calls).toEqual([
     'getGenesisHash',
     'getMultipleAccounts',
+    'getMinimumBalanceForRentExemption',
+    'getMultipleAccounts',
     'getLatestBlockhash',
+    'getMultipleAccounts',
     'getLatestBlockhash',
   ])
 })

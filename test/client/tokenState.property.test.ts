@@ -12,7 +12,7 @@ import {
 import { type AccountInfo, PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readMintState, readTokenOwner } from '@tollbook/client/solana/tokenState'
+import { readMintState, readTokenAccountState } from '@tollbook/client/solana/tokenState'
 
 /** The client reads mints and token accounts itself; @solana/spl-token says what is in them. */
 
@@ -76,11 +76,14 @@ test('a mint has the decimals and the transfer fee that @solana/spl-token reads,
   )
 })
 
-test('a token account has the owner that @solana/spl-token reads, or is not a token account to either', () => {
+test('a token account has the owner, tokens and state that @solana/spl-token reads, or is not a token account to either', () => {
   fc.assert(
     fc.property(accountData(ACCOUNT_SIZE), program, (data, program) => {
-      const unpack = () => unpackAccount(PublicKey.default, info(data, program), program).owner.toBase58()
-      expect(readTokenOwner(data)).toBe(unlessThrown(unpack))
+      const unpack = () => {
+        const { owner, amount, isFrozen } = unpackAccount(PublicKey.default, info(data, program), program)
+        return { owner: owner.toBase58(), heldBaseUnits: amount, isFrozen }
+      }
+      expect(readTokenAccountState(data)).toEqual(unlessThrown(unpack))
     }),
     { numRuns: 500 },
   )

@@ -40,6 +40,9 @@ export interface PayableQuote {
   readonly transferWithFeeBaseUnits: bigint | undefined
   /** From the moment of the offer to its end. */
   readonly lifetimeMs: number
+  /** Names of the service for messages. Nothing is decided by them. */
+  readonly tokenSymbol?: string | undefined
+  readonly tokenSourceUrl?: string | undefined
 }
 
 /** An offer, the address that made it, and what the payer expects of it. */
@@ -97,7 +100,9 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
   const addresses = { mint, tokenProgram, paymentWallet, paymentTokenAccount }
   const lifetimeMs = Date.parse(quote.expiresAt) - answeredAtMs
   const { endpoint } = body.pricing
-  return { id, memo, secret, decimals, network, endpoint, lifetimeMs, priceAttoUsd, ...amounts, ...addresses }
+  const { tokenSymbol, tokenSourceUrl } = body
+  const names = { endpoint, network, tokenSymbol, tokenSourceUrl }
+  return { id, memo, secret, decimals, ...names, lifetimeMs, priceAttoUsd, ...amounts, ...addresses }
 }
 
 // A JSON number as the decimal it was written as. toString would write 1e-7, and toFixed the digits of the binary fraction.

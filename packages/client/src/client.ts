@@ -14,6 +14,7 @@ export {
 export type { PaymentOutcome, PaymentStore, StoredSpending } from './paymentStore.ts'
 export type { PaymentProgress } from './paymentProgress.ts'
 export { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'
+export { InsufficientFunds } from './insufficientFunds.ts'
 export { type QuoteProblem, type QuoteProblemKind, QuoteRefused } from './quoteProblem.ts'
 export { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
 export { type ReceiptProblem, type ReceiptVerdict, type VerifiedReceipt, verifyReceipt } from './verifyReceipt.ts'

@@ -27,8 +27,8 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
     payer.open.leave(payment)
     return answer
   } catch (error) {
-    // A node that does not take it has seen it, so it counts as spent like a refused one.
-    if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.open.close(payment, 'refused')
+    // A node that does not take it has seen it, so it is one that was refused.
+    if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.refused.add(payment)
     payer.open.leave(payment)
     throw error
   }

@@ -54,6 +54,9 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
     case 'INSUFFICIENT_BALANCE':
       // A node that lags behind ours may know the balance after a payment and not the payment.
       return proof.confirmed ? again : { kind: 'refused', reason: 'INSUFFICIENT_BALANCE' }
+    case 'IDEMPOTENCY_KEY_REUSED':
+      // Checked before a payment is sent. A payment that landed before buys the same under another key.
+      return proof.confirmed ? { kind: 'unspent' } : { kind: 'refused', reason: code }
     case 'UPSTREAM_FAILED':
     case 'UPSTREAM_TIMEOUT':
       return { ...again, unspent: true }

@@ -74,11 +74,23 @@ async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promi
   }
 }
 
-/** The order matters: first no block can take it any more, then no block up to that height has it. */
 async function hasExpired({ chain }: LandDeps, order: LandOrder): Promise<boolean> {
+  return (await fateOf(chain, order)) === 'never'
+}
+
+/** `open` until the blockhash has expired for good, and while the node does not answer. */
+export type Fate = 'landed' | 'never' | 'open'
+
+/** A failed transaction moved nothing, so it never landed. The order matters: first no block can take it any more, then none has it. */
+export async function fateOf(
+  chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>,
+  { signature, lastValidBlockHeight }: Pick<LandOrder, 'signature' | 'lastValidBlockHeight'>,
+): Promise<Fate> {
   const tip = await unlessFault(chain.finalizedTip())
-  if (tip === undefined || tip.height <= order.lastValidBlockHeight) return false
-  return (await unlessFault(chain.findStatus(order.signature, tip.slot))) === 'not_found'
+  if (tip === undefined || tip.height <= lastValidBlockHeight) return 'open'
+  const status = await unlessFault(chain.findStatus(signature, tip.slot))
+  if (status === 'not_found' || status === 'failed') return 'never'
+  return status === 'confirmed' ? 'landed' : 'open'
 }
 
 /** A missing answer of a node means nothing; the next lookup may succeed. */

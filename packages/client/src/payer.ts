@@ -8,6 +8,7 @@ import type { PayerWallet } from './payerWallet.ts'
 import type { PaymentProgress } from './paymentProgress.ts'
 import { createOpenPayments, type OpenPayments, type PaymentStore } from './paymentStore.ts'
 import { defaultRetryLimits, type RetryLimits } from './presentPayment.ts'
+import { createRefusedPayments, type RefusedPayments } from './refusedPayments.ts'
 import { createRentGuard, type RentGuard } from './rentGuard.ts'
 import type { Fetch } from './solanaRpc.ts'
 import type { SpendingLimit } from './spendingLimit.ts'
@@ -42,6 +43,7 @@ export interface Payer {
   readonly budget: Budget
   readonly stored: StoredSpendings
   readonly open: OpenPayments
+  readonly refused: RefusedPayments
   readonly rent: RentGuard
   readonly form: ProofForm
   readonly protocols: readonly SponsoredProtocol[]
@@ -67,12 +69,15 @@ export function createPayer(options: PayingFetchOptions): Payer {
     )
   if (limitsTokens && options.expectedMint === undefined)
     throw new TypeError('a spending limit in base units says something of one token only: give expectedMint too')
+  const { store } = options
+  const [chain, open] = [connectPayerChain({ rpcUrl, fetch }), createOpenPayments(store)]
   return {
     wallet,
-    chain: connectPayerChain({ rpcUrl, fetch }),
+    chain,
     budget,
-    stored: readStoredSpendings(options.store, options.expectedMint),
-    open: createOpenPayments(options.store),
+    stored: readStoredSpendings(store, options.expectedMint),
+    open,
+    refused: createRefusedPayments({ chain, open, store }),
     rent: createRentGuard(),
     form,
     protocols,

@@ -5,13 +5,17 @@ import { Fault } from '@tollbook/core/fault'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
-import { readMintState, readTokenOwner, type ScheduledFee } from './solana/tokenState.ts'
+import { readMintState, readTokenAccountState, type ScheduledFee } from './solana/tokenState.ts'
 import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
 /** Chain operations that a payer needs to check a quote, to sign for it, and to send it. */
 export interface PayerChain {
   /** Facts on chain about the mint and the token account that a quote names. */
   readToken(question: TokenQuestion): Promise<TokenFacts>
+  /** Balances of a wallet, read before it is asked to sign. */
+  readHoldings(question: HoldingsQuestion): Promise<Holdings>
+  /** Lamports that keep an account of this many bytes. A payment may leave its fee payer this much, or nothing. */
+  rentLamports(bytes: number): Promise<number>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
   /** Reads the state of this slot or a later one. The answer of a node that is behind it does not count. */
@@ -35,6 +39,19 @@ export interface TokenFacts {
   readonly paymentTokenAccount: { readonly state: 'absent' } | { readonly state: 'present'; readonly owner: string }
 }
 
+export interface HoldingsQuestion {
+  readonly wallet: string
+  readonly tokenAccount: Address
+}
+
+/** Tokens and SOL that a wallet can pay with. */
+export interface Holdings {
+  /** Zero without a token account, or when it was given to another wallet. */
+  readonly heldBaseUnits: bigint
+  readonly isFrozen: boolean
+  readonly lamports: number
+}
+
 export interface MintFacts {
   readonly tokenProgram: string
   readonly decimals: number
@@ -53,12 +70,18 @@ interface PayerChainOptions {
 export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
+  let emptyRent: number | undefined
   return {
     readToken: async (question) => {
       const key = `${question.mint} ${question.paymentTokenAccount}`
       const facts = known.get(key) ?? (await readToken(rpc, question))
       if (isLasting(facts) && known.size < knownMax) known.set(key, facts)
       return facts
+    },
+    readHoldings: (question) => readHoldings(rpc, question),
+    async rentLamports(bytes) {
+      emptyRent ??= await rpc.call('getMinimumBalanceForRentExemption', [0], z.number())
+      return (emptyRent / accountOverheadBytes) * (accountOverheadBytes + bytes)
     },
     latestBlockhash: () => latestBlockhash(rpc),
     send: (transaction, { preflight }) => send(rpc, transaction, preflight),
@@ -70,12 +93,17 @@ export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerCha
 // A payer pays a handful of services; more entries would come from made-up mints.
 const knownMax = 100
 
+// The network charges rent for this much more than the data.
+const accountOverheadBytes = 128
+
 /** Decimals and program of a mint never change, and an account that exists goes on to; a transfer fee may change any epoch. */
 function isLasting({ mint, paymentTokenAccount }: TokenFacts): boolean {
   return mint !== undefined && mint.transferFee === undefined && paymentTokenAccount.state === 'present'
 }
 
-const accountJson = z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]) }).nullable()
+const accountJson = z
+  .object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]), lamports: z.number() })
+  .nullable()
 const accountsJson = z.object({ value: z.tuple([accountJson, accountJson]) })
 
 async function readToken(rpc: SolanaRpc, { mint, paymentTokenAccount }: TokenQuestion): Promise<TokenFacts> {
@@ -119,13 +147,23 @@ async function feesOf(
 
 function readTokenAccount(account: AccountJson): TokenFacts['paymentTokenAccount'] {
   if (account === null || !tokenPrograms.has(account.owner)) return { state: 'absent' }
-  const owner = readTokenOwner(dataOf(account))
-  return owner === undefined ? { state: 'absent' } : { state: 'present', owner }
+  const state = readTokenAccountState(dataOf(account))
+  return state === undefined ? { state: 'absent' } : { state: 'present', owner: state.owner }
 }
 
 /** Data that is not canonical base64 describes no account. */
 function dataOf({ data: [base64] }: NonNullable<AccountJson>): Uint8Array {
   return readBase64(base64) ?? new Uint8Array()
+}
+
+async function readHoldings(rpc: SolanaRpc, { wallet, tokenAccount }: HoldingsQuestion): Promise<Holdings> {
+  const options = { encoding: 'base64', commitment: 'confirmed' }
+  const accounts = await rpc.call('getMultipleAccounts', [[tokenAccount, wallet], options], accountsJson)
+  const [account, { lamports } = { lamports: 0 }] = accounts.value.map((account) => account ?? undefined)
+  const state =
+    account !== undefined && tokenPrograms.has(account.owner) ? readTokenAccountState(dataOf(account)) : undefined
+  const isOwn = state?.owner === wallet
+  return { heldBaseUnits: isOwn ? state.heldBaseUnits : 0n, isFrozen: isOwn && state.isFrozen, lamports }
 }
 
 const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })

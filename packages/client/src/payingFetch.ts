@@ -9,6 +9,7 @@ import type { PendingPayment } from './pendingPayment.ts'
 import { type PaymentPlan, planPayment } from './planPayment.ts'
 import { type QuoteProblem, QuoteRefused } from './quoteProblem.ts'
 import { type Offer, readOffer } from './readOffer.ts'
+import { requireFunds, requireTokens } from './requireFunds.ts'
 import { requireSecureUrl } from './secureUrl.ts'
 import { type PresentablePayment, signPayment } from './signPayment.ts'
 import { planSponsored, signSponsored } from './sponsored/planSponsored.ts'
@@ -64,6 +65,7 @@ async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order)
   const plan = await planFor(payer, quote)
   if ('problem' in plan) throw new QuoteRefused(plan, offer.body)
   await payer.onEvent({ kind: 'quoted', plan })
+  await requireFunds(payer, plan)
 
   const { cost } = plan
   const sign = () => signQuote(payer, plan)
@@ -87,6 +89,7 @@ async function paySponsored(payer: Payer, order: Order & { readonly sponsored: S
   const plan = await planSponsored(payer, sponsored)
   if ('problem' in plan) throw new QuoteRefused(plan, order.offer.body)
   await payer.onEvent({ kind: 'offered', plan })
+  await requireTokens(payer, plan)
   const { mint, protocol, amountBaseUnits, lifetimeMs } = sponsored
   const sign = async (): Promise<PresentablePayment> => {
     const signed = await signSponsored(payer, plan)

@@ -31,13 +31,15 @@ export function openPaymentFolder(folder: string): PaymentFolder {
       await writeFileAtomically(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
     },
     async close(payment, outcome) {
-      // The proof of a refused payment is evidence for the operator.
-      if (outcome === 'refused') await rename(pathOf(payment), join(folder, `${payment.signature}.refused.json`))
-      else await rm(pathOf(payment), { force: true })
+      // The proof of a refused payment is evidence for the operator, unless the payment never landed.
+      const refusedPath = join(folder, `${payment.signature}.refused.json`)
+      if (outcome === 'refused') await rename(pathOf(payment), refusedPath)
+      else await Promise.all([pathOf(payment), refusedPath].map((path) => rm(path, { force: true })))
       // Last: while the file is there, a later call can still present the payment, and its amount has to count.
       if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
     },
-    pending: () => readPending(folder),
+    pending: () => readPayments(folder, paymentFile),
+    refused: () => readPayments(folder, refusedFile),
     spending: readSpending,
   }
 }
@@ -64,19 +66,20 @@ function spendingOf(payment: PendingPayment) {
 }
 
 const paymentFile = /^[1-9A-HJ-NP-Za-km-z]+\.json$/
+const refusedFile = /^[1-9A-HJ-NP-Za-km-z]+\.refused\.json$/
 
-async function readPending(folder: string): Promise<readonly PendingPayment[]> {
+async function readPayments(folder: string, file: RegExp): Promise<readonly PendingPayment[]> {
   const names = (await unlessMissing(readdir(folder))) ?? []
   const read = async (name: string) => {
     const path = join(folder, name)
     const text = await unlessMissing(readFile(path, 'utf8'))
-    // A payment that is closed while the folder is read is not pending.
+    // A payment that is closed while the folder is read is left out.
     if (text === undefined) return []
     const payment = readPendingPayment(text)
     if (payment === undefined) throw new Fault(`${path} is not a stored payment`, { retryable: false })
     return [payment]
   }
-  return (await Promise.all(names.filter((name) => paymentFile.test(name)).map(read))).flat()
+  return (await Promise.all(names.filter((name) => file.test(name)).map(read))).flat()
 }
 
 const amount = z

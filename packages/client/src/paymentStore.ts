@@ -17,9 +17,14 @@ export interface PaymentStore {
    * again before the signed payment leaves.
    */
   spending(): Promise<readonly StoredSpending[]>
+  /** Payments that were closed as `refused`. Without it, another process cannot give their amounts back to the limits. */
+  refused?(): Promise<readonly PendingPayment[]>
 }
 
-/** A refused payment may have moved tokens, so it counts as spent. One that never left this process does not. */
+/**
+ * A refused payment may still move tokens, so it counts as spent. One that never left this process does not, and neither does one
+ * that can no longer land: a payment closed as `refused` is closed again as `not_sent`.
+ */
 export type PaymentOutcome = 'answered' | 'refused' | 'not_sent'
 
 export interface StoredSpending extends Spending {

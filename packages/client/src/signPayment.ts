@@ -1,5 +1,5 @@
 import { encodeBase64 } from '@tollbook/core/base64'
-import type { Spending } from './budget.ts'
+import type { Reservation, Spending } from './budget.ts'
 import type { SignedPayment } from './buildPayment.ts'
 import type { PayableRequest } from './payableRequest.ts'
 import type { Payer } from './payer.ts'
@@ -29,18 +29,29 @@ export interface Purchase {
  */
 export async function signPayment(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
   const { cost, request } = purchase
-  const byOthers = await payer.stored.byOthers()
   const { host } = new URL(request.content.url)
   const spending = { ...cost, host, atMs: payer.clock.nowMs() }
-  const reservation = payer.budget.reserve(spending, byOthers)
+  const reservation = await reserve(payer, spending)
   try {
     const payment = await sign(payer, purchase)
     await record(payer, payment, spending)
+    payer.refused.hold(payment.signature, reservation)
     return payment
   } catch (cause) {
     reservation.release()
     if (cause instanceof SpendingLimitExceeded) throw cause
     throw new PaymentNotSent(`it could not be signed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  }
+}
+
+/** Before a limit refuses, refused payments that can no longer land give their amounts back. */
+async function reserve(payer: Payer, spending: Spending): Promise<Reservation> {
+  const attempt = async () => payer.budget.reserve(spending, await payer.stored.byOthers())
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!(error instanceof SpendingLimitExceeded) || !(await payer.refused.giveBack())) throw error
+    return attempt()
   }
 }
 

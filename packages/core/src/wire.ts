@@ -7,6 +7,11 @@ import { z } from 'zod'
 
 const baseUnitsText = z.string().regex(/^(0|[1-9]\d{0,19})$/)
 
+/** Letters, digits and a few signs: it is printed in terminals and pages. */
+export const tokenSymbolText = z.string().regex(/^[A-Za-z0-9$._-]{1,16}$/)
+/** A page where people get the token. */
+export const tokenSourceText = z.string().regex(/^https:\/\/[!-~]{1,300}$/)
+
 export const quoteBody = z.object({
   error: z.string(),
   code: z.literal('PAYMENT_REQUIRED'),
@@ -23,6 +28,8 @@ export const quoteBody = z.object({
   burnInfo: z.object({ percentage: z.number(), tokensToBurn: z.number() }),
   paymentWallet: z.string(),
   tokenMint: z.string(),
+  tokenSymbol: tokenSymbolText.optional().catch(undefined),
+  tokenSourceUrl: tokenSourceText.optional().catch(undefined),
   tokenProgram: z.string(),
   paymentTokenAccount: z.string(),
   network: z.string(),

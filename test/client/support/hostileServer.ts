@@ -17,6 +17,8 @@ export type Misdeed =
   | 'ask again'
   | 'ask again for ten times as much'
   | 'redirect'
+  | 'say that it refuses for good'
+  | 'say that the key was used'
   | 'deliver without a receipt'
   | 'deliver with the receipt of another payment'
 
@@ -89,6 +91,9 @@ export async function startHostileServer(token: TokenChain, network: string): Pr
       'ask again': () => send(response, 402, quoteOf(0.02)),
       'ask again for ten times as much': () => send(response, 402, quoteOf(0.2)),
       redirect: () => redirect(response),
+      'say that it refuses for good': () =>
+        send(response, 402, { error: 'no', code: 'INVALID_PAYMENT', reason: 'simulation_failed' }),
+      'say that the key was used': () => send(response, 422, { error: 'no', code: 'IDEMPOTENCY_KEY_REUSED' }),
       'deliver without a receipt': () => send(response, 200, { success: true }),
       'deliver with the receipt of another payment': () =>
         send(response, 200, { success: true, receipt: { signature: encodeBase58(randomBytesOf(64)) } }),

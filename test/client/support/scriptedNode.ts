@@ -1,7 +1,8 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token'
+import { PublicKey, SystemProgram } from '@solana/web3.js'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { sha256 } from '@tollbook/core/digest'
-import { genesisHash, mintData, paymentWallet, tokenAccountData } from './testToken.ts'
+import { genesisHash, type HeldTokens, mint, mintData, paymentWallet, tokenAccountData } from './testToken.ts'
 
 /** Answer to a JSON-RPC call; an error is a refusal of the node, `broken` a 500 without a body. */
 export type NodeAnswer =
@@ -15,6 +16,10 @@ export interface ScriptedNode {
   /** The transactions it was given to send, base64. */
   readonly sent: readonly string[]
   readonly calls: readonly string[]
+  /** The mint, and the token account of the service. */
+  token: readonly [mint: object | null, account: object | null]
+  /** Balances of every payer; `owner` when its token account was given to another wallet. */
+  payer: { tokens: (HeldTokens & { readonly owner?: PublicKey }) | 'no account'; lamports: number }
   answer(method: string, params: readonly unknown[]): NodeAnswer
 }
 
@@ -24,20 +29,22 @@ export const lastValidBlockHeight = 1_150
 export function createScriptedNode(): ScriptedNode {
   const sent: string[] = []
   const calls: string[] = []
+  const payer: ScriptedNode['payer'] = { tokens: { baseUnits: 1_000_000_000n }, lamports: 1_000_000_000 }
   const answers: ScriptedNode['answers'] = {
     getGenesisHash: () => ({ result: genesisHash }),
-    getMultipleAccounts: () => ({
-      result: { value: [accountJson(mintData()), accountJson(tokenAccountData(paymentWallet))] },
-    }),
+    getMultipleAccounts: ([addresses]) => ({ result: { value: accountsOf(node, addressesIn(addresses)) } }),
+    getMinimumBalanceForRentExemption: () => ({ result: 890_880 }),
     getLatestBlockhash: () => ({ result: { value: { blockhash, lastValidBlockHeight } } }),
     getEpochInfo: () => finalTip(1_000),
     sendTransaction: () => ({ result: 'sent' }),
     getSignatureStatuses: () => statusAnswer('confirmed'),
   }
-  return {
+  const node: ScriptedNode = {
     answers,
     sent,
     calls,
+    token: [accountJson(mintData()), accountJson(tokenAccountData(paymentWallet))],
+    payer,
     answer(method, params) {
       calls.push(method)
       if (method === 'sendTransaction') sent.push(String(params[0]))
@@ -45,6 +52,20 @@ export function createScriptedNode(): ScriptedNode {
       return make === undefined ? { error: { code: -32601, message: `no ${method} here` } } : make(params)
     },
   }
+  return node
+}
+
+function addressesIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+/** The mint with the account of the service, or the token account of a payer with its wallet. */
+function accountsOf({ token, payer }: ScriptedNode, [first, second = '']: readonly string[]) {
+  if (first === mint.toBase58()) return token
+  const { tokens, lamports } = payer
+  const { owner = new PublicKey(second), ...held } = tokens === 'no account' ? {} : tokens
+  const wallet = { owner: SystemProgram.programId.toBase58(), data: ['', 'base64'], lamports }
+  return [tokens === 'no account' ? null : accountJson(tokenAccountData(owner, held)), lamports === 0 ? null : wallet]
 }
 
 const tipSlot = 5_000
@@ -71,5 +92,5 @@ export function statusAnswer(
 }
 
 export function accountJson(data: Buffer): object {
-  return { owner: TOKEN_PROGRAM_ID.toBase58(), data: [data.toString('base64'), 'base64'] }
+  return { owner: TOKEN_PROGRAM_ID.toBase58(), data: [data.toString('base64'), 'base64'], lamports: 2_039_280 }
 }

@@ -85,16 +85,21 @@ export function mintData(): Buffer {
   return data
 }
 
-export function tokenAccountData(owner: PublicKey): Buffer {
+export interface HeldTokens {
+  readonly baseUnits?: bigint
+  readonly isFrozen?: boolean
+}
+
+export function tokenAccountData(owner: PublicKey, { baseUnits = 0n, isFrozen = false }: HeldTokens = {}): Buffer {
   const data = Buffer.alloc(ACCOUNT_SIZE)
   AccountLayout.encode(
     {
       mint,
       owner,
-      amount: 0n,
+      amount: baseUnits,
       delegateOption: 0,
       delegate: PublicKey.default,
-      state: AccountState.Initialized,
+      state: isFrozen ? AccountState.Frozen : AccountState.Initialized,
       isNativeOption: 0,
       isNative: 0n,
       delegatedAmount: 0n,

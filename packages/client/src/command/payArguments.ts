@@ -55,6 +55,7 @@ Exit codes:
   7    the service, its source or the Solana node is unavailable; a payment, if made, stays valid
   8    the offer of the service is inconsistent, or names another mint, wallet or network; nothing was signed
   9    answered, but the receipt does not verify
+  10   the wallet has too few tokens or too little SOL; nothing was signed
   130  interrupted before anything was paid
 `
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
 import { createPayingFetch } from '../payingFetch.ts'
-import { PaymentNotSent } from '../paymentError.ts'
+import { PaymentNotSent, PaymentRefused } from '../paymentError.ts'
 import type { PaymentProgress } from '../paymentProgress.ts'
 import { parseJson, readBody } from '../readBody.ts'
 import { verifyReceipt } from '../verifyReceipt.ts'
@@ -26,7 +26,7 @@ export async function runPayCommand(argv: readonly string[], deps: PayCommandDep
   } catch (error) {
     const exitCode = exitCodeOf(error, deps.interrupted)
     if (exitCode === undefined || !(error instanceof Error)) throw error
-    if (error instanceof PaymentNotSent) await stored.forget()
+    if (error instanceof PaymentNotSent || error instanceof PaymentRefused) await stored.forget()
     reportPayFailure(deps, { error, exitCode, pathOf: stored.pathOf })
     return exitCode
   }

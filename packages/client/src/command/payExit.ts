@@ -1,3 +1,4 @@
+import { InsufficientFunds } from '../insufficientFunds.ts'
 import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnspent } from '../paymentError.ts'
 import { QuoteRefused } from '../quoteProblem.ts'
 import { SpendingLimitExceeded } from '../spendingLimit.ts'
@@ -15,6 +16,7 @@ export const payExitCodes = {
   unavailable: 7,
   quoteRefused: 8,
   receiptInvalid: 9,
+  insufficientFunds: 10,
   interrupted: 130,
 } as const
 
@@ -22,6 +24,7 @@ export const payExitCodes = {
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {
   if (error instanceof UsageProblem) return payExitCodes.usage
   if (error instanceof SpendingLimitExceeded) return payExitCodes.overLimit
+  if (error instanceof InsufficientFunds) return payExitCodes.insufficientFunds
   if (error instanceof QuoteRefused) return payExitCodes.quoteRefused
   if (error instanceof PaymentRefused) return payExitCodes.paymentRefused
   if (error instanceof PaymentUnspent) return exitCodeOfStatus(error.lastAnswer?.status ?? 0)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PaymentError } from '../paymentError.ts'
+import { PaymentError, PaymentRefused } from '../paymentError.ts'
 import type { PaymentProgress } from '../paymentProgress.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
 import { QuoteRefused } from '../quoteProblem.ts'
@@ -97,24 +97,28 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
   const { name, stdout, stderr } = deps
   const { error, exitCode, pathOf } = failure
   const payment = error instanceof PaymentError ? error.payment : undefined
-  const hint = payment === undefined ? hintOf(error) : `resume it with: ${name} --resume ${pathOf(payment)}`
+  // A refused payment buys nothing, and its file is gone.
+  const resumable = error instanceof PaymentRefused ? undefined : payment
+  const hint = resumable === undefined ? hintOf(error) : `resume it with: ${name} --resume ${pathOf(resumable)}`
   // The message of `fetch` itself is "fetch failed".
   const message = isConnectionFailure(error)
     ? `the service does not answer: ${describeError(error.cause)}`
     : error.message
   stderr.write(`${message}\n${hint === undefined ? '' : `${hint}\n`}`)
   if (stdout.isTTY === true) {
-    if (payment !== undefined) stderr.write(`proof: ${payment.proof}\nidempotency key: ${payment.idempotencyKey}\n`)
+    if (resumable !== undefined)
+      stderr.write(`proof: ${resumable.proof}\nidempotency key: ${resumable.idempotencyKey}\n`)
     return
   }
   const answer = error instanceof PaymentError ? error.lastAnswer : undefined
-  const stored = payment === undefined ? {} : { payment, storedIn: pathOf(payment) }
+  const stored = resumable === undefined ? {} : { storedIn: pathOf(resumable) }
   const json = {
     error: message,
     name: error.name,
     exitCode,
     ...(hint === undefined ? {} : { hint }),
     answer,
+    payment,
     ...stored,
   }
   stdout.write(`${JSON.stringify(json)}\n`)
@@ -124,6 +128,8 @@ function hintOf(error: Error): string | undefined {
   if (error instanceof SpendingLimitExceeded) return `to allow it: --max-usd ${error.asked}`
   if (error instanceof QuoteRefused && error.problem === 'other_network')
     return 'give the --rpc-url of a node on the network that the service is paid on'
+  if (error instanceof PaymentRefused)
+    return `nothing is paid again; to see whether tokens moved, look up ${error.payment.signature} on chain`
   if (isConnectionFailure(error)) return 'nothing was paid: is the service running, and is --base-url right?'
   return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
 }

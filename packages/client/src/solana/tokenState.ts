@@ -27,17 +27,31 @@ export function readMintState(data: Uint8Array): MintState | undefined {
   return { decimals: data[decimalsAt] ?? 0, transferFee }
 }
 
-/** The wallet that owns the tokens. Undefined if the data is not a token account. */
-export function readTokenOwner(data: Uint8Array): string | undefined {
-  return data.length >= accountBytes && hasExtensionsOf(data, accountBytes, accountKind)
-    ? encodeBase58(data.subarray(ownerAt, ownerAt + 32))
-    : undefined
+export interface TokenAccountState {
+  /** The wallet that may move the tokens. */
+  readonly owner: string
+  readonly heldBaseUnits: bigint
+  readonly isFrozen: boolean
+}
+
+/** Undefined if the data is not a token account. */
+export function readTokenAccountState(data: Uint8Array): TokenAccountState | undefined {
+  if (data.length < accountBytes || !hasExtensionsOf(data, accountBytes, accountKind)) return undefined
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  return {
+    owner: encodeBase58(data.subarray(ownerAt, ownerAt + 32)),
+    heldBaseUnits: view.getBigUint64(amountAt, true),
+    isFrozen: data[stateAt] === frozen,
+  }
 }
 
 const mintBytes = 82
 const decimalsAt = 44
 const accountBytes = 165
 const ownerAt = 32
+const amountAt = 64
+const stateAt = 108
+const frozen = 2
 // The one length that a multisig has, which no extension may give to another account.
 const multisigBytes = 355
 const mintKind = 1

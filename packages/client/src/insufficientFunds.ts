@@ -1,0 +1,82 @@
+import { formatDecimal } from '@tollbook/core/money'
+import type { Holdings } from './payerChain.ts'
+
+/** What a payment takes from its wallet, and how the token is called in messages. */
+export interface FundsNeeded {
+  readonly mint: string
+  readonly decimals: number
+  readonly requiredBaseUnits: bigint
+  /** Network fee and rent. Undefined when the service pays them. */
+  readonly sol: SolNeeded | undefined
+  /** Names of the service, for messages only. */
+  readonly tokenSymbol?: string | undefined
+  readonly tokenSourceUrl?: string | undefined
+}
+
+export interface SolNeeded {
+  readonly requiredLamports: number
+  /** Rent of a wallet. The network refuses a payment that leaves its fee payer less, unless it leaves nothing. */
+  readonly rentLamports: number
+}
+
+/** The wallet lacks tokens or SOL. Nothing was signed. */
+export class InsufficientFunds extends Error {
+  override readonly name = 'InsufficientFunds'
+  readonly missing: readonly ('tokens' | 'SOL')[]
+  readonly mint: string
+  readonly heldBaseUnits: bigint
+  readonly requiredBaseUnits: bigint
+  readonly lamports: number
+  readonly requiredLamports: number
+
+  constructor(needed: FundsNeeded, held: Holdings) {
+    const missing = missingOf(needed, held)
+    const { sol } = needed
+    const texts = { tokens: tokensText(needed, held), SOL: sol === undefined ? '' : solText(sol, held) }
+    super(`${missing.map((what) => texts[what]).join('; ')}; nothing was signed`)
+    this.missing = missing
+    this.mint = needed.mint
+    this.heldBaseUnits = held.heldBaseUnits
+    this.requiredBaseUnits = needed.requiredBaseUnits
+    this.lamports = held.lamports
+    this.requiredLamports = sol?.requiredLamports ?? 0
+  }
+}
+
+/** Undefined when the wallet can pay. */
+export function findShortage(needed: FundsNeeded, held: Holdings): InsufficientFunds | undefined {
+  return missingOf(needed, held).length === 0 ? undefined : new InsufficientFunds(needed, held)
+}
+
+function missingOf({ requiredBaseUnits, sol }: FundsNeeded, held: Holdings): readonly ('tokens' | 'SOL')[] {
+  const canMove = held.heldBaseUnits >= requiredBaseUnits && !held.isFrozen
+  const canPayFee = sol === undefined || leavesEnough(sol, held)
+  return [...(canMove ? [] : (['tokens'] as const)), ...(canPayFee ? [] : (['SOL'] as const))]
+}
+
+function leavesEnough({ requiredLamports, rentLamports }: SolNeeded, { lamports }: Holdings): boolean {
+  const leftLamports = lamports - requiredLamports
+  return leftLamports === 0 || leftLamports >= rentLamports
+}
+
+function tokensText({ mint, decimals, requiredBaseUnits, tokenSymbol, tokenSourceUrl }: FundsNeeded, held: Holdings) {
+  const [has, needs] = [held.heldBaseUnits, requiredBaseUnits].map((baseUnits) => formatDecimal(baseUnits, decimals))
+  const frozen = held.isFrozen ? ', in a token account that is frozen' : ''
+  const source = tokenSourceUrl === undefined ? '' : `; the service names a source: ${tokenSourceUrl}`
+  return `you have ${has} of ${needs} ${tokenSymbol ?? 'tokens'} (mint ${mint})${frozen}${source}`
+}
+
+const solDecimals = 9
+// Two digits are enough to fund a wallet by: 5,000 lamports are shown as 0.00001 SOL.
+const shownLamports = 10_000
+const shownRentLamports = 100_000
+
+function solText({ requiredLamports, rentLamports }: SolNeeded, { lamports }: Holdings): string {
+  const step = requiredLamports < shownRentLamports ? shownLamports : shownRentLamports
+  const about = Math.ceil(requiredLamports / step) * step
+  const [has, needs, keeps] = [lamports, about, rentLamports].map((amount) =>
+    formatDecimal(BigInt(amount), solDecimals),
+  )
+  const rest = lamports > requiredLamports ? `; the network keeps at least ${keeps} SOL in a wallet` : ''
+  return `you have ${has} SOL and need about ${needs} SOL for the network fee${rest}`
+}

@@ -1,0 +1,62 @@
+import { assertPresent } from '@tollbook/core/assert'
+import { readSignature } from '@tollbook/core/signature'
+import type { Reservation } from './budget.ts'
+import { fateOf } from './landTransaction.ts'
+import type { PayerChain } from './payerChain.ts'
+import type { OpenPayments, PaymentStore } from './paymentStore.ts'
+import type { PendingPayment } from './pendingPayment.ts'
+
+/**
+ * Payments that were signed and refused for good. A service could refuse a transaction and send it later, so its amount counts
+ * against the limits until the chain proves that it never lands. This takes a minute and a half at most.
+ */
+export interface RefusedPayments {
+  /** Keeps the part of the budget that a signed payment holds. */
+  hold(signature: string, reservation: Reservation): void
+  add(payment: PendingPayment): Promise<void>
+  /** True if an amount was given back. */
+  giveBack(): Promise<boolean>
+}
+
+export interface RefusedDeps {
+  readonly chain: PayerChain
+  readonly open: OpenPayments
+  readonly store: PaymentStore | undefined
+}
+
+// Only what was signed last may still be open; older ones were checked when they were new.
+const checkedMax = 20
+
+/** Refused payments of this process, and those of other processes that the store lists. */
+export function createRefusedPayments({ chain, open, store }: RefusedDeps): RefusedPayments {
+  const held = new Map<string, Reservation>()
+  const own = new Map<string, PendingPayment>()
+  const landed = new Set<string>()
+  const giveBack = async () => {
+    const stored = (await store?.refused?.()) ?? []
+    const refused = new Map([...stored.map((payment) => [payment.signature, payment] as const), ...own])
+    const open = [...refused.values()].filter(({ signature }) => !landed.has(signature))
+    const returned = await Promise.all(open.slice(-checkedMax).map(settle))
+    return returned.includes(true)
+  }
+  const settle = async (payment: PendingPayment) => {
+    const { signature } = payment
+    const fate = await fateOf(chain, { ...payment, signature: assertPresent(readSignature(signature), 'it is one') })
+    if (fate === 'landed') landed.add(signature)
+    if (fate !== 'never') return false
+    await open.close(payment, 'not_sent')
+    own.delete(signature)
+    held.get(signature)?.release()
+    return held.delete(signature) || store !== undefined
+  }
+  return {
+    hold: (signature, reservation) => void held.set(signature, reservation),
+    async add(payment) {
+      await open.close(payment, 'refused')
+      // The signature on chain is the fee payer's, which the wallet does not know.
+      if (payment.protocol === undefined) own.set(payment.signature, payment)
+      await giveBack()
+    },
+    giveBack,
+  }
+}

@@ -1,0 +1,47 @@
+import { splTokenProgram } from '@tollbook/core/programs'
+import { findShortage, type FundsNeeded } from './insufficientFunds.ts'
+import type { PayerChain } from './payerChain.ts'
+import type { PayerWallet } from './payerWallet.ts'
+import type { PaymentPlan } from './planPayment.ts'
+import { associatedTokenAccount } from './solana/programAddress.ts'
+import type { SponsoredPlan } from './sponsored/planSponsored.ts'
+
+interface FundsDeps {
+  readonly chain: Pick<PayerChain, 'readHoldings' | 'rentLamports'>
+  readonly wallet: Pick<PayerWallet, 'address'>
+}
+
+/** Throws `InsufficientFunds` unless the wallet has the tokens of the plan, the network fee and the rent. */
+export async function requireFunds(deps: FundsDeps, plan: PaymentPlan): Promise<void> {
+  const { chain } = deps
+  const { quote, cost } = plan
+  const [accountLamports, rentLamports] = await Promise.all([
+    plan.createsTokenAccount ? chain.rentLamports(tokenAccountBytes(plan)) : 0,
+    chain.rentLamports(0),
+  ])
+  const sol = { requiredLamports: networkFeeLamports + accountLamports, rentLamports }
+  await check(deps, { ...quote, requiredBaseUnits: cost.baseUnits, sol })
+}
+
+/** The service pays the network fee, so the wallet needs no SOL. */
+export function requireTokens(deps: FundsDeps, { token, offer }: SponsoredPlan): Promise<void> {
+  return check(deps, { ...token, requiredBaseUnits: offer.amountBaseUnits, sol: undefined })
+}
+
+async function check(
+  { chain, wallet: { address } }: FundsDeps,
+  needed: FundsNeeded & { readonly tokenProgram: string },
+): Promise<void> {
+  const tokenAccount = associatedTokenAccount({ ...needed, wallet: address })
+  const shortage = findShortage(needed, await chain.readHoldings({ wallet: address, tokenAccount }))
+  if (shortage !== undefined) throw shortage
+}
+
+// One signature.
+const networkFeeLamports = 5_000
+
+/** Token-2022 marks each associated account as immutable, and keeps withheld fees in it. */
+function tokenAccountBytes({ quote }: PaymentPlan): number {
+  if (quote.tokenProgram === splTokenProgram) return 165
+  return quote.transferWithFeeBaseUnits === undefined ? 170 : 182
+}
