@@ -1,7 +1,7 @@
 import { formatDecimal } from '@tollbook/core/money'
 import type { Holdings } from './payerChain.ts'
 
-/** What a payment takes from its wallet, and how the token is called in messages. */
+/** Amounts that a payment takes from its wallet, and names of the token for messages. */
 export interface FundsNeeded {
   readonly mint: string
   readonly decimals: number
