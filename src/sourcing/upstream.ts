@@ -122,10 +122,10 @@ async function* stream<T, R>(
   const { name, timeoutMs = timeoutMsDefault } = options
   enter(state)
   pace?.take()
-  const [late, begun] = [new AbortController(), new AbortController()]
+  const [late, begun, closed] = [new AbortController(), new AbortController(), new AbortController()]
   const stopTimer = () => begun.abort()
   clock.sleep(timeoutMs, begun.signal).then(() => late.abort(), stopTimer)
-  const signals = request.signal === undefined ? [late.signal] : [late.signal, request.signal]
+  const signals = [late.signal, closed.signal, ...(request.signal === undefined ? [] : [request.signal])]
   let failure: UpstreamFailure | undefined
   try {
     const response = await send(state, request, AbortSignal.any(signals))
@@ -139,6 +139,8 @@ async function* stream<T, R>(
     throw failure
   } finally {
     stopTimer()
+    // A reader that gives up on a silent body leaves a read pending, which only this ends.
+    closed.abort()
     if (failure === undefined) noteSuccess(state, itemOf(request))
   }
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { chatCompletions } from '../../src/products/chat/chatCompletions.ts'
@@ -5,6 +6,7 @@ import type { Endpoint } from '../../src/product/endpoint.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { assert } from '@tollbook/core/assert'
 import {
+  clock,
   first,
   key,
   message,
@@ -16,6 +18,7 @@ import {
   second,
   seen,
 } from '../support/chatFixture.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { answersText, type Script } from '../support/loopbackServer.ts'
 
 await openChatServers()
@@ -225,13 +228,89 @@ describe('a streamed reply', () => {
   test('that takes longer than the time of a stream is cut, and not broken: a long text is not free', async () => {
     first.script((_asked, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(`data: ${JSON.stringify(texts('Hi')[0])}\n\n`)
+      const writing = setInterval(() => response.write(`data: ${JSON.stringify(texts('Hi')[0])}\n\n`), 1)
+      response.on('close', () => clearInterval(writing))
     })
-    const chat = openChat({ streamMsMax: 50 })
+    const chat = openChat({ streamMsMax: 4_050, silentMsMax: 4_000 })
     const { events, broke } = await eventsOf(await deliver(chat, streamed))
     expect(broke).toBe(false)
     expect(events.at(-1)).toContain('"finishReason":"length"')
+    await awaitThat('the server is judged', () => seen.calls.length > 0)
     expect(seen.calls).toEqual(['ai-1 answered'])
+  })
+
+  test.each([
+    ['at once', () => undefined],
+    [
+      'behind comments and empty chunks, which are no text',
+      (response: ServerResponse) => {
+        const empty = setInterval(() => response.write(`: working\n\ndata: ${JSON.stringify(chunk({}))}\n\n`), 1)
+        response.on('close', () => clearInterval(empty))
+      },
+    ],
+  ])('that falls silent %s breaks, so that the payment is released', async (_how, then) => {
+    first.script((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`data: ${JSON.stringify(texts('Hi')[0])}\n\n`)
+      then(response)
+    })
+    const chat = openChat({ silentMsMax: 50 })
+    const { events, broke } = await eventsOf(await deliver(chat, streamed))
+    expect({ broke, events }).toEqual({ broke: true, events: ['data: {"text":"Hi"}'] })
+    expect(seen.calls).toEqual(['ai-1 timeout'])
+  })
+
+  test('is not silent while the model reasons', async () => {
+    first.script((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const send = (one: object) => response.write(`data: ${JSON.stringify(one)}\n\n`)
+      send(chunk({ content: 'Hi' }))
+      let left = 20
+      const reasoning = setInterval(() => {
+        clock.advance(100)
+        if (left-- > 0) return send(chunk({ content: '', reasoning_content: 'so' }))
+        clearInterval(reasoning)
+        send(chunk({ content: ' there' }, 'stop'))
+        return response.end('data: [DONE]\n\n')
+      }, 1)
+    })
+    const { events, broke } = await eventsOf(await deliver(openChat({ silentMsMax: 1_000 }), streamed))
+    expect({ broke, second: events[1] }).toEqual({ broke: false, second: 'data: {"text":" there"}' })
+  })
+
+  test('is whole when its server has said why it ended and then falls silent', async () => {
+    first.script((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const one of [...texts('Hi'), chunk({}, 'stop')]) response.write(`data: ${JSON.stringify(one)}\n\n`)
+    })
+    const { events, broke } = await eventsOf(await deliver(openChat({ silentMsMax: 50 }), streamed))
+    expect(broke).toBe(false)
+    expect(events.at(-1)).toContain('"finishReason":"stop"')
+  })
+
+  test('that a server never begins is asked of the next server', async () => {
+    first.script((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`data: ${JSON.stringify(chunk({ role: 'assistant', content: '' }))}\n\n`)
+    })
+    second.script(answersEvents(...texts('Hi'), chunk({}, 'stop'), '[DONE]'))
+    const chat = openChat({ servers: [first, second], timeoutMs: 50 })
+    expect((await eventsOf(await deliver(chat, streamed))).events[0]).toBe('data: {"text":"Hi"}')
+  })
+
+  test.each([
+    ['the content filter', [chunk({}, 'content_filter')]],
+    ['a refusal', [chunk({ refusal: 'I cannot' }), chunk({}, 'stop')]],
+    ['a call of a tool that nobody offered', [chunk({}, 'tool_calls')]],
+  ])('that %s ends breaks, so that the payment is released', async (_what, end) => {
+    first.script(answersEvents(...texts('Hi'), ...end, '[DONE]'))
+    for (const open of [openChat, openCompletions]) {
+      const order = open === openChat ? streamed : { messages: [{ role: 'user', content: 'hi' }], stream: true }
+      const { events, broke } = await eventsOf(await deliver(open(), order))
+      expect({ broke, done: events.join('').includes('[DONE]') }).toEqual({ broke: true, done: false })
+    }
+    // The server works: the next caller is answered by it.
+    expect(seen.calls).toEqual(['ai-1 not_covered', 'ai-1 not_covered'])
   })
 
   test('of a server that ignores the limit is cut, and says so', async () => {

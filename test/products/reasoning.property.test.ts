@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
 import { readCompletion, readStream } from '../../src/products/chat/server/chatCompletion.ts'
 
 const server = { label: 'ai-1', model: 'llama3.2', opensReasoning: false }
 const opened = { ...server, opensReasoning: true }
 
 type Server = typeof server
+
+const patient = { clock: systemClock, timeoutMs: 60_000, silentMsMax: 60_000 }
 
 /** The reply in a whole completion; empty when it is refused. */
 function wholeReply(content: string, of: Server = server): string {
@@ -33,7 +36,7 @@ async function streamed(pieces: readonly string[], of: Server = server): Promise
 async function readAll(chunks: readonly Uint8Array[], of: Server): Promise<string> {
   let said = ''
   try {
-    for await (const text of readStream(of, onceEach(chunks))) said += text
+    for await (const text of readStream(of, { body: onceEach(chunks), ...patient })) said += text
   } catch {
     return said
   }

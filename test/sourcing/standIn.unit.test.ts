@@ -68,7 +68,7 @@ const unused = () => {
 const unneeded = {
   newsSearch: { refresh: unused, whyUnavailable: unused, whyNoData: unused, find: unused },
   chatServers: [],
-  chatLimits: { outputTokensMax: 256, modelPrices: new Map(), streamMsMax: 5_000 },
+  chatLimits: { outputTokensMax: 256, modelPrices: new Map(), streamMsMax: 5_000, silentMsMax: 1_000 },
   renderer: {
     allowHosts: [],
     whyUnavailable: unused,

@@ -38,13 +38,14 @@ export interface Rig {
   readonly sampleUpstreams?: boolean
   readonly opensReasoning?: boolean
   readonly streamMsMax?: number
+  readonly silentMsMax?: number
   readonly modelPrices?: ModelPrices
 }
 
 export const clock = shiftedClock()
 
 function open(definition: typeof aiChat, rig: Rig): Endpoint {
-  const { servers = [first], timeoutMs = 5_000, sampleUpstreams = false } = rig
+  const { servers = [first], timeoutMs = 5_000, sampleUpstreams = false, silentMsMax = 4_000 } = rig
   const deps = {
     clock,
     log: createLog({ level: 'debug', name: 'test', destination }),
@@ -61,10 +62,11 @@ function open(definition: typeof aiChat, rig: Rig): Endpoint {
       opensReasoning: rig.opensReasoning ?? false,
       apiKey: 'apiKey' in rig ? rig.apiKey : key,
       timeoutMs,
+      silentMsMax,
     }),
   )
   const { modelPrices = new Map() } = rig
-  const chatLimits = { outputTokensMax: 256, modelPrices, streamMsMax: rig.streamMsMax ?? 5_000 }
+  const chatLimits = { outputTokensMax: 256, modelPrices, streamMsMax: rig.streamMsMax ?? 5_000, silentMsMax }
   return openEndpoint(definition, { clock, sampleUpstreams, isProbed: false, chatServers, chatLimits })
 }
 

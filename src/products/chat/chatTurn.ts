@@ -1,6 +1,7 @@
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { ChatEnd, ChatReply, ChatRequest } from './server/chatRequest.ts'
 import type { ChatServer } from './server/chatServer.ts'
+import { waitWithin } from '../../outbound/unlessSilent.ts'
 import { UpstreamFailure } from '../../product/upstreamFailure.ts'
 import type { ModelPrices } from '../../pricing/modelPrices.ts'
 import type { Failure, Job } from '../../product/product.ts'
@@ -24,6 +25,8 @@ export interface ChatLimits {
   readonly modelPrices: ModelPrices
   /** Time of the model for a streamed reply, below the time after which a stream counts as broken. */
   readonly streamMsMax: number
+  /** The longest pause within a streamed reply: a longer one breaks it. */
+  readonly silentMsMax: number
 }
 
 /** The language models of one product. */
@@ -205,24 +208,19 @@ function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
 /**
  * The texts of a streamed reply within the model's time and the tokens that were paid for. A reply that takes longer, or goes on
  * after its limit, ends as one that was cut at its limit: if it broke, its caller could have long texts without paying for them.
+ * The first text that comes later than the longest pause before the end is the last one, so that a silent reply always breaks.
  */
 export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
-  const { clock, chatLimits, liveness } = chat
+  const { clock, liveness, chatLimits } = chat
+  const { streamMsMax, silentMsMax } = chatLimits
   const { rest, label, stop, model } = parts
   let spentMs = 0
-  const next = async () => {
+  const next = async (): Promise<IteratorResult<string, ChatEnd>> => {
+    if (spentMs >= streamMsMax - silentMsMax) return { done: true, value: cutOff(model) }
     const startedAtMs = clock.monotonicMs()
-    const ended = new AbortController()
-    const late = clock.sleep(Math.max(0, chatLimits.streamMsMax - spentMs), ended.signal).catch(() => undefined)
-    const reading = rest.next()
-    // The result of a read that lost the race is not used, so its failure is ignored.
-    reading.catch(() => undefined)
-    try {
-      return (await Promise.race([reading, late])) ?? { done: true as const, value: cutOff(model) }
-    } finally {
-      ended.abort()
-      spentMs += clock.monotonicMs() - startedAtMs
-    }
+    const step = await waitWithin(clock, streamMsMax - spentMs, rest.next())
+    spentMs += clock.monotonicMs() - startedAtMs
+    return step ?? { done: true, value: cutOff(model) }
   }
   try {
     let leftCharacters = parts.charactersMax

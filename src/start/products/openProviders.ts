@@ -69,17 +69,23 @@ function chatMsMaxOf({ handlerTimeoutMs }: ProviderSettings): number {
   return Math.floor(handlerTimeoutMs * 0.9)
 }
 
+/** A model that pauses for longer within a streamed reply has stopped: 5 s of the default time. */
+function silentMsMaxOf({ handlerTimeoutMs }: ProviderSettings): number {
+  return Math.floor(handlerTimeoutMs / 6)
+}
+
 /** A streamed reply ends before the time after which it would count as broken. */
 function chatLimitsOf(settings: ProviderSettings): ChatLimits {
   const { aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = settings
-  return { outputTokensMax, modelPrices, streamMsMax: chatMsMaxOf(settings) }
+  return { outputTokensMax, modelPrices, streamMsMax: chatMsMaxOf(settings), silentMsMax: silentMsMaxOf(settings) }
 }
 
 /** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
 function openChatServers(settings: ProviderSettings, deps: UpstreamDeps): readonly ChatServer[] {
   const { aiServers, aiOpensReasoning: opensReasoning } = settings
   const timeoutMs = Math.floor(chatMsMaxOf(settings) / Math.max(1, aiServers.length))
+  const silentMsMax = silentMsMaxOf(settings)
   return aiServers.map((server, index) =>
-    createChatServer(deps, { ...server, label: `ai-${index + 1}`, opensReasoning, timeoutMs }),
+    createChatServer(deps, { ...server, label: `ai-${index + 1}`, opensReasoning, timeoutMs, silentMsMax }),
   )
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import type { Clock } from '@tollbook/core/clock'
 import type { ChatEnd, ChatReply, ChatUsage } from './chatRequest.ts'
 import { eventData } from './eventStream.ts'
 import { createReasoningFilter, withoutReasoning } from './reasoningFilter.ts'
+import { unlessSilent } from '../../../outbound/unlessSilent.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
 /*
@@ -75,8 +77,8 @@ const chunk = z.object({
     .array(
       z.object({
         error: z.unknown().optional(),
-        // `reasoning_content` and its like are left out by not being named.
-        delta: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
+        // Only the named fields are sold. The others, such as `reasoning_content`, show that the model works.
+        delta: z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
         finish_reason: z.string().nullish(),
       }),
     )
@@ -84,37 +86,67 @@ const chunk = z.object({
   usage,
 })
 
-/** The texts of a streamed answer without its reasoning. Throws when it breaks off or has no text. */
+type Chunk = z.infer<typeof chunk>
+
+/** Limits of the time that a server may be silent. */
+export interface SilenceLimits {
+  readonly clock: Clock
+  /** Before the first text: some models reason before it and send nothing. */
+  readonly timeoutMs: number
+  /** After the first text. */
+  readonly silentMsMax: number
+}
+
+/** The texts of a streamed answer without its reasoning. Throws when it breaks off, falls silent, is refused or has no text. */
 export async function* readStream(
   server: AnsweringServer,
-  body: AsyncIterable<Uint8Array>,
+  { body, clock, timeoutMs, silentMsMax }: { readonly body: AsyncIterable<Uint8Array> } & SilenceLimits,
 ): AsyncGenerator<string, ChatEnd, void> {
   const { label } = server
   const filter = createReasoningFilter(server)
   const end = { model: server.model, finishReason: undefined as string | undefined, usage: usageOf(undefined) }
-  let [hasText, isDone] = [false, false]
-  for await (const data of eventData(body)) {
-    isDone = data.trim() === '[DONE]'
-    // Some servers leave the connection open after it.
-    if (isDone) break
-    const read = readChunk(label, data)
+  let [hasText, isSilent, isRefused] = [false, false, false]
+  const limitMs = () => (hasText ? silentMsMax : timeoutMs)
+  const onSilent = () => void (isSilent = true)
+  for await (const read of unlessSilent(chunksOf(label, body), { clock, limitMs, isProgress, onSilent })) {
+    if (read === 'done') {
+      end.finishReason ??= 'unknown'
+      break
+    }
     if (read.model !== undefined) end.model = read.model
     if (read.usage !== null && read.usage !== undefined) end.usage = usageOf(read.usage)
     const [choice] = read.choices
     end.finishReason ??= choice?.finish_reason ?? undefined
+    isRefused ||= (choice?.delta?.refusal ?? '') !== ''
     const text = filter.push(choice?.delta?.content ?? '')
     hasText ||= text.trim() !== ''
     if (text !== '') yield text
   }
+  const { finishReason } = end
+  if (finishReason === undefined && isSilent) throw new UpstreamFailure('timeout', `${label} fell silent`)
   const rest = filter.end()
   hasText ||= rest.trim() !== ''
   if (rest !== '') yield rest
   if (!hasText) throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
-  if (end.finishReason === undefined && !isDone) throw new UpstreamFailure('upstream', `${label} broke off its answer`)
-  return { ...end, finishReason: end.finishReason ?? 'unknown' }
+  if (finishReason === undefined) throw new UpstreamFailure('upstream', `${label} broke off its answer`)
+  if (isRefused || !finished.has(finishReason))
+    throw new UpstreamFailure('not_covered', `${label} ended its answer without completing it`)
+  return { ...end, finishReason }
 }
 
-function readChunk(label: string, data: string): z.infer<typeof chunk> {
+/** Chunks of a chat, then `done`, after which some servers leave the connection open. */
+async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk | 'done'> {
+  for await (const data of eventData(body)) yield data.trim() === '[DONE]' ? 'done' : readChunk(label, data)
+}
+
+/** Whether the model wrote something: text, or reasoning in a field of any name. Some servers send empty chunks meanwhile. */
+function isProgress(read: Chunk | 'done'): boolean {
+  if (read === 'done') return true
+  const written = read.choices.flatMap(({ delta }) => Object.entries(delta ?? {}))
+  return written.some(([name, value]) => name !== 'role' && typeof value === 'string' && value !== '')
+}
+
+function readChunk(label: string, data: string): Chunk {
   const parsed = chunk.safeParse(jsonOf(data))
   if (!parsed.success) throw new UpstreamFailure('bad_payload', `${label} sent something other than a chunk of a chat`)
   const failed = [parsed.data.error, ...parsed.data.choices.map(({ error }) => error)]

@@ -35,6 +35,8 @@ export interface ChatServerOptions {
   /** The chat template opens the reasoning in the prompt, so every text begins within it. */
   readonly opensReasoning: boolean
   readonly timeoutMs: number
+  /** The longest pause within a streamed reply. */
+  readonly silentMsMax: number
 }
 
 const pauseMinMs = 1_000
@@ -118,7 +120,7 @@ async function* stream(
   const ended = yield* state.upstream.stream<string, ChatEnd | 'other limit name'>(
     { path, body, headers, signal },
     {
-      read: (chunks) => readStream(answering(state, request), chunks),
+      read: (chunks) => readStream(answering(state, request), { body: chunks, clock: state.clock, ...state.options }),
       refuse: (reply) => refuse(state, request, { sent, reply }),
     },
   )
