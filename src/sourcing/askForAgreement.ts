@@ -15,6 +15,7 @@ import type { Provider, Witness } from './provider.ts'
 import {
   type AgreedReading,
   type AgreementRule,
+  isLargeMove,
   type Judgement,
   judgeReadings,
   type Reading,
@@ -82,7 +83,7 @@ export async function askForAgreement<Query, Data>(
     round.heard.push(...heard.filter((one) => one !== undefined))
     const readings = round.heard.map(({ reading }) => reading)
     judged = judgeReadings(readings, policy, { lastKnown, needsSecond })
-    if (isSettled(judged)) break
+    if (isSettled(judged, policy)) break
     size = judged.kind === 'none' ? 2 : 1
   }
   return concluded(round, judged)
@@ -129,8 +130,8 @@ function isAgreed(judged: Judgement): judged is AgreedReading {
   return 'sold' in judged
 }
 
-function isSettled(judged: Judgement): boolean {
-  return isAgreed(judged) && judged.kind === 'agreed' && judged.isConfirmed
+function isSettled(judged: Judgement, rule: AgreementRule): boolean {
+  return isAgreed(judged) && judged.kind === 'agreed' && judged.isConfirmed && !isLargeMove(judged.sold, rule)
 }
 
 function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): ProviderAnswer<Data> {

@@ -179,9 +179,9 @@ describe('a stock price that cannot be true', () => {
     expect(await buy(open({ says: { YAHOO, ...others } }).stock, 'AAPL')).toMatchObject({ kind: 'failed' })
   })
 
-  test('is sold after all if another provider says the same: shares do fall by 90 %', async () => {
+  test('is sold after all if another provider says the same and none contradicts it: shares do fall by 90 %', async () => {
     const STOOQ = sampleAnswer('stooq/light-aapl-with-prev', (csv) => String(csv).replace(',267.44,', ',26.74,'))
-    const { stock } = open({ says: { YAHOO: yahooMeta({ regularMarketPrice: 26.744 }), STOOQ } })
+    const { stock } = open({ says: { YAHOO: yahooMeta({ regularMarketPrice: 26.744 }), STOOQ, NASDAQ: down } })
     expect(await buy(stock, 'AAPL')).toMatchObject({
       kind: 'delivered',
       data: { price: 26.744 },

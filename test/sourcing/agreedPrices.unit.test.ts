@@ -1,4 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { cryptoAgreement } from '../../src/products/crypto/providers/cryptoPrice.ts'
+import { ratesAgreement } from '../../src/products/crypto/providers/exchangeRate.ts'
+import { stockAgreement } from '../../src/products/stock/providers/stockPrice.ts'
+import { tokenAgreement } from '../../src/products/crypto/providers/tokenPrice.ts'
+import { weatherAgreement } from '../../src/products/weather/providers/weatherAgreement.ts'
 import { type Answering, json, text } from '../support/loopbackProvider.ts'
 import { buySymbol as buy, down, orderOf, startPriceServers } from '../support/priceStage.ts'
 import { sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
@@ -106,6 +112,105 @@ describe('a cryptocurrency price', () => {
   test('of CoinPaprika that contradicts its supply is not sold', async () => {
     const stage = open({ says: { ...silentExchanges, COINGECKO: down, COINPAPRIKA: paprika({ market_cap: 15e15 }) } })
     expect(await buy(stage.crypto, 'BTC')).toMatchObject(failed)
+  })
+})
+
+describe('a stand-in for CoinGecko', () => {
+  // The figures of two providers are near each other, and jumps are measured from what the other one said.
+  test.each<[string, Fields]>([
+    ['volume', { total_volume: 31175936198 * 8 }],
+    ['capitalisation', { market_cap: 1_555_568_051_326 * 1.4, circulating_supply: null, max_supply: null }],
+  ])('is sold though CoinGecko, which was sold before, counts the %s differently', async (_what, fields) => {
+    const stage = open({ says: { COINGECKO: gecko(fields) } })
+    expect(await buy(stage.crypto, 'BTC')).toMatchObject({ meta: { source: 'coingecko' } })
+    stage.clock.forward(61_000)
+    stage.say({ COINGECKO: down })
+    expect(await buy(stage.crypto, 'BTC')).toMatchObject({
+      meta: { source: 'coinpaprika', agreement: { kind: 'agreed' } },
+    })
+  })
+})
+
+test.each([
+  ['coins', cryptoAgreement],
+  ['tokens', tokenAgreement],
+  ['shares', stockAgreement],
+  ['rates', ratesAgreement],
+  ['weather', weatherAgreement],
+])('no jump of %s is narrower than the tolerance of its field', (_what, { tolerances, jumps }) => {
+  for (const [field, jump] of Object.entries(jumps)) {
+    const [kind = '', most = 0] = Object.entries(jump)[0] ?? []
+    const allowed = z.record(z.string(), z.number()).parse(tolerances[field])[kind]
+    expect([field, most]).toEqual([field, Math.max(most, allowed ?? Number.POSITIVE_INFINITY)])
+  }
+})
+
+describe('a price that aggregators agree on', () => {
+  const off = (price: string) => sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['price'], price))
+
+  test('is not sold while the only exchange that answers contradicts it', async () => {
+    const stage = open({ says: { COINBASE: off('60000.00'), KRAKEN: down } })
+    expect(await buy(stage.crypto, 'BTC')).toMatchObject(failed)
+    expect([stage.askedOf('COINGECKO'), stage.askedOf('COINPAPRIKA')]).toEqual([1, 1])
+  })
+
+  test('is sold when another exchange confirms it', async () => {
+    expect(await buy(open({ says: { COINBASE: off('60000.00') } }).crypto, 'BTC')).toMatchObject({
+      meta: { agreement: { kind: 'agreed', differed: [{ source: 'coinbase' }] } },
+    })
+  })
+})
+
+describe('a move of more than 30 % in a day', () => {
+  const yahooMove = (price: number, previous: number) =>
+    yahoo({
+      regularMarketPrice: price,
+      chartPreviousClose: previous,
+      regularMarketDayHigh: price * 1.01,
+      regularMarketDayLow: price * 0.99,
+    })
+  const stooqMove = (price: number, previous: number): Answering =>
+    sampleAnswer('stooq/light-aapl-with-prev', (body) => {
+      const [header = '', row = ''] = String(body).trim().split('\n')
+      const [symbol, date, time, _open, _high, _low, _close, volume] = row.split(',')
+      const prices = [price, price * 1.01, price * 0.99, price]
+      return `${header}\n${[symbol, date, time, ...prices, volume, previous].join(',')}\n`
+    })
+  const nasdaqMove = (price: number, previous: number) => {
+    const change = price - previous
+    return changed('nasdaq/info-aapl-closed', ['data', 'primaryData'], {
+      lastSalePrice: `$${price.toFixed(2)}`,
+      netChange: change.toFixed(2),
+      percentageChange: `${((change / previous) * 100).toFixed(2)}%`,
+    })
+  }
+
+  test('that two sources show and a third does not is not sold: a split that they have not adjusted', async () => {
+    const [price, previous] = [26.74, 266.19]
+    const says = { YAHOO: yahooMove(price, previous), STOOQ: stooqMove(price, previous) }
+    const stage = open({ says: { ...says, NASDAQ: nasdaqMove(price, 26.62) } })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject(failed)
+    expect(stage.askedOf('NASDAQ')).toBe(1)
+  })
+
+  test('that every source shows is sold', async () => {
+    const [price, previous] = [133.72, 266.19]
+    const says = { YAHOO: yahooMove(price, previous), STOOQ: stooqMove(price, previous) }
+    const stage = open({ says: { ...says, NASDAQ: nasdaqMove(price, previous) } })
+    expect(await buy(stage.stock, 'AAPL')).toMatchObject({
+      data: { changePercent: '-49.8%' },
+      meta: { agreement: { sources: [{ source: 'yahoo' }, { source: 'stooq' }, { source: 'nasdaq' }] } },
+    })
+  })
+
+  test('of a coin is asked of the scarce source too, though a value is known', async () => {
+    const stage = open()
+    await buy(stage.crypto, 'BTC')
+    stage.clock.forward(61_000)
+    const move = { price_change_percentage_24h: 35, price_change_24h: null, high_24h: null, low_24h: null }
+    stage.say({ COINGECKO: gecko(move), COINPAPRIKA: paprika({ percent_change_24h: 35 }) })
+    expect(await buy(stage.crypto, 'BTC')).toMatchObject({ data: { change24h: '+35.00%' } })
+    expect(stage.askedOf('COINPAPRIKA')).toBe(2)
   })
 })
 

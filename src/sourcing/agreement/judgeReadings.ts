@@ -20,8 +20,13 @@ export interface AgreementRule {
   /** The field, or the family of fields, that another source or the last known value should confirm: the price. */
   readonly main: string
   readonly tolerances: Tolerances
-  /** Distances from the last known value up to which it confirms an answer. */
+  /**
+   * Distances from the last known value up to which it confirms an answer. Never narrower than the tolerance: the known value
+   * may be of another source.
+   */
   readonly jumps: Tolerances
+  /** The field with the move of a day in per cent, for products that have one. */
+  readonly move?: string
 }
 
 /** Evidence besides the readings themselves. */
@@ -53,9 +58,19 @@ export interface AgreedReading {
   readonly isConfirmed: boolean
 }
 
+// A larger move is more often an unadjusted split, another unit or another coin than news.
+export const movePercentMax = 30
+
+/** A move that needs every source: none may contradict it, and all have to be asked. */
+export function isLargeMove({ figures }: Reading, { move }: AgreementRule): boolean {
+  const percent = move === undefined ? 0 : figures[move]
+  return typeof percent === 'number' && Math.abs(percent) > movePercentMax
+}
+
 /**
  * The first complete reading that no majority contradicts in any field. A field counts as contradicted when at least as many
- * sources are apart from it as near to it, the reading itself included: of two sources that differ, neither is sold.
+ * sources are apart from it as near to it, the reading itself included: of two sources that differ, neither is sold. Aggregators copy from
+ * each other, so no number of them outvotes the exchanges; and a large move is contradicted by any source.
  */
 export function judgeReadings(readings: readonly Reading[], rule: AgreementRule, evidence: Evidence): Judgement {
   const complete = readings.filter(({ isComplete }) => isComplete)
@@ -69,14 +84,19 @@ export function judgeReadings(readings: readonly Reading[], rule: AgreementRule,
   return { kind: 'doubted' }
 }
 
-function isContradicted(reading: Reading, readings: readonly Reading[], { tolerances }: AgreementRule): boolean {
+function isContradicted(reading: Reading, readings: readonly Reading[], rule: AgreementRule): boolean {
   const judges = readings
     .filter((other) => other !== reading)
-    .map(({ figures }) => ({ figures, apart: new Set(fieldsApart(reading.figures, figures, tolerances)) }))
+    .map((other) => ({ ...other, apart: new Set(fieldsApart(reading.figures, other.figures, rule.tolerances)) }))
+  const needsAll = isLargeMove(reading, rule) ? [rule.main, rule.move] : []
   return Object.keys(reading.figures).some((field) => {
-    const judging = judges.filter(({ figures }) => field in figures).length
-    const apart = judges.filter((judge) => judge.apart.has(field)).length
-    return apart > 0 && judging - apart + 1 <= apart
+    const judging = judges.filter(({ figures }) => field in figures)
+    const apart = judging.filter((judge) => judge.apart.has(field))
+    const witnesses = judging.filter(({ isComplete }) => !isComplete)
+    if (apart.length === 0) return false
+    if (needsAll.includes(field)) return true
+    if (witnesses.length > 0 && witnesses.every((witness) => witness.apart.has(field))) return true
+    return judging.length - apart.length + 1 <= apart.length
   })
 }
 

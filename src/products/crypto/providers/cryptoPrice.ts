@@ -49,12 +49,14 @@ export const cryptoAgreement: AgreementRule = {
     volume24h: { factor: 10 },
     marketCap: { factor: 1.5 },
   },
+  // The last known value may be of the other provider, and the market moves besides.
   jumps: {
     price: { percent: 12 },
     change24h: { points: 25 },
-    volume24h: { factor: 5 },
-    marketCap: { factor: 1.3 },
+    volume24h: { factor: 20 },
+    marketCap: { factor: 1.7 },
   },
+  move: 'change24h',
 }
 
 /** The fields of a provider's answer; null and undefined where it has none. */

@@ -26,8 +26,8 @@ export const tokenAgreement: AgreementRule = {
   jumps: {
     price: { percent: 12 },
     change24h: { points: 25 },
-    volume24h: { factor: 5 },
-    marketCap: { factor: 1.3 },
+    volume24h: { factor: 20 },
+    marketCap: { factor: 3.4 },
   },
 }
 

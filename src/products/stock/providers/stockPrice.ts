@@ -1,5 +1,5 @@
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
+import { type AgreementRule, movePercentMax } from '../../../sourcing/agreement/judgeReadings.ts'
 import { signedPercent, signedText } from '../../../sourcing/signedText.ts'
 import { type Observation, positive, type Provider } from '../../../sourcing/provider.ts'
 import { expectedCurrencies, isOfUnitedStates, type Ticker } from './ticker.ts'
@@ -62,8 +62,6 @@ export interface StockFigures {
 
 // The most expensive share costs less than a million dollars, and the smallest currency unit is some 25,000 to the dollar.
 const priceMax = 1e10
-// A larger move is more often an unadjusted split or another unit than news, so a second provider has to agree.
-const moveMax = 0.3
 // Delayed figures are of the day before until a quarter of an hour after the opening.
 const openingMs = 30 * 60_000
 
@@ -80,6 +78,7 @@ export const stockAgreement: AgreementRule = {
   tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
   // A day's volume begins at nothing, so the last known one is a bound for other units only.
   jumps: { price: { percent: 10 }, changePercent: { points: 10 }, volume: { factor: 50 } },
+  move: 'changePercent',
 }
 
 /** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
@@ -175,7 +174,7 @@ interface Priced extends StockFigures {
 /** Reason why the price needs a second provider. */
 function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | undefined {
   const { price, high, low, currency } = priced
-  if (Math.abs(percent) > moveMax * 100) return `a move of ${Math.round(percent)} % in a day`
+  if (Math.abs(percent) > movePercentMax) return `a move of ${Math.round(percent)} % in a day`
   if (expectedCurrencies(ticker)?.includes(currency) === false) return `${currency} at this exchange`
   if ((high && price > high * (1 + rangeSlack)) || (low && price < low * (1 - rangeSlack)))
     return 'a price outside the range of the day'
