@@ -8,7 +8,7 @@ export interface SilenceWatch<T> {
   onSilent(): void
 }
 
-/** The items of a source, which end when it makes no progress for too long. Time in which nobody reads does not count. */
+/** The items of a source, which end when it makes no progress for too long. Only the time in which a reader waits counts. */
 export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: SilenceWatch<T>): AsyncGenerator<T> {
   const { clock } = watch
   let silentMs = 0
@@ -22,7 +22,7 @@ export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: Silence
   }
 }
 
-/** What was waited for, or undefined when the time is up first. */
+/** The result of the wait, or undefined when the time is up first. */
 export async function waitWithin<T>(clock: Clock, limitMs: number, reading: Promise<T>): Promise<T | undefined> {
   const ended = new AbortController()
   const late = clock.sleep(Math.max(0, limitMs), ended.signal).catch(() => undefined)

@@ -85,7 +85,7 @@ export function queryDecimal({ min, max }: Omit<IntegerRule, 'default'>) {
   const expected = `must be a decimal number from ${min} to ${max}`
   return z
     .string({ error: expected })
-    .regex(/^-?\d{1,3}(\.\d{1,10})?$/, expected)
+    .regex(/^-?\d{1,3}(\.\d{1,20})?$/, expected)
     .transform(Number)
     .refine((value) => value >= min && value <= max, expected)
     .meta({ type: 'number', pattern: undefined, minimum: min, maximum: max })

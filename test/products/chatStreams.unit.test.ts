@@ -242,7 +242,7 @@ describe('a streamed reply', () => {
   test.each([
     ['at once', () => undefined],
     [
-      'behind comments and empty chunks, which are no text',
+      'behind comments and chunks without text',
       (response: ServerResponse) => {
         const empty = setInterval(() => response.write(`: working\n\ndata: ${JSON.stringify(chunk({}))}\n\n`), 1)
         response.on('close', () => clearInterval(empty))
@@ -281,7 +281,8 @@ describe('a streamed reply', () => {
   test('is whole when its server has said why it ended and then falls silent', async () => {
     first.script((_asked, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      for (const one of [...texts('Hi'), chunk({}, 'stop')]) response.write(`data: ${JSON.stringify(one)}\n\n`)
+      // In one piece, so that no pause is between them.
+      response.write([...texts('Hi'), chunk({}, 'stop')].map((one) => `data: ${JSON.stringify(one)}\n\n`).join(''))
     })
     const { events, broke } = await eventsOf(await deliver(openChat({ silentMsMax: 50 }), streamed))
     expect(broke).toBe(false)
@@ -292,16 +293,18 @@ describe('a streamed reply', () => {
     first.script((_asked, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(`data: ${JSON.stringify(chunk({ role: 'assistant', content: '' }))}\n\n`)
+      const passing = setInterval(() => clock.advance(1_000), 1)
+      response.on('close', () => clearInterval(passing))
     })
     second.script(answersEvents(...texts('Hi'), chunk({}, 'stop'), '[DONE]'))
-    const chat = openChat({ servers: [first, second], timeoutMs: 50 })
+    const chat = openChat({ servers: [first, second], timeoutMs: 60_000 })
     expect((await eventsOf(await deliver(chat, streamed))).events[0]).toBe('data: {"text":"Hi"}')
   })
 
   test.each([
     ['the content filter', [chunk({}, 'content_filter')]],
     ['a refusal', [chunk({ refusal: 'I cannot' }), chunk({}, 'stop')]],
-    ['a call of a tool that nobody offered', [chunk({}, 'tool_calls')]],
+    ['a call of a tool that was not offered', [chunk({}, 'tool_calls')]],
   ])('that %s ends breaks, so that the payment is released', async (_what, end) => {
     first.script(answersEvents(...texts('Hi'), ...end, '[DONE]'))
     for (const open of [openChat, openCompletions]) {

@@ -87,6 +87,27 @@ describe('CoinGecko', () => {
     expect(detail).toMatchObject({ id: 'busier-twin', alternatives: ['twin', 'second', 'unranked'] })
   })
 
+  test.each([
+    ['markup', 'X<img src=x onerror=alert(1)>'],
+    ['a control character', 'X\u0000'],
+    ['a direction that hides its end', 'X\u202Egnp'],
+    ['more than a name', 'X'.repeat(65)],
+  ])('a name with %s is not repeated: the id stands for it', async (_what, name) => {
+    server.answer(json([one({ name })]))
+    const { detail, details } = await coinGecko().ask(query('ABC'))
+    expect([detail?.['name'], details?.['name']]).toEqual(['x', 'x'])
+  })
+
+  test('a name in any script is repeated as it is', async () => {
+    server.answer(json([one({ name: 'नमस्ते & Co. ₿ 1.0' })]))
+    expect((await coinGecko().ask(query('ABC'))).detail).toMatchObject({ name: 'नमस्ते & Co. ₿ 1.0' })
+  })
+
+  test('an id with markup is neither sold nor listed', async () => {
+    server.answer(json([one({}), one({ id: '<b>', market_cap_rank: null })]))
+    expect(await kindOf(coinGecko().ask(query('ABC')))).toBe('bad_payload')
+  })
+
   test('a coin of our list is taken by its id, even if another coin ranks higher', async () => {
     server.answer(
       json([

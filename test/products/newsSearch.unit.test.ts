@@ -52,3 +52,37 @@ test('a search that ends while another request reads the store is not overlooked
   expect(await slow).toMatchObject({ articles: [found], isKnownMissing: false })
   expect(search.whyNoData(question)).toBe(undefined)
 })
+
+test('words without an article are looked for again after the next poll, or after a search that found articles', async () => {
+  let polledAtMs = 1
+  const stored: ServedArticle[] = []
+  const store: ArticleStore = {
+    keep: async ({ articles }) => articles.length,
+    find: async () => stored,
+    summary: async () => ({ ...summary, polledAtMs: new Map([['tech', polledAtMs]]) }),
+  }
+  const article = { ...found, urlKey: 'example.org/zebra', titleKey: 'a zebra crossing' }
+  const searching: NewsProvider = {
+    ...provider,
+    search: async (words) => (words === 'zebra' ? [{ ...article, storyKey: '', rank: 0 }] : []),
+  }
+  const search = createNewsSearch({ clock, store, searchable: [searching] })
+  await search.refresh()
+  const lookFor = async () => (await search.find(question)).isKnownMissing
+  expect([await lookFor(), search.whyNoData(question)]).toEqual([
+    true,
+    'no article about that is known; try other words',
+  ])
+  // A refresh without a new poll brings no article.
+  await search.refresh()
+  expect(search.whyNoData(question)).toBeDefined()
+  polledAtMs = 2
+  await search.refresh()
+  expect(search.whyNoData(question)).toBe(undefined)
+  expect([await lookFor(), search.whyNoData(question)]).toEqual([
+    true,
+    'no article about that is known; try other words',
+  ])
+  await search.find({ ...question, query: 'zebra' })
+  expect(search.whyNoData(question)).toBe(undefined)
+})

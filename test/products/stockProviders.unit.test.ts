@@ -83,11 +83,11 @@ describe('Yahoo', () => {
   })
 
   test.each([
-    ['ILA', 'ILS'],
-    ['ZAc', 'ZAR'],
-  ])('in %s is returned in %s', async (quoted, currency) => {
+    ['ZAc', 'ZAR', 2.6744],
+    ['KWF', 'KWD', 0.26744],
+  ])('in %s is returned in %s', async (quoted, currency, price) => {
     server.answer(meta('currency', quoted))
-    expect(await yahoo().ask(query('AAPL'))).toMatchObject({ data: { price: 2.6744 }, detail: { currency } })
+    expect(await yahoo().ask(query('AAPL'))).toMatchObject({ data: { price }, detail: { currency, quotedIn: quoted } })
   })
 
   test('a share without a trade today is sold with a volume of zero, and a fund has none', async () => {
@@ -176,6 +176,7 @@ describe('Yahoo', () => {
     ['chartPreviousClose', 0],
     ['chartPreviousClose', undefined],
     ['currency', null],
+    ['currency', 'XXf'],
   ])('%s: %j is not a price', async (field, value) => {
     server.answer(meta(field, value))
     expect(await kindOf(yahoo().ask(query('AAPL')))).toBe('incomplete')

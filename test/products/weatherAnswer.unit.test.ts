@@ -46,6 +46,11 @@ describe('an order of weather', () => {
     expect(weatherParameters.safeParse(order).success).toBe(false)
   })
 
+  test('of a position may have the digits that a device prints', () => {
+    const order = { latitude: '52.520006599999997', longitude: '-13.404953999999980' }
+    expect(weatherParameters.parse(order)).toEqual({ latitude: 52.520006599999995, longitude: -13.40495399999998 })
+  })
+
   test('of a city alone has no other member, so that its quotes stay as they were', () => {
     expect(weatherParameters.parse({ city: 'London' })).toEqual({ city: 'London' })
   })

@@ -199,6 +199,8 @@ describe('Open-Meteo', () => {
     ['an undefined code', ['current', 'weather_code'], 42, 'incomplete'],
     ['degrees of another scale', ['current_units', 'temperature_2m'], '°F', 'bad_payload'],
     ['a temperature of no air', ['current', 'temperature_2m'], 999, 'incomplete'],
+    ['a humidity of no air', ['current', 'relative_humidity_2m'], 0.81, 'incomplete'],
+    ['a humidity of 100 % as a fraction', ['current', 'relative_humidity_2m'], 1, 'incomplete'],
     ['a time that is none', ['current', 'time'], 'noon', 'bad_payload'],
   ])('%s', async (_, path, value, kind) => {
     const { openMeteo } = open(sampleAnswer(sample, withField(path, value)))

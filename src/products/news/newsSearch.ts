@@ -129,7 +129,10 @@ export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
   }
   return {
     async refresh() {
+      const before = lastPollMs(state.summary)
       state.summary = await deps.store.summary()
+      // The poll may have brought articles with words that nothing was known about.
+      if (lastPollMs(state.summary) > before) state.missing.clear()
     },
     whyUnavailable: () => whyUnavailable(state),
     whyNoData: (question) => whyNoData(state, question),
@@ -137,10 +140,13 @@ export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
   }
 }
 
+function lastPollMs(summary: ArticleSummary | undefined): number {
+  return Math.max(0, ...(summary?.polledAtMs.values() ?? []))
+}
+
 function whyUnavailable({ summary, clock }: NewsSearchState): string | undefined {
   if (summary?.hasArticles !== true) return 'no news has been gathered yet'
-  const heardAtMs = Math.max(0, ...summary.polledAtMs.values())
-  return clock.nowMs() - heardAtMs > silenceMaxMs ? 'no provider of news has answered for a day' : undefined
+  return clock.nowMs() - lastPollMs(summary) > silenceMaxMs ? 'no provider of news has answered for a day' : undefined
 }
 
 function whyNoData({ summary, missing, clock }: NewsSearchState, question: ArticleQuestion): string | undefined {
@@ -202,13 +208,15 @@ async function search(state: NewsSearchState, provider: NewsProvider, words: str
 }
 
 async function searchNow(
-  { store, clock, searched }: NewsSearchState,
+  { store, clock, searched, missing }: NewsSearchState,
   provider: NewsProvider,
   words: string,
 ): Promise<boolean> {
   try {
     const articles = (await provider.search?.(words, AbortSignal.timeout(searchTimeoutMs))) ?? []
-    await store.keep({ provider: provider.name, question: words, articles })
+    const stored = await store.keep({ provider: provider.name, question: words, articles })
+    // They may have the words of another question, too.
+    if (stored > 0) missing.clear()
     searched.set(searchKey(provider, words), clock.nowMs())
     return true
   } catch (error) {

@@ -14,7 +14,7 @@ const nullableNumber = z.number().nullish()
 // A figure that only checks others is ignored where it cannot be read.
 const unsoldNumber = z.number().nullish().catch(undefined)
 const market = z.object({
-  id: z.string().min(1).max(200),
+  id: z.string().regex(/^[^\s<>&"']{1,200}$/),
   symbol: z.string(),
   name: z.string().max(500),
   current_price: nullableNumber,

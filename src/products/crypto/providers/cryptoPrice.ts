@@ -1,3 +1,4 @@
+import { plainName } from '../../../product/plainName.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
 import { instantOf } from '../../news/articles/instant.ts'
@@ -89,7 +90,8 @@ const alternativesMax = 10
 
 /** Requires every field: a coin without a market capitalisation or a change is not sold at zero. */
 export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
-  const { id, name, others, changePercent, updatedAt } = figures
+  const { id, others, changePercent, updatedAt } = figures
+  const name = plainName(figures.name) || id
   if (changePercent === null || changePercent === undefined || changePercent <= -100)
     throw new UpstreamFailure('incomplete', 'the change of 24 hours is missing')
   const asOfMs = instantOf(updatedAt ?? '')
@@ -108,7 +110,7 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
       volume24h,
       marketCap,
     },
-    details: detailsOf(figures),
+    details: detailsOf({ ...figures, name }),
     figures: { price, change24h: changePercent, volume24h, marketCap },
     asOfMs,
     detail: {

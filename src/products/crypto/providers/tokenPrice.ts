@@ -1,3 +1,4 @@
+import { plainName } from '../../../product/plainName.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
 import { signedPercent } from '../../../sourcing/signedText.ts'
@@ -63,21 +64,15 @@ export function tokenObservation({ symbol: mint }: TokenQuery, figures: TokenFig
     data: { symbol: mint, price, change24h: signedPercent(changePercent, 2), volume24h, marketCap },
     details: {
       id: mint,
-      name: plain(name),
+      name: plainName(name),
       currency: 'USD',
-      ...(plain(symbol) === '' ? {} : { tokenSymbol: plain(symbol) }),
+      ...(plainName(symbol) === '' ? {} : { tokenSymbol: plainName(symbol) }),
       liquidity,
     },
     figures: { price, change24h: changePercent, volume24h, marketCap },
     asOfMs,
     detail: { mint, currency: 'USD', change24hPercentValue: changePercent },
   }
-}
-
-/** Issuers write what they like: only printable text of a usual length is repeated. */
-function plain(text: string | null | undefined): string {
-  const said = text?.normalize('NFKC').trim() ?? ''
-  return said.length <= 64 && /^[\p{L}\p{N}\p{P}\p{S} ]*$/u.test(said) && said.isWellFormed() ? said : ''
 }
 
 /** A figure as a number; undefined when it is absent or is not a finite number. */

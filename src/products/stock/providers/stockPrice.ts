@@ -81,21 +81,23 @@ export const stockAgreement: AgreementRule = {
   move: 'changePercent',
 }
 
-/** Currencies quoted in hundredths: London's pence, Tel Aviv's agorot, Johannesburg's cents. */
-const hundredths: ReadonlyMap<string, string> = new Map([
-  ['GBp', 'GBP'],
-  ['GBX', 'GBP'],
-  ['ILA', 'ILS'],
-  ['ZAc', 'ZAR'],
+/** Currencies quoted in parts: London's pence, Tel Aviv's agorot, Johannesburg's cents, Kuwait's fils. */
+const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = new Map([
+  ['GBp', ['GBP', 100]],
+  ['GBX', ['GBP', 100]],
+  ['ILA', ['ILS', 100]],
+  ['ZAc', ['ZAR', 100]],
+  ['KWF', ['KWD', 1_000]],
 ])
 
-/** The whole unit of a currency in which an exchange quotes, and its amounts. */
+/** The whole unit of a currency in which an exchange quotes, and its amounts. Throws for a unit that may be a part of an unknown one. */
 export function wholeUnitOf(currency: string) {
-  const whole = hundredths.get(currency)
+  const [whole, perWhole] = parts.get(currency) ?? [currency, 1]
+  if (!/^[A-Z]{3}$/.test(whole)) throw new UpstreamFailure('incomplete', 'the currency is unknown')
   return {
-    currency: whole ?? currency,
-    isHundredths: whole !== undefined,
-    inWhole: (quoted: number) => (whole === undefined ? quoted : rounded(quoted / 100)),
+    currency: whole,
+    isPart: perWhole > 1,
+    inWhole: (quoted: number) => (perWhole === 1 ? quoted : rounded(quoted / perWhole)),
   }
 }
 
@@ -109,7 +111,7 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
     throw new UpstreamFailure('incomplete', 'the currency is missing')
   if (asOfMs === undefined || asOfMs === null || !Number.isFinite(asOfMs) || asOfMs <= 0)
     throw new UpstreamFailure('incomplete', 'the time is missing')
-  const { currency: whole, isHundredths, inWhole } = wholeUnitOf(currency)
+  const { currency: whole, isPart, inWhole } = wholeUnitOf(currency)
   const price = positive(figures.price, 'the price')
   const previousClose = positive(figures.previousClose, 'the previous close')
   if (price > priceMax) throw new UpstreamFailure('incomplete', 'a price that no share has')
@@ -138,7 +140,7 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
     ...(doubt === undefined ? {} : { doubt }),
     detail: {
       currency: whole,
-      ...(isHundredths ? { quotedIn: currency } : {}),
+      ...(isPart ? { quotedIn: currency } : {}),
       previousClose: rounded(inWhole(previousClose)),
       changeValue: rounded(change),
       changePercentValue: rounded(percent),

@@ -56,9 +56,12 @@ export function isOfAir(celsius: number): boolean {
   return celsius >= celsiusMin && celsius <= celsiusMax
 }
 
+// Drier air is measured once in years. A figure of at most this is a fraction: 0.81 for 81 %.
+const humidityPercentMin = 1
+
 /** Throws `UpstreamFailure` for values that air cannot have. A humidity up to 110 % counts as 100 %. */
 export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: MeasuredWeather): WeatherReport {
-  if (!isOfAir(celsius) || humidityPercent < 0 || humidityPercent > 110)
+  if (!isOfAir(celsius) || humidityPercent <= humidityPercentMin || humidityPercent > 110)
     throw new UpstreamFailure('incomplete', 'a temperature or humidity that no air has')
   return {
     temperature: { celsius: tenths(celsius), fahrenheit: tenths(fahrenheitOf(celsius)) },
