@@ -29,8 +29,8 @@ export type Sighting =
   | { readonly kind: 'landed'; readonly node: ChainNode; readonly slot: number }
   /** A node has it in a block that is not at the commitment yet. */
   | { readonly kind: 'young'; readonly slot: number }
-  /** No node in rotation has it, in a state of this slot or a later one. */
-  | { readonly kind: 'unseen'; readonly slot: number }
+  /** No node in rotation has it, in a state of this slot or a later one. `nodes` is the number of those that answered. */
+  | { readonly kind: 'unseen'; readonly slot: number; readonly nodes: number }
 
 export interface LoopDeps extends RotationDeps {
   readonly clock: Clock
@@ -178,7 +178,7 @@ function judge({ commitment }: Watched, answers: readonly NodeStatuses[], index:
   }
   const slot = Math.min(...answers.map((answer) => answer.slot))
   const isYoung = answers.some(({ statuses }) => statuses[index] !== undefined)
-  return { kind: isYoung ? 'young' : 'unseen', slot }
+  return isYoung ? { kind: 'young', slot } : { kind: 'unseen', slot, nodes: answers.length }
 }
 
 const ranks = { processed: 0, confirmed: 1, finalized: 2 } as const

@@ -8,13 +8,10 @@ import { readFrom } from './transactionLookup.ts'
 // A blockhash is good for 150 blocks and slots may be skipped; this many slots later nothing can land any more, and the
 // blockhash itself is asked for besides.
 const landingSlotsMax = 300
-// A reversal takes money back, so one node is not enough where there are two.
-const agreeingMin = 2
-
 /** Undefined unless every node in rotation, and two of them where two are configured, has the same finding. */
 export async function findReversal(deps: RotationDeps, question: ReversalQuestion): Promise<Reversal | undefined> {
   const rotation = deps.nodes.inRotation()
-  if (rotation.length < Math.min(agreeingMin, deps.nodes.count)) return undefined
+  if (rotation.length < deps.nodes.agreeingMin) return undefined
   const findings: Reversal[] = []
   for (const node of rotation) {
     const finding = await readReversal(deps, node, question)

@@ -31,6 +31,8 @@ interface NodeMetrics {
 export interface NodeRegistry {
   /** Number of configured nodes. */
   readonly count: number
+  /** Nodes that have to agree before a payment ends, because its payer then pays again: two where two are configured. */
+  readonly agreeingMin: number
   readonly time: ChainTime
   inRotation(): readonly ChainNode[]
   /** Every node that may be asked, those in rotation first; never one of another network. */
@@ -58,6 +60,7 @@ export interface NodeRegistry {
   landingBound(): LandingBound
 }
 
+const agreeingMinAtMost = 2
 const slotMsStandard = 400
 // A local chain can be faster than a cluster.
 const slotMsMin = 40
@@ -83,6 +86,7 @@ export function createNodeRegistry(deps: NodeRegistryDeps): NodeRegistry {
   const { nodes, time } = registry
   return {
     count: nodes.length,
+    agreeingMin: agreeingMinOf(registry),
     time,
     inRotation: () => inRotation(registry),
     candidates: () => candidates(registry),
@@ -130,6 +134,10 @@ function openRegistry(deps: NodeRegistryDeps): Registry {
     polled: undefined,
     tipAskedAtMs: Number.NEGATIVE_INFINITY,
   }
+}
+
+function agreeingMinOf({ nodes }: Pick<Registry, 'nodes'>): number {
+  return Math.min(agreeingMinAtMost, nodes.length)
 }
 
 function isForeign({ genesisHash }: Registry, node: ChainNode): boolean {
@@ -222,8 +230,8 @@ async function readTip(registry: Registry): Promise<void> {
   const known = times.filter((timeMs) => timeMs !== undefined)
   if (known.length === 0) return
   registry.tipAskedAtMs = clock.monotonicMs()
-  // The lowest, because a time that is too high would make payments too old.
-  time.sawTip(Math.min(...known))
+  // The lowest, because a time that is too high would make payments too old. One node of two does not move it ahead.
+  time.sawTip(Math.min(...known, ...(known.length < agreeingMinOf(registry) ? [time.timeMs()] : [])))
 }
 
 function highestSlot(registry: Registry): number {

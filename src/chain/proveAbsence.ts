@@ -11,8 +11,6 @@ export interface AbsenceQuestion {
   readonly bound: LandingBound
 }
 
-const agreeingMin = 2
-
 /** Undefined while the transaction may still land, may have landed, or a node in rotation does not answer. */
 export async function proveAbsence(
   deps: RotationDeps,
@@ -20,7 +18,7 @@ export async function proveAbsence(
 ): Promise<ProvenAbsent | undefined> {
   const rotation = deps.nodes.inRotation()
   // The one that is left may hide a payment that the other one has.
-  if (rotation.length < Math.min(agreeingMin, deps.nodes.count)) return undefined
+  if (rotation.length < deps.nodes.agreeingMin) return undefined
   // Costs nothing while the confirmed height, which is ahead of the finalized one, is not past the bound.
   if (deps.nodes.height() <= bound.lastValidHeight) return undefined
   try {

@@ -1,35 +1,39 @@
 import { VersionedTransaction } from '@solana/web3.js'
 import { assertNever } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
+import type { SimulateOptions } from '../payment/chainReader.ts'
 import type { SignedTransaction, Simulation } from '../payment/proof.ts'
 import type { ChainNode } from './chainNode.ts'
 import { callNode, refusalIsFault, type RotationDeps } from './rpcClient.ts'
 import { readSimulation, simulationJson, type RehearsalOutcome } from './simulation.ts'
 
-export interface Rehearsal extends Pick<SignedTransaction, 'bytes'> {
-  /** Present when a signer has yet to sign. */
-  readonly withoutSignatures?: true
-}
+export interface Rehearsal extends Pick<SignedTransaction, 'bytes'>, SimulateOptions {}
 
 /**
- * Rehearses the transaction on one node after another, until one says that it would succeed or that it has landed. A
- * node that does not know the blockhash, or in whose state it would fail, is not believed before the others were asked.
+ * Rehearses the transaction on one node after another, until one says that it would succeed with accepted effects, or that it has
+ * landed. A node that does not know the blockhash, or in whose state it would fail or move too little, is not believed before the others
+ * were asked, and not alone.
  */
 export async function rehearse(deps: RotationDeps, transaction: Rehearsal): Promise<Simulation> {
-  const failures: Simulation[] = []
+  const rejected: Simulation[] = []
+  let isUnknown = false
   let lastError: unknown
   for (const node of deps.nodes.candidates()) {
-    try {
-      const simulation = await rehearseOn(deps, node, transaction)
-      if (simulation.outcome === 'would_succeed' || simulation.outcome === 'already_landed') return simulation
-      failures.push(simulation)
-    } catch (error) {
-      lastError = error
-    }
+    const simulation = await rehearseOn(deps, node, transaction).catch((error: unknown) => void (lastError = error))
+    if (simulation === undefined) continue
+    if (await isAccepted(transaction, simulation)) return simulation
+    if (simulation.outcome === 'unknown') isUnknown = true
+    else rejected.push(simulation)
   }
-  const failed = failures.find(({ outcome }) => outcome === 'would_fail') ?? failures[0]
-  if (failed !== undefined) return failed
+  const [first] = rejected
+  if (first !== undefined && rejected.length >= deps.nodes.agreeingMin) return first
+  if (first !== undefined || isUnknown) return { outcome: 'unknown' }
   throw new Fault('no Solana node answered simulateTransaction usably', { cause: lastError, retryable: true })
+}
+
+function isAccepted({ accepts }: SimulateOptions, simulation: Simulation): boolean | Promise<boolean> {
+  if (simulation.outcome === 'would_succeed') return accepts?.(simulation.effects) ?? true
+  return simulation.outcome === 'already_landed'
 }
 
 async function rehearseOn(deps: RotationDeps, node: ChainNode, transaction: Rehearsal): Promise<Simulation> {

@@ -14,7 +14,7 @@ const tokenAccountsJson = z
     context: z.object({ slot: z.int().min(0) }),
     value: z.array(z.object({ account: z.object({ data: z.tuple([amountBase64, z.literal('base64')]) }) })),
   })
-  .transform(({ context, value }): Balance => ({
+  .transform(({ context, value }) => ({
     slot: context.slot,
     baseUnits: value.reduce((sum, { account }) => sum + amountOf(account.data[0]), 0n),
   }))
@@ -31,7 +31,8 @@ export async function readTokenBalance(
 ): Promise<Balance> {
   const options = { encoding: 'base64', commitment, dataSlice: amountSlice, minContextSlot: minSlot }
   const params = [wallet, { mint }, options]
-  let newest: Balance | undefined
+  let newest: Omit<Balance, 'isAgreed'> | undefined
+  let answers = 0
   let lastError: unknown
   for (const node of deps.nodes.candidates()) {
     try {
@@ -40,13 +41,14 @@ export async function readTokenBalance(
         params,
         result: tokenAccountsJson,
       })
-      if (found.baseUnits >= enoughBaseUnits) return found
+      if (found.baseUnits >= enoughBaseUnits) return { ...found, isAgreed: true }
+      answers += 1
       if (newest === undefined || found.slot > newest.slot) newest = found
     } catch (error) {
       lastError = error
     }
   }
-  if (newest !== undefined) return newest
+  if (newest !== undefined) return { ...newest, isAgreed: answers >= deps.nodes.agreeingMin }
   throw new Fault('no Solana node answered getTokenAccountsByOwner usably', { cause: lastError, retryable: true })
 }
 

@@ -55,16 +55,17 @@ export function createLookup(deps: LookupDeps): FindTransaction {
 async function find(search: Search, signature: Signature, options: FindOptions): Promise<Finding> {
   const { memory } = search
   const commitment = options.commitment ?? search.commitment
-  const nodesMin = options.nodesMin ?? 1
-  const key = `${signature} ${commitment} ${nodesMin}`
+  // Nothing that may end a payment is remembered: a lie of one node would go on after it.
+  if (options.isAgreed === true) return findAgreed(search, { signature, commitment })
+  const key = `${signature} ${commitment}`
   const known = memory.found.get(key)
   if (known !== undefined) return known
   const unseen = memory.unseen.get(key)
   if (unseen !== undefined && options.isSent !== true && unseen.slot >= (options.minSlot ?? 0))
     return (await proveIfBound(search, signature, options)) ?? unseen
 
-  const finding = await look(search, { ...options, signature, commitment, nodesMin })
-  if (finding.kind === 'found') memory.found.set(key, finding)
+  const finding = await look(search, { ...options, signature, commitment })
+  if (finding.kind === 'found') memory.found.set(key, { ...finding, isAgreed: false })
   // Nothing new is confirmed before the next slot.
   if (finding.kind === 'unknown' && !finding.isSeen) memory.unseen.set(key, finding, { ttl: search.nodes.slotMs() })
   return finding
@@ -73,7 +74,6 @@ async function find(search: Search, signature: Signature, options: FindOptions):
 interface Query extends Omit<FindOptions, 'commitment'> {
   readonly signature: Signature
   readonly commitment: Commitment
-  readonly nodesMin: number
 }
 
 async function look(search: Search, query: Query): Promise<Finding> {
@@ -84,26 +84,31 @@ async function look(search: Search, query: Query): Promise<Finding> {
   // for by its status, which is asked for together with others.
   const mayHaveLanded = !isSent && minSlot === undefined
   const record = mayHaveLanded ? await readShared(search, query) : undefined
-  if (record !== undefined) return agree(search, query, record)
+  if (record !== undefined) return foundBy(search, 1, record)
   for (;;) {
     const leftMs = Math.max(0, deadlineMs - clock.monotonicMs())
     const sighting = await search.loop.watch({ signature, commitment, waitMs: leftMs, isExpected: isSent })
     const landed = sighting.kind === 'landed' ? await readFrom(search, sighting.node, query) : undefined
-    if (landed !== undefined) return agree(search, query, landed)
+    if (landed !== undefined) return foundBy(search, 1, landed)
     if (sighting.kind !== 'landed' || clock.monotonicMs() >= deadlineMs) return conclude(search, query, sighting)
     // The node has confirmed it and cannot show it yet.
     await clock.sleep(search.nodes.slotMs())
   }
 }
 
+function foundBy({ nodes }: Search, count: number, record: TransactionRecord): Found {
+  return { kind: 'found', record, slot: record.slot, isAgreed: count >= nodes.agreeingMin }
+}
+
 async function conclude(search: Search, query: Query, sighting: Sighting): Promise<Finding> {
-  if (sighting.kind !== 'unseen') {
-    const why = `a node has it in slot ${sighting.slot}, not at the commitment ${query.commitment} yet`
-    return { kind: 'unknown', why, slot: sighting.slot, isSeen: true }
-  }
   const { slot } = sighting
+  if (sighting.kind !== 'unseen') {
+    const why = `a node has it in slot ${slot}, not at the commitment ${query.commitment} yet`
+    return { kind: 'unknown', why, slot, isSeen: true, isAgreed: false }
+  }
   const proven = await proveIfBound(search, query.signature, query)
-  return proven ?? { kind: 'unknown', why: `no node has it up to slot ${slot}`, slot, isSeen: false }
+  const isAgreed = sighting.nodes >= search.nodes.agreeingMin
+  return proven ?? { kind: 'unknown', why: `no node has it up to slot ${slot}`, slot, isSeen: false, isAgreed }
 }
 
 async function proveIfBound(search: Search, signature: Signature, { bound }: Pick<FindOptions, 'bound'>) {
@@ -146,24 +151,24 @@ export async function readFrom(
   return refusalIsFault(callNode(search, node, question(query)))
 }
 
-/** Whether as many nodes as are needed return this record. */
-async function agree(search: Search, query: Query, record: TransactionRecord): Promise<Finding> {
-  const found: Found = { kind: 'found', record, slot: record.slot, nodes: 1 }
-  if (query.nodesMin <= 1) return found
-  const digest = digestOf(record)
-  let nodes = 0
-  for (const node of search.nodes.inRotation()) {
-    const other = await readFrom(search, node, query).catch(() => undefined)
-    if (other === undefined) continue
-    if (digestOf(other) !== digest) {
-      search.log.error({ event: 'nodes_disagree', signature: query.signature, node: node.name })
+/** The record, if as many nodes as end a payment have the same one now. */
+async function findAgreed(search: Search, query: Query): Promise<Finding> {
+  const { nodes, log } = search
+  const { agreeingMin } = nodes
+  const records: TransactionRecord[] = []
+  for (const node of nodes.inRotation()) {
+    const record = await readFrom(search, node, query).catch(() => undefined)
+    if (record === undefined) continue
+    const [first = record] = records
+    if (digestOf(record) !== digestOf(first)) {
+      log.error({ event: 'nodes_disagree', signature: query.signature, node: node.name })
       throw new Fault('two nodes return different records of the transaction', { retryable: true })
     }
-    nodes += 1
-    if (nodes >= query.nodesMin) return { ...found, nodes }
+    records.push(record)
+    if (records.length >= agreeingMin) return foundBy(search, records.length, first)
   }
-  const why = `${nodes} of the ${query.nodesMin} nodes that are asked at this price have it`
-  return { kind: 'unknown', why, slot: record.slot, isSeen: true }
+  const why = `${records.length} of the ${agreeingMin} nodes that have to agree return its record`
+  return { kind: 'unknown', why, slot: records[0]?.slot ?? 0, isSeen: true, isAgreed: false }
 }
 
 /** Digest of everything that a verdict reads. */

@@ -19,16 +19,20 @@ export interface ChainReader {
   /** Effects that the bytes show without a rehearsal, if the transaction succeeds; no network. Undefined when they do not show all of them. */
   readEffects(transaction: Pick<SignedTransaction, 'bytes'>): SimulatedEffects | undefined
   /** Simulates the transaction. Only a node at the newest known slot can report that it would fail. */
-  simulate(
-    transaction: Pick<SignedTransaction, 'bytes'>,
-    options?: { readonly withoutSignatures: true },
-  ): Promise<Simulation>
+  simulate(transaction: Pick<SignedTransaction, 'bytes'>, options?: SimulateOptions): Promise<Simulation>
   /** Sends exactly these bytes. Sending them again is harmless: the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>
   /** Bound for any transaction whose bytes exist by now. */
   landingBound(): LandingBound
   /** Time of the chain: that of its newest known block, and what has passed since. No wall clock is part of it. */
   timeMs(): number
+}
+
+export interface SimulateOptions {
+  /** Present when a signer has yet to sign. */
+  readonly withoutSignatures?: true
+  /** Effects that it rejects are not believed before as many nodes as end a payment have shown some that it rejects. */
+  readonly accepts?: (effects: SimulatedEffects) => boolean | Promise<boolean>
 }
 
 export interface BroadcastOptions {
@@ -45,8 +49,8 @@ export interface FindOptions {
   readonly commitment?: 'finalized'
   /** An absence counts only in a state of this slot or a later one. */
   readonly minSlot?: number
-  /** Number of nodes that have to return the same record; 1 by default. */
-  readonly nodesMin?: number
+  /** Reads it anew from as many nodes as end a payment: two where two are configured. Throws a retryable fault when they disagree. */
+  readonly isAgreed?: true
   /** Without a bound, absence cannot be proven. */
   readonly bound?: LandingBound | undefined
 }
@@ -60,8 +64,8 @@ export interface Found {
   readonly record: TransactionRecord
   /** In which it landed. */
   readonly slot: number
-  /** Number of nodes that returned this record. */
-  readonly nodes: number
+  /** As many nodes as end a payment have just returned this record: two where two are configured. */
+  readonly isAgreed: boolean
 }
 
 /** Neither found nor proven absent: the caller may retry with the same proof. */
@@ -71,6 +75,8 @@ export interface Unknown {
   readonly why: string
   /** A node has it, but not at the commitment, or not enough nodes have it. */
   readonly isSeen: boolean
+  /** As many nodes as end a payment have answered. */
+  readonly isAgreed: boolean
   /** The oldest state among those in which it was looked for. */
   readonly slot: number
 }
@@ -90,4 +96,6 @@ export interface BalanceQuestion {
 export interface Balance {
   readonly baseUnits: bigint
   readonly slot: number
+  /** As many nodes as end a payment have answered. */
+  readonly isAgreed: boolean
 }

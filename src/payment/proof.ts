@@ -14,17 +14,17 @@ export interface SignedTransaction {
   readonly usesDurableNonce: boolean
 }
 
-/** Result of a rehearsal in one state of one node. Only a success and a failure say something about the transaction. */
+/** Result of a rehearsal. Only a success and a failure say something about the transaction. */
 export type Simulation =
   | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects; readonly bound: LandingBound }
   | {
       readonly outcome: 'would_fail'
       readonly text: string
       readonly insufficientFunds: boolean
-      /** State in which it would fail. */
+      /** State in which it would fail. As many nodes as end a payment said that it would. */
       readonly slot: number
     }
-  /** No node could rehearse it in the newest state: its blockhash is too old, or newer than the state of each node. */
+  /** Its blockhash is too old or too new for the nodes, or too few of them could rehearse it in the newest state. */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'already_landed' }
 

@@ -4,10 +4,12 @@ import { type Chain, openChain } from '../../src/chain/openChain.ts'
 import { startChainHealth } from '../../src/jobs/chainHealth.ts'
 import { postJson } from '../../src/outbound/postJson.ts'
 import { silentLog } from '../../src/machine/log.ts'
-import { systemClock } from '@tollbook/core/clock'
+import { assertPresent } from '@tollbook/core/assert'
+import { type Clock, systemClock } from '@tollbook/core/clock'
 import { createHeldClock, type HeldClock } from './heldClock.ts'
 import { payment } from './fixtureTokens.ts'
 import { type ChainFixture, land, newCustomer, openChainFixture } from './chainFixture.ts'
+import { openTamperingNode, resultReply } from './tamperingNode.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 /** A node of the test, and the nodes of the service, whose limits are 20 s without a slot and 50 slots of lag. */
@@ -24,16 +26,14 @@ async function openWatched(nodes: readonly NodeBehaviour[], clockSkewMs = 0): Pr
   const fixture = await openChainFixture('SPL Token', clock, [healthy, ...nodes])
   onTestFinished(() => fixture.chain.close())
   fixture.chain.advanceSlots(40)
-  const chain = await openChain({
-    rpcUrls: fixture.chain.nodes.slice(1).map(({ rpcUrl }) => rpcUrl),
-    tokenMint: fixture.terms.mint,
-    paymentWallet: fixture.terms.paymentWallet,
-    commitment: 'confirmed',
-    postJson,
-    log: silentLog,
-    clock: { ...clock, nowMs: () => clock.nowMs() + clockSkewMs },
-  })
+  const rpcUrls = fixture.chain.nodes.slice(1).map(({ rpcUrl }) => rpcUrl)
+  const chain = await openNodes(fixture, { ...clock, nowMs: () => clock.nowMs() + clockSkewMs }, rpcUrls)
   return { fixture, clock, chain }
+}
+
+function openNodes({ terms }: ChainFixture, clock: Clock, rpcUrls: readonly string[]): Promise<Chain> {
+  const { mint: tokenMint, paymentWallet } = terms
+  return openChain({ rpcUrls, tokenMint, paymentWallet, commitment: 'confirmed', postJson, log: silentLog, clock })
 }
 
 /** The chain moves, time passes, and the nodes are polled. */
@@ -74,6 +74,20 @@ test('fault 4 a node of another network that was down at the start never joins',
   await pass(watched, 2_000)
   expect(problemOf(watched, 1)).toMatch(/another network/)
   expect(watched.chain.nodes.candidates().map(({ name }) => name)).toEqual(['node 1'])
+})
+
+test('fault 4 one of two nodes does not move the time of the chain ahead, by which payments are too old (I8)', async () => {
+  const watched = await openWatched([healthy, healthy])
+  const { fixture, clock } = watched
+  const liar = await openTamperingNode(fixture.chain.rpcUrl)
+  onTestFinished(() => liar.close())
+  const chain = await openNodes(fixture, clock, [liar.url, assertPresent(fixture.chain.nodes[2], 'it is there').rpcUrl])
+  liar.answer('getBlockTime', () => resultReply(Math.floor(clock.nowMs() / 1000) + 3_600))
+  fixture.chain.setNode(2, { fail: 'unavailable', only: ['getBlockTime'] })
+
+  await pass({ ...watched, chain }, 11_000)
+
+  expect(chain.nodes.time.timeMs()).toBeLessThanOrEqual(clock.nowMs())
 })
 
 test('fault 4 a node is identified again after each outage', async () => {

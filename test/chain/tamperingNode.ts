@@ -98,3 +98,21 @@ export const loseAnswer: Tamper = async ({ forward }) => {
   await forward()
   return 'cut' as const
 }
+
+const transactionAnswer = z.object({
+  result: z.looseObject({ blockTime: z.int(), meta: z.looseObject({ preTokenBalances: z.unknown() }) }).nullable(),
+})
+export type ShownTransaction = NonNullable<z.infer<typeof transactionAnswer>['result']>
+
+/** The chain's own record of a transaction, with other members. */
+export function tamperedRecord(lie: (shown: ShownTransaction) => object): Tamper {
+  return async ({ forward }) => {
+    const { result } = transactionAnswer.parse(JSON.parse(await forward()))
+    return resultReply(result === null ? null : { ...result, ...lie(result) })
+  }
+}
+
+/** A lie about the effects, which no signature covers. */
+export function movingNothing({ meta }: ShownTransaction) {
+  return { meta: { ...meta, postTokenBalances: meta.preTokenBalances } }
+}

@@ -61,6 +61,8 @@ const currentRequiredBaseUnits = 3_000_000n
 export interface VerifierOptions {
   /** The first is the payer's; the rail asks the others. Without them it asks the payer's, through a proxy. */
   readonly nodes?: readonly NodeBehaviour[]
+  /** With `nodes`: the rail asks the proxy first, and then the others. */
+  readonly asksProxyFirst?: true
   readonly commitment?: 'confirmed' | 'finalized'
   /** Clock of the service minus the clock of the chain. */
   readonly clockSkewMs?: number
@@ -98,7 +100,10 @@ export async function openVerifierFixture(
     terms,
     nodes,
   } = await openChain({
-    rpcUrls: options.nodes === undefined ? [node.url] : fixture.chain.nodes.slice(1).map(({ rpcUrl }) => rpcUrl),
+    rpcUrls: [
+      ...(options.nodes === undefined || options.asksProxyFirst === true ? [node.url] : []),
+      ...(options.nodes === undefined ? [] : fixture.chain.nodes.slice(1).map(({ rpcUrl }) => rpcUrl)),
+    ],
     tokenMint: fixture.terms.mint,
     paymentWallet: fixture.terms.paymentWallet,
     commitment,

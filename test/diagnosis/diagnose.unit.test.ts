@@ -19,8 +19,19 @@ const record = {
   memos: [],
   bytes: undefined,
 }
-const found = (more: object = {}): ChainAnswer => ({ kind: 'found', slot: 7, nodes: 1, record: { ...record, ...more } })
-const unseen: ChainAnswer = { kind: 'unknown', why: 'no node has it up to slot 9', isSeen: false, slot: 9 }
+const found = (more: object = {}): ChainAnswer => ({
+  kind: 'found',
+  slot: 7,
+  isAgreed: true,
+  record: { ...record, ...more },
+})
+const unseen: ChainAnswer = {
+  kind: 'unknown',
+  why: 'no node has it up to slot 9',
+  isSeen: false,
+  isAgreed: true,
+  slot: 9,
+}
 
 const nothing: DiagnosisQuestion = {
   answer: unseen,
@@ -60,7 +71,7 @@ const cases: readonly (readonly [code: string, booking: string | null, question:
   ['pays_no_price', 'unmatched', paidUs],
   ['paid_elsewhere', null, { answer: found() }],
   ['failed_on_chain', null, { answer: found({ failure: { text: 'error', insufficientFunds: false } }) }],
-  ['not_confirmed', null, { answer: { kind: 'unknown', why: 'young', isSeen: true, slot: 9 } }],
+  ['not_confirmed', null, { answer: { kind: 'unknown', why: 'young', isSeen: true, isAgreed: false, slot: 9 } }],
   ['not_on_chain', null, {}],
   ['chain_unavailable', null, { answer: { kind: 'unavailable', why: 'no node answers' } }],
 ]

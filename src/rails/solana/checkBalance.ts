@@ -25,7 +25,7 @@ export async function wasShortBefore(
   { requiredBaseUnits }: Shortage,
 ): Promise<boolean> {
   const final = await chain.readBalance({ wallet, enoughBaseUnits: requiredBaseUnits, commitment: 'finalized' })
-  return final.baseUnits < requiredBaseUnits
+  return final.isAgreed && final.baseUnits < requiredBaseUnits
 }
 
 /**
@@ -43,7 +43,8 @@ export async function findShortage(
   const { wallet } = order
   const state = minSlot === undefined ? {} : { minSlot }
   const balance = await deps.chain.readBalance({ wallet, enoughBaseUnits: requiredBaseUnits, ...state })
-  return balance.baseUnits >= requiredBaseUnits ? undefined : { ...balance, requiredBaseUnits }
+  const isShort = balance.isAgreed && balance.baseUnits < requiredBaseUnits
+  return isShort ? { ...balance, requiredBaseUnits } : undefined
 }
 
 /** Said only when the payment was looked for in the state of the balance, or in a later one, and was not there. */

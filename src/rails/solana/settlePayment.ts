@@ -2,7 +2,7 @@ import { Fault } from '@tollbook/core/fault'
 import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { type LandingBound, refuseAbsent } from '../../payment/absence.ts'
-import type { FindOptions, Finding, Unknown } from '../../payment/chainReader.ts'
+import type { FindOptions, Finding, Found, Unknown } from '../../payment/chainReader.ts'
 import { settleByAnyTerms, type Settlement } from '../../payment/settlement.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
@@ -30,6 +30,8 @@ export interface SettleLimits {
 type Question = SettleQuestion<SolanaProof>
 type TransactionQuestion = Question & { readonly transaction: SignedTransaction }
 /** A question about a transaction that is on chain. */
+type FoundQuestion = Question & { readonly found: Found }
+/** The same, as one record shows it. */
 type LandedQuestion = Question & { readonly record: TransactionRecord }
 /** A question about a transaction that no node has found. */
 type UnseenQuestion = Question & { readonly unseen: Unknown }
@@ -55,7 +57,7 @@ export async function settlePayment(deps: SettleDeps, limits: SettleLimits, ques
 async function settleSignature(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const finding = await find(deps, question, { waitMs: limits.proofLookupWaitMs })
-  if (finding.kind === 'found') return judgeRecord(deps, limits, { ...question, record: finding.record })
+  if (finding.kind === 'found') return judgeFound(deps, limits, { ...question, found: finding })
   await deps.first.record({ reference: proof.reference, wallet: order.wallet })
   return finding.kind === 'unknown'
     ? judgeUnseen(deps, limits, { ...question, unseen: finding })
@@ -75,8 +77,8 @@ async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: Uns
   if (!(await wasShortBefore(deps, question.order.wallet, shortage))) return refuseProof('not_found')
   const minSlot = shortage.slot + 1
   const again = await find(deps, question, { minSlot })
-  if (again.kind === 'found') return judgeRecord(deps, limits, { ...question, record: again.record })
-  const isAbsent = again.kind === 'unknown' && !again.isSeen && again.slot >= minSlot
+  if (again.kind === 'found') return judgeFound(deps, limits, { ...question, found: again })
+  const isAbsent = again.kind === 'unknown' && !again.isSeen && again.isAgreed && again.slot >= minSlot
   return isAbsent ? refuseShortage(shortage) : refuseProof('not_found')
 }
 
@@ -94,14 +96,14 @@ async function settleTransaction(
   if (isRefusal(submission)) return submission
   const { isSent } = submission
   const finding = await find(deps, question, { waitMs: isSent ? broadcastWaitMs : 0, isSent })
-  if (finding.kind === 'found') return judgeRecord(deps, limits, { ...question, record: finding.record })
+  if (finding.kind === 'found') return judgeFound(deps, limits, { ...question, found: finding })
 
   // It was looked for and was not there. Only now, whether it can still land.
   const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
   // A transaction with a durable nonce never expires, so no block height proves its absence.
   const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submission.bound) }
   const last = await find(deps, question, options)
-  if (last.kind === 'found') return judgeRecord(deps, limits, { ...question, record: last.record })
+  if (last.kind === 'found') return judgeFound(deps, limits, { ...question, found: last })
   return last.kind === 'proven_absent' ? refuseAbsent(last) : refusePending(last, isSent)
 }
 
@@ -124,23 +126,25 @@ function find({ chain }: SettleDeps, { proof }: Question, options: FindOptions):
   return chain.find(proof.signature, options)
 }
 
-/** The verdict on a transaction that is on chain. One lying node must not decide about a large payment, for or against it. */
-async function judgeRecord(deps: SettleDeps, limits: SettleLimits, question: LandedQuestion): Promise<Verdict> {
-  const verdict = await judgeShown(deps, limits, question)
-  if (!needsQuorum(limits, verdict)) return verdict
-  const agreed = await find(deps, question, { nodesMin: quorumNodes })
-  // The record that two nodes agree on may differ from the one that the first of them showed.
-  return agreed.kind === 'found'
-    ? judgeShown(deps, limits, { ...question, record: agreed.record })
-    : refuseUnconfirmed()
+/**
+ * The verdict on a transaction that is on chain. One lying node must not decide about a large payment, and not against any:
+ * a payer who reads a refusal pays again.
+ */
+async function judgeFound(deps: SettleDeps, limits: SettleLimits, question: FoundQuestion): Promise<Verdict> {
+  const { record, isAgreed } = question.found
+  const verdict = await judgeShown(deps, limits, { ...question, record })
+  if (!isAgreed && needsAgreement(limits, verdict)) {
+    const agreed = await find(deps, question, { isAgreed: true })
+    // The record that two nodes agree on may differ from the one that the first of them showed.
+    return agreed.kind === 'found' ? judgeFound(deps, limits, { ...question, found: agreed }) : refuseUnconfirmed()
+  }
+  if (!isRefusal(verdict) || record.failure === undefined || verdict.reason === 'wallet_did_not_sign') return verdict
+  return judgeFinal(deps, limits, question)
 }
 
-const quorumNodes = 2
-
-/** A refusal may come before the price is known, so it counts as large. */
-function needsQuorum({ quorumAboveMicroUsd }: SettleLimits, verdict: Verdict): boolean {
-  if (quorumAboveMicroUsd === undefined) return false
-  return isRefusal(verdict) ? verdict.code !== 'PAYMENT_PENDING' : verdict.price.priceMicroUsd > quorumAboveMicroUsd
+function needsAgreement({ quorumAboveMicroUsd }: SettleLimits, verdict: Verdict): boolean {
+  if (isRefusal(verdict)) return true
+  return quorumAboveMicroUsd !== undefined && verdict.price.priceMicroUsd > quorumAboveMicroUsd
 }
 
 function refuseUnconfirmed(): Refusal {
@@ -167,8 +171,7 @@ async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: Land
   if (isRefusal(chosen)) return chosen
 
   const amounts = settleByAnyTerms({ record, wallet: order.wallet, price: chosen.price }, acceptedAt(deps, blockTimeMs))
-  if (isRefusal(amounts))
-    return record.failure === undefined ? amounts : confirmFailure(deps, limits, { ...question, refusal: amounts })
+  if (isRefusal(amounts)) return amounts
   deps.knownPayers?.paid(order.wallet, record)
   const transactionBase64 = record.bytes === undefined ? undefined : Buffer.from(record.bytes).toString('base64')
   return {
@@ -200,18 +203,12 @@ async function judgeAge(
 }
 
 /** A failure tells the payer to make a new payment, so the chain must not be able to take it back. */
-async function confirmFailure(
-  deps: SettleDeps,
-  limits: SettleLimits,
-  { refusal, ...question }: Question & { readonly refusal: Refusal },
-): Promise<Verdict> {
-  if (refusal.reason === 'wallet_did_not_sign') return refusal
-  const final = await find(deps, question, { commitment: 'finalized' })
-  if (final.kind !== 'found')
-    return refuse(
-      'PAYMENT_PENDING',
-      'the transaction failed in a block that is not final yet; repeat with the same proof, and do not pay again before',
-      5,
-    )
-  return final.record.failure === undefined ? judgeShown(deps, limits, { ...question, record: final.record }) : refusal
+async function judgeFinal(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
+  const final = await find(deps, question, { commitment: 'finalized', isAgreed: true })
+  if (final.kind === 'found') return judgeShown(deps, limits, { ...question, record: final.record })
+  return refuse(
+    'PAYMENT_PENDING',
+    'the transaction failed in a block that is not final yet; repeat with the same proof, and do not pay again before',
+    5,
+  )
 }

@@ -72,11 +72,13 @@ export async function submitTransaction(deps: SubmitDeps, submission: Submission
   // Such a transaction could be kept back and sent a year later, so it is taken only after it has landed.
   if (transaction.usesDurableNonce) {
     const finding = await deps.chain.find(transaction.signature)
-    return isUnseen(finding) ? refuseProof('durable_nonce') : { isSent: true, bound: undefined }
+    const isAbsent = isUnseen(finding) && finding.isAgreed
+    return isAbsent ? refuseProof('durable_nonce') : { isSent: true, bound: undefined }
   }
   const sent = await sendUnrehearsed(deps, submission)
   if (sent !== undefined) return sent
-  const simulation = await deps.chain.simulate(transaction)
+  const accepts = async (effects: SimulatedEffects) => !isRefusal(await judgeEffectsOf(deps, submission, { effects }))
+  const simulation = await deps.chain.simulate(transaction, { accepts })
   switch (simulation.outcome) {
     case 'already_landed':
       return { isSent: true, bound: undefined }
@@ -136,7 +138,7 @@ async function judgeFailure(
   const minSlot = Math.max(last.slot, shortage?.slot ?? 0)
   const finding = await deps.chain.find(transaction.signature, { minSlot })
   if (!isUnseen(finding)) return { isSent: true, bound: undefined }
-  if (finding.slot < minSlot) return { isSent: false, bound: undefined }
+  if (finding.slot < minSlot || !finding.isAgreed) return { isSent: false, bound: undefined }
   return shortage === undefined ? refuseProof('simulation_failed', last.text) : refuseShortage(shortage)
 }
 

@@ -7,7 +7,7 @@ import type { Signature } from '@tollbook/core/signature'
 import { refuseAbsent } from '../../payment/absence.ts'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import { solanaReference } from '../../payment/paymentReference.ts'
-import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
+import type { SignedTransaction, SimulatedEffects, Simulation } from '../../payment/proof.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, ProofRequest } from '../../paywall/rail.ts'
@@ -87,9 +87,11 @@ async function coSign(deps: PresentDeps, payment: SponsoredPayment): Promise<CoS
     )
   const limited = payment.limitLookups()
   if (limited !== undefined) return limited
-  const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true })
+  const judge = (effects: SimulatedEffects) => judgePayment(deps.terms, { sponsored, price, effects })
+  const accepts = (effects: SimulatedEffects) => judge(effects) === undefined
+  const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true, accepts })
   if (rehearsed.outcome === 'unknown') return refuseUnrehearsed(deps, sponsored)
-  const flaw = judgeRehearsal(rehearsed) ?? judgePayment(deps.terms, { sponsored, price, rehearsed })
+  const flaw = rehearsed.outcome === 'would_succeed' ? judge(rehearsed.effects) : judgeRehearsal(rehearsed)
   if (flaw !== undefined) return flaw
   const signature = await deps.feePayer.sign(sponsored)
   return isRefusal(signature) ? signature : { signature, rehearsed }
@@ -110,12 +112,11 @@ async function refuseUnrehearsed(
   return isOver ? refuseAbsent(finding) : refuse('PAYMENT_PENDING', unknownBlockhash, 2)
 }
 
-type Rehearsed = Exclude<Simulation, { readonly outcome: 'unknown' }>
+type NotRehearsed = Exclude<Simulation, { readonly outcome: 'unknown' | 'would_succeed' }>
 
 /** Nothing was signed, so nothing can have moved: a failure is a refusal, and the client may pay again. */
-function judgeRehearsal(rehearsed: Rehearsed): Refusal | undefined {
+function judgeRehearsal(rehearsed: NotRehearsed): Refusal | undefined {
   switch (rehearsed.outcome) {
-    case 'would_succeed':
     case 'already_landed':
       return undefined
     case 'would_fail':
@@ -132,18 +133,17 @@ function judgeRehearsal(rehearsed: Rehearsed): Refusal | undefined {
 interface JudgedPayment {
   readonly sponsored: SponsoredTransaction
   readonly price: Price
-  readonly rehearsed: Rehearsed
+  readonly effects: SimulatedEffects
 }
 
 /**
  * The rules by which it will be settled, before it costs the fee payer anything. A payment from an account of another wallet, of which the
  * payer is only a delegate, would move tokens and buy nothing.
  */
-function judgePayment(terms: PaymentTerms, { sponsored, price, rehearsed }: JudgedPayment): Refusal | undefined {
-  if (rehearsed.outcome !== 'would_succeed') return undefined
+function judgePayment(terms: PaymentTerms, { sponsored, price, effects }: JudgedPayment): Refusal | undefined {
   const { payer, payerSignature, bytes } = sponsored
   const transaction = { signature: payerSignature, signers: [payer], bytes }
-  return judgeEffects(owingBurn(terms), { effects: rehearsed.effects, order: { wallet: payer }, transaction, price })
+  return judgeEffects(owingBurn(terms), { effects, order: { wallet: payer }, transaction, price })
 }
 
 /** The payer sends the whole price, and the burn is owed. */

@@ -3,10 +3,18 @@ import { Receipt } from 'mppx'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { saleBody } from '@tollbook/core/wire'
+import {
+  movingNothing,
+  openTamperingNode,
+  resultReply,
+  tamperedRecord,
+  type TamperingNode,
+} from '../../chain/tamperingNode.ts'
 import { ask, qrOrder } from '../../support/ask.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { mppClient, mppFetch, signForEveryRail } from '../../support/mppClient.ts'
-import { openX402Service, type X402Service } from '../../support/x402Service.ts'
+import { openTestService, type TestService } from '../../support/testService.ts'
+import { devnet, openX402Service, type X402Service } from '../../support/x402Service.ts'
 import { parseChallenge } from './mppFixture.ts'
 
 let opened: X402Service
@@ -125,6 +133,40 @@ describe('I1 one payment', () => {
     expect(await again.clone().json()).toMatchObject({ reason: 'already_used' })
     expect(challengeOf(again).method).toBe('solana')
   })
+})
+
+describe('a landed payment of which one of two nodes says that it moved no tokens', () => {
+  let liar: TamperingNode
+  let honest: TamperingNode
+  let service: TestService
+
+  beforeAll(async () => {
+    const { rpcUrl } = opened.service.chain
+    liar = await openTamperingNode(rpcUrl)
+    honest = await openTamperingNode(rpcUrl)
+    const { socketPath } = opened.signerOptions
+    const env = { SIGNER_SOCKET: socketPath, X402_NETWORK: devnet, SOLANA_RPC_URLS: `${liar.url},${honest.url}` }
+    service = await openTestService({ besides: opened.native, env })
+    return () => Promise.all([liar.close(), honest.close()])
+  })
+
+  test.each(['mpp', 'x402'] as const)(
+    'is pending on %s without an offer, and buys right after the lie (I8)',
+    async (way) => {
+      const { headers } = await sign()
+      const present = () => fetch(`${service.baseUrl}${qrOrder.path}`, { ...qr, headers: { ...json, ...headers[way] } })
+      liar.answer('getTransaction', tamperedRecord(movingNothing))
+      // The liar is the first to find it.
+      honest.answer('getSignatureStatuses', () => resultReply({ context: { slot: 1 }, value: [null] }))
+
+      const lied = await present()
+      for (const node of [liar, honest]) node.behave()
+
+      expect([lied.status, await lied.json()]).toMatchObject([503, { code: 'PAYMENT_PENDING' }])
+      for (const offer of ['payment-required', 'www-authenticate']) expect(lied.headers.get(offer)).toBeNull()
+      expect((await present()).status).toBe(200)
+    },
+  )
 })
 
 test('an unreachable signer is an unknown outcome, never a new challenge', async () => {

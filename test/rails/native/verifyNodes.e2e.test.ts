@@ -1,79 +1,33 @@
-import type { Transaction } from '@solana/web3.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { encodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import type { NodeBehaviour } from '@tollbook/localnet/localChain'
 import { verdictOf } from '../../chain/cases/verificationCase.ts'
-import { payment } from '../../chain/fixtureTokens.ts'
-import { type Customer, newCustomer, signedBy } from '../../chain/chainFixture.ts'
+import { present, proofMaxAgeMs, type VerifierFixture, type VerifierOptions } from '../../chain/verifierFixture.ts'
 import {
-  openVerifierFixture,
-  present,
-  proofMaxAgeMs,
-  quoteFor,
-  signatureProof,
-  transactionProof,
-  type VerifierFixture,
-  type VerifierOptions,
-} from '../../chain/verifierFixture.ts'
-import { createTestDatabase } from '../../support/database.ts'
+  finalitySlots,
+  first,
+  moveWhileWaiting,
+  openSettledVerifier,
+  sendDirectly,
+  type Signed,
+  signPayment,
+  verdictAbout,
+} from './nodePayments.ts'
 
 /*
  * Nodes of the service that lag, stand still, deny, lie or go down, while the payer's own node is well. No payer is asked
  * to pay again while the payment can land or has landed, and the same proof buys once the fault is over (I8).
  */
 
-const payersNode: NodeBehaviour = {}
-const healthy: NodeBehaviour = {}
-const finalitySlots = 32
-/** The service's first node. */
-const first = 1
-
 async function openVerifier(options: VerifierOptions): Promise<VerifierFixture> {
-  const verifier = await openVerifierFixture('SPL Token', (await createTestDatabase()).serviceUrl, options)
+  const verifier = await openSettledVerifier(options)
   onTestFinished(() => verifier.close())
-  verifier.chain.advanceSlots(40)
-  await verifier.nodes.poll()
   return verifier
 }
 
-interface Signed {
-  readonly payer: Customer
-  readonly transaction: Transaction
-  /** As the transaction itself. */
-  readonly header: string
-  /** As a signature, when the payer has sent it. */
-  readonly signatureHeader: string
-}
-
-async function signPayment(verifier: VerifierFixture, tokens?: bigint, restSlots = 40): Promise<Signed> {
-  const payer = await newCustomer(verifier, tokens)
-  await quoteFor(verifier, payer)
-  // Then the wallet has its tokens in the finalized state.
-  verifier.chain.advanceSlots(restSlots)
-  await verifier.nodes.poll()
-  const transaction = await signedBy(verifier.connection, payment(verifier, payer), [payer.keypair])
-  // The blockhash of a block that is only processed is not known in the confirmed state.
-  verifier.chain.advanceSlots(2)
-  const signature = encodeBase58(assertPresent(transaction.signature, 'it is signed'))
-  const header = transactionProof(transaction.serialize())
-  return { payer, transaction, header, signatureHeader: signatureProof(signature) }
-}
-
-async function sendDirectly(verifier: VerifierFixture, { transaction }: Signed): Promise<void> {
-  await verifier.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
-  verifier.chain.advanceSlots(2)
-}
-
-/** From here on the chain moves while the service waits. */
-function moveWhileWaiting(verifier: VerifierFixture): void {
-  verifier.clock.onSleep(() => verifier.chain.advanceSlots(1))
-}
-
-async function verdictAbout(verifier: VerifierFixture, { payer }: Signed, header: string): Promise<string> {
-  return verdictOf(await present(verifier, payer, header))
-}
+const payersNode: NodeBehaviour = {}
+const healthy: NodeBehaviour = {}
 
 test('fault 1a a transaction that we sent is pending while a node is behind it, and buys when it lands', async () => {
   const verifier = await openVerifier({ nodes: [payersNode, { dropSends: true }] })
