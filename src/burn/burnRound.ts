@@ -207,8 +207,9 @@ async function failAbsent(deps: BurnDeps, open: OpenBurn, { evidence }: ProvenAb
 }
 
 async function failFailed(deps: BurnDeps, open: OpenBurn, { slot: finalizedSlot }: Found): Promise<'failed'> {
-  const agreed = await deps.chain.find(open.signature, { commitment: 'finalized', nodesMin: agreeingNodes })
-  if (agreed.kind !== 'found') await requireUnburned(deps, open, { reason: 'failed', finalizedSlot })
+  const agreed = await deps.chain.find(open.signature, { commitment: 'finalized', isAgreed: true })
+  if (agreed.kind !== 'found' || agreed.nodes < agreeingNodes)
+    await requireUnburned(deps, open, { reason: 'failed', finalizedSlot })
   return fail(deps, open, { reason: 'failed', finalizedSlot })
 }
 

@@ -65,7 +65,7 @@ async function find(search: Search, signature: Signature, options: FindOptions):
     return (await proveIfBound(search, signature, options)) ?? unseen
 
   const finding = await look(search, { ...options, signature, commitment })
-  if (finding.kind === 'found') memory.found.set(key, { ...finding, isAgreed: false })
+  if (finding.kind === 'found') memory.found.set(key, { ...finding, nodes: 0, isAgreed: false })
   // Nothing new is confirmed before the next slot.
   if (finding.kind === 'unknown' && !finding.isSeen) memory.unseen.set(key, finding, { ttl: search.nodes.slotMs() })
   return finding
@@ -96,8 +96,8 @@ async function look(search: Search, query: Query): Promise<Finding> {
   }
 }
 
-function foundBy({ nodes }: Search, count: number, record: TransactionRecord): Found {
-  return { kind: 'found', record, slot: record.slot, isAgreed: count >= nodes.agreeingMin }
+function foundBy(search: Search, nodes: number, record: TransactionRecord): Found {
+  return { kind: 'found', record, slot: record.slot, nodes, isAgreed: nodes >= search.nodes.agreeingMin }
 }
 
 async function conclude(search: Search, query: Query, sighting: Sighting): Promise<Finding> {

@@ -64,7 +64,9 @@ export interface Found {
   readonly record: TransactionRecord
   /** In which it landed. */
   readonly slot: number
-  /** As many nodes as end a payment have just returned this record: two where two are configured. */
+  /** Number of nodes that have just returned this record; 0 when it is remembered. */
+  readonly nodes: number
+  /** These are as many nodes as end a payment: two where two are configured. */
   readonly isAgreed: boolean
 }
 

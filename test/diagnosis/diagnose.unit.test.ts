@@ -22,6 +22,7 @@ const record = {
 const found = (more: object = {}): ChainAnswer => ({
   kind: 'found',
   slot: 7,
+  nodes: 1,
   isAgreed: true,
   record: { ...record, ...more },
 })
