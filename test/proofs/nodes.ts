@@ -72,8 +72,8 @@ let serial = 0
 let lostToFork = 0
 for (const fault of faults) {
   for (const [nodes, server] of servers) {
-    const isTold = fault.onlyTo === undefined ? nodes !== '2 nodes, both asked' : nodes === fault.onlyTo
-    if (!isTold) continue
+    const isApplied = fault.onlyWith === undefined ? nodes !== '2 nodes, both asked' : nodes === fault.onlyWith
+    if (!isApplied) continue
     const row = await runCell({ fault, nodes, server, chain })
     rows.push(row)
     say(describeRow(row))
