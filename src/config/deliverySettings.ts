@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readHostEntry } from '../machine/hostEntry.ts'
 import {
   daySeconds,
   filePath,
@@ -28,6 +29,8 @@ export interface RenderSettings {
   readonly paymentTimeMs: number
   /** Hosts that may be fetched though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
+  /** Names, addresses and networks that may not be fetched though they are global. */
+  readonly denyHosts: readonly string[]
 }
 
 export interface ArtifactSettings {
@@ -49,12 +52,17 @@ export interface S3Settings {
   readonly secretAccessKey: string
 }
 
-const hosts = z
-  .string()
-  .transform((value) => value.split(',').map((item) => item.trim()))
+const list = z.string().transform((value) => value.split(',').map((item) => item.trim()))
+const hosts = list
   .refine(
     (all) => all.every((host) => /^[^/@?#\\\s]+$/.test(host) && URL.canParse(`http://${host}`)),
     'must be hosts such as wiki.example.com or wiki.example.com:8080, separated by commas',
+  )
+  .default([])
+const deniedHosts = list
+  .refine(
+    (all) => all.every((host) => readHostEntry(host) !== undefined),
+    'must be names, addresses or networks such as 203.0.113.0/24, separated by commas, without ports',
   )
   .default([])
 export const deliveryVariables = {
@@ -63,6 +71,7 @@ export const deliveryVariables = {
   RENDER_CONCURRENCY: wholeNumber(0, 16, 2),
   RENDER_SECONDS_PER_PAYMENT: wholeNumber(5, 600, 30),
   EGRESS_ALLOW_HOSTS: hosts,
+  EGRESS_DENY_HOSTS: deniedHosts,
   ARTIFACT_DIR: filePath,
   ARTIFACT_TTL_SECONDS: wholeNumber(60, 30 * daySeconds, daySeconds),
   ARTIFACT_TOTAL_MEGABYTES: wholeNumber(100, 100_000_000, 10_000),
@@ -92,6 +101,7 @@ export function deliverySettingsOf(env: DeliveryEnvironment): DeliverySettings {
       concurrency: env.RENDER_CONCURRENCY,
       paymentTimeMs: env.RENDER_SECONDS_PER_PAYMENT * 1000,
       allowHosts: env.EGRESS_ALLOW_HOSTS,
+      denyHosts: env.EGRESS_DENY_HOSTS,
     },
     artifacts: {
       directory: env.ARTIFACT_DIR,

@@ -1,5 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { createDeniedHosts, type DeniedHosts } from './deniedHosts.ts'
 import { isAllowedHost, isGlobalAddress, type Target, webPorts } from './urlGuard.ts'
 
 /** All addresses of a name, of both families; empty when it has none. */
@@ -9,6 +10,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>
 export interface EgressRules {
   /** Hosts that may be reached though they are not global. */
   readonly allowHosts: readonly string[]
+  readonly denied: DeniedHosts
   readonly ports: readonly number[]
   readonly resolve: Resolve
   /** For allowed hosts only: as this machine sees them, hosts file included. */
@@ -24,15 +26,15 @@ const forbidden: EgressVerdict = { kind: 'forbidden' }
 // A name can have thousands of addresses, and each one that does not answer is a connection attempt.
 const addressesMax = 16
 
-/** Whether a page may connect there. A name with a single address that is not global is refused as a whole. */
+/** Whether a caller may have us connect there. A name with a single address that is denied or not global is refused as a whole. */
 export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
   const bare = target.hostname.replace(/^\[|\]$/g, '')
   const isAllowed = isAllowedHost(rules.allowHosts, target)
-  if (!isAllowed && !rules.ports.includes(target.port)) return forbidden
-  if (isIP(bare) !== 0) return isAllowed || isGlobalAddress(bare) ? { kind: 'reachable', addresses: [bare] } : forbidden
-  const addresses = await (isAllowed ? rules.resolveAllowed : rules.resolve)(bare)
+  if (!isAllowed && (rules.denied.hasName(bare) || !rules.ports.includes(target.port))) return forbidden
+  const addresses = isIP(bare) === 0 ? await (isAllowed ? rules.resolveAllowed : rules.resolve)(bare) : [bare]
   if (addresses.length === 0) return { kind: 'unreachable' }
-  if (!isAllowed && !addresses.every(isGlobalAddress)) return forbidden
+  const isDenied = rules.denied.addresses()
+  if (!isAllowed && !addresses.every((address) => isGlobalAddress(address) && !isDenied(address))) return forbidden
   return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
@@ -59,7 +61,8 @@ const resolveOnThisMachine: Resolve = async (hostname) => {
   }
 }
 
-/** The public web, and the hosts that the operator allows. */
-export function webRules(allowHosts: readonly string[]): EgressRules {
-  return { allowHosts, ports: webPorts, resolve: createResolve(), resolveAllowed: resolveOnThisMachine }
+/** The public web without this machine and the hosts that the operator denies, and the hosts that the operator allows. */
+export function webRules(allowHosts: readonly string[], denyHosts: readonly string[] = []): EgressRules {
+  const denied = createDeniedHosts(denyHosts)
+  return { allowHosts, denied, ports: webPorts, resolve: createResolve(), resolveAllowed: resolveOnThisMachine }
 }

@@ -1,19 +1,19 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
-import { isIPv6, type LookupFunction } from 'node:net'
+import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { assert } from '@tollbook/core/assert'
 import { type EgressRules, judgeTarget } from './egressRules.ts'
-import { findUrlProblem, targetOf } from './urlGuard.ts'
+import { findUrlProblem, type Target, targetOf } from './urlGuard.ts'
 
-/** A GET that connects to the judged address only, unless the operator chose the host. Redirects are returned and not followed. */
+/** A GET that connects to the judged address only. Redirects are returned and not followed. */
 export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** The operator chose this host: it may be private. Any other host must be public. */
-  readonly isTrusted: boolean
+  /** The operator chose this origin, so any port is allowed, and an address of any network. A name must lead to the public web. */
+  readonly isChosen: boolean
 }
 
 /** Sends one GET and follows no redirect. */
@@ -30,18 +30,23 @@ export type PinnedReply =
  */
 export function createPinnedGet(rules: EgressRules): PinnedGet {
   return async (request) => {
-    const { url, isTrusted } = request
+    const { url, isChosen } = request
     const target = targetOf(url.href)
-    const problem = isTrusted ? undefined : findUrlProblem(url.href, rules.allowHosts)
+    const problem = isChosen ? undefined : findUrlProblem(url.href, rules.allowHosts)
     if (target === undefined || problem !== undefined)
       return { kind: 'forbidden', problem: problem ?? 'must begin with http:// or https://' }
-    if (isTrusted) return { kind: 'answered', response: await get(request, undefined) }
-    const verdict = await judgeTarget(rules, target)
+    const verdict = await judgeTarget(isChosen ? rulesFor(rules, target) : rules, target)
     if (verdict.kind === 'reachable')
       return { kind: 'answered', response: await get(request, pinnedLookup(verdict.addresses)) }
     if (verdict.kind === 'forbidden') return { kind: 'forbidden', problem: 'must not lead to a private address' }
     throw Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' })
   }
+}
+
+/** The rules for an origin of the operator. A name is not trusted like an address, because its owner decides where it leads. */
+function rulesFor(rules: EgressRules, { hostname, port }: Target): EgressRules {
+  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
+  return { ...rules, ports: [port], allowHosts: [...rules.allowHosts, ...(isAddress ? [`${hostname}:${port}`] : [])] }
 }
 
 /** A lookup that knows the judged addresses only, whatever name it is asked for. */
@@ -55,14 +60,15 @@ export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   }
 }
 
-function get({ url, headers, signal }: PinnedRequest, lookup: LookupFunction | undefined): Promise<Response> {
+function get({ url, headers, signal }: PinnedRequest, lookup: LookupFunction): Promise<Response> {
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest
   const options = {
     // No connection is kept: the next one to this name is judged again.
     agent: false,
     headers: { ...headers, 'accept-encoding': 'gzip, deflate, br' },
     signal,
-    ...(lookup === undefined ? {} : { lookup, autoSelectFamily: true }),
+    lookup,
+    autoSelectFamily: true,
   }
   return new Promise((resolve, reject) => {
     const request = send(url, options, (incoming) => {

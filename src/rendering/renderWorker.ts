@@ -29,12 +29,12 @@ const log = createLog({
   },
 })
 
-const { allowHosts, chromiumPath, ...limits } = workerSettings.parse(JSON.parse(process.argv[2] ?? ''))
+const { allowHosts, denyHosts, chromiumPath, ...limits } = workerSettings.parse(JSON.parse(process.argv[2] ?? ''))
 const jobs = new Map<number, { readonly abandon: AbortController; readonly hurry: AbortController }>()
 const engine = await openRenderEngine({
   clock: systemClock,
   log,
-  egress: openEgress({ allowHosts }),
+  egress: openEgress({ allowHosts, denyHosts }),
   chromiumPath,
   limits,
   onChange: () => reportState(engine),

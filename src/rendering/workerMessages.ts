@@ -11,6 +11,7 @@ import { finalUrlLengthMax } from './renderer.ts'
 export const workerSettings = z.object({
   chromiumPath: z.string().optional(),
   allowHosts: z.array(z.string()),
+  denyHosts: z.array(z.string()).optional(),
   loadTimeoutMs: z.number().exactOptional(),
   jobsPerBrowserMax: z.number().exactOptional(),
 })

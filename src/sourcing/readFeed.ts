@@ -35,7 +35,7 @@ const hopsMax = 3
 
 /**
  * Reads a feed of a publisher. Throws only `UpstreamFailure`. The poller decides when to retry, so nothing is tried twice
- * here. The operator's address is trusted; an address that a publisher redirects to is not.
+ * here. An address that the operator chose may be private; a name, and whatever a publisher redirects to, must lead to the public web.
  */
 export function createReadFeed(deps: FeedDeps, rules: EgressRules = webRules([])): ReadFeed {
   const get = createPinnedGet(rules)
@@ -68,9 +68,9 @@ async function follow({ get, version, contact }: FollowDeps, request: FeedReques
   let url = first
   for (let hop = 0; hop <= hopsMax; hop++) {
     // A publisher must not lead us to what only we can reach.
-    const reply = await get({ url, headers, signal: request.signal, isTrusted: url.origin === first.origin })
+    const reply = await get({ url, headers, signal: request.signal, isChosen: url.origin === first.origin })
     if (reply.kind === 'forbidden')
-      throw new UpstreamFailure('blocked', `the feed has moved to an address that ${reply.problem}`)
+      throw new UpstreamFailure('blocked', `the feed is at an address that ${reply.problem}`)
     const { response } = reply
     const location = response.headers.get('location')
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response

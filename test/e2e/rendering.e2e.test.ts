@@ -25,6 +25,7 @@ const service = await openTestService({
   env: {
     RENDER_CONCURRENCY: '2',
     EGRESS_ALLOW_HOSTS: `127.0.0.1:${web.port}`,
+    EGRESS_DENY_HOSTS: 'front.example.com,93.184.216.0/24',
     ARTIFACT_DIR: artifactDirectory,
     HANDLER_TIMEOUT_MS: '15000',
   },
@@ -104,6 +105,18 @@ test.skipIf(!canRender)('a document that was paid for says how many pages it has
   expect(await pageCount(await answer.bytes())).toBe(2)
 })
 
+test.skipIf(!canRender)(
+  'a page at a host that the operator denies is not fetched, and its payment buys another',
+  async () => {
+    const proof = await service.payer.pay(await askForQuote(service, screenshot))
+    for (const denied of ['https://front.example.com/', 'http://93.184.216.34/']) {
+      const refused = await ask(service, { ...screenshot, body: { url: denied }, proof })
+      expect([refused.status, refused.body['code']]).toEqual([403, 'TARGET_FORBIDDEN'])
+    }
+    expect((await ask(service, { ...screenshot, proof })).status).toBe(200)
+  },
+)
+
 describe.skipIf(!canRender)('the payment of a page that could not be had', () => {
   test('buys the next: unreachable', async () => {
     const proof = await service.payer.pay(await askForQuote(service, screenshot))
@@ -140,7 +153,7 @@ describe.skipIf(!canRender)('I4 the payment of a page whose rendering broke', ()
 
   test('I17 and the ledger records it: failed and fulfilled attempts, entries that sum to zero, nothing owed', async () => {
     const ledger = await readLedgerState(service)
-    expect(ledger.failures).toEqual(['target_forbidden', 'upstream_failed'])
+    expect(ledger.failures).toEqual([...Array<string>(3).fill('target_forbidden'), 'upstream_failed'])
     expect(ledger).toMatchObject({ entriesSum: '0', unearned: '0' })
   })
 })

@@ -63,7 +63,13 @@ async function openStall(price = '0.001'): Promise<Stall> {
     ledger,
     async open({ env = {}, terms: ownTerms = terms } = {}) {
       const config = readConfig({ ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '60', ...env })
-      const deps = { clock, log: silentLog, metrics: createMetrics(), lookups: createLookupCounts(clock.nowMs) }
+      const deps = {
+        clock,
+        log: silentLog,
+        metrics: createMetrics(),
+        lookups: createLookupCounts(clock.nowMs),
+        hosts: config.products.render,
+      }
       const prices = await openPrices(config.prices, {
         ...deps,
         providers: openProviders(config.providers, { ...deps, sold: products, terms: ownTerms }).providers,

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { readHostEntry } from '../../src/machine/hostEntry.ts'
+import { createDeniedHosts } from '../../src/outbound/deniedHosts.ts'
 import { createResolve, judgeTarget, webRules } from '../../src/outbound/egressRules.ts'
 import { isGlobalAddress } from '../../src/outbound/urlGuard.ts'
 import { startNameServer } from '../proofs/egress/nameServer.ts'
@@ -40,3 +42,58 @@ test('a name with a thousand addresses is tried at a few of them', async () => {
   expect(verdict).toEqual({ kind: 'reachable', addresses: many.slice(0, 16) })
   expect(server.tcpCount()).toBeGreaterThan(0)
 })
+
+describe('a global address', () => {
+  // Of no machine of the network in which tests run.
+  const own = ['198.51.99.7', '2606:4700::7']
+  const names: Record<string, readonly string[]> = {
+    'own.example': ['198.51.99.7'],
+    'own6.example': ['93.184.216.34', '2606:4700:0:0::7'],
+    'office.example': ['93.184.217.9'],
+    'front.example': ['93.184.216.34'],
+  }
+  const ruled = {
+    ...rules,
+    denied: createDeniedHosts(['93.184.217.0/24', '2606:4700:1::/48', '[2606:4700:2::1]', 'Front.example'], () => own),
+    resolve: (name: string) => Promise.resolve(names[name] ?? ['93.184.216.34']),
+  }
+  const kindOf = async (hostname: string, allowHosts: readonly string[] = []) =>
+    (await judgeTarget({ ...ruled, allowHosts, resolveAllowed: ruled.resolve }, { hostname, port: 443 })).kind
+
+  test.each(['198.51.99.7', '[2606:4700::7]', 'own.example', 'own6.example'])(
+    'of this machine is not reached: %s',
+    async (hostname) => {
+      expect(await kindOf(hostname)).toBe('forbidden')
+    },
+  )
+
+  test.each([
+    '93.184.217.1',
+    '[2606:4700:1::9]',
+    '[2606:4700:2::1]',
+    'office.example',
+    'front.example',
+    'front.example.',
+  ])('that the operator denies is not reached: %s', async (hostname) => {
+    expect(await kindOf(hostname)).toBe('forbidden')
+  })
+
+  test('of another host is reached, and so is a denied one that the operator allows by name', async () => {
+    expect(await kindOf('93.184.218.1')).toBe('reachable')
+    expect(await kindOf('[2606:4700:2::2]')).toBe('reachable')
+    expect(await kindOf('not.front.example')).toBe('reachable')
+    expect(await kindOf('own.example', ['own.example'])).toBe('reachable')
+  })
+
+  test('of an interface of this machine is among those that are denied', () => {
+    const isDenied = createDeniedHosts([]).addresses()
+    expect([isDenied('127.0.0.1'), isDenied('93.184.216.34')]).toEqual([true, false])
+  })
+})
+
+test.each(['', 'http://example.org', 'example.org:443', '10.0.0.0/33', '::/129', 'a b', '-a.example'])(
+  '%j is not a host to deny',
+  (entry) => {
+    expect(readHostEntry(entry)).toBe(undefined)
+  },
+)

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { type EgressLimits, type EgressProxy, openEgressProxy } from '../../src/rendering/egressProxy.ts'
+import { createDeniedHosts } from '../../src/outbound/deniedHosts.ts'
 import { createResolve, judgeTarget } from '../../src/outbound/egressRules.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { startWeb } from './testRenderer.ts'
@@ -18,6 +19,7 @@ const names: Record<string, readonly string[]> = {
 }
 const rules = {
   allowHosts: [] as string[],
+  denied: createDeniedHosts([]),
   ports: [80, 443],
   resolve(name: string): Promise<readonly string[]> {
     // The first answer is ours and the second is not.

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { createDeniedHosts } from '../../src/outbound/deniedHosts.ts'
 import { openEgressProxy } from '../../src/rendering/egressProxy.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { startWeb } from './testRenderer.ts'
@@ -15,6 +16,7 @@ async function openLine() {
   const asked: string[] = []
   const line = await openEgressProxy({
     allowHosts: [host],
+    denied: createDeniedHosts([]),
     ports: [80, 443],
     resolve: () => Promise.resolve([]),
     resolveAllowed(name) {

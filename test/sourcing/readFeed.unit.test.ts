@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { webRules } from '../../src/outbound/egressRules.ts'
 import { createReadFeed } from '../../src/sourcing/readFeed.ts'
 import { type Answering, deadUrl, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
 import { openProviderFixture } from '../support/providerFixture.ts'
@@ -85,8 +86,7 @@ test('a feed that has moved is read at the address that was judged; the name is 
   const asked: string[] = []
   const allowHosts = [`moved.test:${port}`]
   const rebinding = createReadFeed(upstreamDeps, {
-    allowHosts,
-    ports: [80, 443],
+    ...webRules(allowHosts),
     resolve: () => Promise.resolve([]),
     resolveAllowed(name) {
       asked.push(name)
@@ -101,6 +101,31 @@ test('a feed that has moved is read at the address that was judged; the name is 
   const reply = await rebinding({ url: `${server.url}/old`, ...nothing, signal })
   expect(reply).toMatchObject({ text: '<rss>moved</rss>' })
   expect(asked).toEqual(['moved.test'])
+})
+
+test('a feed whose own name leads to a private address is not read, whatever it led to before', async () => {
+  let answers = ['93.184.216.34']
+  const rules = { ...webRules([]), resolve: () => Promise.resolve(answers) }
+  const { port } = new URL(server.url)
+  const begun = server.asked.length
+  const rebinding = createReadFeed(upstreamDeps, rules)
+  server.answer(text('<rss>inside</rss>'))
+  answers = ['127.0.0.1']
+  expect(await kindOf(rebinding({ url: `http://feed.example:${port}/`, ...nothing, signal }))).toBe('blocked')
+  // Of the addresses of one answer, none may be private.
+  answers = ['93.184.216.34', '127.0.0.1']
+  expect(await kindOf(rebinding({ url: `http://feed.example:${port}/`, ...nothing, signal }))).toBe('blocked')
+  expect(server.asked.length).toBe(begun)
+})
+
+test('a feed at a name of the network is read where the operator allows that name', async () => {
+  const { port } = new URL(server.url)
+  const resolveAllowed = () => Promise.resolve(['127.0.0.1'])
+  const read = createReadFeed(upstreamDeps, { ...webRules([`feeds.internal:${port}`]), resolveAllowed })
+  server.answer(text('<rss>own</rss>'))
+  expect(await read({ url: `http://feeds.internal:${port}/`, ...nothing, signal })).toMatchObject({
+    text: '<rss>own</rss>',
+  })
 })
 
 test.each([

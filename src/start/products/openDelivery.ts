@@ -44,8 +44,8 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   const { render } = settings
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), closePart)
-  const { chromiumPath, allowHosts } = render
-  const settingsOfWorker = { chromiumPath, allowHosts: [...allowHosts] }
+  const { chromiumPath, allowHosts, denyHosts } = render
+  const settingsOfWorker = { chromiumPath, allowHosts: [...allowHosts], denyHosts: [...denyHosts] }
   const openEngine = () => openSeparateEngines(() => openRenderWorker({ clock, log, settings: settingsOfWorker }))
   const onAttempt = (attempt: RenderAttempt) => log.debug({ event: 'page_attempt_ended', ...attempt })
   const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), closePart)

@@ -34,7 +34,12 @@ export async function openProducts(settings: ProductSettings, deps: ProductsDeps
   const { clock, log, metrics, sold, split, terms, lookups, ledger, serviceUrl } = deps
   await using opened = new AsyncDisposableStack()
   const base = { clock, log, metrics, sold }
-  const { providers, standIns } = openProviders(settings.providers, { ...base, terms, lookups })
+  const { providers, standIns } = openProviders(settings.providers, {
+    ...base,
+    terms,
+    lookups,
+    hosts: settings.delivery.render,
+  })
   const { priceLists } = ledger
   const pricing = { clock, log, sold, split, terms, priceLists, providers }
   const prices = opened.adopt(await openPrices(settings.prices, pricing), closePart)

@@ -1,10 +1,12 @@
 import { assertPresent } from '@tollbook/core/assert'
 import packageJson from '../../../package.json' with { type: 'json' }
+import type { RenderSettings } from '../../config/deliverySettings.ts'
 import type { ProviderAddresses, ProviderSettings } from '../../config/providerSettings.ts'
 import type { ChatLimits } from '../../products/chat/chatTurn.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 import type { LookupCounts } from '../../transport/lookupCounts.ts'
 import { type ChatServer, createChatServer } from '../../products/chat/server/chatServer.ts'
+import { webRules } from '../../outbound/egressRules.ts'
 import { createReadFeed, type ReadFeed } from '../../sourcing/readFeed.ts'
 import { createUpstream, type UpstreamDeps } from '../../sourcing/upstream.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
@@ -34,11 +36,13 @@ export interface ProvidersDeps extends PartDeps {
   /** The chain that is paid on. */
   readonly terms: Pick<PaymentTerms, 'network'>
   readonly lookups: Pick<LookupCounts, 'open'>
+  /** Hosts that feeds may or may not be read from, besides the public web. */
+  readonly hosts: Pick<RenderSettings, 'allowHosts' | 'denyHosts'>
 }
 
 /** Throws a `Fault` on mainnet for a product whose provider has terms that were not accepted. */
 export function openProviders(settings: ProviderSettings, deps: ProvidersDeps): AllProviders {
-  const { clock, log, metrics, sold, terms, lookups } = deps
+  const { clock, log, metrics, sold, terms, lookups, hosts } = deps
   checkProviderTerms({ sold, settings, log, network: terms.network })
   const { sampleUpstreams: mode, samples, contact, areProbed: isProbed } = settings
   const { version } = packageJson
@@ -55,7 +59,7 @@ export function openProviders(settings: ProviderSettings, deps: ProvidersDeps): 
       // Samples belong to one instance.
       ...(isSample ? {} : { openSharedCount: lookups.open }),
     },
-    readFeed: createReadFeed(callerDeps),
+    readFeed: createReadFeed(callerDeps, webRules(hosts.allowHosts, hosts.denyHosts)),
     chatServers: openChatServers({ ...settings, ...addresses }, callerDeps),
     chatLimits: chatLimitsOf(settings),
     newsFeeds: addresses.newsFeeds,

@@ -33,7 +33,7 @@ export function guardedFetchers({ nameServer, port }: EgressEnvironment): Fetche
   const signal = new AbortController().signal
   return {
     async fetchPage(url) {
-      const request = { url: new URL(url), headers: {}, isTrusted: false, signal: AbortSignal.timeout(fetchTimeoutMs) }
+      const request = { url: new URL(url), headers: {}, isChosen: false, signal: AbortSignal.timeout(fetchTimeoutMs) }
       try {
         const reply = await pinnedGet(request)
         if (reply.kind === 'forbidden') return { outcome: reply.kind, text: '' }
@@ -94,7 +94,9 @@ export async function tryFetchers(fetchers: Fetchers, environment: EgressEnviron
       return fetchers.readFeed(`${environment.siteByAddress}/`)
     }
     tried.push(await tryFetch(environment, { group: 'name, fetcher', name: kind, send: fetched }))
+    const own = () => fetchers.readFeed(`http://feed.${kind}.test${environment.port}/`.toLowerCase())
     tried.push(await tryFetch(environment, { group: 'name, feed that has moved', name: kind, send: moved }))
+    tried.push(await tryFetch(environment, { group: 'name, feed itself', name: kind, send: own }))
   }
   return tried
 }

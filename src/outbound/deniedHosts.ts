@@ -1,0 +1,37 @@
+import { BlockList, isIPv4 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { readHostEntry } from '../machine/hostEntry.ts'
+
+/** Hosts that no caller reaches through us, though their addresses are global: this machine, and those that the operator names. */
+export interface DeniedHosts {
+  hasName(hostname: string): boolean
+  /** A test for addresses, with those that this machine has now. */
+  addresses(): (address: string) => boolean
+}
+
+/** Names of the list deny requests by that name; an address or a network denies every name that leads there. */
+export function createDeniedHosts(
+  entries: readonly string[],
+  ownAddresses: () => readonly string[] = addressesOfThisMachine,
+): DeniedHosts {
+  const read = entries.flatMap((entry) => readHostEntry(entry) ?? [])
+  const names = new Set(read.flatMap((entry) => (entry.kind === 'name' ? [entry.name] : [])))
+  const networks = new BlockList()
+  for (const entry of read) if (entry.kind === 'network') networks.addSubnet(entry.address, entry.prefix, entry.family)
+  return {
+    hasName: (hostname) => names.has(hostname.replace(/\.$/, '')),
+    addresses() {
+      const own = new BlockList()
+      for (const address of ownAddresses()) own.addAddress(address, familyOf(address))
+      return (address) => own.check(address, familyOf(address)) || networks.check(address, familyOf(address))
+    },
+  }
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv4(address) ? 'ipv4' : 'ipv6'
+}
+
+function addressesOfThisMachine(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
+}
