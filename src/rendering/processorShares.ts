@@ -5,7 +5,7 @@ import type { Browser, CDPSession } from 'puppeteer'
 /*
  * A page that computes without end keeps a processor busy until its deadline, and ten of them starve every other page:
  * with 12 attackers 65 % of honest pages were not ready in time. So a process that has computed for a while runs only
- * when no other process of the browser wants to (decision 0057).
+ * when no other process of the browser wants to (decision 0038).
  */
 
 const watchEveryMs = 250

@@ -171,7 +171,7 @@ async function judge({ name, ends }: Row): Promise<void> {
     }
     if (answer.status === 200 && honesty !== 'honest') wrong.push(`${what}: sold without a payment`)
     if (answer.status === 200 && landed?.hasFailed !== false) {
-      // A service that serves at `confirmed` believes a fork that confirms (decision 0005); the ledger reverses these.
+      // A service that serves at `confirmed` believes a fork that confirms (decision 0011); the ledger reverses these.
       if (name.startsWith('fork')) lostToFork += 1
       else wrong.push(`${what}: sold, but it is not on chain`)
     }
