@@ -1,6 +1,12 @@
 import { z } from 'zod'
 import type { Signature } from '@tollbook/core/signature'
-import { type AbsenceReading, type LandingBound, ProvenAbsent } from '../payment/absence.ts'
+import {
+  type AbsenceReading,
+  type HeightReading,
+  type LandingBound,
+  ProvenAbsent,
+  ProvenExpired,
+} from '../payment/absence.ts'
 import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
@@ -16,14 +22,31 @@ export async function proveAbsence(
   deps: RotationDeps,
   { signature, bound }: AbsenceQuestion,
 ): Promise<ProvenAbsent | undefined> {
+  const readings = await readEach(deps, bound, (node) => readAbsence(deps, node, signature))
+  return readings === undefined ? undefined : ProvenAbsent.prove({ signature, bound, readings })
+}
+
+/** Undefined while a block may still take the transaction, or a node in rotation does not answer. */
+export async function proveExpiry(deps: RotationDeps, bound: LandingBound): Promise<ProvenExpired | undefined> {
+  const readings = await readEach(deps, bound, async (node): Promise<HeightReading> => {
+    return { node: node.name, finalizedHeight: (await readFinalized(deps, node)).blockHeight }
+  })
+  return readings === undefined ? undefined : ProvenExpired.prove({ bound, readings })
+}
+
+/** Readings of every node in rotation. Undefined while it is too early, or not all nodes answer. */
+async function readEach<R>(
+  deps: RotationDeps,
+  bound: LandingBound,
+  read: (node: ChainNode) => Promise<R>,
+): Promise<readonly R[] | undefined> {
   const rotation = deps.nodes.inRotation()
   // The one that is left may hide a payment that the other one has.
   if (rotation.length < deps.nodes.agreeingMin) return undefined
   // Costs nothing while the confirmed height, which is ahead of the finalized one, is not past the bound.
   if (deps.nodes.height() <= bound.lastValidHeight) return undefined
   try {
-    const readings = await Promise.all(rotation.map((node) => readAbsence(deps, node, signature)))
-    return ProvenAbsent.prove({ signature, bound, readings })
+    return await Promise.all(rotation.map(read))
   } catch {
     // The node's failure is in the log. Silence is never an answer.
     return undefined
@@ -32,9 +55,13 @@ export async function proveAbsence(
 
 const finalizedJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
-async function readAbsence(deps: RotationDeps, node: ChainNode, signature: Signature): Promise<AbsenceReading> {
+function readFinalized(deps: RotationDeps, node: ChainNode) {
   const params = [{ commitment: 'finalized' }]
-  const finalized = await callNode(deps, node, { method: 'getEpochInfo', params, result: finalizedJson })
+  return callNode(deps, node, { method: 'getEpochInfo', params, result: finalizedJson })
+}
+
+async function readAbsence(deps: RotationDeps, node: ChainNode, signature: Signature): Promise<AbsenceReading> {
+  const finalized = await readFinalized(deps, node)
   // Asked after the height, so that the search covers every block up to it.
   const { slot, statuses } = await readStatuses(deps, node, { signatures: [signature], searchHistory: true })
   return {

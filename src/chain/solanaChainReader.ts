@@ -7,6 +7,7 @@ import type { Balance, BroadcastOptions, ChainReader } from '../payment/chainRea
 import type { SignedTransaction } from '../payment/proof.ts'
 import type { Commitment } from './commitment.ts'
 import { RpcRefusal } from './nodeClient.ts'
+import { proveExpiry } from './proveAbsence.ts'
 import { readPlainEffects } from './plainEffects.ts'
 import { rehearse } from './rehearsal.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
@@ -24,6 +25,7 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
   const { nodes } = deps
   return {
     find: createLookup(deps),
+    proveExpiry: (bound) => proveExpiry(deps, bound),
     readBalance: createBalanceReader(deps),
     readTransaction,
     readEffects: ({ bytes }) => readPlainEffects(bytes),

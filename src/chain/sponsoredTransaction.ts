@@ -1,14 +1,19 @@
 import { getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { type Address, readAddress } from '@tollbook/core/address'
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { assert } from '@tollbook/core/assert'
 import { sha256Hex } from '@tollbook/core/digest'
 import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { computeBudgetProgram, memoPrograms, tokenPrograms } from '@tollbook/core/programs'
 import { isRefusal } from '@tollbook/core/refusal'
-import { type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
+import { type Signature, signatureBytes } from '@tollbook/core/signature'
 import type { SignedTransaction } from '../payment/proof.ts'
-import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransaction.ts'
+import type {
+  PayerSigned,
+  SponsoredTransaction,
+  SponsorPolicy,
+  SponsorProblem,
+} from '../payment/sponsoredTransaction.ts'
 import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
 /*
@@ -36,34 +41,48 @@ interface Instruction {
   readonly data: Uint8Array
 }
 
-interface Decoded {
-  readonly transaction: VersionedTransaction
+interface Calls {
   readonly instructions: readonly Instruction[]
   readonly payer: Address
 }
 
 /** Decodes a transaction that its payer has signed, and checks it. Pure: no network, no clock. */
 export function readSponsored(bytes: Uint8Array, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
+  const signed = readPayerSigned(bytes)
+  return typeof signed === 'string' ? signed : judgeSponsored(signed, policy)
+}
+
+/** Verifies the payer's signature. Nothing that an operator may change decides, so what was read once is read for good. */
+export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem {
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return 'malformed'
-  const decoded = decode(transaction, policy)
-  if (typeof decoded === 'string') return decoded
-  const fee = readFee(decoded.instructions)
+  const { message, signatures } = transaction
+  if (message.addressTableLookups.length > 0) return 'lookup_table'
+  const key = message.staticAccountKeys[1]
+  const payer = key === undefined ? undefined : readAddress(key.toBase58())
+  const isOfTwo = message.header.numRequiredSignatures === signersCount && signatures.length === signersCount
+  if (!isOfTwo || key === undefined || payer === undefined) return 'signers'
+  const serialized = message.serialize()
+  if (!verifyEd25519({ publicKey: key.toBytes(), message: serialized, signature: signatures[1] ?? noBytes }))
+    return 'signature'
+  const memo = readMemo(message)
+  return memo === false ? 'memo' : { bytes, message: serialized, digest: sha256Hex(serialized), payer, memo }
+}
+
+/** The conditions of the moment: fee payer, mint and wallets. */
+export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
+  const { message } = VersionedTransaction.deserialize(signed.bytes)
+  const instructions = readInstructions(message, policy)
+  if (typeof instructions === 'string') return instructions
+  const fee = readFee(instructions)
   if (typeof fee === 'string') return fee
-  const amountBaseUnits = readTransfer(decoded, policy)
+  const amountBaseUnits = readTransfer({ instructions, payer: signed.payer }, policy)
   if (typeof amountBaseUnits === 'string') return amountBaseUnits
-  const memo = readMemo(decoded.instructions)
-  if (memo === false) return 'memo'
-  const message = transaction.message.serialize()
-  const { recentBlockhash: blockhash } = transaction.message
-  const { payer } = decoded
-  const payerSignature = assertPresent(signatureOfBytes(transaction.signatures[1] ?? noBytes), 'it was verified')
-  const fees = { feeLamports: fee.feeLamports, amountBaseUnits, memo, blockhash }
-  return { bytes, message, digest: sha256Hex(message), payer, payerSignature, ...fees }
+  return { ...signed, feeLamports: fee.feeLamports, amountBaseUnits, blockhash: message.recentBlockhash }
 }
 
 /** The same transaction with the fee payer's signature in its place. A signature that does not hold is a bug of the signer. */
-export function completeTransaction({ bytes }: SponsoredTransaction, signature: Signature): SignedTransaction {
+export function completeTransaction({ bytes }: PayerSigned, signature: Signature): SignedTransaction {
   const transaction = VersionedTransaction.deserialize(bytes)
   transaction.signatures[0] = signatureBytes(signature)
   const completed = readTransaction(transaction.serialize())
@@ -71,14 +90,11 @@ export function completeTransaction({ bytes }: SponsoredTransaction, signature: 
   return completed
 }
 
-function decode(transaction: VersionedTransaction, { feePayer }: SponsorPolicy): Decoded | SponsorProblem {
-  const { message, signatures } = transaction
-  if (message.addressTableLookups.length > 0) return 'lookup_table'
+type Message = VersionedTransaction['message']
+
+function readInstructions(message: Message, { feePayer }: SponsorPolicy): readonly Instruction[] | SponsorProblem {
   const keys = message.staticAccountKeys.map((key) => readAddress(key.toBase58()))
-  const [first, payer] = keys
-  if (first !== feePayer) return 'fee_payer'
-  const isOfTwo = message.header.numRequiredSignatures === signersCount && signatures.length === signersCount
-  if (!isOfTwo || payer === undefined) return 'signers'
+  if (keys[0] !== feePayer) return 'fee_payer'
   if (message.compiledInstructions.length > instructionsMax) return 'length'
   const instructions: Instruction[] = []
   for (const { programIdIndex, accountKeyIndexes, data } of message.compiledInstructions) {
@@ -88,11 +104,7 @@ function decode(transaction: VersionedTransaction, { feePayer }: SponsorPolicy):
     if (program === feePayer || accounts.includes(feePayer)) return 'fee_payer_in_accounts'
     instructions.push({ program, accounts, data })
   }
-  if (!instructions.every(({ program }) => isAllowed(program))) return 'program'
-  const signature = signatures[1] ?? noBytes
-  const publicKey = message.staticAccountKeys[1]?.toBytes() ?? new Uint8Array()
-  if (!verifyEd25519({ publicKey, message: message.serialize(), signature })) return 'signature'
-  return { transaction, instructions, payer }
+  return instructions.every(({ program }) => isAllowed(program)) ? instructions : 'program'
 }
 
 function isAllowed(program: string): boolean {
@@ -129,7 +141,7 @@ const transferDataLength = 10
 const transferAccounts = 4
 
 /** The amount of the one transfer. */
-function readTransfer({ instructions, payer }: Decoded, policy: SponsorPolicy): bigint | SponsorProblem {
+function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bigint | SponsorProblem {
   const calls = instructions.filter(({ program }) => tokenPrograms.has(program))
   const [transfer] = calls
   if (transfer === undefined || calls.length !== 1) return 'transfer'
@@ -138,8 +150,10 @@ function readTransfer({ instructions, payer }: Decoded, policy: SponsorPolicy): 
     return 'transfer'
   const [source, mint, destination, authority] = accounts
   if (mint !== policy.mint) return 'mint'
-  if (destination !== tokenAccountOf(policy, program) || source === destination) return 'recipient'
-  if (authority !== payer || payer === policy.paymentWallet) return 'authority'
+  const wallets = [policy.paymentWallet, ...(policy.otherWallets ?? [])]
+  const isPayment = wallets.some((wallet) => destination === tokenAccountOf(policy.mint, wallet, program))
+  if (!isPayment || source === destination) return 'recipient'
+  if (authority !== payer || wallets.includes(payer)) return 'authority'
   const amountBaseUnits = viewOf(data).getBigUint64(1, true)
   return amountBaseUnits === 0n ? 'amount' : amountBaseUnits
 }
@@ -147,7 +161,7 @@ function readTransfer({ instructions, payer }: Decoded, policy: SponsorPolicy): 
 const tokenAccounts = new Map<string, string>()
 
 /** The associated token account of the payment wallet. Deriving it takes a tenth of a millisecond or more. */
-function tokenAccountOf({ mint, paymentWallet }: SponsorPolicy, program: string): string {
+function tokenAccountOf(mint: Address, paymentWallet: Address, program: string): string {
   const key = `${mint} ${paymentWallet} ${program}`
   const known = tokenAccounts.get(key)
   if (known !== undefined) return known
@@ -161,8 +175,10 @@ function tokenAccountOf({ mint, paymentWallet }: SponsorPolicy, program: string)
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** False when there is more than one, or one that is not text. */
-function readMemo(instructions: readonly Instruction[]): string | undefined | false {
-  const memos = instructions.filter(({ program }) => memoPrograms.has(program))
+function readMemo({ compiledInstructions, staticAccountKeys }: Message): string | undefined | false {
+  const memos = compiledInstructions.filter(({ programIdIndex }) =>
+    memoPrograms.has(staticAccountKeys[programIdIndex]?.toBase58() ?? ''),
+  )
   const [memo] = memos
   if (memo === undefined) return undefined
   if (memos.length !== 1) return false

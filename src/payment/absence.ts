@@ -65,10 +65,45 @@ export class ProvenAbsent {
   }
 }
 
+/** One node's finalized height. */
+export type HeightReading = Pick<AbsenceReading, 'node' | 'finalizedHeight'>
+
+/** Readings that together may prove that no block can take a transaction any more. */
+export interface ExpiryClaim {
+  readonly bound: LandingBound
+  /** Readings of every node in rotation. */
+  readonly readings: readonly HeightReading[]
+}
+
+/**
+ * Evidence that a transaction cannot land any more; whether it has landed is another question. A transaction without its first
+ * signature has no id, so a ledger that has not recorded its sending answers that one.
+ */
+export class ProvenExpired {
+  readonly kind = 'proven_expired'
+  readonly #claim: ExpiryClaim
+
+  private constructor(claim: ExpiryClaim) {
+    this.#claim = claim
+  }
+
+  get evidence(): ExpiryClaim {
+    return this.#claim
+  }
+
+  /** Undefined while the readings do not prove it. */
+  static prove(claim: ExpiryClaim): ProvenExpired | undefined {
+    const { bound, readings } = claim
+    assert(bound.lastValidHeight > 0, 'a bound is a height')
+    const isProven = readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
+    return isProven && readings.length > 0 ? new ProvenExpired(claim) : undefined
+  }
+}
+
 /** The one refusal of a payment that was never seen on chain which ends it for good. */
-export function refuseAbsent({ evidence }: ProvenAbsent): Refusal {
+export function refuseAbsent({ evidence }: ProvenAbsent | ProvenExpired): Refusal {
   const { lastValidHeight } = evidence.bound
-  const heights = evidence.readings.map(({ finalizedHeight }) => finalizedHeight)
+  const heights = evidence.readings.map(({ finalizedHeight }: HeightReading) => finalizedHeight)
   const details = `it could land up to block height ${lastValidHeight}; finalized height is ${Math.min(...heights)}`
   return {
     kind: 'refusal',

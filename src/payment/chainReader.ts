@@ -1,5 +1,5 @@
 import type { Address } from '@tollbook/core/address'
-import type { LandingBound, ProvenAbsent } from './absence.ts'
+import type { LandingBound, ProvenAbsent, ProvenExpired } from './absence.ts'
 import type { SignedTransaction, SimulatedEffects, Simulation } from './proof.ts'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
@@ -12,6 +12,8 @@ import type { TransactionRecord } from './transactionRecord.ts'
 export interface ChainReader {
   /** Looks a transaction up. Equal lookups at the same moment are one, and an answer is remembered for a moment. */
   find(signature: Signature, options?: FindOptions): Promise<Finding>
+  /** Whether no block can take a transaction with this bound any more. Undefined while that is not proven. */
+  proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
   /** All of the wallet's token accounts of the service token together. */
   readBalance(question: BalanceQuestion): Promise<Balance>
   /** Decodes and checks every signature; no network. */

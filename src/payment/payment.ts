@@ -1,6 +1,7 @@
 import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { PaymentEvent } from './events.ts'
+import type { SponsoredOffer } from './events/verificationEvents.ts'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { checkLease } from './lease.ts'
 import type { Settlement } from './settlement.ts'
@@ -35,13 +36,15 @@ export type PaymentState =
   | (Verified & { readonly phase: 'fulfilled' | 'exhausted' | 'refund_due' | 'reversed' })
   | { readonly phase: 'unmatched'; readonly version: number; readonly wallet: Address | undefined }
 
-interface Submitted {
+export interface Submitted {
   readonly phase: 'submitted'
   readonly version: number
   readonly wallet: Address
   readonly endpoint: string
   /** To be sent again until it is on chain. */
   readonly transactionBase64: string
+  /** Present when this service pays the network fee. */
+  readonly offer?: SponsoredOffer
 }
 
 /** A payment that was verified, whatever became of it. */
@@ -153,8 +156,9 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
   const version = state.version + 1
   switch (event.kind) {
     case 'PaymentSubmitted': {
-      const { wallet, endpoint, transactionBase64 } = event
-      return { phase: 'submitted', version, wallet, endpoint, transactionBase64 }
+      const { wallet, endpoint, transactionBase64, offer } = event
+      const submitted = { phase: 'submitted', version, wallet, endpoint, transactionBase64 } as const
+      return offer === undefined ? submitted : { ...submitted, offer }
     }
     case 'PaymentVerified': {
       const { settlement } = event

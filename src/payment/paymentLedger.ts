@@ -1,6 +1,6 @@
 import type { Address } from '@tollbook/core/address'
 import type { PaymentDecision, PaymentState } from './payment.ts'
-import type { PaymentReference } from './paymentReference.ts'
+import type { MessageReference, PaymentReference, PresentedReference } from './paymentReference.ts'
 import type { Fulfilment } from './receipt.ts'
 import type { ListedPrice, Quote } from '@tollbook/core/quote'
 
@@ -12,6 +12,8 @@ import type { ListedPrice, Quote } from '@tollbook/core/quote'
 export interface PaymentLedger {
   /** A payment and an idempotency key, as the ledger knows them. */
   lookUp(question: PaymentLookup): Promise<KnownPayment>
+  /** Sponsored payments of the last day for an order whose answer is not known to have been sent, the oldest first. */
+  listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
   /** All the events or none, if the payment is still in the state they were decided on. Resolves once durable. */
   append(change: PaymentChange): Promise<AppendOutcome>
   /**
@@ -35,11 +37,24 @@ export interface PaymentLedger {
 
 /** Keys of one lookup: of a payment, and of an earlier request of its wallet. */
 export interface PaymentLookup {
-  readonly reference: PaymentReference
+  readonly reference: PresentedReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
   /** Digest of the order. Without it no unsent answer is searched. */
   readonly orderDigest?: string
+}
+
+/** An order of a wallet. */
+export interface SponsoredOrder {
+  readonly wallet: Address
+  readonly orderDigest: string
+}
+
+/** A sponsored payment on record. */
+export interface SponsoredPurchase {
+  readonly message: MessageReference
+  /** Time since it was put on record, by the clock of the database. */
+  readonly ageMs: number
 }
 
 export interface DeliveryQuestion {
@@ -53,6 +68,8 @@ export interface DeliveryQuestion {
  */
 export interface KnownPayment {
   readonly payment: PaymentState
+  /** Undefined when a message was asked for that no payment on record has. */
+  readonly reference: PaymentReference | undefined
   /** Present when this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
   /** The answer that this order bought with this payment, while it is not known to have been sent. */
@@ -108,6 +125,8 @@ export interface PaymentChange extends PaymentDecision {
     readonly key: string
     readonly orderDigest: string
   }
+  /** Present with the submission of a sponsored payment, which is found by both from then on. */
+  readonly sponsored?: { readonly message: MessageReference } & SponsoredOrder
   /** Stored with a fulfilment until it has been sent, or for a day under an idempotency key. */
   readonly answerJson?: string
 }

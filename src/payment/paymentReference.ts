@@ -10,13 +10,43 @@ declare const referenceBrand: unique symbol
  */
 export type PaymentReference = string & { readonly [referenceBrand]: true }
 
+declare const messageBrand: unique symbol
+
+/**
+ * The message of a payment that the service has to sign as well: `message:<SHA-256 in hex>`. The ledger finds the payment by it. It is not the
+ * id of a transaction, so nothing can be looked for on chain by it.
+ */
+export type MessageReference = string & { readonly [messageBrand]: true }
+
+/** The payment of a proof: its own reference, or its message while its first signature is not known. */
+export type PresentedReference = PaymentReference | MessageReference
+
 // First byte of a stream's id in the ledger (migrations/kinds).
 export const solanaSpace = 1
+// Outside the spaces of streams.
+const messageSpace = 255
 const solanaPrefix = 'solana:'
+const messagePrefix = 'message:'
+const digestBytes = 32
 const signatureBytes = 64
 
 export function solanaReference(signature: Signature): PaymentReference {
   return brand(solanaPrefix + signature)
+}
+
+/** `digest` is the SHA-256 of the message in hex. */
+export function messageReference(digest: string): MessageReference {
+  assert(digest.length === 2 * digestBytes, 'a digest has 32 bytes')
+  return brandMessage(messagePrefix + digest)
+}
+
+/** The digest in hex; undefined for a payment whose own reference is known. */
+export function messageDigestOf(reference: PresentedReference): string | undefined {
+  return isMessage(reference) ? reference.slice(messagePrefix.length) : undefined
+}
+
+export function isMessage(reference: PresentedReference): reference is MessageReference {
+  return reference.startsWith(messagePrefix)
 }
 
 /** Undefined for a text that is not a reference in its only spelling. */
@@ -46,6 +76,12 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
   return id
 }
 
+/** Names what was presented, in tables outside the ledger. */
+export function presentedIdOf(reference: PresentedReference): Uint8Array {
+  if (!isMessage(reference)) return streamIdOf(reference)
+  return Uint8Array.of(messageSpace, ...Buffer.from(reference.slice(messagePrefix.length), 'hex'))
+}
+
 /** Undefined for the stream of something that is not a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
   assert(id.length > 1, 'the id of a stream is a space and a key')
@@ -56,4 +92,8 @@ export function referenceOfStream(id: Uint8Array): PaymentReference | undefined 
 
 function brand(text: string): PaymentReference {
   return text as PaymentReference
+}
+
+function brandMessage(text: string): MessageReference {
+  return text as MessageReference
 }

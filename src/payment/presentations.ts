@@ -1,6 +1,6 @@
 import type { Address } from '@tollbook/core/address'
 import type { LandingBound } from './absence.ts'
-import type { PaymentReference } from './paymentReference.ts'
+import type { PaymentReference, PresentedReference } from './paymentReference.ts'
 
 /**
  * First presentations of proofs that could not be decided at once. They are not part of the ledger: the table is bounded
@@ -16,7 +16,7 @@ export interface Presentations {
 
 /** First time that a wallet presented a proof: age limits count from here, not from the retry. */
 export interface Presentation {
-  readonly reference: PaymentReference
+  readonly reference: PresentedReference
   readonly wallet: Address
   /** Time of the chain, see `ChainReader.timeMs`. */
   readonly presentedAtMs: number

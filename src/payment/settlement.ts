@@ -79,7 +79,7 @@ export interface ProvenAmounts {
 
 /** A landed transaction, the price that it should pay, and the wallet that claims it. */
 export interface SettlementQuestion {
-  readonly record: TransactionRecord
+  readonly record: Omit<TransactionRecord, 'signature'>
   readonly wallet: Address
   readonly price: Price
   readonly terms: PaymentTerms

@@ -1,21 +1,23 @@
 import type { Address } from '@tollbook/core/address'
-import type { Signature } from '@tollbook/core/signature'
 
 /**
- * A payment whose network fee this service pays: signed by its payer, and valid once the fee payer has signed as well. The
- * fee payer's signature comes first, so it is the id of the transaction.
+ * A transaction of two signers that the second of them has signed: the payer. The fee payer's signature comes first and is the id of
+ * the transaction, so until it is known nothing can be looked for on chain. The instructions are not judged yet.
  */
-export interface SponsoredTransaction {
+export interface PayerSigned {
   readonly bytes: Uint8Array
   /** The signed part: the transaction without its signatures. */
   readonly message: Uint8Array
   /** SHA-256 in hex of the message. The fee payer's signature is a function of the message alone. */
   readonly digest: string
+  /** Its signature holds. */
   readonly payer: Address
-  /** It holds. Before the fee payer has signed, it is the only name of the transaction. */
-  readonly payerSignature: Signature
-  readonly amountBaseUnits: bigint
   readonly memo: string | undefined
+}
+
+/** A payment whose network fee this service pays: it does nothing but pay one of the accepted wallets. */
+export interface SponsoredTransaction extends PayerSigned {
+  readonly amountBaseUnits: bigint
   readonly blockhash: string
   /** The most that the fee payer can be charged: signatures and priority fee. */
   readonly feeLamports: number
@@ -49,4 +51,6 @@ export interface SponsorPolicy {
   readonly feePayer: Address
   readonly mint: Address
   readonly paymentWallet: Address
+  /** Other wallets that take payments while the payment wallet changes. */
+  readonly otherWallets?: readonly Address[]
 }

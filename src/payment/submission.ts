@@ -1,5 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
+import type { SponsoredOffer } from './events/verificationEvents.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 
 /** Recorded before the transaction is sent, so that a crash cannot lose track of it. */
@@ -8,6 +9,7 @@ export interface SubmitCommand {
   readonly endpoint: string
   readonly quoteId: string | undefined
   readonly transactionBase64: string
+  readonly offer?: SponsoredOffer
 }
 
 /** Recorded before the transaction is sent: if we die in between, the ledger knows of money that may be on its way. */

@@ -1,6 +1,7 @@
 import type { Address } from '@tollbook/core/address'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Refusal, RefusalCode } from '@tollbook/core/refusal'
+import type { PaymentState } from '../payment/payment.ts'
 import type { PaymentReference } from '../payment/paymentReference.ts'
 
 /** A paid answer on its way to the payer. */
@@ -23,6 +24,8 @@ export interface Answer {
   readonly dispatch?: Dispatch
   /** Present when the answer is a refusal. */
   readonly refusal?: Refusal
+  /** The payment that was refused, as the ledger has it. */
+  readonly payment?: PaymentState
 }
 
 /** An answer whose bytes are made while they are sent. */
@@ -56,11 +59,12 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   TARGET_FORBIDDEN: 403,
 }
 
-/** The answer of a refusal: status by its code, and `Retry-After` where waiting helps. */
-export function refusalAnswer(refusal: Refusal): Answer {
+/** The answer of a refusal: status by its code, and `Retry-After` where waiting helps. `payment` is the one that is refused, once it is known. */
+export function refusalAnswer(refusal: Refusal, payment?: PaymentState): Answer {
   const { code, retryAfterSeconds } = refusal
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
-  return { ...jsonAnswer(refusalStatuses[code], JSON.stringify(bodyOf(refusal)), retry), refusal }
+  const answer = { ...jsonAnswer(refusalStatuses[code], JSON.stringify(bodyOf(refusal)), retry), refusal }
+  return payment === undefined ? answer : { ...answer, payment }
 }
 
 /** The members of a refusal's body. */

@@ -2,15 +2,17 @@ import type { Address } from '@tollbook/core/address'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { CheckedOrder } from '../product/product.ts'
 import type { Answer } from './answer.ts'
-import type { ProofRequest } from './rail.ts'
+import type { OrderRequest } from './rail.ts'
 
 /** One request, as far as the paywall needs it. Framing, routes and limits are behind it. */
-export interface PaidRequest extends ProofRequest {
+export interface PaidRequest extends OrderRequest {
   readonly requestId: string
   /** Parses query or body once; an answer when they are not what the endpoint takes. */
   readParameters(): Promise<CheckedOrder | Answer>
   /** Refuses a caller with too many unpaid quotes. Called before a quote is stored. */
   limitQuotes(payer: Address | undefined): Refusal | undefined
+  /** Refuses a caller with too many unknown proofs. Called before a proof that the ledger does not know is looked for. */
+  limitLookups(): Refusal | undefined
   /** The payment is verified: nothing of this purchase counts against a limit. */
   onProven(payer: Address): void
 }

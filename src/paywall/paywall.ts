@@ -2,12 +2,12 @@ import type { Product } from '../product/product.ts'
 import { type Answer, isAnswer, refusalAnswer, type StreamedAnswer } from './answer.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import { identifyCaller } from './identifyCaller.ts'
-import { isRefusal, refuse } from '@tollbook/core/refusal'
+import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import { findReplay, readIdempotencyKey, settlementInLedger } from './replay.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { issueOffer, type OfferDeps, unpriced } from './issueOffer.ts'
-import { isFinal, mayUse, type Order, type PaymentState } from '../payment/payment.ts'
-import { orderDigest } from './orderDigest.ts'
+import { isFinal, mayUse, type PaymentState } from '../payment/payment.ts'
+import { type LookUpDeps, lookUpPayment } from './lookUpPayment.ts'
 import { type ClaimDeps, claimPayment, refuseOvertaken } from './claimPayment.ts'
 import { type HandlerDeps, runHandler } from './runHandler.ts'
 import { startStream } from './streamAnswer.ts'
@@ -15,7 +15,7 @@ import { answerJsonOf, deliveryOf, fulfil, type RedeemDeps, release } from './re
 import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
 import { Fault } from '@tollbook/core/fault'
 
-export interface Paywall extends OfferDeps, ClaimDeps, HandlerDeps, RedeemDeps {
+export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps, RedeemDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   /** Reason why nothing is sold: the ledger is not durable, no node answers, or the server is shutting down. */
   readonly whyClosed: () => string | undefined
@@ -55,29 +55,30 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     }
 
     // A proof: what is it, what does the ledger know of it, and what does it prove?
-    const presented = await rail.read(request, ordered.endpoint)
+    const presented = rail.read(request)
     if (isRefusal(presented)) return refusalAnswer(presented)
-    const { payer: wallet, proof } = presented
-    const order: Order = { wallet, endpoint: ordered.endpoint, digest: orderDigest(product, ordered.parameters) }
-    const { reference } = proof
-    const known = await deps.ledger.lookUp({ reference, wallet, orderDigest: order.digest, idempotencyKey })
-    const replay = findReplay(known, { rail, proof, order })
-    if (isRefusal(replay)) return refusalAnswer(replay)
-    if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)
-    const unusable = mayUse(known.payment, order, deps.clock.nowMs())
-    if (unusable !== undefined) return refusalAnswer(unusable)
-    const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
-    if (exposed !== undefined) return refusalAnswer(refuseClosed(exposed))
-    const recorded = settlementInLedger(known.payment, { rail, proof })
+    using _work = deps.serving.enter(presented.proof.reference)
+    const found = await lookUpPayment(deps, { rail, presented, product, ordered, idempotencyKey })
+    if (isRefusal(found)) return refusalAnswer(found)
+    const { known, proof, order } = found
     let { payment } = known // Newer after a step that the rail records itself.
+    const refused = (refusal: Refusal) => refusalAnswer(refusal, payment)
+    const replay = findReplay(known, { rail, proof, order })
+    if (isRefusal(replay)) return refused(replay)
+    if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)
+    const unusable = mayUse(payment, order, deps.clock.nowMs())
+    if (unusable !== undefined) return refused(unusable)
+    const exposed = isFinal(payment) ? undefined : await deps.whyExposed()
+    if (exposed !== undefined) return refused(refuseClosed(exposed))
+    const recorded = found.settlement ?? settlementInLedger(payment, { rail, proof })
     const onRecorded = (after: PaymentState) => void (payment = after)
     const settlement = recorded ?? request.limitLookups() ?? (await rail.settle({ proof, order, payment, onRecorded }))
-    if (isRefusal(settlement)) return refusalAnswer(settlement)
-    request.onProven(wallet)
+    if (isRefusal(settlement)) return refused(settlement)
+    request.onProven(order.wallet)
 
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
-    if (isRefusal(claim)) return refusalAnswer(claim)
+    if (isRefusal(claim)) return refused(claim)
     const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream')
       return (await startStream({ ...deps, rail }, claim, outcome)) ?? refusalAnswer(refuseOvertaken())

@@ -5,7 +5,7 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
-import type { PaymentReference } from '../payment/paymentReference.ts'
+import type { MessageReference, PresentedReference } from '../payment/paymentReference.ts'
 import type { Product } from '../product/product.ts'
 
 /**
@@ -37,10 +37,15 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** The caller's key for this payment, where the rail has its own. The header `Idempotency-Key` goes first. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
-   * Reads the proof, its payer and its reference, without the database. `endpoint` is the name of the price to pay. A rail whose payments get their reference from the
-   * service itself asks its signer here, and throws a retryable fault when the signer does not answer.
+   * Reads the proof, its payer and its reference. Pure, and a function of the proof alone: the ledger is asked about the payment before the rail
+   * compares it with anything that may have changed since it was offered.
    */
-  read(request: ProofRequest, endpoint: string): Presented<P> | Refusal | Promise<Presented<P> | Refusal>
+  read(request: OrderRequest): Presented<P> | Refusal
+  /**
+   * Present when the service signs payments of this rail itself. The proof of an earlier payment of the same payer for the same order, which is
+   * served before another one is signed.
+   */
+  resume?(proof: P, message: MessageReference): P
   /** Undefined when the holder of the proof may use a payment that the ledger has already verified. */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
   /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
@@ -48,7 +53,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** Headers that go with a paid answer, in this rail's words. */
   respond(receipt: SignedReceipt): Headers
   /** The rail's words about the refusal of one of its proofs. Absent: the body says everything. */
-  explain?(refusal: Refusal, offer: Offer): Promise<RefusalExplanation>
+  explain?(refusal: Refusal, refused: RefusedRequest): Promise<RefusalExplanation>
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -65,12 +70,6 @@ export interface RailRequest {
 export interface OrderRequest extends RailRequest {
   /** SHA-256 of the body as it was sent. Undefined for a request without a body. */
   bodyDigest(): Uint8Array | undefined
-}
-
-/** A request whose proof is read. */
-export interface ProofRequest extends OrderRequest {
-  /** Refuses a caller with too many unknown proofs. Called before a proof that the ledger does not know is looked for. */
-  limitLookups(): Refusal | undefined
 }
 
 /** The sender of a request, before a proof is read. */
@@ -98,6 +97,13 @@ export interface Challenge {
   readonly headers: Headers
 }
 
+/** A request whose proof was refused. */
+export interface RefusedRequest {
+  readonly request: OrderRequest
+  /** Present when the caller may make a new payment. */
+  readonly offer: Offer | undefined
+}
+
 /** A rail's words about a refusal, added to headers and body. */
 export interface RefusalExplanation {
   readonly headers: Headers
@@ -106,7 +112,7 @@ export interface RefusalExplanation {
 
 /** The least that every proof has: the key that makes its payment single-use, whichever rail brought it. */
 export interface Proof {
-  readonly reference: PaymentReference
+  readonly reference: PresentedReference
 }
 
 /** A proof with the wallet that its rail names as payer. It is not verified yet. */

@@ -31,11 +31,10 @@ export interface PresentedOrder {
  * itself: the caller must hold the proof.
  */
 export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
-  const { earlier, unsent, payment } = known
-  const { proof, order } = presented
+  const { earlier, unsent, payment, reference } = known
+  const { order } = presented
   if (earlier === undefined && unsent === undefined) return undefined
-  const isReused =
-    earlier !== undefined && (earlier.orderDigest !== order.digest || earlier.reference !== proof.reference)
+  const isReused = earlier !== undefined && (earlier.orderDigest !== order.digest || earlier.reference !== reference)
   if (isReused) return refuseReusedKey()
   const settlement = settlementInLedger(payment, presented)
   if (isRefusal(settlement)) return settlement

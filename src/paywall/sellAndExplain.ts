@@ -1,5 +1,6 @@
 import type { Product } from '../product/product.ts'
 import { type Answer, bodyOf, isAnswer, type StreamedAnswer } from './answer.ts'
+import { mayPayAgain } from '../payment/newPayment.ts'
 import { openOffer } from './issueOffer.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import { type Paywall, sell } from './paywall.ts'
@@ -26,10 +27,9 @@ export async function sellAndExplain(
   if ('chunks' in answer || answer.refusal === undefined) return answer
   const rail = deps.rails.find((each) => each.carriesProof(request))
   if (rail?.explain === undefined) return answer
-  const price = deps.currentPrice(endpoint)
-  if (price === undefined) return answer
-  const offer = openOffer(deps, { request, product, payer: undefined, price })
-  const { headers, members } = await rail.explain(answer.refusal, offer)
+  const price = mayPayAgain(answer.refusal, answer.payment) ? deps.currentPrice(endpoint) : undefined
+  const offer = price === undefined ? undefined : openOffer(deps, { request, product, payer: undefined, price })
+  const { headers, members } = await rail.explain(answer.refusal, { request, offer })
   const body = members === undefined ? answer.body : JSON.stringify({ ...bodyOf(answer.refusal), ...members })
   return { ...answer, body, headers: { ...answer.headers, ...headers } }
 }

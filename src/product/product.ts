@@ -10,6 +10,8 @@ export interface Product {
 export interface CheckedOrder {
   /** The name of the order's price in price lists, quotes and receipts: the path of the product, or that of a variant. */
   readonly endpoint: string
+  /** The same if each variant had its own price: a payment of that name was made while it had one, and buys the order. */
+  readonly formerEndpoint?: string
   readonly parameters: Json
   /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote. */
   readonly whyUnavailable: (payer?: string) => string | undefined

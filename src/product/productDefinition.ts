@@ -49,6 +49,8 @@ export interface ProductHandler<P extends Json> {
   readonly whyNoData?: (parameters: P) => string | undefined
   /** The variant that this order buys, where that has its own price. */
   readonly variant?: (parameters: P) => string | undefined
+  /** The variant that this order names, also when its price was removed. */
+  readonly formerVariant?: (parameters: P) => string | undefined
   /** Bounds of what the price of this order covers, for the 402. */
   readonly covers?: (parameters: P) => Json
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
@@ -85,6 +87,7 @@ function openProduct<P extends Json, A, Needs>(
         ok: true,
         parameters,
         endpoint: endpointOf(source.path, handler.variant?.(parameters)),
+        formerEndpoint: endpointOf(source.path, handler.formerVariant?.(parameters)),
         whyUnavailable: (payer) => handler.whyUnavailable(parameters, payer),
         whyUndeliverable: (payer) => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters, payer),
         whyNoData: () => handler.whyNoData?.(parameters),

@@ -1,12 +1,13 @@
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
+import { sha256 } from '@tollbook/core/digest'
 import type { Item, ItemEvent, ItemKey } from '@tollbook/ledger/item'
 import { type EventCodec, type EventHeader, schemaVersion } from '../payment/eventCodec.ts'
 import type { AnyEvent } from '../payment/events/eventDefinition.ts'
 import { paymentCodec, type PaymentEvent } from '../payment/events.ts'
 import type { PaymentState } from '../payment/payment.ts'
-import type { PaymentChange } from '../payment/paymentLedger.ts'
-import { streamIdOf } from '../payment/paymentReference.ts'
+import type { PaymentChange, SponsoredOrder } from '../payment/paymentLedger.ts'
+import { messageDigestOf, streamIdOf } from '../payment/paymentReference.ts'
 
 /** An event of any codec, as the ledger takes it. */
 export function itemEvent<Event extends AnyEvent>(
@@ -21,7 +22,8 @@ export function itemEvent<Event extends AnyEvent>(
 
 /** A change of a payment, as the ledger takes it. Encoded once: a retry sends the same bytes. */
 export function paymentItem(change: PaymentChange): Item {
-  const { reference, before, step, events, idempotency, answerJson } = change
+  const { reference, before, step, events, answerJson } = change
+  const keys = keysOf(change)
   assert(events.length > 0, 'a change has at least one event')
   const leaseMs = leaseOf(change)
   return {
@@ -36,7 +38,7 @@ export function paymentItem(change: PaymentChange): Item {
       }),
     ),
     ...(leaseMs === undefined ? {} : { leaseMs }),
-    ...(idempotency === undefined ? {} : { keys: [idempotencyKey(idempotency)] }),
+    ...(keys.length === 0 ? {} : { keys }),
     ...(answerJson === undefined ? {} : { note: Buffer.from(answerJson, 'utf8') }),
   }
 }
@@ -64,9 +66,36 @@ function leaseOf({ before, events }: PaymentChange): number | undefined {
   return last?.kind === 'AnswerStarted' && before.phase === 'claimed' ? before.leaseMs : undefined
 }
 
-// Name space of idempotency keys in ledger.keys.
+// Name spaces of ledger.keys; 11 is that of burns.
 export const idempotencySpace = 10
+export const messageSpace = 12
+export const sponsoredOrderSpace = 13
 const idempotencySeconds = 24 * 60 * 60
+
+// A payment is served or owed back within a day. Its payer may ask what became of it for longer.
+const messageSeconds = 30 * 24 * 60 * 60
+export const sponsoredOrderSeconds = 24 * 60 * 60
+
+function keysOf({ idempotency, sponsored }: PaymentChange): readonly ItemKey[] {
+  return [
+    ...(idempotency === undefined ? [] : [idempotencyKey(idempotency)]),
+    ...(sponsored === undefined ? [] : sponsoredKeys(sponsored)),
+  ]
+}
+
+function sponsoredKeys({ message, ...order }: NonNullable<PaymentChange['sponsored']>): readonly ItemKey[] {
+  const digest = Buffer.from(assertPresent(messageDigestOf(message), 'a message has a digest'), 'hex')
+  const ofOrder = Buffer.concat([sponsoredOrderPrefix(order), digest])
+  return [
+    { space: messageSpace, key: digest, lifetimeSeconds: messageSeconds },
+    { space: sponsoredOrderSpace, key: ofOrder, lifetimeSeconds: sponsoredOrderSeconds },
+  ]
+}
+
+/** Prefix of the keys of all payments for an order. */
+export function sponsoredOrderPrefix({ wallet, orderDigest }: SponsoredOrder): Buffer {
+  return Buffer.from(sha256(`${wallet} ${orderDigest}`))
+}
 
 function idempotencyKey({ wallet, key, orderDigest }: NonNullable<PaymentChange['idempotency']>): ItemKey {
   return {

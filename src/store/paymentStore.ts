@@ -12,12 +12,31 @@ import type {
   PaymentLookup,
   PaymentChange,
   PaymentLedger,
+  SponsoredOrder,
+  SponsoredPurchase,
   StoredAnswer,
 } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
-import { referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
+import {
+  isMessage,
+  messageDigestOf,
+  messageReference,
+  type PaymentReference,
+  type PresentedReference,
+  referenceOfStream,
+  streamIdOf,
+} from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
-import { idempotencyKeyBytes, idempotencySpace, paymentItem, textOf } from './paymentItem.ts'
+import {
+  idempotencyKeyBytes,
+  idempotencySpace,
+  messageSpace,
+  paymentItem,
+  sponsoredOrderPrefix,
+  sponsoredOrderSeconds,
+  sponsoredOrderSpace,
+  textOf,
+} from './paymentItem.ts'
 import type { PriceListStore } from './priceListStore.ts'
 import type { SentAnswers } from './sentAnswers.ts'
 import { findBoundQuote, findOpenQuote, type QuoteQueue } from './quoteStore.ts'
@@ -34,12 +53,17 @@ export interface PaymentStoreDeps {
   readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
 }
 
+// A wallet seldom has more than one that is not served yet.
+const purchasesMax = 16
+const digestBytes = 32
+
 /** The paywall's port on the ledger. */
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   const { kernel, strangers: database, priceLists } = deps
   const recentQuotes = createRecentQuotes()
   return {
     lookUp: (question) => lookUp(deps, question),
+    listUnreceived: (question) => listUnreceived(deps, question),
     append: (change) => append(kernel, change),
     markSent: (reference) => deps.sentAnswers.add(reference),
     findDelivery: (question) => findDelivery(kernel, question),
@@ -58,12 +82,64 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
 async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<KnownPayment> {
   // In this order, not concurrently: a payment that is seen fulfilled then always comes with its stored answer, and a caller
   // who repeats a request at that moment does not get the refusal of a used payment.
-  const recorded = await deps.kernel.read(streamIdOf(question.reference))
+  const reference = await resolve(deps, question.reference)
+  const recorded = reference === undefined ? [] : await deps.kernel.read(streamIdOf(reference))
   return {
     payment: foldPayment(recorded),
+    reference,
     earlier: await loadEarlierUse(deps, question),
-    unsent: await loadUnsent(deps, question, recorded),
+    unsent: reference === undefined ? undefined : await loadUnsent(deps, { ...question, reference }, recorded),
   }
+}
+
+const selectMessage = 'select id from ledger.keys where space = $1 and key = $2'
+
+/** Undefined for a message that no payment on record has. */
+async function resolve(
+  { pool }: PaymentStoreDeps,
+  reference: PresentedReference,
+): Promise<PaymentReference | undefined> {
+  if (!isMessage(reference)) return reference
+  const values = [messageSpace, Buffer.from(messageDigestOf(reference) ?? '', 'hex')]
+  const {
+    rows: [row],
+  } = await readOrFault('the message of a payment', () =>
+    queryPrepared(pool, 'payment_of_message', (statement) =>
+      pool.query<{ readonly id: Buffer }>({ ...statement, text: selectMessage, values }),
+    ),
+  )
+  return row === undefined ? undefined : referenceOfStream(row.id)
+}
+
+const selectUnreceived = `
+  select substring(k.key from 33) as digest, extract(epoch from now() - k.until) as seconds
+  from ledger.keys k
+  join ledger.streams s on s.id = k.id
+  where k.space = $1 and k.key > $2 and k.key < $3 and k.until > now()
+    and (split_part(s.state, '.', 1) in ('submitted', 'claimed', 'streaming', 'released')
+      or split_part(s.state, '.', 1) = 'fulfilled' and exists (select from ledger.notes n where n.id = k.id and n.sent_at is null))
+  order by k.until
+  limit ${purchasesMax}`
+
+async function listUnreceived(
+  { pool }: PaymentStoreDeps,
+  order: SponsoredOrder,
+): Promise<readonly SponsoredPurchase[]> {
+  const prefix = sponsoredOrderPrefix(order)
+  const values = [sponsoredOrderSpace, prefix, Buffer.concat([prefix, Buffer.alloc(digestBytes + 1, 255)])]
+  const { rows } = await readOrFault('earlier payments of an order', () =>
+    queryPrepared(pool, 'unreceived_purchases', (statement) =>
+      pool.query<{ readonly digest: Buffer; readonly seconds: string }>({
+        ...statement,
+        text: selectUnreceived,
+        values,
+      }),
+    ),
+  )
+  return rows.map(({ digest, seconds }) => {
+    const ageMs = (Number(seconds) + sponsoredOrderSeconds) * 1000
+    return { message: messageReference(digest.toString('hex')), ageMs }
+  })
 }
 
 async function append(kernel: LedgerKernel, change: PaymentChange): Promise<AppendOutcome> {
@@ -167,7 +243,7 @@ const selectUnsent = 'select note from ledger.notes where id = $1 and sent_at is
 
 async function loadUnsent(
   { pool, sentAnswers }: PaymentStoreDeps,
-  { reference, orderDigest }: PaymentLookup,
+  { reference, orderDigest }: PaymentLookup & { readonly reference: PaymentReference },
   recorded: readonly RecordedEvent[],
 ): Promise<StoredAnswer | undefined> {
   const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)

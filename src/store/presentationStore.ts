@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { assertPresent } from '@tollbook/core/assert'
-import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
+import { type PaymentReference, presentedIdOf, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import type { Presentation, Presentations } from '../payment/presentations.ts'
 import { type Database, readOrFault } from './database.ts'
 
@@ -17,7 +17,7 @@ const what = 'a first presentation'
 
 async function record(database: Database, presented: Presentation): Promise<Presentation> {
   const { reference, wallet, presentedAtMs, bound } = presented
-  const id = Buffer.from(streamIdOf(reference))
+  const id = Buffer.from(presentedIdOf(reference))
   const { rows } = await readOrFault(what, () =>
     sql<{ presented_at: Date; last_valid_height: number }>`
       select * from work.record_presentation(${id}, ${wallet}, ${new Date(presentedAtMs)}, ${bound.lastValidHeight})`.execute(
@@ -36,7 +36,7 @@ async function find(
     database
       .selectFrom('work.presentations')
       .select(['presented_at', 'last_valid_height'])
-      .where('reference', '=', Buffer.from(streamIdOf(reference)))
+      .where('reference', '=', Buffer.from(presentedIdOf(reference)))
       .where('wallet', '=', wallet)
       .executeTakeFirst(),
   )

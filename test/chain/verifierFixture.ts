@@ -157,7 +157,7 @@ export async function present(
 ): Promise<Settlement | Refusal> {
   const order = orderOf(customer)
   const request = requestOf({ headers: { 'x-wallet-address': order.wallet, 'x-payment-proof': header } })
-  const presented = await verifier.rail.read(request, order.endpoint)
+  const presented = verifier.rail.read(request)
   if (isRefusal(presented)) return presented
   const { proof } = presented
   const { reference } = proof

@@ -3,7 +3,7 @@ import { plainPrice, type Price } from '@tollbook/core/quote'
 import { readAddress } from '@tollbook/core/address'
 import { isRefusal, refuse, refuseField, refuseProof } from '@tollbook/core/refusal'
 import { readSignature, type Signature } from '@tollbook/core/signature'
-import { solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
 import { type PaymentTerms, settle } from '../../src/payment/settlement.ts'
 import type { PaymentRail, Proof } from '../../src/paywall/rail.ts'
@@ -15,6 +15,7 @@ import type { PaymentRail, Proof } from '../../src/paywall/rail.ts'
  */
 
 interface ToyProof extends Proof {
+  readonly reference: PaymentReference
   readonly offerId: string
   readonly paid: Signature
 }

@@ -12,7 +12,8 @@ const settlement = settlementOf(referenceNumber(1))
 const nowMs = 1_790_000_000_000
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() }
 const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
-const unpaid: KnownPayment = { payment: unknownPayment, earlier: undefined, unsent: undefined }
+const { reference } = settlement
+const unpaid: KnownPayment = { payment: unknownPayment, reference, earlier: undefined, unsent: undefined }
 const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
 const conflict: AppendOutcome = { outcome: 'conflict' }
 

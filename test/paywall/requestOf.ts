@@ -1,17 +1,16 @@
 import { sha256 } from '@tollbook/core/digest'
-import type { ProofRequest } from '../../src/paywall/rail.ts'
+import type { OrderRequest } from '../../src/paywall/rail.ts'
 
 export interface RequestFacts {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-/** A request as a rail sees it, within all limits. */
-export function requestOf({ headers = {}, body }: RequestFacts = {}): ProofRequest {
+/** A request as a rail sees it. */
+export function requestOf({ headers = {}, body }: RequestFacts = {}): OrderRequest {
   return {
     mount: undefined,
     header: (name) => headers[name],
     bodyDigest: () => (body === undefined ? undefined : sha256(body)),
-    limitLookups: () => undefined,
   }
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { sell } from '../../src/paywall/paywall.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
+import { Serving } from '../../src/paywall/serving.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
 import { requestOf } from './requestOf.ts'
@@ -26,7 +27,7 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
     },
     lookUp() {
       lookUps++
-      return Promise.resolve({ payment: unknownPayment, earlier: undefined, unsent: undefined })
+      return Promise.resolve({ payment: unknownPayment, reference, earlier: undefined, unsent: undefined })
     },
   }
   const rail = {
@@ -50,6 +51,7 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
     whyClosed: () => undefined,
     whyNoQuotes: () => undefined,
     whyExposed: () => Promise.resolve(undefined),
+    serving: new Serving(),
     signReceipt: unused,
     onFault: (fault: Error) => expect.unreachable(fault.message),
   }
@@ -66,6 +68,7 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
     requestId: 'request',
     readParameters: () => Promise.resolve(ordered),
     limitQuotes: () => undefined,
+    limitLookups: () => undefined,
     onProven: () => undefined,
   }
   await sell(deps, { path: endpoint, method: 'GET' }, request)

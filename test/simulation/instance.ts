@@ -18,6 +18,7 @@ import type { PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../../src/payment/paymentLifecycle.ts'
 import { receiptOf } from '../../src/payment/receipt.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
+import { Serving } from '../../src/paywall/serving.ts'
 import type { Paywall } from '../../src/paywall/paywall.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -127,6 +128,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     whyNoQuotes: () => (nodes.inRotation().length === 0 ? 'no node is in rotation' : undefined),
     attemptsMax,
     rails: [rail],
+    serving: new Serving(),
     // The signature of a receipt decides nothing, and a real one is made in another thread, whose time no seed controls.
     signReceipt: (fulfilment) => Promise.resolve({ ...receiptOf(fulfilment), jws: 'simulated.e30.simulated' }),
     onFault: () => undefined,

@@ -3,6 +3,7 @@ import type { Signature } from '@tollbook/core/signature'
 import { type LandingBound, ProvenAbsent } from '../../src/payment/absence.ts'
 import { evolveAll } from '../../src/payment/payment.ts'
 import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
+import type { PresentedReference } from '../../src/payment/paymentReference.ts'
 import type { SchemaRules } from './simulatedPostgres.ts'
 import type { PlantedBug } from './world.ts'
 
@@ -179,7 +180,7 @@ function absentAtOnce(signature: Signature, bound: LandingBound): ProvenAbsent |
 }
 
 /** Orders that were served, for all instances of all runs. */
-const digests = new Map<PaymentChange['reference'], string>()
+const digests = new Map<PresentedReference, string>()
 
 /** The order is not part of the question for a stored answer. */
 function replayToAnyOrder(payments: PaymentLedger): PaymentLedger {

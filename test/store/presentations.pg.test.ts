@@ -10,10 +10,15 @@ import { openInstance } from './instance.ts'
 
 const wallet = assertPresent(readAddress('So11111111111111111111111111111111111111112'), 'it is an address')
 
-function presentationOf(number: number, presentedAtMs = 1_790_000_000_000): Presentation {
+function presentationOf(number: number, presentedAtMs = 1_790_000_000_000) {
   const bytes = Buffer.alloc(64, number)
   const reference = solanaReference(assertPresent(signatureOfBytes(bytes), 'a signature has 64 bytes'))
-  return { reference, wallet, presentedAtMs, bound: { lastValidHeight: 1_000, basis: 'first_presentation' } }
+  return {
+    reference,
+    wallet,
+    presentedAtMs,
+    bound: { lastValidHeight: 1_000, basis: 'first_presentation' },
+  } satisfies Presentation
 }
 
 test('the first presentation stays, whatever is presented later', async () => {

@@ -11,6 +11,7 @@ import { createTurns } from '../../src/transport/turns.ts'
 import { createUnreadAnswers, type UnreadLimits } from '../../src/transport/unreadAnswers.ts'
 import { createUploads, type UploadLimits } from '../../src/transport/uploads.ts'
 import { createSales } from '../../src/paywall/sales.ts'
+import { Serving } from '../../src/paywall/serving.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { scriptedRail } from '../paywall/scriptedRail.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -24,6 +25,7 @@ const sales = createSales({
   log: silentLog,
   ledger: {
     lookUp: unused,
+    listUnreceived: unused,
     append: unused,
     markSent: unused,
     findDelivery: unused,
@@ -42,6 +44,7 @@ const sales = createSales({
   whyClosed: () => 'the service of this test is closed',
   whyNoQuotes: unused,
   whyExposed: unused,
+  serving: new Serving(),
   signReceipt: unused,
   onFault: unused,
 })

@@ -133,7 +133,14 @@ export function isPaymentEvent(event: { readonly kind: string }): event is Payme
 function readSubmitted(reader: BodyReader): PaymentEventOf<'PaymentSubmitted'> {
   const effectiveAtMs = readTime(reader, '{"effectiveAt":')
   const endpoint = reader.string(',"endpoint":')
-  reader.optionalString(',"kind":"PaymentSubmitted","quoteId":')
+  reader.literal(',"kind":"PaymentSubmitted"')
+  // Absent on the native rail, and in the first releases.
+  if (reader.takes(',"offer":{"priceList":')) {
+    reader.integer('')
+    reader.string(',"rail":')
+    reader.literal('}')
+  }
+  reader.optionalString(',"quoteId":')
   const schemaVersion = reader.integer(',"schemaVersion":')
   const stream = reader.plain(',"stream":')
   const transactionBase64 = reader.plain(',"transactionBase64":')

@@ -15,6 +15,16 @@ export interface PaymentSubmitted {
   readonly endpoint: string
   readonly quoteId: string | undefined
   readonly transactionBase64: string
+  /** Present when the service pays the network fee. The payment is settled by this offer, whatever is offered by then. */
+  readonly offer?: SponsoredOffer
+}
+
+/** The offer that a sponsored payment pays. */
+export interface SponsoredOffer {
+  /** Name of the rail. */
+  readonly rail: string
+  /** Number of the price list. */
+  readonly priceList: number
 }
 
 const paymentSubmitted = defineEvent<PaymentSubmitted>({
@@ -25,6 +35,8 @@ const paymentSubmitted = defineEvent<PaymentSubmitted>({
     endpoint: z.string(),
     quoteId: optionalText,
     transactionBase64: z.string(),
+    // Absent in the first releases.
+    offer: z.object({ rail: z.string(), priceList: z.int().min(1) }).exactOptional(),
   }),
 })
 

@@ -106,6 +106,7 @@ function openAiChat(deps: ChatDeps): ProductHandler<ChatOrder> {
     ...supplyOf(chat),
     parameters: parametersWith(rulesOf(deps)),
     variant: ({ model }) => variantOf(chat, model),
+    formerVariant: ({ model }) => model,
     whyUnavailable: (order) => whyChatUnavailable(chat, order?.model),
     covers: ({ model, maxTokens }) => coverageOf(chat, model, maxTokens),
     deliver: (order, job) => (order.stream === true ? deliverStream : deliverWhole)(chat, requestOf(chat, order), job),

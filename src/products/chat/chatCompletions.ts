@@ -153,6 +153,7 @@ function openChatCompletions(deps: ChatDeps): ProductHandler<Order> {
     ...supplyOf(chat),
     parameters: parametersWith(rulesOf(deps)),
     variant: ({ model }) => variantOf(chat, model),
+    formerVariant: ({ model }) => model,
     whyUnavailable: (order) => whyChatUnavailable(chat, order?.model),
     covers: (order) => coverageOf(chat, order.model, tokensMaxOf(order)),
     deliver: (order, job) => (order.stream === true ? deliverChunks : deliverCompletion)(chat, order, job),

@@ -1,8 +1,6 @@
-import { isRefusal } from '@tollbook/core/refusal'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
-import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
-import { isPermanent } from '../sponsored/settleSponsored.ts'
+import { resumeSponsored, type SponsoredProof } from '../sponsored/sponsoredProof.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
 import { challenge, challengeOf, type MppChallengeDeps } from './challenge.ts'
 import { describeRefusal, wantsProblem } from './problem.ts'
@@ -40,19 +38,17 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
       return isMarked ? { payer: undefined } : undefined
     },
     challenge: (offer) => challenge(deps, offer),
-    async read(request, endpoint) {
-      const payment = await readPayment(deps, request, endpoint)
-      return isRefusal(payment) ? payment : payments.present(payment)
-    },
+    read: (request) => readPayment(deps, request),
+    resume: resumeSponsored,
     checkHolder: checkSecret,
     settle: (question) => payments.settle(question),
     respond: ({ signature, issuedAt }) => ({
       [receiptHeader]: encodeJson({ method, reference: signature, status: 'success', timestamp: issuedAt }),
     }),
-    async explain(refusal, offer) {
-      // Anything but a refusal for good would be answered with a second payment.
-      const fresh = isPermanent(refusal) ? await challengeOf(deps, offer) : {}
-      if (!wantsProblem(offer.request)) return { headers: { ...fresh } }
+    async explain(refusal, { request, offer }) {
+      // A client answers a challenge with a payment.
+      const fresh = offer === undefined ? {} : await challengeOf(deps, offer)
+      if (!wantsProblem(request)) return { headers: { ...fresh } }
       const { headers, members } = describeRefusal(refusal)
       return { headers: { ...fresh, ...headers }, members }
     },

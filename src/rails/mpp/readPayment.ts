@@ -1,28 +1,19 @@
 import { readBase64 } from '@tollbook/core/base64'
 import type { Clock } from '@tollbook/core/clock'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
-import {
-  type SponsoredTransaction,
-  type SponsorPolicy,
-  type SponsorProblem,
-  sponsorProblems,
-} from '../../payment/sponsoredTransaction.ts'
-import type { ProofRequest } from '../../paywall/rail.ts'
-import type { SponsoredPayment } from '../sponsored/presentSponsored.ts'
+import { type PayerSigned, type SponsorProblem, sponsorProblems } from '../../payment/sponsoredTransaction.ts'
+import type { OrderRequest, Presented } from '../../paywall/rail.ts'
+import { presentSponsored, type SponsoredProof } from '../sponsored/sponsoredProof.ts'
 import { type MppChallengeDeps, digestOf } from './challenge.ts'
 import { boundText, credentialHeader, intent, method, type MppChallenge, readCredential } from './wire.ts'
 
-export interface MppReadDeps extends Pick<MppChallengeDeps, 'feePayer' | 'terms' | 'authenticate'> {
+export interface MppReadDeps extends Pick<MppChallengeDeps, 'authenticate'> {
   readonly clock: Clock
-  readonly readSponsored: (bytes: Uint8Array, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
+  readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
 
 /** Reads the credential: the echo of the challenge, and the transaction that the payer has signed. */
-export async function readPayment(
-  deps: MppReadDeps,
-  request: ProofRequest,
-  endpoint: string,
-): Promise<SponsoredPayment | Refusal> {
+export function readPayment(deps: MppReadDeps, request: OrderRequest): Presented<SponsoredProof> | Refusal {
   const credential = readCredential(request.header(credentialHeader) ?? '')
   if (credential === undefined) return refuseProof('malformed_credential')
   const { challenge, payload, secret, priceList } = credential
@@ -31,25 +22,20 @@ export async function readPayment(
   if (payload.type !== 'transaction')
     return refuseProof('malformed_credential', 'the payload must be of type `transaction`: the service sends it')
   const bytes = readBase64(payload.transaction ?? '')
-  if (bytes === undefined) return refuseProof('not_sponsored', sponsorProblems.malformed)
-  const { address: feePayer } = await deps.feePayer.standing()
-  const { mint, paymentWallet } = deps.terms
-  const sponsored = deps.readSponsored(bytes, { feePayer, mint, paymentWallet })
-  if (typeof sponsored === 'string') return refuseProof('not_sponsored', sponsorProblems[sponsored])
-  return {
-    sponsored,
-    secret,
-    priceList,
-    endpoint,
-    limitLookups: () => request.limitLookups(),
-    refuseOffer: () => refuseChallenge(deps, request, challenge),
-  }
+  const signed = bytes === undefined ? 'malformed' : deps.readPayerSigned(bytes)
+  if (typeof signed === 'string') return refuseSponsor(signed)
+  const rules = { refuseOffer: () => refuseChallenge(deps, request, challenge), refuseSponsor }
+  return presentSponsored({ rail: 'mpp', signed, secret, priceList, rules })
+}
+
+function refuseSponsor(problem: SponsorProblem): Refusal {
+  return refuseProof('not_sponsored', sponsorProblems[problem])
 }
 
 /** A challenge is good for the order that it was made for, until it expires, as it was made. */
 function refuseChallenge(
   { authenticate, clock }: MppReadDeps,
-  request: ProofRequest,
+  request: OrderRequest,
   challenge: MppChallenge,
 ): Refusal | undefined {
   if (challenge.id !== authenticate(boundText(challenge)))

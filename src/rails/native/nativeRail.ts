@@ -1,4 +1,5 @@
-import { isRefusal } from '@tollbook/core/refusal'
+import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
+import type { PaymentState } from '../../payment/payment.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { createFirstPresentations, type FirstPresentationDeps } from '../solana/firstPresentation.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
@@ -55,8 +56,21 @@ export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): P
       return { payer: wallet, proof }
     },
     checkHolder: checkSecret,
-    settle: (question) => settlePayment(deps, limits, question),
+    async settle(question) {
+      return refuseOfOtherRail(question.payment) ?? (await settlePayment(deps, limits, question))
+    },
     // The receipt in the body says all that this rail has to say.
     respond: () => ({}),
   }
+}
+
+/** A sponsored payment is verified by the rules of its own rail. Once it is verified, every rail serves it. */
+function refuseOfOtherRail(payment: PaymentState): Refusal | undefined {
+  if (payment.phase !== 'submitted' || payment.offer === undefined) return undefined
+  const { rail } = payment.offer
+  return refuse(
+    'PAYMENT_IN_PROGRESS',
+    `this payment was made by ${rail} and is not confirmed yet; present it by ${rail}, or here again once it is confirmed; do not pay again`,
+    2,
+  )
 }

@@ -1,13 +1,18 @@
 import { bindSecret } from '@tollbook/core/binding'
+import { memoPrefix } from '@tollbook/core/quote'
 import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { SolanaProof } from './solanaProof.ts'
 
+type Holder = Pick<SolanaProof, 'secret' | 'isPayer'>
+
 /** Refuses a caller that does not know the secret of a bound payment: the memo on chain is public, the secret behind it is not. */
-export function checkSecret(
-  { secret }: Pick<SolanaProof, 'secret'>,
-  { memo }: Pick<Settlement, 'memo'>,
-): Refusal | undefined {
-  const binding = bindSecret(memo === undefined ? [] : [memo], secret)
+export function checkSecret(holder: Holder, { memo }: Pick<Settlement, 'memo'>): Refusal | undefined {
+  const binding = bindHolder(memo === undefined ? [] : [memo], holder)
   return isRefusal(binding) ? binding : undefined
+}
+
+/** The memo that binds the payment, if its holder may use it. */
+export function bindHolder(memos: readonly string[], { secret, isPayer }: Holder): ReturnType<typeof bindSecret> {
+  return isPayer === true ? { memo: memos.find((memo) => memo.startsWith(memoPrefix)) } : bindSecret(memos, secret)
 }

@@ -1,5 +1,4 @@
 import { Fault } from '@tollbook/core/fault'
-import { bindSecret } from '@tollbook/core/binding'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { type LandingBound, refuseAbsent } from '../../payment/absence.ts'
 import type { FindOptions, Finding, Found, Unknown } from '../../payment/chainReader.ts'
@@ -7,6 +6,7 @@ import { settleByAnyTerms, type Settlement } from '../../payment/settlement.ts'
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 import { acceptedAt } from './acceptedTerms.ts'
+import { bindHolder } from './checkSecret.ts'
 import { findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import type { FirstPresentations } from './firstPresentation.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
@@ -158,7 +158,7 @@ async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: Land
   if (blockTimeMs === undefined)
     throw new Fault('the node does not know the time of the block yet', { retryable: true })
 
-  const binding = bindSecret(record.memos, proof.secret)
+  const binding = bindHolder(record.memos, proof)
   if (isRefusal(binding)) return binding
   const late = await judgeAge(deps, limits, { ...question, blockTimeMs })
   if (late !== undefined) return late

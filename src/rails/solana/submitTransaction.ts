@@ -173,7 +173,7 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: P
 export interface RehearsedPayment {
   readonly effects: SimulatedEffects
   readonly order: Pick<Order, 'wallet'>
-  readonly transaction: Pick<SignedTransaction, 'signature' | 'signers' | 'bytes'>
+  readonly transaction: Pick<SignedTransaction, 'signers' | 'bytes'>
   readonly price: Price
 }
 
@@ -184,9 +184,8 @@ export function judgeEffects(
 ): Refusal | undefined {
   if (effects.balances !== undefined) {
     const { movements, memos, balances } = effects
-    const { signature, signers, bytes } = transaction
+    const { signers, bytes } = transaction
     const record = {
-      signature,
       signers,
       bytes,
       movements,
@@ -228,16 +227,18 @@ function sumOf(movements: readonly TokenMovement[]): bigint {
 /** Recorded before it is sent: if we die in between, the ledger knows of money that may be on its way. */
 async function recordIntent(
   deps: SubmitDeps,
-  { order, payment, transaction, onRecorded }: Submission,
+  { proof: { sponsorship }, order, payment, transaction, onRecorded }: Submission,
   quoteId: string | undefined,
 ): Promise<boolean> {
   const transactionBase64 = Buffer.from(transaction.bytes).toString('base64')
-  const { wallet, endpoint } = order
-  const decision = decideSubmit(payment, { wallet, endpoint, quoteId, transactionBase64 })
+  const { wallet, endpoint, digest: orderDigest } = order
+  const offer = sponsorship === undefined ? {} : { offer: sponsorship.offer }
+  const decision = decideSubmit(payment, { wallet, endpoint, quoteId, transactionBase64, ...offer })
   if (decision === undefined) return false
   const reference = solanaReference(transaction.signature)
   const nowMs = deps.clock.nowMs()
-  const appended = await deps.ledger.append({ reference, before: payment, ...decision, nowMs })
+  const found = sponsorship === undefined ? {} : { sponsored: { message: sponsorship.message, wallet, orderDigest } }
+  const appended = await deps.ledger.append({ reference, before: payment, ...decision, nowMs, ...found })
   if (appended.outcome !== 'appended') return false
   onRecorded(appended.after)
   return true

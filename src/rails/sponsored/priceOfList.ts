@@ -43,6 +43,17 @@ export async function priceOfList(
   return chosen(inForce)
 }
 
+/** The price of an offer on record: it was judged before the fee payer signed, and nothing that happened since changes it. */
+export async function priceOnRecord(
+  { findListed }: Pick<ListPriceDeps, 'findListed'>,
+  priceList: number,
+  endpoint: string,
+): Promise<ChosenPrice> {
+  const listed = await findListed(endpoint, priceList)
+  if (listed === undefined) throw new Fault(`price list ${priceList} has no price of ${endpoint}`, { retryable: true })
+  return chosen(listed)
+}
+
 function chosen(price: ListedPrice): ChosenPrice {
   return { price: plainPrice(price), priceList: price.priceList, quoteId: undefined }
 }

@@ -1,41 +1,114 @@
-import type { Refusal } from '@tollbook/core/refusal'
+import { assert } from '@tollbook/core/assert'
+import { isRefusal, type Refusal } from '@tollbook/core/refusal'
+import type { Signature } from '@tollbook/core/signature'
 import type { ChainReader } from '../../payment/chainReader.ts'
+import type { Submitted } from '../../payment/payment.ts'
+import { type PaymentReference, solanaReference } from '../../payment/paymentReference.ts'
+import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
 import type { Settlement } from '../../payment/settlement.ts'
+import type { PayerSigned } from '../../payment/sponsoredTransaction.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
+import { checkSecret } from '../solana/checkSecret.ts'
 import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/settlePayment.ts'
-import type { PriceOfList } from './priceOfList.ts'
-import { owingBurn, type SponsoredProof } from './presentSponsored.ts'
+import { type CoSignDeps, coSign, owingBurn } from './coSign.ts'
+import { type ListPriceDeps, type PriceOfList, priceOnRecord } from './priceOfList.ts'
+import type { SponsoredProof } from './sponsoredProof.ts'
 
-export interface SponsoredSettleDeps extends Omit<SettleDeps, 'choosePrice' | 'recallPrice'> {
+export interface SponsoredSettleDeps
+  extends Omit<SettleDeps, 'choosePrice' | 'recallPrice' | 'ledger'>, Omit<CoSignDeps, 'chain' | 'ledger' | 'first'> {
+  readonly ledger: SettleDeps['ledger'] & CoSignDeps['ledger']
   readonly priceOfList: PriceOfList
+  readonly findListed: ListPriceDeps['findListed']
+  readonly completeTransaction: (transaction: PayerSigned, signature: Signature) => SignedTransaction
 }
 
-/** Settles by the steps of the native rail. The price is that of the offered list, and the burn is owed. */
-export function settleSponsored(
+type Question = SettleQuestion<SponsoredProof>
+type Verdict = Settlement | Refusal
+
+/**
+ * Settles by the steps of the native rail; the burn is owed. A payment on record has its transaction and its offer there, so
+ * neither the fee payer nor anything that is offered now is asked about it.
+ */
+export async function settleSponsored(
   deps: SponsoredSettleDeps,
   limits: SettleLimits,
-  question: SettleQuestion<SponsoredProof>,
-): Promise<Settlement | Refusal> {
-  const { priceList, rehearsed } = question.proof
+  question: Question,
+): Promise<Verdict> {
+  const { payment, order } = question
+  if (payment.phase === 'submitted') return settleRecorded(deps, limits, { ...question, payment })
+  const signed = await coSign(deps, question)
+  if (isRefusal(signed)) return signed
+  const { rehearsed, chosen, signature } = signed
+  if (rehearsed === undefined) {
+    const earlier = await settleEarlier(deps, limits, { ...question, reference: solanaReference(signature) })
+    if (earlier !== undefined) return earlier
+  }
+  const transaction = deps.completeTransaction(question.proof.signed, signature)
+  deps.first.note({ reference: solanaReference(signature), wallet: order.wallet })
+  const { rail, reference: message } = question.proof
+  const sponsorship = { message, offer: { rail, priceList: chosen.priceList } }
   return settlePayment(
     {
-      ...deps,
+      ...owing(deps),
       chain: rehearsed === undefined ? deps.chain : rehearsedChain(deps.chain, rehearsed),
-      terms: owingBurn(deps.terms),
-      acceptedTerms: (landedAtMs) => (deps.acceptedTerms?.(landedAtMs) ?? []).map(owingBurn),
-      choosePrice: (price) => deps.priceOfList(priceList, price),
+      choosePrice: () => Promise.resolve(chosen),
     },
     limits,
-    question,
+    { ...question, proof: { ...proofOf(question, transaction), sponsorship } },
   )
 }
 
-/** The transaction was rehearsed before the fee payer signed, and its signature changes no effect. */
-function rehearsedChain(chain: ChainReader, rehearsed: NonNullable<SponsoredProof['rehearsed']>): ChainReader {
-  return { ...chain, simulate: () => Promise.resolve(rehearsed) }
+/** Earlier releases recorded a payment without its message, so it is found by the signature that the fee payer gave to it. */
+async function settleEarlier(
+  deps: SponsoredSettleDeps,
+  limits: SettleLimits,
+  { reference, ...question }: Question & { readonly reference: PaymentReference },
+): Promise<Verdict | undefined> {
+  const { wallet } = question.order
+  const { payment } = await deps.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })
+  if (payment.phase === 'unknown' || payment.phase === 'unmatched') return undefined
+  question.onRecorded(payment)
+  if (payment.phase !== 'submitted') return checkSecret(question.proof, payment.settlement) ?? payment.settlement
+  return settleRecorded(deps, limits, { ...question, payment })
 }
 
-/** A refusal that no repetition of the same proof changes: the client has to pay again, and may. */
-export function isPermanent({ code, retryAfterSeconds }: Refusal): boolean {
-  return (code === 'INVALID_PAYMENT' || code === 'INSUFFICIENT_BALANCE') && retryAfterSeconds === undefined
+/** The payment is judged by what it was quoted, as the ledger says. */
+function settleRecorded(
+  deps: SponsoredSettleDeps,
+  limits: SettleLimits,
+  question: Question & { readonly payment: Submitted },
+): Promise<Verdict> {
+  const { payment, proof } = question
+  const { transactionBase64, endpoint, offer } = payment
+  const transaction = deps.chain.readTransaction(Buffer.from(transactionBase64, 'base64'))
+  assert(!isRefusal(transaction), 'a transaction on record was signed')
+  return settlePayment(
+    {
+      ...owing(deps),
+      choosePrice: (price) =>
+        // Earlier releases did not record the offer.
+        offer === undefined ? deps.priceOfList(proof.priceList, price) : priceOnRecord(deps, offer.priceList, endpoint),
+    },
+    limits,
+    { ...question, proof: proofOf(question, transaction) },
+  )
+}
+
+function owing(deps: SponsoredSettleDeps) {
+  return {
+    ...deps,
+    terms: owingBurn(deps.terms),
+    acceptedTerms: (landedAtMs: number) => (deps.acceptedTerms?.(landedAtMs) ?? []).map(owingBurn),
+  }
+}
+
+function proofOf({ proof: { secret, isPayer } }: Question, transaction: SignedTransaction) {
+  const { signature } = transaction
+  const proof = { reference: solanaReference(signature), signature, secret, transaction }
+  return isPayer === undefined ? proof : { ...proof, isPayer }
+}
+
+/** The transaction was rehearsed before the fee payer signed, and its signature changes no effect. */
+function rehearsedChain(chain: ChainReader, rehearsed: Simulation): ChainReader {
+  return { ...chain, simulate: () => Promise.resolve(rehearsed) }
 }

@@ -1,17 +1,15 @@
-import { isRefusal, type Refusal } from '@tollbook/core/refusal'
+import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../payment/settlement.ts'
-import type { Presented, SettleQuestion } from '../../paywall/rail.ts'
+import type { SettleQuestion } from '../../paywall/rail.ts'
 import { createFirstPresentations, type FirstPresentationDeps } from '../solana/firstPresentation.ts'
 import type { SettleLimits } from '../solana/settlePayment.ts'
-import { type PresentDeps, presentSponsored, type SponsoredPayment, type SponsoredProof } from './presentSponsored.ts'
 import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
 import { settleSponsored, type SponsoredSettleDeps } from './settleSponsored.ts'
+import type { SponsoredProof } from './sponsoredProof.ts'
 
 /** Payments whose network fee this service pays. The rails differ in their headers only. */
 export interface SponsoredPayments {
-  /** Has the fee payer sign, unless it has signed this payment before. Throws a retryable fault when it does not answer. */
-  present(payment: SponsoredPayment): Promise<Presented<SponsoredProof> | Refusal>
-  /** Throws a retryable fault while the outcome is unknown. */
+  /** Has the fee payer sign a payment that is not on record. Throws a retryable fault while the outcome is unknown. */
   settle(question: SettleQuestion<SponsoredProof>): Promise<Settlement | Refusal>
 }
 
@@ -21,7 +19,6 @@ export interface SponsoredLimits extends SettleLimits, Pick<ListPriceDeps, 'pric
 export interface SponsoredDeps
   extends
     Omit<ListPriceDeps, 'ledger' | 'nowMs' | 'priceHoldMs'>,
-    Omit<PresentDeps, 'chain' | 'first' | 'priceOfList'>,
     Omit<SponsoredSettleDeps, 'first' | 'ledger' | 'priceOfList'>,
     Omit<FirstPresentationDeps, 'chain'> {
   readonly ledger: ListPriceDeps['ledger'] & SponsoredSettleDeps['ledger']
@@ -33,12 +30,5 @@ export function createSponsoredPayments(limits: SponsoredLimits, given: Sponsore
   const pricing = { ledger, currentPrice, findListed, priceHoldMs, nowMs: () => clock.nowMs() }
   const first = createFirstPresentations(given)
   const deps = { ...given, first, priceOfList: priceOfList.bind(undefined, pricing) }
-  return {
-    async present(payment) {
-      const presented = await presentSponsored(deps, payment)
-      if (!isRefusal(presented)) first.note({ reference: presented.proof.reference, wallet: presented.payer })
-      return presented
-    },
-    settle: (question) => settleSponsored(deps, limits, question),
-  }
+  return { settle: (question) => settleSponsored(deps, limits, question) }
 }

@@ -1,52 +1,40 @@
 import { readBase64 } from '@tollbook/core/base64'
 import type { Refusal } from '@tollbook/core/refusal'
-import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
-import type { ProofRequest } from '../../paywall/rail.ts'
-import type { SponsoredPayment } from '../sponsored/presentSponsored.ts'
+import type { PayerSigned, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
+import type { Presented } from '../../paywall/rail.ts'
+import { acceptedAt, type WalletDeps } from '../solana/acceptedTerms.ts'
+import { presentSponsored, type SponsoredProof } from '../sponsored/sponsoredProof.ts'
 import type { X402ChallengeDeps } from './challenge.ts'
 import { type PaymentPayload, readPayload } from './wire.ts'
 import { refusePayload, refuseSponsor, refuseX402 } from './x402Refusal.ts'
 
-export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'feePayer' | 'terms' | 'network'> {
-  readonly readSponsored: (bytes: Uint8Array, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
-}
-
-/** The value of the payment header, in base64, and the endpoint whose price it should pay. */
-export interface ReadQuestion extends Pick<ProofRequest, 'limitLookups'> {
-  readonly header: string
-  readonly endpoint: string
+export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'network'>, WalletDeps {
+  readonly nowMs: () => number
+  readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
 
 /** Reads PAYMENT-SIGNATURE: the echo of the offer, and the transaction that the payer has signed. */
-export async function readPayment(
-  deps: X402ReadDeps,
-  { header, endpoint, limitLookups }: ReadQuestion,
-): Promise<SponsoredPayment | Refusal> {
+export function readPayment(deps: X402ReadDeps, header: string): Presented<SponsoredProof> | Refusal {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
   const { accepted } = payload
   const bytes = readBase64(payload.payload.transaction)
   if (bytes === undefined) return refuseSponsor('malformed')
-  const { address: feePayer } = await deps.feePayer.standing()
-  const stale = findStale(deps, accepted, feePayer)
-  if (stale !== undefined) return stale
-  const { mint, paymentWallet } = deps.terms
-  const sponsored = deps.readSponsored(bytes, { feePayer, mint, paymentWallet })
-  if (typeof sponsored === 'string') return refuseSponsor(sponsored)
+  const signed = deps.readPayerSigned(bytes)
+  if (typeof signed === 'string') return refuseSponsor(signed)
   const { secret, priceList } = accepted.extra
-  return { sponsored, secret, priceList, endpoint, limitLookups }
+  const rules = { refuseOffer: (feePayer: string) => findStale(deps, accepted, feePayer), refuseSponsor }
+  return presentSponsored({ rail: 'x402', signed, secret, priceList, rules })
 }
 
-/** The echo must be an offer of this service, as it is now. */
-function findStale(
-  { terms, network }: X402ReadDeps,
-  accepted: PaymentPayload['accepted'],
-  feePayer: string,
-): Refusal | undefined {
+/** The echo must be an offer of this service, as it is now. Asked only about what the fee payer has not signed. */
+function findStale(deps: X402ReadDeps, accepted: PaymentPayload['accepted'], feePayer: string): Refusal | undefined {
   if (accepted.scheme !== 'exact') return refuseX402('invalid_exact_svm_unsupported_scheme', ...malformed('scheme'))
-  if (accepted.network !== network) return refuseX402('invalid_exact_svm_network_mismatch', ...malformed('network'))
-  if (accepted.asset !== terms.mint) return refuseX402('invalid_exact_svm_payload_mint_mismatch', ...malformed('asset'))
-  if (accepted.payTo !== terms.paymentWallet)
+  if (accepted.network !== deps.network)
+    return refuseX402('invalid_exact_svm_network_mismatch', ...malformed('network'))
+  if (accepted.asset !== deps.terms.mint)
+    return refuseX402('invalid_exact_svm_payload_mint_mismatch', ...malformed('asset'))
+  if (!acceptedAt(deps, deps.nowMs()).some(({ paymentWallet }) => paymentWallet === accepted.payTo))
     return refuseX402('invalid_exact_svm_payload_recipient_mismatch', ...malformed('payTo'))
   return accepted.extra.feePayer === feePayer
     ? undefined

@@ -1,8 +1,7 @@
-import { isRefusal } from '@tollbook/core/refusal'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
-import type { SponsoredProof } from '../sponsored/presentSponsored.ts'
-import { isPermanent } from '../sponsored/settleSponsored.ts'
+import { resumeSponsored, type SponsoredProof } from '../sponsored/sponsoredProof.ts'
+import { isPermanent } from '../../payment/newPayment.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
 import { challenge, mount, paymentRequired, type X402ChallengeDeps } from './challenge.ts'
 import { type X402ReadDeps, readPayment } from './readPayment.ts'
@@ -32,14 +31,8 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
       return isMarked ? { payer: undefined } : undefined
     },
     challenge: (offer) => challenge(deps, offer),
-    async read(request, endpoint) {
-      const payment = await readPayment(deps, {
-        header: request.header(paymentHeader) ?? '',
-        endpoint,
-        limitLookups: () => request.limitLookups(),
-      })
-      return isRefusal(payment) ? payment : payments.present(payment)
-    },
+    read: (request) => readPayment(deps, request.header(paymentHeader) ?? ''),
+    resume: resumeSponsored,
     checkHolder: checkSecret,
     settle: (question) => payments.settle(question),
     idempotencyKey: (request) => readIdentifier(readPayload(request.header(paymentHeader) ?? '')?.extensions),
@@ -50,12 +43,12 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
         [responseHeader]: encodeHeader({ success: true, transaction, network: deps.network, payer, extensions }),
       }
     },
-    async explain(refusal, offer) {
+    async explain(refusal, { offer }) {
       const errorReason = x402ErrorOf(refusal)
-      // Anything but a refusal for good would be answered with a second payment.
       if (!isPermanent(refusal)) return { headers: {} }
       const failure = { success: false, errorReason, transaction: '', network: deps.network }
-      const required = await paymentRequired(deps, offer, errorReason)
+      // A client answers an offer with a payment.
+      const required = offer === undefined ? {} : await paymentRequired(deps, offer, errorReason)
       return { headers: { ...required, [responseHeader]: encodeHeader(failure) } }
     },
   }

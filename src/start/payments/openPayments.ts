@@ -6,6 +6,7 @@ import { shareReading } from '../../transport/shareReading.ts'
 import type { Paywall } from '../../paywall/paywall.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { createSales, type Sales } from '../../paywall/sales.ts'
+import { Serving } from '../../paywall/serving.ts'
 import { createWalletPayments } from '../../rails/native/walletPayment.ts'
 import type { Health } from '../jobs/health.ts'
 import type { Jobs } from '../jobs/startJobs.ts'
@@ -40,6 +41,7 @@ export function openPayments(settings: RailSettings, deps: PaymentsDeps): Paymen
     whyClosed: health.whyClosed,
     whyNoQuotes: health.whyNoQuotes,
     whyExposed: jobs.whyExposed,
+    serving: new Serving(),
     signReceipt: ledger.keys.signReceipt,
     onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     quoteTtlMs: sale.quoteTtlMs,

@@ -1,12 +1,12 @@
 import { describeError } from '@tollbook/core/fault'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { Chain } from '../../chain/openChain.ts'
-import { completeTransaction, readSponsored } from '../../chain/sponsoredTransaction.ts'
+import { completeTransaction, judgeSponsored, readPayerSigned } from '../../chain/sponsoredTransaction.ts'
 import type { SaleSettings } from '../../config/saleSettings.ts'
 import type { X402Settings } from '../../config/signerSettings.ts'
 import { schemaOf } from '../../document/jsonSchema.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
-import type { Settlement } from '../../payment/settlement.ts'
+import type { Presentation } from '../../payment/presentations.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
 import { createMppRail } from '../../rails/mpp/mppRail.ts'
@@ -44,7 +44,7 @@ export function openRails({ sale, x402 }: RailSettings, deps: RailsDeps): readon
     ledger: ledger.payments,
     presentations: ledger.presentations,
     currentPrice: products.currentPrice,
-    onUnrecorded: (error: unknown, { reference }: Pick<Settlement, 'reference'>) =>
+    onUnrecorded: (error: unknown, { reference }: Pick<Presentation, 'reference'>) =>
       log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
   }
   const native = createNativeRail(sale, { ...settling, split, slot })
@@ -71,14 +71,22 @@ function openSponsoredRails(
     return price === undefined ? undefined : { ...price, priceList }
   }
   const limits = { ...sale, priceHoldMs: sale.quoteTtlMs + sale.quoteGraceMs }
-  const payments = createSponsoredPayments(limits, { ...settling, feePayer, findListed, completeTransaction })
+  const payments = createSponsoredPayments(limits, {
+    ...settling,
+    feePayer,
+    findListed,
+    completeTransaction,
+    judgeSponsored,
+  })
   const described = new Map(products.endpoints.map((endpoint) => [endpoint.path, describe(endpoint)]))
   const offering = {
     clock,
     terms,
     feePayer,
     serviceUrl,
-    readSponsored,
+    readPayerSigned,
+    nowMs: () => clock.nowMs(),
+    acceptedTerms: ledger.settings.acceptedTerms,
     describe: (path: string) => described.get(path),
     authenticate: keys.authenticate,
     signStatement: (statement: Parameters<typeof keys.signStatement>[1]) => keys.signStatement(serviceUrl(), statement),

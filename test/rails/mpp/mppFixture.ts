@@ -5,7 +5,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { sha256Hex } from '@tollbook/core/digest'
 import { isRefusal } from '@tollbook/core/refusal'
 import { readSignature } from '@tollbook/core/signature'
-import { completeTransaction, readSponsored } from '../../../src/chain/sponsoredTransaction.ts'
+import { judgeSponsored, readPayerSigned, readSponsored } from '../../../src/chain/sponsoredTransaction.ts'
 import type { Simulation } from '../../../src/payment/proof.ts'
 import type { PaymentTerms } from '../../../src/payment/settlement.ts'
 import type { SponsoredTransaction } from '../../../src/payment/sponsoredTransaction.ts'
@@ -13,7 +13,7 @@ import type { Offer } from '../../../src/paywall/rail.ts'
 import { challenge } from '../../../src/rails/mpp/challenge.ts'
 import type { MppRailDeps } from '../../../src/rails/mpp/mppRail.ts'
 import { readPayment } from '../../../src/rails/mpp/readPayment.ts'
-import { presentSponsored, type PresentDeps } from '../../../src/rails/sponsored/presentSponsored.ts'
+import { coSign, type CoSignDeps } from '../../../src/rails/sponsored/coSign.ts'
 import { createFeePayerSigner } from '../../../src/signer/feePayerSigner.ts'
 import { referenceNumber, settlementOf } from '../../payment/paymentStory.ts'
 import { requestOf, type RequestFacts } from '../../paywall/requestOf.ts'
@@ -73,7 +73,7 @@ export function openRailParts() {
     paymentTokenAccount: price.mint,
     network: 'solana:x',
   }
-  const deps: MppRailDeps & PresentDeps = {
+  const deps: MppRailDeps & CoSignDeps = {
     clock,
     terms,
     feePayer: {
@@ -95,11 +95,12 @@ export function openRailParts() {
         assert(typeof sponsored !== 'string', 'it was read before')
         return Promise.resolve(rehearse(sponsored, terms))
       },
-      find: () => Promise.reject(new Error('not asked')),
+      proveExpiry: () => Promise.reject(new Error('not asked')),
     },
+    ledger: { lookUp: () => Promise.reject(new Error('not asked')) },
     first: { record: () => Promise.reject(new Error('not asked')) },
-    readSponsored,
-    completeTransaction,
+    readPayerSigned,
+    judgeSponsored,
   }
   const offerOf = (facts: RequestFacts): Offer => ({
     id: 'quote_1',
@@ -124,8 +125,11 @@ export function openRailParts() {
     },
     async present(header: string, facts: RequestFacts = { body }) {
       const request = requestOf({ ...facts, headers: { authorization: header } })
-      const payment = await readPayment(deps, request, price.endpoint)
-      return isRefusal(payment) ? payment : presentSponsored(deps, payment)
+      const presented = readPayment(deps, request)
+      if (isRefusal(presented)) return presented
+      const { payer: wallet, proof } = presented
+      const signed = await coSign(deps, { proof, order: { wallet, endpoint: price.endpoint, digest: '' } })
+      return isRefusal(signed) ? signed : { payer: wallet, signature: signed.signature }
     },
     /** A payment as the stock client signs it, with other instructions where a test says so. */
     pay: (given: Challenge, change: Instructions = asAsked) =>

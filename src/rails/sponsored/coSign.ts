@@ -1,0 +1,154 @@
+import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import { assertNever } from '@tollbook/core/assert'
+import type { Price } from '@tollbook/core/quote'
+import type { Clock } from '@tollbook/core/clock'
+import type { Signature } from '@tollbook/core/signature'
+import { refuseAbsent } from '../../payment/absence.ts'
+import type { ChainReader } from '../../payment/chainReader.ts'
+import type { Order } from '../../payment/payment.ts'
+import type { PaymentLedger } from '../../payment/paymentLedger.ts'
+import type { SimulatedEffects, Simulation } from '../../payment/proof.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type {
+  PayerSigned,
+  SponsoredTransaction,
+  SponsorPolicy,
+  SponsorProblem,
+} from '../../payment/sponsoredTransaction.ts'
+import { acceptedAt, type WalletDeps } from '../solana/acceptedTerms.ts'
+import { type ChosenPrice, landingNow } from '../solana/choosePrice.ts'
+import { judgeEffects } from '../solana/submitTransaction.ts'
+import type { FirstPresentations } from '../solana/firstPresentation.ts'
+import type { FeePayer } from './feePayer.ts'
+import { amountToSend, type PriceOfList } from './priceOfList.ts'
+import type { SponsoredProof } from './sponsoredProof.ts'
+
+export interface CoSignDeps extends WalletDeps {
+  readonly clock: Clock
+  readonly priceOfList: PriceOfList
+  readonly ledger: Pick<PaymentLedger, 'lookUp'>
+  readonly chain: Pick<ChainReader, 'simulate' | 'proveExpiry'>
+  readonly first: Pick<FirstPresentations, 'record'>
+  readonly feePayer: FeePayer
+  readonly judgeSponsored: (signed: PayerSigned, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
+}
+
+/** A payment that the ledger does not have, and its order. */
+export interface CoSignQuestion {
+  readonly proof: SponsoredProof
+  readonly order: Order
+}
+
+/** Signature of the fee payer, and with it the id of the transaction. */
+export interface CoSigned {
+  readonly signature: Signature
+  /** The price that the payment has to meet. */
+  readonly chosen: ChosenPrice
+  /** Present when it was rehearsed a moment ago, before the fee payer signed. */
+  readonly rehearsed: Simulation | undefined
+}
+
+/**
+ * Has the fee payer sign a payment that is not on record. The fee payer signs a transaction that it has not seen only after
+ * everything was checked and rehearsed: its budget must not be open to payments that would pay nothing.
+ */
+export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promise<CoSigned | Refusal> {
+  const { proof } = question
+  const known = await deps.feePayer.find(proof.signed.digest)
+  if (known !== undefined) return { signature: known, chosen: await choose(deps, question), rehearsed: undefined }
+  const sponsored = await judgeOffer(deps, question)
+  if (isRefusal(sponsored)) return sponsored
+  const chosen = await choose(deps, question)
+  const required = amountToSend(deps.terms, chosen.price.requiredBaseUnits)
+  if (sponsored.amountBaseUnits < required)
+    return refuseProof(
+      'transfer_insufficient',
+      `transfers ${sponsored.amountBaseUnits}, required ${required} base units`,
+    )
+  const judge = (effects: SimulatedEffects) => judgePayment(deps, { sponsored, price: chosen.price, effects })
+  const accepts = (effects: SimulatedEffects) => judge(effects) === undefined
+  const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true, accepts })
+  if (rehearsed.outcome === 'unknown') return refuseUnrehearsed(deps, question)
+  const flaw = rehearsed.outcome === 'would_succeed' ? judge(rehearsed.effects) : judgeRehearsal(rehearsed)
+  if (flaw !== undefined) return flaw
+  const signature = await deps.feePayer.sign(sponsored)
+  return isRefusal(signature) ? signature : { signature, chosen, rehearsed }
+}
+
+function choose({ clock, priceOfList }: CoSignDeps, { proof, order }: CoSignQuestion): Promise<ChosenPrice> {
+  return priceOfList(proof.priceList, { order, memo: proof.signed.memo, ...landingNow(clock) })
+}
+
+/** The offer and the transaction, by the fee payer and the wallets of now. */
+async function judgeOffer(deps: CoSignDeps, { proof }: CoSignQuestion): Promise<SponsoredTransaction | Refusal> {
+  const { address: feePayer } = await deps.feePayer.standing()
+  const stale = proof.rules.refuseOffer(feePayer)
+  if (stale !== undefined) return stale
+  const otherWallets = acceptedAt(deps, deps.clock.nowMs()).map(({ paymentWallet }) => paymentWallet)
+  const { mint, paymentWallet } = deps.terms
+  const sponsored = deps.judgeSponsored(proof.signed, { feePayer, mint, paymentWallet, otherWallets })
+  return typeof sponsored === 'string' ? proof.rules.refuseSponsor(sponsored) : sponsored
+}
+
+/**
+ * The nodes do not know the blockhash: it is newer than they are, or has expired. The client repeats the request until no block
+ * can take the transaction any more; without an end it would repeat it forever. Another request may have had it signed and sent meanwhile.
+ * Its sending was on record before it could land, so a ledger that is asked after the last block tells.
+ */
+async function refuseUnrehearsed(
+  { first, chain, ledger, feePayer }: CoSignDeps,
+  { proof: { reference, signed }, order: { wallet } }: CoSignQuestion,
+): Promise<Refusal> {
+  const { bound } = await first.record({ reference, wallet })
+  const expired = await chain.proveExpiry(bound)
+  const pending = refuse('PAYMENT_PENDING', unknownBlockhash, 2)
+  if (expired === undefined) return pending
+  const onRecord = await ledger.lookUp({ reference, wallet, idempotencyKey: undefined })
+  const isOver = onRecord.reference === undefined && (await feePayer.find(signed.digest)) === undefined
+  return isOver ? refuseAbsent(expired) : pending
+}
+
+type NotRehearsed = Exclude<Simulation, { readonly outcome: 'unknown' | 'would_succeed' }>
+
+/** Nothing was signed, so nothing can have moved: a failure is a refusal, and the client may pay again. */
+function judgeRehearsal(rehearsed: NotRehearsed): Refusal | undefined {
+  switch (rehearsed.outcome) {
+    case 'already_landed':
+      return undefined
+    case 'would_fail':
+      if (/FeePayer|ForFee|AccountNotFound/.test(rehearsed.text))
+        return refuse('ENDPOINT_UNAVAILABLE', 'the fee payer lacks SOL; pay on the native rail', 30)
+      return rehearsed.insufficientFunds
+        ? refuse('INSUFFICIENT_BALANCE', 'the wallet holds fewer tokens than the transfer needs; it was not sent')
+        : refuseProof('simulation_failed', rehearsed.text)
+    default:
+      return assertNever(rehearsed)
+  }
+}
+
+interface JudgedPayment {
+  readonly sponsored: SponsoredTransaction
+  readonly price: Price
+  readonly effects: SimulatedEffects
+}
+
+/**
+ * The rules by which it will be settled, before it costs the fee payer anything. A payment from an account of another wallet, of which the
+ * payer is only a delegate, would move tokens and buy nothing.
+ */
+function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPayment): Refusal | undefined {
+  const { payer, bytes } = sponsored
+  const transaction = { signers: [payer], bytes }
+  const refusals = acceptedAt(deps, deps.clock.nowMs()).map((terms) =>
+    judgeEffects(owingBurn(terms), { effects, order: { wallet: payer }, transaction, price }),
+  )
+  return refusals.includes(undefined) ? undefined : refusals[0]
+}
+
+/** The payer sends the whole price, and the burn is owed. */
+export function owingBurn(terms: PaymentTerms): PaymentTerms {
+  return { ...terms, burnMayBeOwed: true }
+}
+
+const unknownBlockhash =
+  'no node could rehearse the transaction in the newest state, so it was neither signed nor sent; repeat the same request'
