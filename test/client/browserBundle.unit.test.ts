@@ -42,5 +42,5 @@ function browserFetch(this: unknown, ...request: Parameters<typeof fetch>): Prom
 
 test('what reads files is in the entry for Node, and a bundle of it says so', async () => {
   const { imports } = await bundleForBrowsers('packages/client/src/node.ts')
-  expect(imports.toSorted()).toEqual(['node:fs/promises', 'node:path'])
+  expect(imports.toSorted()).toEqual(['node:fs/promises', 'node:os', 'node:path'])
 })

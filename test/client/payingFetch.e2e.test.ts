@@ -1,13 +1,17 @@
+import { join } from 'node:path'
 import { getAccount, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fundWallet } from '@tollbook/client/faucet'
 import { proofForms } from '@tollbook/client/encodeProof'
+import { openPaymentFolder } from '@tollbook/client/node'
 import { PaymentRefused, PaymentUnresolved } from '@tollbook/client/paymentError'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { keypairWallet } from '@tollbook/client/payerWallet'
 import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
+import { randomToken } from '@tollbook/core/id'
 import { saleBody } from '@tollbook/core/wire'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { impatientClock } from './support/impatientClock.ts'
 import { rejectionOf } from './support/payerScene.ts'
@@ -106,5 +110,21 @@ describe.each(kinds)('the real service, paid in %s', (_name, kind) => {
     )
     expect(new Set(sales.map(({ receipt }) => receipt.signature)).size).toBe(8)
     expect(await rejectionOf(fetchAll(url(), qrcode))).toMatchObject({ name: 'SpendingLimitExceeded' })
+  })
+
+  test('answers all calls of three windows over one folder, which pay once for their request', async () => {
+    const folder = join(await makeScratchDirectory(), 'payments')
+    const key = randomToken()
+    const calls = [1, 2, 3].flatMap(() => {
+      const window = pay({ store: openPaymentFolder(folder) })
+      return [1, 2, 3, 4].map(async () => {
+        const response = await window(url(), { ...qrcode, headers: { 'idempotency-key': key } })
+        return saleBody.parse(await response.json()).receipt.signature
+      })
+    })
+    const signatures = await Promise.all(calls)
+    expect([signatures.length, new Set(signatures).size]).toEqual([12, 1])
+    const store = openPaymentFolder(folder)
+    expect([(await store.spending()).length, await store.pending()]).toEqual([1, []])
   })
 })

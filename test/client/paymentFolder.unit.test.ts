@@ -35,9 +35,9 @@ async function openRestartable(options: Partial<PayingFetchOptions> = {}): Promi
   return { ...scene, folder, restart }
 }
 
-/** The journal stays; every other file is a payment. */
+/** Without the journal and the folder of turns. */
 async function paymentFiles(folder: string): Promise<readonly string[]> {
-  return (await readdir(folder)).filter((name) => name !== 'spending.jsonl')
+  return (await readdir(folder)).filter((name) => name.endsWith('.json'))
 }
 
 test('a payment is on disk, private, before the service or the node has seen it, and gone after the answer', async () => {

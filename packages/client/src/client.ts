@@ -11,7 +11,7 @@ export {
   SpendingLimitExceeded,
   type SpendingScope,
 } from './spendingLimit.ts'
-export type { PaymentOutcome, PaymentStore, StoredSpending } from './paymentStore.ts'
+export type { PaymentOutcome, PaymentStore, PaymentTurn, StoredSpending } from './paymentStore.ts'
 export type { PaymentProgress } from './paymentProgress.ts'
 export { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'
 export { InsufficientFunds } from './insufficientFunds.ts'

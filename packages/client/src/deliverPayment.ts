@@ -24,12 +24,11 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
     const answer = await landAndPresent(payer, delivery)
     if (isStreamFor(payment, answer)) return followStream(payer, payment, answer)
     await payer.open.close(payment, 'answered')
-    payer.open.leave(payment)
     return answer
   } catch (error) {
     // A node that does not take it has seen it, so it is one that was refused.
     if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.refused.add(payment)
-    payer.open.leave(payment)
+    await payer.open.leave(payment)
     throw error
   }
 }
@@ -51,10 +50,9 @@ function followStream({ open }: Payer, payment: PendingPayment, { status, header
         if (watch?.hasReceipt() === false)
           throw new PaymentUnresolved('the streamed answer ended before its receipt', { payment })
         await open.close(payment, 'answered')
-        open.leave(payment)
         controller.close()
       } catch (error) {
-        open.leave(payment)
+        await open.leave(payment)
         controller.error(error)
       }
     },
@@ -62,7 +60,6 @@ function followStream({ open }: Payer, payment: PendingPayment, { status, header
     async cancel(reason) {
       await reader?.cancel(reason)
       await open.close(payment, 'answered')
-      open.leave(payment)
     },
   })
   return new Response(followed, { status, headers: plainHeaders(headers) })

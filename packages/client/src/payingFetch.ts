@@ -39,9 +39,17 @@ export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
 
 /** Flow of a request that may cost something, top to bottom. */
 async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Response> {
-  const earlier = await payer.open.take(request, payer.wallet.address)
-  if (earlier !== undefined) return resumePayment(payer, earlier, { signal: request.signal })
+  const entry = await payer.open.enter(request, payer.wallet.address)
+  try {
+    const { earlier } = entry
+    if (earlier !== undefined) return await resumePayment(payer, earlier, { signal: request.signal })
+    return await buy(payer, request)
+  } finally {
+    await entry.leave()
+  }
+}
 
+async function buy(payer: Payer, request: PayableRequest): Promise<Response> {
   const idempotencyKey = request.idempotencyKey ?? randomToken()
   const offer = await askWithoutProof(payer, request, idempotencyKey)
   if (offer instanceof Response) return offer

@@ -2,8 +2,12 @@ import { appendFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
+import { type Clock, systemClock } from '@tollbook/core/clock'
+import { unlessCode } from './fileError.ts'
 import { makeFolder } from './makeFolder.ts'
+import { orderOf } from './paymentOrder.ts'
 import type { PaymentStore, StoredSpending } from './paymentStore.ts'
+import { createPaymentTurns } from './paymentTurns.ts'
 import { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
 
 /*
@@ -16,13 +20,17 @@ export interface PaymentFolder extends PaymentStore {
 }
 
 /**
- * A folder is for one process at a time: two would present each other's open payments. Their spending limits hold together, because
- * each line is appended whole and all of them read the same order.
+ * Several processes may use a folder. Of equal requests one pays, and the others wait for it. Spending limits hold together, because
+ * each line is appended whole and all processes read the same order.
  */
-export function openPaymentFolder(folder: string): PaymentFolder {
+export function openPaymentFolder(
+  folder: string,
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): PaymentFolder {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
   const journal = join(folder, 'spending.jsonl')
   const readSpending = openJournal(journal)
+  const turns = createPaymentTurns(join(folder, 'turns'), clock)
   return {
     pathOf,
     async keep(payment) {
@@ -33,14 +41,17 @@ export function openPaymentFolder(folder: string): PaymentFolder {
     async close(payment, outcome) {
       // The proof of a refused payment is evidence for the operator, unless the payment never landed.
       const refusedPath = join(folder, `${payment.signature}.refused.json`)
+      const { signature } = payment
+      const left = outcome === 'answered' && (await turns.leave(orderOf(payment), { path: pathOf(payment), signature }))
       if (outcome === 'refused') await rename(pathOf(payment), refusedPath)
-      else await Promise.all([pathOf(payment), refusedPath].map((path) => rm(path, { force: true })))
+      else if (!left) await Promise.all([pathOf(payment), refusedPath].map((path) => rm(path, { force: true })))
       // Last: while the file is there, a later call can still present the payment, and its amount has to count.
       if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
     },
     pending: () => readPayments(folder, paymentFile),
     refused: () => readPayments(folder, refusedFile),
     spending: readSpending,
+    takeTurn: turns.take,
   }
 }
 
@@ -69,10 +80,10 @@ const paymentFile = /^[1-9A-HJ-NP-Za-km-z]+\.json$/
 const refusedFile = /^[1-9A-HJ-NP-Za-km-z]+\.refused\.json$/
 
 async function readPayments(folder: string, file: RegExp): Promise<readonly PendingPayment[]> {
-  const names = (await unlessMissing(readdir(folder))) ?? []
+  const names = (await unlessCode('ENOENT', readdir(folder))) ?? []
   const read = async (name: string) => {
     const path = join(folder, name)
-    const text = await unlessMissing(readFile(path, 'utf8'))
+    const text = await unlessCode('ENOENT', readFile(path, 'utf8'))
     // A payment that is closed while the folder is read is left out.
     if (text === undefined) return []
     const payment = readPendingPayment(text)
@@ -103,7 +114,7 @@ function openJournal(journal: string): () => Promise<readonly StoredSpending[]> 
   let spendings = new Map<string, StoredSpending>()
   let readBytes = 0
   return async () => {
-    const bytes = (await unlessMissing(readFile(journal))) ?? Buffer.alloc(0)
+    const bytes = (await unlessCode('ENOENT', readFile(journal))) ?? Buffer.alloc(0)
     if (bytes.length < readBytes) [spendings, readBytes] = [new Map(), 0]
     // A line without its break is being written, and its payment has not left.
     const end = bytes.lastIndexOf('\n') + 1
@@ -128,14 +139,5 @@ function readLine(line: string) {
   } catch {
     // Not JSON.
     return undefined
-  }
-}
-
-async function unlessMissing<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
   }
 }

@@ -3,7 +3,8 @@ import { readSignature } from '@tollbook/core/signature'
 import type { Reservation } from './budget.ts'
 import { fateOf } from './landTransaction.ts'
 import type { PayerChain } from './payerChain.ts'
-import type { OpenPayments, PaymentStore } from './paymentStore.ts'
+import type { OpenPayments } from './openPayments.ts'
+import type { PaymentStore } from './paymentStore.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
 /**

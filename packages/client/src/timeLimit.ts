@@ -27,7 +27,8 @@ export async function withinTime<T>(limit: TimeLimit, run: (signal: AbortSignal)
   }
 }
 
-function rejectionOf(signal: AbortSignal, until: AbortSignal): Promise<never> {
+/** Rejects when the signal is aborted, unless `until` is aborted first. */
+export function rejectionOf(signal: AbortSignal, until: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: until })
   })

@@ -1,0 +1,9 @@
+/** Undefined for an error of the file system with this code. */
+export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === code) return undefined
+    throw error
+  }
+}

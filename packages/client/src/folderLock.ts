@@ -1,0 +1,118 @@
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
+import { randomToken } from '@tollbook/core/id'
+import { unlessCode } from './fileError.ts'
+
+/*
+ * A lock between processes: a file that its holder touches while it lives. A process that waits has a file too. Two holders, after
+ * a lock was broken by mistake, must do no harm.
+ */
+
+/** Held until `release`. */
+export interface FolderLock {
+  release(): Promise<void>
+  /** Removes this process from those who wait: it has read what the holder before it left for them. */
+  leaveQueue(): Promise<void>
+}
+
+export interface LockQuestion {
+  readonly folder: string
+  readonly name: string
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+export const waitSuffix = '.wait'
+
+const pollMs = 50
+// An answer may take three minutes, and others may be first in line.
+const waitMaxMs = 900_000
+const beatMs = 2_000
+// Five beats: a busy machine is late by one or two.
+const silentMaxMs = 10_000
+const privateFile = 0o600
+
+/** Waits for the lock. Throws a retryable fault after a quarter of an hour, and the reason of the signal when it is aborted. */
+export async function takeFolderLock({ folder, name, clock, signal }: LockQuestion): Promise<FolderLock> {
+  const token = randomToken()
+  const own = JSON.stringify({ host: hostname(), pid: process.pid, token })
+  const path = join(folder, `${name}.lock`)
+  const waitPath = join(folder, `${name}.${token}${waitSuffix}`)
+  const leaveQueue = () => rm(waitPath, { force: true })
+  // First, so that a holder who releases the lock from now on sees that this process waits.
+  await writeFile(waitPath, own, { mode: privateFile })
+  try {
+    await waitFor({ path, own, aside: join(folder, `${name}.${token}.broken`) }, clock, signal)
+  } catch (error) {
+    await leaveQueue()
+    throw error
+  }
+  const beats = setInterval(() => void touch(path, clock), beatMs).unref()
+  return {
+    leaveQueue,
+    async release() {
+      clearInterval(beats)
+      if ((await unlessCode('ENOENT', readFile(path, 'utf8'))) === own) await rm(path, { force: true })
+    },
+  }
+}
+
+interface LockFile {
+  readonly path: string
+  readonly own: string
+  /** Path to which a lock without a living holder is moved. */
+  readonly aside: string
+}
+
+async function waitFor(lock: LockFile, clock: Clock, signal: AbortSignal): Promise<void> {
+  const startedMs = clock.monotonicMs()
+  let [last, sinceMs] = ['', startedMs]
+  while (!(await tryTake(lock))) {
+    const nowMs = clock.monotonicMs()
+    if (nowMs - startedMs > waitMaxMs)
+      throw new Fault('another process has been paying for the same request for 15 minutes', { retryable: true })
+    const holder = await unlessCode('ENOENT', readFile(lock.path, 'utf8'))
+    const status = await unlessCode('ENOENT', stat(lock.path))
+    const seen = `${holder} ${status?.mtimeMs}`
+    if (seen !== last) [last, sinceMs] = [seen, nowMs]
+    if (holder !== undefined && (isGone(holder) || nowMs - sinceMs > silentMaxMs)) await breakLock(lock, holder)
+    else await clock.sleep(pollMs, signal)
+  }
+}
+
+async function tryTake({ path, own }: LockFile): Promise<boolean> {
+  const made = writeFile(path, own, { flag: 'wx', mode: privateFile }).then(() => true)
+  return (await unlessCode('EEXIST', made)) ?? false
+}
+
+/** Only one of several processes moves the file. It may have moved a new lock that another one took in between. */
+async function breakLock({ path, aside }: LockFile, holder: string): Promise<void> {
+  const moved = await unlessCode(
+    'ENOENT',
+    rename(path, aside).then(() => true),
+  )
+  if (moved === undefined) return
+  if ((await readFile(aside, 'utf8')) !== holder) await unlessCode('EEXIST', link(aside, path))
+  await rm(aside)
+}
+
+/** True for a process of this machine that has ended. */
+export function isGone(holder: string): boolean {
+  const [, host, pid] = /^{"host":"(.*)","pid":(\d+),/.exec(holder) ?? []
+  if (host !== hostname()) return false
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+}
+
+/** A lock that is gone was broken by another process, and is not touched again. */
+async function touch(path: string, clock: Clock): Promise<void> {
+  const seconds = clock.nowMs() / 1000
+  await utimes(path, seconds, seconds).catch(() => undefined)
+}

@@ -1,0 +1,80 @@
+import type { PayableRequest } from './payableRequest.ts'
+import { isPaymentFor, orderOf } from './paymentOrder.ts'
+import type { PaymentOutcome, PaymentStore } from './paymentStore.ts'
+import type { PendingPayment } from './pendingPayment.ts'
+import { createSharedTurns, type SharedTurn } from './sharedTurns.ts'
+
+/** Payments without an outcome, and which of them no call of this process is working on. */
+export interface OpenPayments {
+  keep(payment: PendingPayment): Promise<void>
+  /**
+   * Waits for its turn, and takes the payment of an earlier call for exactly this request, so that the request is not paid a second
+   * time. Each call leaves when it has ended, and so does each payment.
+   */
+  enter(request: PayableRequest, wallet: string): Promise<Entry>
+  close(payment: PendingPayment, outcome: PaymentOutcome): Promise<void>
+  /** The payment has its answer, or its call has ended without one; a later call may take it. */
+  leave(payment: PendingPayment): Promise<void>
+}
+
+export interface Entry {
+  readonly earlier: PendingPayment | undefined
+  leave(): Promise<void>
+}
+
+/** A payment is open from its signature to its answer. Each is handed to one call at a time, which resumes it. */
+export function createOpenPayments(store: PaymentStore | undefined): OpenPayments {
+  const busy = new Map<string, SharedTurn | undefined>()
+  const turns = createSharedTurns(store)
+  // Closed while the store is being read, which may still show them.
+  const closed = new Set<string>()
+  let reading = 0
+  // First, so that no other call takes the payment as soon as it is stored.
+  const hold = (payment: PendingPayment) => busy.set(payment.signature, turns.hold(orderOf(payment)))
+  const leave = async ({ signature }: PendingPayment) => {
+    const turn = busy.get(signature)
+    busy.delete(signature)
+    if (turn !== undefined) await turns.leave(turn)
+  }
+  const take = async (request: PayableRequest, wallet: string) => {
+    reading++
+    try {
+      const pending = (await store?.pending()) ?? []
+      const isFree = ({ signature }: PendingPayment) => !busy.has(signature) && !closed.has(signature)
+      const found = pending.find((payment) => isFree(payment) && isPaymentFor(payment, request, wallet))
+      if (found !== undefined) hold(found)
+      return found
+    } finally {
+      if (--reading === 0) closed.clear()
+    }
+  }
+  return {
+    async enter(request, wallet) {
+      const { turn, answered } = await turns.join(orderOf({ request: request.content, wallet }), request)
+      try {
+        const earlier =
+          (await take(request, wallet)) ?? answered.find((payment) => isPaymentFor(payment, request, wallet))
+        return { earlier, leave: () => turns.leave(turn) }
+      } catch (error) {
+        await turns.leave(turn)
+        throw error
+      }
+    },
+    async keep(payment) {
+      hold(payment)
+      try {
+        await store?.keep(payment)
+      } catch (error) {
+        await leave(payment)
+        throw error
+      }
+    },
+    async close(payment, outcome) {
+      // Ignore a failed write: an open payment is presented again, and never paid again.
+      await store?.close(payment, outcome).catch(() => undefined)
+      if (reading > 0) closed.add(payment.signature)
+      await leave(payment)
+    },
+    leave,
+  }
+}

@@ -1,0 +1,69 @@
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '@tollbook/core/clock'
+import { unlessCode } from './fileError.ts'
+import { isGone, takeFolderLock, waitSuffix } from './folderLock.ts'
+import { makeFolder } from './makeFolder.ts'
+import type { PaymentTurn } from './paymentStore.ts'
+import { readPendingPayment } from './pendingPayment.ts'
+
+/*
+ * Turns of the processes that share a payment folder, one order at a time. A payment that was answered while others waited is
+ * left for them in a file, and they present it too. Losing such a file costs one more payment and never an answer.
+ */
+
+export interface PaymentTurns {
+  take(order: string, signal: AbortSignal): Promise<PaymentTurn>
+  /** Moves the file of an answered payment to where those who wait find it. False without a turn for its order. */
+  leave(order: string, payment: { readonly path: string; readonly signature: string }): Promise<boolean>
+}
+
+const privateFolder = 0o700
+const answeredSuffix = '.answered'
+
+export function createPaymentTurns(folder: string, clock: Clock): PaymentTurns {
+  const held = new Set<string>()
+  return {
+    async take(order, signal) {
+      await makeFolder(folder, privateFolder)
+      const before = await filesOf(folder, order, answeredSuffix)
+      const lock = await takeFolderLock({ folder, name: order, clock, signal })
+      held.add(order)
+      const left = (await filesOf(folder, order, answeredSuffix)).filter((path) => !before.includes(path))
+      const answered = (await Promise.all(left.map(readText))).flatMap((text) => readPendingPayment(text ?? '') ?? [])
+      await lock.leaveQueue()
+      return {
+        answered,
+        async end() {
+          held.delete(order)
+          await lock.release()
+          // After the release: a process that begins to wait from now on waits for another payment.
+          if (await hasQueue(folder, order)) return
+          const done = await filesOf(folder, order, answeredSuffix)
+          await Promise.all(done.map((path) => rm(path, { force: true })))
+        },
+      }
+    },
+    async leave(order, { path, signature }) {
+      if (!held.has(order)) return false
+      // A payment that another process left is in such a file already.
+      await unlessCode('ENOENT', rename(path, join(folder, `${order}.${signature}${answeredSuffix}`)))
+      return true
+    },
+  }
+}
+
+async function hasQueue(folder: string, order: string): Promise<boolean> {
+  const waiting = await Promise.all((await filesOf(folder, order, waitSuffix)).map(readText))
+  return waiting.some((process) => process !== undefined && !isGone(process))
+}
+
+async function filesOf(folder: string, order: string, suffix: string): Promise<readonly string[]> {
+  const names = (await readdir(folder)).filter((name) => name.startsWith(`${order}.`) && name.endsWith(suffix))
+  return names.map((name) => join(folder, name))
+}
+
+/** Undefined for a file that is gone. */
+async function readText(path: string): Promise<string | undefined> {
+  return unlessCode('ENOENT', readFile(path, 'utf8'))
+}

@@ -1,0 +1,82 @@
+import type { PayableRequest } from './payableRequest.ts'
+import type { PaymentStore, PaymentTurn } from './paymentStore.ts'
+import type { PendingPayment } from './pendingPayment.ts'
+import { rejectionOf } from './timeLimit.ts'
+
+/** A turn for an order, as long as a call or an open payment of this payer uses it. */
+export interface SharedTurn {
+  readonly order: string
+  readonly begun: Promise<PaymentTurn>
+  readonly stop: AbortController
+  hasBegun: boolean
+  users: number
+}
+
+/** Calls of one payer share their turn. A call with its own idempotency key waits for it, as another process does. */
+export interface SharedTurns {
+  /** Returns with the turn, and with the payments that were answered while the call waited for it. */
+  join(order: string, request: PayableRequest): Promise<JoinedTurn>
+  /** Until `leave`, the turn goes on for an open payment. */
+  hold(order: string): SharedTurn | undefined
+  leave(turn: SharedTurn): Promise<void>
+}
+
+export interface JoinedTurn {
+  readonly turn: SharedTurn
+  readonly answered: readonly PendingPayment[]
+}
+
+const freeTurn: PaymentTurn = { answered: [], end: () => Promise.resolve() }
+
+export function createSharedTurns(store: PaymentStore | undefined): SharedTurns {
+  const shared = new Map<string, SharedTurn>()
+  const current = new Map<string, SharedTurn>()
+  const begin = (order: string): SharedTurn => {
+    const stop = new AbortController()
+    const begun = store?.takeTurn?.(order, stop.signal) ?? Promise.resolve(freeTurn)
+    const turn: SharedTurn = { order, begun, stop, hasBegun: false, users: 0 }
+    begun.then(
+      () => {
+        turn.hasBegun = true
+        if (turn.users > 0) current.set(order, turn)
+      },
+      // Each caller gets the rejection from `begun`.
+      () => undefined,
+    )
+    return turn
+  }
+  const leave = async (turn: SharedTurn) => {
+    turn.users--
+    if (turn.users > 0) return
+    if (shared.get(turn.order) === turn) shared.delete(turn.order)
+    if (current.get(turn.order) === turn) current.delete(turn.order)
+    turn.stop.abort()
+    const begun = await turn.begun.catch(() => undefined)
+    await begun?.end()
+  }
+  return {
+    async join(order, { idempotencyKey, signal }) {
+      const isShared = idempotencyKey === undefined
+      const turn = (isShared ? shared.get(order) : undefined) ?? begin(order)
+      if (isShared) shared.set(order, turn)
+      turn.users++
+      const waits = !turn.hasBegun
+      const over = new AbortController()
+      try {
+        const { answered } = await Promise.race([turn.begun, rejectionOf(signal, over.signal)])
+        return { turn, answered: waits ? answered : [] }
+      } catch (error) {
+        await leave(turn)
+        throw error
+      } finally {
+        over.abort()
+      }
+    },
+    hold(order) {
+      const turn = current.get(order)
+      if (turn !== undefined) turn.users++
+      return turn
+    },
+    leave,
+  }
+}
