@@ -84,8 +84,8 @@ async function waitFor(lock: LockFile, clock: Clock, signal: AbortSignal): Promi
 }
 
 async function tryTake({ path, own }: LockFile): Promise<boolean> {
-  const made = writeFile(path, own, { flag: 'wx', mode: privateFile }).then(() => true)
-  return (await unlessCode('EEXIST', made)) ?? false
+  const written = writeFile(path, own, { flag: 'wx', mode: privateFile }).then(() => true)
+  return (await unlessCode('EEXIST', written)) ?? false
 }
 
 /** Only one of several processes moves the file. It may have moved a new lock that another one took in between. */
