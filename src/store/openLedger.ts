@@ -102,7 +102,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     outcomeTimeoutMs,
     ...(onFlush === undefined ? {} : { onFlush }),
   })
-  const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool, clock })
+  const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool })
   const election = createElection({ database, clock, log, holder: options.applicationName })
   const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(strangers)

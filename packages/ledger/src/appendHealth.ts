@@ -1,7 +1,8 @@
-import type { Clock } from '@tollbook/core/clock'
-import { codeText, describeError } from '@tollbook/core/fault'
-import type { QueryRunner } from './appendBatch.ts'
+import type pg from 'pg'
+import { codeText, describeError, Fault } from '@tollbook/core/fault'
+import { appendBatch, type QueryRunner } from './appendBatch.ts'
 import { appendCall, appendParameters } from './batch.ts'
+import type { Item } from './item.ts'
 import type { LedgerKernel } from './port.ts'
 
 /** Why the ledger takes no appends, for readiness: a service that cannot append must not get requests. */
@@ -14,34 +15,36 @@ export interface AppendHealth {
 
 export interface AppendHealthDeps {
   readonly kernel: LedgerKernel
-  readonly pool: QueryRunner
-  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly pool: QueryRunner & Pick<pg.Pool, 'connect'>
+  /** Epoch of the lane that the kernel writes to. */
+  readonly laneEpoch?: number
 }
 
-// Two rounds of the health job. Then appends are tried again, because a closed service would never learn that they work.
-const failingForMs = 10_000
+const firstEpoch = 1
 
-/** A failed append counts for `failingForMs`; otherwise the database is asked to plan one. */
-export function createAppendHealth({ kernel, pool, clock }: AppendHealthDeps): AppendHealth {
-  let failure: { readonly error: unknown; readonly atMs: number } | undefined
+/** After a failed append the ledger counts as closed until a write works; otherwise the database is asked to plan an append. */
+export function createAppendHealth({ kernel, pool, laneEpoch = firstEpoch }: AppendHealthDeps): AppendHealth {
+  let failed: Item | undefined
   return {
     kernel: {
       ...kernel,
       async append(item) {
         try {
           const result = await kernel.append(item)
-          failure = undefined
+          failed = undefined
           return result
         } catch (error) {
-          failure = { error, atMs: clock.monotonicMs() }
+          // An item that the database rejects for its content says nothing about others.
+          if (!(error instanceof Fault && !error.retryable)) failed = item
           throw error
         }
       },
     },
     async findProblem() {
-      if (failure !== undefined && clock.monotonicMs() - failure.atMs < failingForMs)
-        return `the ledger takes no appends${codeText(failure.error)}`
-      return probe(pool)
+      if (failed === undefined) return probe(pool)
+      const problem = await rehearse(pool, { item: failed, laneEpoch })
+      if (problem === undefined) failed = undefined
+      return problem
     },
   }
 }
@@ -54,5 +57,30 @@ async function probe(pool: QueryRunner): Promise<string | undefined> {
     return undefined
   } catch (error) {
     return `the ledger takes no appends of this release: ${describeError(error)}`
+  }
+}
+
+interface Rehearsal {
+  readonly item: Item
+  readonly laneEpoch: number
+}
+
+/** Writes the item that failed and rolls it back: a plan, or a commit of nothing, also works on a full disk. */
+async function rehearse(pool: AppendHealthDeps['pool'], { item, laneEpoch }: Rehearsal): Promise<string | undefined> {
+  try {
+    const connection = await pool.connect()
+    try {
+      await connection.query('begin')
+      await appendBatch(connection, [item], laneEpoch)
+      await connection.query('rollback')
+      connection.release()
+      return undefined
+    } catch (error) {
+      // Closing the connection ends its transaction.
+      connection.release(true)
+      throw error
+    }
+  } catch (error) {
+    return `the ledger takes no appends${codeText(error)}`
   }
 }

@@ -77,21 +77,25 @@ function safeInteger(text: string): number {
 }
 
 /**
- * Meaning of a failed write. `refused`: the server will never take these bytes. `undone`: rolled back for certain; the
- * same bytes may succeed later. `unknown`: the connection broke or the server was shutting down (of 320 such outcomes
- * measured, 118 had committed).
+ * Meaning of a failed write. `refused`: the server will never take these bytes. `undone`: rolled back for certain, by an
+ * error that lasts, such as a full disk. `passing`: rolled back by an error that ends within seconds. `unknown`: the
+ * connection broke or the server was shutting down (of 320 such outcomes measured, 118 had committed).
  */
-export type WriteFailure = 'refused' | 'undone' | 'unknown'
+export type WriteFailure = 'refused' | 'undone' | 'passing' | 'unknown'
 
-/** `undone`: nothing was written, repeat it. `refused`: its content is wrong. `unknown`: it may have been written. */
+/** Only `passing` and `unknown` are worth repeating while the caller waits. */
 export function judgeWriteFailure(error: unknown): WriteFailure {
   const code = sqlState(error)
   if (code === undefined || unknownOutcome.test(code)) return 'unknown'
+  if (passing.test(code)) return 'passing'
   return aboutTheContent.test(code) ? 'refused' : 'undone'
 }
 
 // 08: connection. 57P: shutdown. 40003: completion unknown. XX: internal error of the server.
 const unknownOutcome = /^(?:08|57P|40003|XX)/
+// 40: serialization, deadlock. 53300: every connection is in use. 25006: a failover demotes or promotes the server.
+// 57014: a person cancelled the statement; a statement that reached its time limit has used up the caller's time as well.
+const passing = /^(?:40|53300|25006|57014)/
 // 21, 22, 23, 44: cardinality, data, integrity, check option. 54: too large. P0: raised by a function.
 const aboutTheContent = /^(?:21|22|23|44|54|P0)/
 

@@ -87,7 +87,7 @@ async function settleBatch(deps: LedgerDeps, batch: readonly Item[], doubt: Doub
       if (failure === 'refused') return appendOneByOne(deps, batch, { ...doubt, inDoubt, error })
       inDoubt ||= failure === 'unknown'
       deps.log.warn({ event: 'append_failed', failure, items: batch.length, error: describeError(error) })
-      if (deps.clock.monotonicMs() >= doubt.deadlineMs)
+      if (failure === 'undone' || deps.clock.monotonicMs() >= doubt.deadlineMs)
         throw new Fault(inDoubt ? outcomeUnknown : 'the ledger takes no appends', { cause: error, retryable: true })
       await deps.clock.sleep(retryDelayMs)
     }
