@@ -83,7 +83,7 @@ export async function createService(
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
   const jobs = opened.adopt(await startJobs(config.lifecycle, { ...base, ledger, upkeep, chain }), closePart)
   const signer = opened.adopt(await openSignerPart(x402, base), closePart)
-  const checks = [...ledger.checks, ...jobs.checks, ...products.checks, ...signer.checks]
+  const checks = [...jobs.checks, ...ledger.checks, ...products.checks, ...signer.checks]
   const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
 
   const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }

@@ -19,7 +19,14 @@ export interface FreeOperation {
 const json = (type: z.ZodType) => ({ 'application/json': type })
 const enveloped = (data: z.ZodType) => json(z.object({ success: z.boolean(), data }))
 
-const check = z.object({ status: z.enum(['ok', 'failing']), problem: z.string().optional() })
+const check = z.object({
+  status: z.enum(['ok', 'failing', 'unknown']),
+  problem: z.string().optional(),
+  cause: z
+    .string()
+    .optional()
+    .meta({ description: 'of unknown: the failing check that keeps this one from its answer' }),
+})
 const health = z.object({
   status: z.enum(['ok', 'degraded', 'draining']),
   version: z.string(),

@@ -15,6 +15,8 @@ export interface ServiceCheck {
   readonly problem: () => string | undefined
   /** Keeps us from quoting, and from nothing else: who has paid is served. */
   readonly quotesOnly?: boolean
+  /** Names of checks whose failure would also fail this one. */
+  readonly causes?: readonly string[]
   /** More for the operator than whether it is well. */
   readonly facts?: () => Json
 }
@@ -66,8 +68,8 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
   started.defer(retention.stop)
   const checks: readonly ServiceCheck[] = [
     { name: 'history', problem: ledger.history.problem },
-    { name: 'ledger', problem: ledgerHealth.problem },
-    { name: 'clock', problem: clockHealth.problem },
+    { name: 'ledger', problem: ledgerHealth.problem, causes: ['history'] },
+    { name: 'clock', problem: clockHealth.problem, causes: ['history', 'ledger'] },
     // A caller who has paid is heard even while no node can say so: the presentation counts for the age of the payment.
     { name: 'chain', problem: chainHealth.problem, facts: chainHealth.facts, quotesOnly: true },
     { name: 'token', problem: termsHealth.problem },

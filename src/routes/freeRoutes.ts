@@ -65,8 +65,10 @@ function health({ clock, version, checks, isDraining }: FreeRouteDeps): Answer {
   const results = checks.map((check) => ({ ...check, problem: check.problem() }))
   const failing = results.filter(({ problem }) => problem !== undefined)
   const sells = failing.every(({ someProductsOnly }) => someProductsOnly === true) && !isDraining()
-  const states = results.map(({ name, problem, facts }): [string, Json] => {
-    const state = problem === undefined ? { status: 'ok' } : { status: 'failing', problem }
+  const states = results.map(({ name, problem, facts, mutedBy }): [string, Json] => {
+    const cause = mutedBy?.()
+    const well = cause === undefined ? { status: 'ok' } : { status: 'unknown', cause }
+    const state = problem === undefined ? well : { status: 'failing', problem }
     return [name, facts === undefined ? state : { ...state, facts: facts() }]
   })
   const data: Json = {

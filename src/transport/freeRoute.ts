@@ -53,6 +53,10 @@ export interface HealthCheck {
    * too old at every instance at once.
    */
   readonly quotesOnly?: boolean
+  /** Names of checks whose failure would also fail this one, and then mutes it. */
+  readonly causes?: readonly string[]
+  /** The check that mutes this one at the moment. */
+  readonly mutedBy?: () => string | undefined
   /** More for the operator than whether it is well. */
   readonly facts?: () => Json
   /** A failure stops some products or ways to pay only: the health is degraded, and the service stays ready and healthy for all others. */

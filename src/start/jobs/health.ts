@@ -17,7 +17,8 @@ export interface HealthDeps {
 }
 
 /** Paid requests are closed by the first failing check that concerns them and every product. */
-export function createHealth({ checks, whyNoQuotes }: HealthDeps): Health {
+export function createHealth({ checks: all, whyNoQuotes }: HealthDeps): Health {
+  const checks = all.map((check) => muteConsequence(check, all))
   const closing = checks.filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
   let draining = false
   return {
@@ -36,4 +37,11 @@ export function createHealth({ checks, whyNoQuotes }: HealthDeps): Health {
       draining = true
     },
   }
+}
+
+/** A check that cannot read the ledger would report something else than the cause, with other advice. */
+function muteConsequence(check: HealthCheck, all: readonly HealthCheck[]): HealthCheck {
+  const causes = all.filter(({ name }) => check.causes?.includes(name) === true)
+  const mutedBy = () => causes.find(({ problem }) => problem() !== undefined)?.name
+  return { ...check, mutedBy, problem: () => (mutedBy() === undefined ? check.problem() : undefined) }
 }

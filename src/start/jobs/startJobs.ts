@@ -67,7 +67,7 @@ function startLifecycleJobs({ attemptsMax, proofMaxAgeMs }: LifecycleSettings, d
     startTransferScanJob({ ...onChain, presentations, settleAgeMs }),
   ]
   return {
-    checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true }],
+    checks: [{ name: 'finality', problem: finality.problem, quotesOnly: true, causes: ['history', 'ledger'] }],
     jobs,
   }
 }

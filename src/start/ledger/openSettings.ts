@@ -89,7 +89,7 @@ export async function openSettings(options: SettingsOptions, deps: SettingsDeps)
   const periods = (name: string) => opened.periods.get(name) ?? []
   return {
     origin,
-    check: { name: 'settings', problem: () => problemOf(opened) },
+    check: { name: 'settings', problem: () => problemOf(opened), causes: ['history', 'ledger'] },
     async record() {
       // One after the other: of two instances with different settings one stops at their first difference. Together they could
       // record a mixture, which fits neither.
