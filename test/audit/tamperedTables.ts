@@ -301,7 +301,15 @@ const tamperedDeclaration: readonly Tampering[] = [
     'the space of a kind, so that a signature could be two streams',
     `update ledger.kinds set space = 9 where kind = 'payout'`,
   ),
-  onDeclaration('a kind added', `insert into ledger.kinds (kind, space) values ('gift', 1)`),
+  // A kind alone is `kind_unknown`, which breaks nothing: test/generality/tab/tabAudit.pg.test.ts.
+  onDeclaration(
+    'a step of a known kind added, with a kind that this auditor does not know',
+    `insert into ledger.kinds (kind, space) values ('gift', 1);
+     insert into ledger.classes (class, prefix, is_exact) values ('gift', 'Assets:Gift', true);
+     insert into ledger.steps (step, kind, from_state, to_state, event_kinds, moves) values
+       ('gift.give', 'gift', '', 'given', '{GiftGiven}', '{wallet>gift}'),
+       ('payment.give', 'payment', 'verified', 'given', '{GiftGiven}', '{wallet>gift}')`,
+  ),
 ]
 
 export const tamperedTables: readonly Tampering[] = [

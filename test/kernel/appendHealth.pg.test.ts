@@ -5,7 +5,7 @@ import { createTestDatabase } from '../support/database.ts'
 import { openKernel, openPool } from './openKernel.ts'
 import * as sample from './sampleItems.ts'
 
-// An append that waits would wait for a disk that nobody empties meanwhile.
+// Fails an append that waits.
 const neverSleeps = { ...systemClock, sleep: () => Promise.reject(new Error('it waited')) }
 
 async function openHealth() {

@@ -48,7 +48,7 @@ export async function auditDatabase(
   replay.finish()
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
   await matchTables(replay.findings, source)
-  await matchDeclaration(replay.findings, source)
+  replay.unknownKinds.report(replay.findings, await matchDeclaration(replay.findings, source))
   await matchStreams(replay, source)
   matchAccounts(replay, accounts)
   await matchTallies(replay, source, accounts)

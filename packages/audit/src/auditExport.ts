@@ -39,6 +39,7 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
     blame(replay.findings, replay.position + 1, `the last line counts ${end} events, there are ${count}`)
   await run.end()
   replay.finish()
+  replay.unknownKinds.report(replay.findings, new Map())
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
   await chain?.finish()
 }

@@ -159,6 +159,8 @@ function arithmeticBasis({ replay, source, reportsUpto }: Audited): Basis {
   const reports = 'the tables of the finance reports'
   const { derived, underived } = replay.holderPayouts.figures()
   const plans = derived === 0 ? [] : [`the lines of ${derived} payouts to holders, derived from their snapshots`]
+  const unjudged = replay.findings.unjudgedCount()
+  const unknown = unjudged === 0 ? [] : [`the streams of ${unjudged} kinds that this auditor does not know`]
   const unseen = underived === 0 ? [] : [`the lines of ${underived} payouts to holders: no --snapshot has their digest`]
   if (source === 'database') {
     return {
@@ -170,18 +172,19 @@ function arithmeticBasis({ replay, source, reportsUpto }: Audited): Basis {
       ],
       notChecked: [
         ...unseen,
+        ...unknown,
         ...(reportsUpto === undefined
           ? [`${reports}: the role may not read them, or a body they are derived from is damaged`]
           : []),
       ],
-      notReCheckable: underived,
+      notReCheckable: underived + unjudged,
     }
   }
   const stored = `${tables}, and ${reports}, as they are stored`
   return {
     checked: [lifecycles, ...plans],
-    notChecked: [...unseen, `${stored}: an export has events only`],
-    notReCheckable: underived,
+    notChecked: [...unseen, ...unknown, `${stored}: an export has events only`],
+    notReCheckable: underived + unjudged,
   }
 }
 

@@ -45,6 +45,12 @@ export async function auditSince(options: SinceOptions): Promise<AuditReport> {
   await matchTables(findings, database)
   await replaySince(database, { options, run, checkpoints, size: first.size })
   await checkpoints.finish(run.tree, Number.NEGATIVE_INFINITY)
+  for (const [kind, position] of run.unknownKinds)
+    findings.add('kind_unknown', {
+      position,
+      subject: `events ${kind}`,
+      message: 'this auditor does not know the kind',
+    })
   return reportOf({ run, findings, checkpoints, size: first.size, durationMs: clock.monotonicMs() - startedAtMs })
 }
 

@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import { BodyReader, UnreadableBody } from './bodyReader.ts'
-import type { EventReader } from './eventHead.ts'
+import { type EventHead, type EventReader, readTime } from './eventHead.ts'
 import { type HolderPayoutEvent, holderPayoutReaders } from './holderPayoutEvents.ts'
 import { type PaymentEvent, paymentReaders } from './paymentEvents.ts'
 import { type BurnEvent, burnReaders, type PayoutEvent, payoutReaders } from './payoutEvents.ts'
@@ -15,6 +16,12 @@ export type AuditedEvent =
   | RefundEvent
   | PriceListEvent
   | SettingEvent
+
+/** An event of a kind that no auditor of this release knows, as far as every event is the same. */
+export interface UnknownEvent extends EventHead {
+  readonly kind: string
+  readonly isUnknown: true
+}
 
 export type EventOf<K extends AuditedEvent['kind']> = Extract<AuditedEvent, { kind: K }>
 
@@ -38,6 +45,39 @@ export function readEvent(latin1: string): AuditedEvent {
   reader.end()
   if (event.schemaVersion !== 1) throw new UnreadableBody(`schema version ${event.schemaVersion} is not known`)
   return event
+}
+
+/** As `readEvent`, and the head of an event whose kind is not known. */
+export function readAnyEvent(latin1: string): AuditedEvent | UnknownEvent {
+  try {
+    return readEvent(latin1)
+  } catch (error) {
+    const unknown = error instanceof UnreadableBody ? readUnknownEvent(latin1) : undefined
+    if (unknown === undefined) throw error
+    return unknown
+  }
+}
+
+const unknownHead = z.object({
+  kind: z.string().min(1),
+  stream: z.string().min(1),
+  version: z.int().min(1),
+  schemaVersion: z.int().min(1),
+  effectiveAt: z.string(),
+})
+
+/**
+ * The head of an event of another kind. The body still has to be canonical. Undefined for a kind that is known, whose
+ * body is then unreadable.
+ */
+function readUnknownEvent(latin1: string): UnknownEvent | undefined {
+  const reader = new BodyReader(latin1)
+  reader.canonicalValue('')
+  reader.end()
+  const parsed = unknownHead.safeParse(JSON.parse(Buffer.from(latin1, 'latin1').toString('utf8')))
+  if (!parsed.success || readers.has(parsed.data.kind)) return undefined
+  const { effectiveAt, ...head } = parsed.data
+  return { ...head, effectiveAtMs: readTime(new BodyReader(JSON.stringify(effectiveAt)), ''), isUnknown: true }
 }
 
 /** The first `"kind":"` is the event's own: keys are sorted, and inside a string the quotes would be escaped. */

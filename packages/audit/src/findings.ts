@@ -39,6 +39,7 @@ export const findingAspects = {
   holder_payout_differs: 'arithmetic',
   exposure_differs: 'arithmetic',
   lifecycle_impossible: 'arithmetic',
+  kind_unknown: 'arithmetic',
   attempt_wrong: 'arithmetic',
   owner_differs: 'arithmetic',
   posting_differs: 'arithmetic',
@@ -69,6 +70,9 @@ export const findingAspects = {
 
 export type FindingCode = keyof typeof findingAspects
 
+/** Findings that name a limit of this auditor and not an error of the ledger, so they break no verdict. */
+const unjudged: ReadonlySet<string> = new Set<FindingCode>(['kind_unknown'])
+
 /** Findings stored for each question; the first one is always stored, and the count is exact. */
 const storedMax = 100
 
@@ -97,7 +101,8 @@ export class Findings {
     const { aspect } = finding
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
     const first = this.#firsts[aspect]
-    if (first === undefined || isEarlier(finding, first)) this.#firsts[aspect] = finding
+    const isFirst = first === undefined || isEarlier(finding, first)
+    if (isFirst && !unjudged.has(code)) this.#firsts[aspect] = finding
     const stored = this.#storedOf.get(aspect) ?? 0
     if (stored >= storedMax) return
     this.#storedOf.set(aspect, stored + 1)
@@ -115,7 +120,14 @@ export class Findings {
 
   countOf(aspect: Aspect): number {
     let sum = 0
-    for (const [code, count] of this.#counts) if (isCodeOf(code, aspect)) sum += count
+    for (const [code, count] of this.#counts) if (isCodeOf(code, aspect) && !unjudged.has(code)) sum += count
+    return sum
+  }
+
+  /** Number of findings that this auditor cannot judge. */
+  unjudgedCount(): number {
+    let sum = 0
+    for (const [code, count] of this.#counts) if (unjudged.has(code)) sum += count
     return sum
   }
 

@@ -54,7 +54,7 @@ export class Journal {
     }
   }
 
-  enter(mint: string, place: Place, postings: readonly DerivedPosting[]): readonly EnteredPosting[] {
+  enter(mint: string, place: JournalPlace, postings: readonly DerivedPosting[]): readonly EnteredPosting[] {
     const accounts = this.#accountsOf(mint)
     return postings.map(([debitName, creditName, amountBaseUnits]) => {
       const debit = totalsOf(accounts, mint, debitName)
@@ -92,7 +92,7 @@ export class Journal {
     }
   }
 
-  #move(totals: AccountTotals, amountBaseUnits: bigint, { position, recordedAtMs, effectiveAtMs }: Place): void {
+  #move(totals: AccountTotals, amountBaseUnits: bigint, { position, recordedAtMs, effectiveAtMs }: JournalPlace): void {
     totals.balanceBaseUnits += amountBaseUnits
     if (amountBaseUnits > 0n) totals.debitEntries++
     else totals.creditEntries++
@@ -123,7 +123,8 @@ export class Journal {
   }
 }
 
-interface Place {
+/** The event that moves. */
+export interface JournalPlace {
   readonly position: number
   readonly recordedAtMs: number
   readonly effectiveAtMs: number

@@ -4,6 +4,7 @@ import type { OtherStream } from './otherStreams.ts'
 import { type AuditedPayment, noValue, stateOf } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 import { streamOfId } from './streamName.ts'
+import { unknownStreamMark } from './unknownKinds.ts'
 
 /* The streams' rows, whose primary key makes a payment single-use, against the streams that the events give. */
 
@@ -37,10 +38,16 @@ interface DerivedStream {
 export async function matchStreams(replay: Replay, source: DatabaseSource): Promise<void> {
   const reader = new CopyRow()
   const seen = new Set<OtherStream>()
+  const unknown = replay.unknownKinds.firstPositions()
+  const unknownSeen = new Set<number>()
   for await (const { bytes, starts, count } of source.copy(streamsQuery)) {
     for (let index = 0; index < count; index++) {
       reader.open(bytes, starts[index] ?? 0)
-      matchRow(replay, readRow(reader), seen)
+      const row = readRow(reader)
+      if (!unknown.has(row.firstPosition)) matchRow(replay, row, seen)
+      else if (unknownSeen.has(row.firstPosition)) blameUnknown(replay, row, 'the stream has two rows')
+      else matchUnknown(replay, row)
+      unknownSeen.add(row.firstPosition)
     }
   }
   for (let index = 0; index < replay.payments.count; index++) {
@@ -49,11 +56,30 @@ export async function matchStreams(replay: Replay, source: DatabaseSource): Prom
     const message = 'the payment of this event has no row: its proof could be used again'
     replay.findings.add('stream_missing', { position: payment.lastPosition, subject: 'payment', message })
   }
+  for (const position of unknown) {
+    if (unknownSeen.has(position)) continue
+    const message = 'the stream of this event has no row: it could be recorded again'
+    replay.findings.add('stream_missing', { position, subject: `position ${position}`, message })
+  }
   for (const other of replay.otherStreams.all()) {
     if (seen.has(other)) continue
     const message = `the ${other.kind} of this event has no row: it could be recorded again`
     replay.findings.add('stream_missing', { position: other.positions.at(-1), subject: other.stream, message })
   }
+}
+
+/** Of a kind that is not known, only that the row has events of such streams. */
+function matchUnknown(replay: Replay, row: StreamRow): void {
+  let count = 0
+  for (const position of positionsOf(row.ranges)) {
+    count++
+    if (count > row.version || replay.streams.get(position) !== unknownStreamMark) break
+  }
+  if (count !== row.version) blameUnknown(replay, row, 'the row has other positions of its events')
+}
+
+function blameUnknown({ findings }: Replay, { firstPosition }: StreamRow, message: string): void {
+  findings.add('stream_differs', { position: firstPosition, subject: `position ${firstPosition}`, message })
 }
 
 function readRow(reader: CopyRow): StreamRow {

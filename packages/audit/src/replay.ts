@@ -1,9 +1,9 @@
-import { type AuditedEvent, readEvent } from './auditedEvent.ts'
+import { type AuditedEvent, readAnyEvent, type UnknownEvent } from './auditedEvent.ts'
 import { UnreadableBody } from './bodyReader.ts'
 import { type FindingCode, Findings, type FindingsState } from './findings.ts'
 import { GrowingTree, type TreeState } from './growingTree.ts'
 import { HolderPayouts, type HolderPlanState } from './holderPayouts.ts'
-import { type EnteredPosting, Journal, type JournalState } from './journal.ts'
+import { type EnteredPosting, Journal, type JournalPlace, type JournalState } from './journal.ts'
 import { NumberedNames } from './numberedNames.ts'
 import { type OtherStream, OtherStreams } from './otherStreams.ts'
 import { isPaymentEvent, type PaymentEvent } from './paymentEvents.ts'
@@ -17,11 +17,12 @@ import { mintOf, postingsOf } from './postings.ts'
 import { matchPostings } from './matchPostings.ts'
 import { Refunds } from './refunds.ts'
 import { PublishedPrices, type PublishedPricesState } from './publishedPrices.ts'
-import { type EventColumns, leafHashOf, type RawEvent } from './rawEvent.ts'
+import { type EventColumns, leafHashOf, type RawEvent, type StoredPostings } from './rawEvent.ts'
 import { SaltedDigest } from './saltedDigest.ts'
 import { SettingPeriods, type SettingPeriodsState } from './settingPeriods.ts'
 import { Settings, type SettingSeen } from './settings.ts'
 import { TilesMatch, type TilesState } from './tilesMatch.ts'
+import { UnknownKinds, type UnknownKindsState, unknownStreamMark } from './unknownKinds.ts'
 
 /** State after the events so far, except for the payments, which are too many for JSON. */
 export interface ReplayState {
@@ -41,6 +42,7 @@ export interface ReplayState {
   readonly periods: SettingPeriodsState
   readonly payouts: PayoutsState
   readonly holderPayouts: readonly HolderPlanState[]
+  readonly unknownKinds: UnknownKindsState
 }
 
 export interface ReplayTables {
@@ -58,7 +60,7 @@ export class Replay {
   readonly tiles: TilesMatch
   readonly journal: Journal
   readonly payments: PaymentTable
-  /** Number of the payment that the event at a position belongs to, from 1; 0 for other streams. */
+  /** Number of the payment that the event at a position belongs to, from 1; 0 or a mark for other streams. */
   readonly streams: PositionIndex
   readonly digest: SaltedDigest
   readonly names: NumberedNames
@@ -68,6 +70,7 @@ export class Replay {
   readonly payouts: Payouts
   readonly holderPayouts: HolderPayouts
   readonly prices: PublishedPrices
+  readonly unknownKinds: UnknownKinds
   readonly #lifecycles: PaymentLifecycles
   readonly #refunds: Refunds
   #position: number
@@ -86,6 +89,7 @@ export class Replay {
     this.names = new NumberedNames(state?.names)
     this.otherStreams = new OtherStreams(this.findings, state?.otherStreams)
     this.prices = new PublishedPrices(this.digest, state?.prices)
+    this.unknownKinds = new UnknownKinds(this.digest, state?.unknownKinds)
     const { findings, payments, digest, names, journal, prices, otherStreams: streams } = this
     this.periods = new SettingPeriods(findings, state?.periods)
     this.settings = new Settings({ findings, streams, prices, periods: this.periods }, state?.settings)
@@ -134,6 +138,7 @@ export class Replay {
     const body = bytes.toString('latin1', bodyStart, bodyEnd)
     const event = this.#read(body, position)
     if (event === undefined) return
+    if ('isUnknown' in event || this.unknownKinds.has(event.stream)) return this.#passOver(event, raw)
     const mint = mintOf(event)
     const place = { position, recordedAtMs, effectiveAtMs: event.effectiveAtMs }
     const entered = mint === undefined ? noPostings : this.journal.enter(mint, place, postingsOf(event))
@@ -173,6 +178,38 @@ export class Replay {
       periods: this.periods.state(),
       payouts: this.payouts.state(),
       holderPayouts: this.holderPayouts.state(),
+      unknownKinds: this.unknownKinds.state(),
+    }
+  }
+
+  /** An event of a stream whose kind is not known: it counts, and its postings are taken as they are stored. */
+  #passOver(event: AuditedEvent | UnknownEvent, { position, recordedAtMs, columns }: RawEvent): void {
+    this.#lifecycles.settle()
+    if (!this.unknownKinds.has(event.stream)) {
+      if (!('isUnknown' in event)) return
+      if (this.#isKnown(event.stream))
+        return this.#blame('body_unreadable', position, `${event.kind} is not known in it`)
+      this.unknownKinds.open(event, position)
+    }
+    const { firstPosition, versionBefore } = this.unknownKinds.advance(event)
+    this.streams.set(position, unknownStreamMark)
+    if (event.version !== versionBefore + 1)
+      this.#blame('version_missing', position, `version ${event.version} of the stream follows ${versionBefore}`)
+    if (columns === undefined) return
+    this.#enterStored(columns.postings, { position, recordedAtMs, effectiveAtMs: event.effectiveAtMs })
+    this.#compareColumns(event, columns, { position, firstPosition })
+  }
+
+  #isKnown(stream: string): boolean {
+    return this.payments.find(this.digest.pairOf(stream)) !== undefined || this.otherStreams.find(stream) !== undefined
+  }
+
+  #enterStored({ debits, credits, amounts }: StoredPostings, place: JournalPlace): void {
+    for (const [line, amountBaseUnits] of amounts.entries()) {
+      const [debit, credit] = [debits[line], credits[line]]
+      if (debit === undefined || credit === undefined)
+        this.#blame('posting_differs', place.position, `posting ${line} names an account that has no row`)
+      else this.journal.enter(debit.mint, place, [[debit.name, credit.name, amountBaseUnits]])
     }
   }
 
@@ -222,9 +259,9 @@ export class Replay {
     this.#recordedAtMs = recordedAtMs
   }
 
-  #read(latin1: string, position: number): AuditedEvent | undefined {
+  #read(latin1: string, position: number): AuditedEvent | UnknownEvent | undefined {
     try {
-      return readEvent(latin1)
+      return readAnyEvent(latin1)
     } catch (error) {
       if (!(error instanceof UnreadableBody)) throw error
       this.#blame('body_unreadable', position, error.message)
@@ -233,7 +270,11 @@ export class Replay {
     }
   }
 
-  #compareColumns(event: AuditedEvent, columns: EventColumns, { position, firstPosition }: EventPlace): void {
+  #compareColumns(
+    event: AuditedEvent | UnknownEvent,
+    columns: EventColumns,
+    { position, firstPosition }: EventPlace,
+  ): void {
     const { stream, version, kind, schemaVersion, effectiveAtMs } = columns
     const differing = [
       stream !== firstPosition && `stream holds ${stream}, and the first event is at ${firstPosition}`,

@@ -15,7 +15,7 @@ export interface ResumedAudit {
 }
 
 // Raised when the state changes, because a file of another version would be restored wrongly.
-const version = 6
+const version = 7
 
 interface Head {
   readonly format: 'tollbook-audit'

@@ -1,4 +1,4 @@
-import { type AuditedEvent, readEvent } from './auditedEvent.ts'
+import { type AuditedEvent, readAnyEvent, type UnknownEvent } from './auditedEvent.ts'
 import { UnreadableBody } from './bodyReader.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { Findings } from './findings.ts'
@@ -7,6 +7,7 @@ import { Journal } from './journal.ts'
 import { matchPostings } from './matchPostings.ts'
 import { mintOf, postingsOf } from './postings.ts'
 import { type EventColumns, leafHashOf, type RawEvent } from './rawEvent.ts'
+import type { SettingEvent } from './settingEvents.ts'
 import type { SettingPeriods } from './settingPeriods.ts'
 
 export interface SinceDeps {
@@ -26,6 +27,7 @@ export class SinceRun {
   readonly #versions = new Map<string, number>()
   #recordedAtMs = -Infinity
   #postings = 0
+  readonly #unknownKinds = new Map<string, number>()
 
   constructor(deps: SinceDeps) {
     this.#deps = deps
@@ -34,6 +36,11 @@ export class SinceRun {
   /** Postings that were compared with their bodies. */
   get postings(): number {
     return this.#postings
+  }
+
+  /** Kinds of events that this auditor does not know, with the position of the first one. */
+  get unknownKinds(): ReadonlyMap<string, number> {
+    return this.#unknownKinds
   }
 
   /** The stored hash of the next event before the checkpoint's end. */
@@ -47,7 +54,7 @@ export class SinceRun {
     this.#compareLeaf(raw)
     const event = this.#read(raw)
     const { position, recordedAtMs } = raw
-    if (event?.kind === 'SettingChanged') this.#deps.periods.record(event, { position, recordedAtMs })
+    if (isSetting(event)) this.#deps.periods.record(event, { position, recordedAtMs })
   }
 
   apply(raw: RawEvent): void {
@@ -57,16 +64,17 @@ export class SinceRun {
     this.tree.add(this.#compareLeaf(raw))
     const event = this.#read(raw)
     if (event !== undefined) {
-      if (event.kind === 'SettingChanged') periods.record(event, { position, recordedAtMs })
+      if (isSetting(event)) periods.record(event, { position, recordedAtMs })
       this.#followVersion(event, position)
+      if (columns !== undefined) this.#compareColumns(event, columns, position)
+      if ('isUnknown' in event && !this.#unknownKinds.has(event.kind)) this.#unknownKinds.set(event.kind, position)
+    }
+    if (event !== undefined && !('isUnknown' in event)) {
       const mint = mintOf(event)
       const place = { position, recordedAtMs, effectiveAtMs: event.effectiveAtMs }
       const entered = mint === undefined ? [] : this.#journal.enter(mint, place, postingsOf(event))
       this.#postings += entered.length
-      if (columns !== undefined) {
-        matchPostings(columns.postings, entered, { position, findings })
-        this.#compareColumns(event, columns, position)
-      }
+      if (columns !== undefined) matchPostings(columns.postings, entered, { position, findings })
     }
     checkpoints.compare(this.tree, recordedAtMs)
   }
@@ -86,9 +94,9 @@ export class SinceRun {
     this.#recordedAtMs = recordedAtMs
   }
 
-  #read({ bytes, bodyStart, bodyEnd, position }: RawEvent): AuditedEvent | undefined {
+  #read({ bytes, bodyStart, bodyEnd, position }: RawEvent): AuditedEvent | UnknownEvent | undefined {
     try {
-      return readEvent(bytes.toString('latin1', bodyStart, bodyEnd))
+      return readAnyEvent(bytes.toString('latin1', bodyStart, bodyEnd))
     } catch (error) {
       if (!(error instanceof UnreadableBody)) throw error
       this.#blame('body_unreadable', position, error.message)
@@ -97,14 +105,14 @@ export class SinceRun {
   }
 
   /** The first version seen of a stream may be any: the ones before it are in the earlier part. */
-  #followVersion({ stream, version }: AuditedEvent, position: number): void {
+  #followVersion({ stream, version }: AuditedEvent | UnknownEvent, position: number): void {
     const before = this.#versions.get(stream)
     if (before !== undefined && version !== before + 1)
       this.#blame('version_missing', position, `version ${version} of ${stream} follows ${before}`)
     this.#versions.set(stream, version)
   }
 
-  #compareColumns(event: AuditedEvent, columns: EventColumns, position: number): void {
+  #compareColumns(event: AuditedEvent | UnknownEvent, columns: EventColumns, position: number): void {
     const { version, kind, schemaVersion, effectiveAtMs } = event
     const [found, right] = [
       [columns.version, columns.kind, columns.schemaVersion, columns.effectiveAtMs].join(),
@@ -116,4 +124,8 @@ export class SinceRun {
   #blame(code: Parameters<Findings['add']>[0], position: number, message: string): void {
     this.#deps.findings.add(code, { position, subject: `position ${position}`, message })
   }
+}
+
+function isSetting(event: AuditedEvent | UnknownEvent | undefined): event is SettingEvent {
+  return event !== undefined && !('isUnknown' in event) && event.kind === 'SettingChanged'
 }

@@ -64,7 +64,9 @@ async function* landedOn(
   }
 }
 
-function isRecorded({ replay: { payments, digest, payouts } }: UnrecordedDeps, signature: string): boolean {
+function isRecorded({ replay }: UnrecordedDeps, signature: string): boolean {
+  const { payments, digest, payouts, unknownKinds } = replay
+  if (unknownKinds.has(solanaStream(signature))) return true
   const index = payments.find(digest.pairOf(solanaStream(signature)))
   return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
 }

@@ -34,7 +34,7 @@ export function createAppendHealth({ kernel, pool, laneEpoch = firstEpoch }: App
           failed = undefined
           return result
         } catch (error) {
-          // An item that the database rejects for its content says nothing about others.
+          // A rejection for the content of an item does not show that others fail.
           if (!(error instanceof Fault && !error.retryable)) failed = item
           throw error
         }
