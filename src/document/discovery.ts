@@ -53,7 +53,7 @@ export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoin
 }
 
 /** `/llms.txt`: what a language model has to know to buy an answer (llmstxt.org). */
-export function llmsText({ endpoints, searches, rails, split }: DiscoveryDeps, baseUrl: string): string {
+export function llmsText({ endpoints, searches, rails, split }: DiscoveryDeps, linkBase: string): string {
   const { burn = '0%' } = distributionOf(split)
   const x402 = rails.flatMap(({ name, mount }) =>
     mount === undefined
@@ -83,11 +83,11 @@ export function llmsText({ endpoints, searches, rails, split }: DiscoveryDeps, b
     endpoints.map(lineOf).join('\n'),
     '## Documentation',
     [
-      `- [API reference](${baseUrl}/openapi.json): OpenAPI 3.1, with examples and errors`,
-      `- [Price list](${baseUrl}/api/catalog): prices in tokens, and what is available now`,
-      ...searches.map(({ path, summary }) => `- [${summary}](${baseUrl}${path}?query=): free`),
-      `- [Burned tokens](${baseUrl}/api/token/burn-stats)`,
-      `- [Receipt keys](${baseUrl}/.well-known/jwks.json)`,
+      `- [API reference](${linkBase}/openapi.json): OpenAPI 3.1, with examples and errors`,
+      `- [Price list](${linkBase}/api/catalog): prices in tokens, and what is available now`,
+      ...searches.map(({ path, summary }) => `- [${summary}](${linkBase}${path}?query=): free`),
+      `- [Burned tokens](${linkBase}/api/token/burn-stats)`,
+      `- [Receipt keys](${linkBase}/.well-known/jwks.json)`,
       '',
     ].join('\n'),
   ].join('\n\n')

@@ -1,14 +1,13 @@
 import type { Endpoint } from '../product/endpoint.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import type { RailName } from './discovery.ts'
+import type { BaseUrls } from './openApi.ts'
 import { html, jsonScript, type Markup } from './markup.ts'
 import type { PriceCatalog, CatalogProduct } from './priceCatalog.ts'
 import { samplesOf } from './samples.ts'
 import { serviceDescription } from './serviceDescription.ts'
 
-export interface LandingFacts {
-  /** Address of the service, for commands and links that leave the page. */
-  readonly baseUrl: string
+export interface LandingFacts extends BaseUrls {
   readonly endpoints: readonly Endpoint[]
   readonly catalog: PriceCatalog
   readonly split: readonly SplitShare[]

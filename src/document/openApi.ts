@@ -25,8 +25,16 @@ export interface OpenApiDeps {
   readonly mint: string
 }
 
-/** The OpenAPI 3.1 document of this service, made of the schemas that validate. Samples use the address of the request. */
-export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObject {
+/** Addresses of the service in its documents. */
+export interface BaseUrls {
+  /** Absolute, for commands and programs. */
+  readonly baseUrl: string
+  /** For links; empty when they are relative to the host of the document. */
+  readonly linkBase: string
+}
+
+/** The OpenAPI 3.1 document of this service, made of the schemas that validate. */
+export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
   const frame = frameOf(deps)
   const searchOperations = new Map(deps.searches.map((search) => [search.path, searchOperation(search)]))
@@ -51,13 +59,13 @@ export function createOpenApi(deps: OpenApiDeps): (baseUrl: string) => JsonObjec
   }))
   const unpriced = { mint, requiredBaseUnits: undefined }
   const mounted = rails.flatMap((rail) => mountedPaths(deps.endpoints, rail, unpriced))
-  return (baseUrl) => {
+  return ({ baseUrl, linkBase }) => {
     const paid = sold.map(({ endpoint: { path, method }, operationFor }) => {
       const operation = operationFor({ baseUrl, price: deps.currentPrice(path) })
       return [path, { [method.toLowerCase()]: operation }] as const
     })
     const paths = { ...Object.fromEntries(paid), ...Object.fromEntries(mounted), ...Object.fromEntries(free) }
-    return { ...frame, ...linksFrom(baseUrl), paths, components }
+    return { ...frame, ...linksFrom(linkBase), paths, components }
   }
 }
 
@@ -70,13 +78,13 @@ function mountedPaths(endpoints: readonly Endpoint[], { name, mount }: RailName,
 }
 
 /** Pages for agents and indexers (x402scan discovery, MPP discovery). */
-function linksFrom(baseUrl: string): JsonObject {
-  const llms = `${baseUrl}/llms.txt`
+function linksFrom(linkBase: string): JsonObject {
+  const llms = `${linkBase}/llms.txt`
   return {
     'x-discovery': { llmsTxtUrl: llms },
     'x-service-info': {
       categories: ['data', 'tools'],
-      docs: { llms, apiReference: `${baseUrl}/docs`, homepage: `${baseUrl}/` },
+      docs: { llms, apiReference: `${linkBase}/docs`, homepage: `${linkBase}/` },
     },
   }
 }

@@ -3,10 +3,10 @@ import type { PriceCatalog } from './priceCatalog.ts'
 
 /** The service and its offers in the words of schema.org, for search engines (JSON-LD). */
 export function serviceDescription({
-  baseUrl,
+  linkBase,
   catalog,
 }: {
-  readonly baseUrl: string
+  readonly linkBase: string
   readonly catalog: PriceCatalog
 }): Json {
   return {
@@ -14,8 +14,8 @@ export function serviceDescription({
     '@type': 'WebAPI',
     name: 'Tollbook',
     description: 'Data and tools by the request, paid with a token on Solana',
-    url: `${baseUrl}/`,
-    documentation: `${baseUrl}/docs`,
+    url: `${linkBase}/`,
+    documentation: `${linkBase}/docs`,
     hasOfferCatalog: {
       '@type': 'OfferCatalog',
       name: 'Prices of one request',
@@ -24,7 +24,7 @@ export function serviceDescription({
         price: String(priceUSD),
         priceCurrency: 'USD',
         availability: `https://schema.org/${available ? 'InStock' : 'OutOfStock'}`,
-        itemOffered: { '@type': 'Service', name: summary, url: `${baseUrl}${path}` },
+        itemOffered: { '@type': 'Service', name: summary, url: `${linkBase}${path}` },
       })),
     },
   }

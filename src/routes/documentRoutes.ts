@@ -8,7 +8,6 @@ import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { SplitShare } from '../pricing/splitSetting.ts'
-import { createAddressedText } from './addressedText.ts'
 import { readDocsFiles } from '../pages/docsFiles.ts'
 import { pageHeaders } from '../pages/pageHeaders.ts'
 import type { FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
@@ -56,21 +55,12 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
   const catalogVersion = () =>
     [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
-  const document = createAddressedText({
-    address,
-    version: pricesVersion,
-    render: (baseUrl) => JSON.stringify(openApi(baseUrl)),
-  })
-  const reference = createAddressedText({
-    address,
-    version: pricesVersion,
-    render: (baseUrl) => referencePage(openApi(baseUrl), addressOf),
-  })
-  const home = createAddressedText({
-    address,
-    version: catalogVersion,
-    render: (baseUrl) => landingPage({ baseUrl, endpoints, catalog: readCatalog(), split, rails }),
-  })
+  const baseUrls = () => ({ baseUrl: address.url(), linkBase: address.linkBase() })
+  const document = createText(pricesVersion, () => JSON.stringify(openApi(baseUrls())))
+  const reference = createText(pricesVersion, () => referencePage(openApi(baseUrls()), addressOf))
+  const home = createText(catalogVersion, () =>
+    landingPage({ ...baseUrls(), endpoints, catalog: readCatalog(), split, rails }),
+  )
   return [
     ...discovery,
     { path: '/', serve: (request) => serveHome(request, home) },
@@ -81,33 +71,34 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
         return publicJson(await catalog(catalogVersion(), render), revalidated)
       },
     },
-    { path: '/openapi.json', serve: async (request) => publicJson(await document(request), revalidated) },
-    { path: '/docs', serve: async (request) => publicAnswer(await reference(request), pageHeaders) },
+    { path: '/openapi.json', serve: async () => publicJson(await document(), revalidated) },
+    { path: '/docs', serve: async () => publicAnswer(await reference(), pageHeaders) },
     { path: '/docs/:file', serve: ({ segment }) => serveStaticFile(files, segment, immutable) },
   ]
+}
+
+/** A text that does not depend on the request. It is rendered again when its version changes. */
+function createText(version: () => string, render: () => string): () => Promise<PublicBody> {
+  const prepare = createPublicText()
+  return () => prepare(version(), render)
 }
 
 /** For agents and indexers. Neither document depends on the price of the token. */
 function createDiscoveryRoutes(deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address'>): readonly FreeRoute[] {
   const { address } = deps
-  const version = () => ''
-  const resources = createAddressedText({
-    address,
-    version,
-    render: (url) => JSON.stringify(x402Resources(deps, url)),
-  })
-  const llms = createAddressedText({ address, version, render: (url) => llmsText(deps, url) })
+  const resources = createText(address.url, () => JSON.stringify(x402Resources(deps, address.url())))
+  const llms = createText(address.linkBase, () => llmsText(deps, address.linkBase()))
   const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
   return [
-    { path: '/.well-known/x402', serve: async (request) => publicJson(await resources(request), revalidated) },
-    { path: '/llms.txt', serve: async (request) => publicAnswer(await llms(request), text) },
+    { path: '/.well-known/x402', serve: async () => publicJson(await resources(), revalidated) },
+    { path: '/llms.txt', serve: async () => publicAnswer(await llms(), text) },
   ]
 }
 
 /** Serves the page to browsers. Programs get a 404, as from every unknown path. */
-async function serveHome(request: FreeRequest, page: (request: FreeRequest) => Promise<PublicBody>) {
+async function serveHome(request: FreeRequest, page: () => Promise<PublicBody>) {
   const vary = { vary: 'accept' }
-  if (prefersHtml(request.header('accept'))) return publicAnswer(await page(request), { ...pageHeaders, ...vary })
+  if (prefersHtml(request.header('accept'))) return publicAnswer(await page(), { ...pageHeaders, ...vary })
   const refused = pathNotFound()
   return { ...refused, headers: { ...refused.headers, ...vary } }
 }

@@ -2,6 +2,8 @@
 export interface ServiceAddress {
   /** Base URL without a slash at its end. Empty until the service listens, unless PUBLIC_URL is set. */
   url(): string
+  /** Prefix of the links in documents: PUBLIC_URL, or empty, so that a link leads to the host by which the document was read. */
+  linkBase(): string
   /** Base URL in the answer to a request: PUBLIC_URL, or the host by which the request came. */
   urlFor(host: string): string
 }
@@ -34,6 +36,7 @@ export function createServiceAddress(): ListeningAddress {
       url = publicUrl ?? `http://${hostToFetch(host)}:${port}`
     },
     url: () => url,
+    linkBase: () => publicUrl ?? '',
     urlFor: (requested) => publicUrl ?? (requested === '' ? '' : `http://${requested}`),
   }
 }

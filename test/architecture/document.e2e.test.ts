@@ -207,7 +207,7 @@ describe('the page', () => {
 })
 
 describe('the samples', () => {
-  test('are for the address that was asked', async () => {
+  test('are for the address that the service listens on', async () => {
     const samples = z
       .array(z.object({ label: z.string(), source: z.string() }))
       .parse(document.paths['/api/data/crypto']?.get?.['x-codeSamples'])

@@ -96,6 +96,11 @@ describe.each(paths)('%s', (path) => {
     expect((await read({ 'if-none-match': '"other"' })).status).toBe(200)
   })
 
+  test('is one text for every Host, so that an invented name renders nothing', async () => {
+    const texts = await Promise.all(['a.example', 'b.example:8080'].map((host) => read({ host })))
+    expect(new Set(texts.map(tagOf)).size).toBe(1)
+  })
+
   test('has the same headers for HEAD as for GET, with the length and without the body', async () => {
     const [whole, head] = [await read(), await read({}, 'HEAD')]
     // Each request has its time, its id and its place in the limit.
