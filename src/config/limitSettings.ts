@@ -9,6 +9,8 @@ export interface LimitSettings {
   readonly quotesPerAddressMax: number
   /** Unpaid quotes of a wallet within the lifetime of a quote. */
   readonly quotesPerWalletMax: number
+  /** Bytes of unpaid quotes of all callers within the lifetime of a quote. */
+  readonly openQuotesBytesMax: number
   /** Proofs of a client address that the ledger does not know and the chain does not confirm. */
   readonly unknownProofsPerMinute: number
   readonly quoteTtlMs: number
@@ -20,8 +22,12 @@ export const limitVariables = {
   RATE_LIMIT_PER_MINUTE: wholeNumber(0, 1_000_000, 6_000),
   QUOTES_PER_ADDRESS_MAX: wholeNumber(0, 10_000_000, 3_000),
   QUOTES_PER_WALLET_MAX: wholeNumber(0, 10_000_000, 300),
+  // 18 GB a day at the lifetime of 5 minutes, which is what the alert on growth allows.
+  OPEN_QUOTES_MEGABYTES: wholeNumber(0, 1_000_000, 64),
   UNKNOWN_PROOFS_PER_MINUTE: wholeNumber(0, 1_000_000, 300),
 }
+
+const bytesPerMegabyte = 1_000_000
 
 type LimitEnvironment = z.infer<z.ZodObject<typeof limitVariables>> & { readonly QUOTE_TTL_SECONDS: number }
 
@@ -30,6 +36,7 @@ export function limitSettingsOf(env: LimitEnvironment): LimitSettings {
     requestsPerMinute: env.RATE_LIMIT_PER_MINUTE,
     quotesPerAddressMax: env.QUOTES_PER_ADDRESS_MAX,
     quotesPerWalletMax: env.QUOTES_PER_WALLET_MAX,
+    openQuotesBytesMax: env.OPEN_QUOTES_MEGABYTES * bytesPerMegabyte,
     unknownProofsPerMinute: env.UNKNOWN_PROOFS_PER_MINUTE,
     quoteTtlMs: env.QUOTE_TTL_SECONDS * 1000,
   }

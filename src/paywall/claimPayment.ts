@@ -7,6 +7,7 @@ import type { Order, PaymentState } from '../payment/payment.ts'
 import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
+import type { ClaimedPayment } from './paidRequest.ts'
 
 export interface ClaimDeps {
   readonly clock: Clock
@@ -77,6 +78,12 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
     }
   }
   throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
+}
+
+/** What the claim earns its caller. */
+export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPayment {
+  const isFirst = 'attempt' in payment && payment.attempt === 1
+  return { payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst }
 }
 
 /** The key is recorded with the claim and again with the delivery. */

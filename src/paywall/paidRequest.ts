@@ -13,6 +13,14 @@ export interface PaidRequest extends OrderRequest {
   limitQuotes(payer: Address | undefined): Refusal | undefined
   /** Refuses a caller with too many unknown proofs. Called before a proof that the ledger does not know is looked for. */
   limitLookups(): Refusal | undefined
-  /** The payment is verified: nothing of this purchase counts against a limit. */
-  onProven(payer: Address): void
+  /** The payment is claimed, and this request will serve it. */
+  onClaimed(claimed: ClaimedPayment): void
+}
+
+/** What a claimed payment earns its caller: nothing of the purchase counts against a limit. */
+export interface ClaimedPayment {
+  readonly payer: Address
+  readonly priceMicroUsd: bigint
+  /** False when an earlier attempt with the same payment was released. */
+  readonly isFirst: boolean
 }

@@ -8,7 +8,7 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import { issueOffer, type OfferDeps, unpriced } from './issueOffer.ts'
 import { isFinal, mayUse, type PaymentState } from '../payment/payment.ts'
 import { type LookUpDeps, lookUpPayment } from './lookUpPayment.ts'
-import { type ClaimDeps, claimPayment, refuseOvertaken } from './claimPayment.ts'
+import { type ClaimDeps, claimedPayment, claimPayment, refuseOvertaken } from './claimPayment.ts'
 import { type HandlerDeps, runHandler } from './runHandler.ts'
 import { startStream } from './streamAnswer.ts'
 import { answerJsonOf, deliveryOf, fulfil, type RedeemDeps, release } from './redeem.ts'
@@ -74,11 +74,11 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const onRecorded = (after: PaymentState) => void (payment = after)
     const settlement = recorded ?? request.limitLookups() ?? (await rail.settle({ proof, order, payment, onRecorded }))
     if (isRefusal(settlement)) return refused(settlement)
-    request.onProven(order.wallet)
 
     // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
     if (isRefusal(claim)) return refused(claim)
+    request.onClaimed(claimedPayment(claim))
     const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream')
       return (await startStream({ ...deps, rail }, claim, outcome)) ?? refusalAnswer(refuseOvertaken())

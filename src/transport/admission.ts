@@ -1,6 +1,6 @@
 import { limitMax, nextLimit } from './adaptiveLimit.ts'
 import { type Allowances, createAllowances } from './allowances.ts'
-import { createEarnedRequests, type EarnedRequests } from './earnedRequests.ts'
+import { createEarnedWork, type EarnedWork } from './earnedWork.ts'
 import { followLoad, loadWindowMs } from './followLoad.ts'
 
 /** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
@@ -15,14 +15,16 @@ export interface AdmissionRequest {
 
 /** A place among the requests in progress. */
 export interface Slot {
-  /** The ledger knows the payment of this request, or the chain has confirmed it. */
+  /** The payment of this request is claimed. */
   prove(): void
+  /** The payment was claimed for the first time: its client address earns work in proportion to the price. */
+  earn(priceMicroUsd: bigint): void
   leave(): void
 }
 
 /**
- * Limits the requests in progress. Each purpose has a share of a limit that follows the load. A verified payment leaves its share
- * at once and is never refused, and it earns its client address requests that strangers cannot crowd out.
+ * Limits the requests in progress. Each purpose has a share of a limit that follows the load. A claimed payment leaves its share
+ * at once and is never refused, and it earns its client address work that strangers cannot crowd out.
  */
 export interface Admission {
   /** Undefined when the share of such requests is full. */
@@ -66,7 +68,7 @@ export interface AdmissionOptions {
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
   const inProgress: Record<Group, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
-  const earned = createEarnedRequests(now)
+  const earned = createEarnedWork(now)
   const probes = new Map<string, number>()
   const allowances = createAllowances(now)
   const { spendsTooMuch, ...judgements } = judgeAddresses(earned, allowances)
@@ -101,7 +103,6 @@ export function createAdmission(options: AdmissionOptions): Admission {
     enter(request) {
       let group = groupOf(request)
       if (isFull(group)) return undefined
-      if (group === 'payer') earned.use(request.address)
       const startedAtMs = now()
       inProgress[group]++
       if (group === 'payer') load.sawPayer()
@@ -111,8 +112,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
           group = 'proven'
           inProgress[group]++
           load.sawPayer()
+        },
+        earn(priceMicroUsd) {
           allowances.forgive(request.address)
-          earned.add(request.address)
+          earned.add(request.address, priceMicroUsd)
         },
         leave() {
           if (request.purpose === 'quote') load.quoted(now() - startedAtMs)
@@ -135,12 +138,15 @@ export function createAdmission(options: AdmissionOptions): Admission {
 }
 
 /** Judges client addresses by what they have paid and by the work that they cause. */
-function judgeAddresses(earned: EarnedRequests, allowances: Allowances) {
+function judgeAddresses(earned: EarnedWork, allowances: Allowances) {
   return {
-    turnsAway: (address: string) => !earned.isPayer(address) && allowances.turnsAway(address),
-    restSeconds: (address: string) => (earned.isPayer(address) ? 0 : allowances.restSeconds(address)),
+    turnsAway: (address: string) => !earned.has(address) && allowances.turnsAway(address),
+    restSeconds: (address: string) => (earned.has(address) ? 0 : allowances.restSeconds(address)),
     spendsTooMuch({ purpose, address }: AdmissionRequest): boolean {
-      if (earned.isPayer(address)) return false
+      if (earned.has(address)) {
+        earned.spend(address, unitsOf[purpose])
+        return false
+      }
       const isTurnedAway = allowances.turnsAway(address)
       allowances.spend(address, isTurnedAway ? refusalUnits : unitsOf[purpose])
       return isTurnedAway

@@ -1,4 +1,6 @@
 import { LRUCache } from 'lru-cache'
+import { networkKey } from './clientAddress.ts'
+import { clientsPerNetwork } from './networkLimit.ts'
 
 /** Work that each client address may cause while callers who have paid are served and the instance is busy. */
 export interface Allowances {
@@ -40,31 +42,44 @@ const msPerSecond = 1_000
 interface SpentAllowance {
   units: number
   atMs: number
+  /** Allowances of one client address that it holds: several for a network. */
+  readonly size: number
   /** Since when the address has been refused without a pause. */
   refusedSinceMs?: number | undefined
 }
 
-/** Leaky buckets of one size that follows the load, one for each address. */
+/** Leaky buckets of one size that follows the load, one for each address, and one of 16 times that size for each IPv6 network of 48 bits. */
 export function createAllowances(now: () => number): Allowances {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
   let perSecond = unitsPerSecondMax
   let ofWindow = 0
   let wasBusy = false
-  const passes: SpentAllowance = { units: 0, atMs: now() }
+  const passes: SpentAllowance = { units: 0, atMs: now(), size: 1 }
+  const bucketsOf = (address: string): readonly (readonly [string, number])[] => {
+    const network = networkKey(address)
+    const own = [address, 1] as const
+    return network === undefined ? [own] : [own, [network, clientsPerNetwork] as const]
+  }
   const leak = (spent: SpentAllowance, rate: number): SpentAllowance => {
     const atMs = now()
-    spent.units = Math.max(0, spent.units - ((atMs - spent.atMs) / msPerSecond) * rate)
+    spent.units = Math.max(0, spent.units - ((atMs - spent.atMs) / msPerSecond) * rate * spent.size)
     spent.atMs = atMs
     return spent
   }
-  const isSpent = (address: string): boolean => {
-    if (perSecond >= unitsPerSecondMax) return false
-    const spent = byAddress.get(address)
+  const isOver = (spent: SpentAllowance | undefined): boolean => {
     if (spent === undefined) return false
-    if (leak(spent, perSecond).units >= perSecond * burstSeconds) return true
+    if (leak(spent, perSecond).units >= perSecond * burstSeconds * spent.size) return true
     spent.refusedSinceMs = undefined
     return false
   }
+  /** The allowance of the address, or of its network, that is used up. */
+  const findSpent = (address: string): SpentAllowance | undefined =>
+    perSecond >= unitsPerSecondMax
+      ? undefined
+      : bucketsOf(address)
+          .map(([key]) => byAddress.get(key))
+          .find(isOver)
+  const isSpent = (address: string): boolean => findSpent(address) !== undefined
   return {
     isSpent,
     spend(address, units) {
@@ -75,17 +90,24 @@ export function createAllowances(now: () => number): Allowances {
         perSecond = Math.max(unitsPerSecondMin, perSecond * decrease)
       }
       if (perSecond >= unitsPerSecondMax) return
-      const spent: SpentAllowance = byAddress.get(address) ?? { units: 0, atMs: now() }
-      spent.units = Math.min(leak(spent, perSecond).units + units, perSecond * (burstSeconds + debtSecondsMax))
-      byAddress.set(address, spent)
+      for (const [key, size] of bucketsOf(address)) {
+        const spent: SpentAllowance = byAddress.get(key) ?? { units: 0, atMs: now(), size }
+        const unitsMax = perSecond * (burstSeconds + debtSecondsMax) * size
+        spent.units = Math.min(leak(spent, perSecond).units + units, unitsMax)
+        byAddress.set(key, spent)
+      }
     },
     restSeconds(address) {
-      const spent = isSpent(address) ? byAddress.get(address) : undefined
+      const spent = findSpent(address)
       if (spent === undefined) return 0
       const refusedSeconds = (now() - (spent.refusedSinceMs ??= now())) / msPerSecond
       return restSteps.findLast((step) => refusedSeconds >= step) ?? restSteps[0]
     },
-    forgive: (address) => void byAddress.delete(address),
+    forgive(address) {
+      const [forgiven, network] = [byAddress.get(address), byAddress.get(networkKey(address) ?? '')]
+      if (forgiven !== undefined && network !== undefined) network.units -= Math.min(network.units, forgiven.units)
+      byAddress.delete(address)
+    },
     turnsAway(address) {
       if (!isSpent(address)) return false
       if (leak(passes, passesPerSecond).units > 0) return true

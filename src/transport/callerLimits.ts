@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '@tollbook/core/refusal'
+import { createClientLimit } from './networkLimit.ts'
 import { createRateLimit, type RateLimit, type RateReport, type RateTotal, type RateStanding } from './rateLimit.ts'
 
 /** 0 switches a limit off. docs/operations.md has the table. */
@@ -9,6 +10,8 @@ export interface CallerLimitSettings {
   readonly quotesPerAddressMax: number
   /** Unpaid quotes of a wallet within the lifetime of a quote. */
   readonly quotesPerWalletMax: number
+  /** Bytes of unpaid quotes of all callers within the lifetime of a quote. */
+  readonly openQuotesBytesMax: number
   /** Proofs of a client address that the ledger does not know and the chain does not confirm. */
   readonly unknownProofsPerMinute: number
   readonly quoteTtlMs: number
@@ -35,8 +38,8 @@ export interface Pass {
   limitQuotes(payer: string | undefined): Refusal | undefined
   /** Called before a proof that the ledger does not know costs a lookup on the chain. Counts once, however often it is called. */
   limitLookups(): Refusal | undefined
-  /** The chain or the ledger has confirmed the payment, so nothing of this purchase counts. */
-  onProven(payer: string): void
+  /** The payment is claimed for the first time, so nothing of this purchase counts. */
+  onPaid(payer: string): void
   /** RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) of the limits that counted this request. */
   headers(): Readonly<Record<string, string>>
 }
@@ -44,19 +47,29 @@ export interface Pass {
 const minuteMs = 60_000
 // Quotes that a wallet still gets at each client address, after strangers have used up its limit.
 const quotesBesideMax = 10
+// Quotes that a client address still gets after all callers together have used up their bytes. One who pays has fewer open.
+const quotesBeyondMax = 10
+// A row with its indexes and its part of the write-ahead log: 64 addresses at their limits made 49 GB a day.
+const bytesPerQuote = 900
+const everyone = 'all'
 
 /** A limit whose maximum is 0 is off. */
 export function createCallerLimits(settings: CallerLimitSettings, deps: CallerLimitDeps): CallerLimits {
   const { quoteTtlMs } = settings
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
+  const clientLimit = (name: string, max: number, windowMs: number) =>
+    createClientLimit({ name, max, windowMs }, deps.nowMs)
+  const openMax = Math.ceil(settings.openQuotesBytesMax / bytesPerQuote)
   const limits: Limits = {
-    requests: limit('requests', settings.requestsPerMinute, minuteMs),
-    quotes: limit('quotes', settings.quotesPerAddressMax, quoteTtlMs),
+    requests: clientLimit('requests', settings.requestsPerMinute, minuteMs),
+    quotes: clientLimit('quotes', settings.quotesPerAddressMax, quoteTtlMs),
+    open: limit('open-quotes', openMax, quoteTtlMs),
+    beyond: clientLimit('open-quotes-beyond', openMax === 0 ? 0 : quotesBeyondMax, quoteTtlMs),
     wallets: limit('wallet-quotes', settings.quotesPerWalletMax, quoteTtlMs),
     beside: limit('wallet-quotes-beside', settings.quotesPerWalletMax === 0 ? 0 : quotesBesideMax, quoteTtlMs),
-    proofs: limit('unknown-proofs', settings.unknownProofsPerMinute, minuteMs),
+    proofs: clientLimit('unknown-proofs', settings.unknownProofsPerMinute, minuteMs),
   }
-  const shared = [limits.requests, limits.quotes, limits.wallets, limits.proofs]
+  const shared = [limits.requests, limits.quotes, limits.open, limits.wallets, limits.proofs]
   return {
     enter: (address) => enter(limits, deps.onLimited, address),
     reports: () => shared.flatMap((each) => each.reports()),
@@ -69,7 +82,7 @@ export function createCallerLimits(settings: CallerLimitSettings, deps: CallerLi
   }
 }
 
-type Limits = Readonly<Record<'requests' | 'quotes' | 'wallets' | 'beside' | 'proofs', RateLimit>>
+type Limits = Readonly<Record<'requests' | 'quotes' | 'open' | 'beyond' | 'wallets' | 'beside' | 'proofs', RateLimit>>
 
 function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address: string): Pass {
   const taken: Taken[] = []
@@ -87,6 +100,11 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
     if (ofWallet.isAllowed || limits.beside.take(`${address} ${payer}`).isAllowed) return undefined
     return refuseBeyond(limits.wallets, ofWallet, 'this wallet has too many unpaid quotes')
   }
+  const takeOpenQuote = (): Refusal | undefined => {
+    const ofAll = limits.open.take(everyone)
+    if (ofAll.isAllowed || limits.beyond.take(address).isAllowed) return undefined
+    return refuseBeyond(limits.open, ofAll, 'all callers together have too many unpaid quotes; pay one of yours')
+  }
   const requested = take(limits.requests, address)
   let looked: RateStanding | undefined
   return {
@@ -97,7 +115,8 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       const ofAddress = take(limits.quotes, address)
       if (!ofAddress.isAllowed)
         return refuseBeyond(limits.quotes, ofAddress, 'this client address has too many unpaid quotes; pay one of them')
-      return payer === undefined ? undefined : takeWalletQuote(payer)
+      // A quote without a payer is not stored.
+      return payer === undefined ? undefined : (takeWalletQuote(payer) ?? takeOpenQuote())
     },
     limitLookups() {
       looked ??= take(limits.proofs, address)
@@ -105,11 +124,13 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       const what = 'too many unknown proofs from this client address; this proof was not checked and stays valid'
       return refuseBeyond(limits.proofs, looked, what)
     },
-    onProven(payer) {
+    onPaid(payer) {
       for (const { limit, client } of taken) limit.giveBack(client)
       // The quote that this request has paid, and the request that asked for it.
       limits.requests.giveBack(address)
       limits.quotes.giveBack(address)
+      limits.open.giveBack(everyone)
+      limits.beyond.giveBack(address)
       limits.wallets.giveBack(payer)
       limits.beside.giveBack(`${address} ${payer}`)
     },

@@ -31,14 +31,21 @@ export function plainAddress(address: string): string {
 
 const groupCount = 8
 const networkGroupCount = 4
+const customerGroupCount = 3
 
-/** An IPv6 customer usually has a whole /64, so a limit counts its 64 bits. */
+/** An IPv6 customer has at least a whole /64, so a limit counts its 64 bits. */
 export function limitKey(address: string): string {
   if (!isIPv6(address)) return address
   return `${groupsOf(address)
     .slice(0, networkGroupCount)
     .map((group) => group.toString(16))
     .join(':')}::/64`
+}
+
+/** The /48 around the /64 of a limit key: a customer may have all of it. Undefined for an IPv4 address. */
+export function networkKey(key: string): string | undefined {
+  if (!key.endsWith('::/64')) return undefined
+  return `${key.split(':', customerGroupCount).join(':')}::/48`
 }
 
 /** The eight groups of an IPv6 address, whichever way it is shortened. */

@@ -80,9 +80,11 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, p
     },
     limitQuotes: pass.limitQuotes,
     limitLookups: pass.limitLookups,
-    onProven(payer) {
-      pass.onProven(payer)
+    onClaimed({ payer, priceMicroUsd, isFirst }) {
       slot?.prove()
+      if (!isFirst) return
+      pass.onPaid(payer)
+      slot?.earn(priceMicroUsd)
       reportAddressState(deps, context.res, 'paid')
     },
   }

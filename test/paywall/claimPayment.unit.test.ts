@@ -1,6 +1,6 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import { expect, test } from 'vitest'
-import { claimPayment } from '../../src/paywall/claimPayment.ts'
+import { claimedPayment, claimPayment } from '../../src/paywall/claimPayment.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import type { AppendOutcome, KnownPayment, PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
@@ -68,4 +68,14 @@ test('a key of another request is refused without another try', async () => {
   const { claim, changes } = scriptedLedger([{ outcome: 'idempotency_key_reused' }], [])
   expect(await claim()).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
   expect(changes).toHaveLength(1)
+})
+
+test.each([
+  [1, true],
+  [2, false],
+])('attempt %i with a payment earns its caller something: %s', (attempt, isFirst) => {
+  const claim = { version: 3, settlement, endpoint: order.endpoint, isFinal: false, isBurnOwed: false, leaseMs: 1 }
+  const payment = { ...claim, phase: 'claimed', attempt, attemptId: 'a', leaseUntilMs: nowMs } as const
+  const claimed = claimedPayment({ order, settlement, payment, attemptId: 'a', idempotencyKey: undefined })
+  expect(claimed).toEqual({ payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst })
 })

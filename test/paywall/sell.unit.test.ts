@@ -63,15 +63,18 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
     whyNoData: () => undefined,
     deliver: unused,
   }
+  const claims: object[] = []
   const request = {
     ...requestOf({ headers: { toll: 'x', 'toll-proof': 'x' } }),
     requestId: 'request',
     readParameters: () => Promise.resolve(ordered),
     limitQuotes: () => undefined,
     limitLookups: () => undefined,
-    onProven: () => undefined,
+    onClaimed: (claimed: object) => void claims.push(claimed),
   }
   await sell(deps, { path: endpoint, method: 'GET' }, request)
   expect(changes).toMatchObject([{ step: 'payment.claim', before: submitted }])
   expect(lookUps).toBe(1)
+  // A claim that fails earns nothing, however often the payment is presented.
+  expect(claims).toEqual([])
 })

@@ -215,7 +215,7 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
     readParameters: () => Promise.resolve(orderedOf(world, product, { word, presentation: wanted.run })),
     limitQuotes: () => undefined,
     limitLookups: () => undefined,
-    onProven: () => undefined,
+    onClaimed: () => undefined,
   }
   // Nothing polls the nodes in the hours after the faults.
   if (world.isCalm()) await instance.parts().pollNodes()

@@ -30,15 +30,21 @@ test('each purpose has half of the limit, so that none shuts out the others', ()
 test('a verified payment gives its place back at once, and its address is served when strangers are not', () => {
   const admission = openAdmission(2)
   const payer = { ...proof, address: '192.0.2.2' }
-  admission.enter(payer)?.prove()
+  buy(admission.enter(payer))
   expect(admission.enter(proof)).toBeDefined()
   expect(admission.refuses(proof)).toBe(true)
-  // A payment earns 16 requests, whether they bring a proof or ask for a price.
-  for (let n = 0; n < 16; n++)
-    expect(admission.enter(n % 2 === 0 ? payer : { ...payer, purpose: 'quote' })).toBeDefined()
-  expect(admission.refuses(payer)).toBe(true)
-  expect(admission.inFlight()).toBe(18)
+  // Half a cent earns 128 units: 16 requests with a proof.
+  for (let n = 0; n < 15; n++) expect([admission.refuses(payer), admission.enter(payer)]).toEqual([false, anySlot])
+  expect([admission.refuses(payer), admission.refuses(payer)]).toEqual([false, true])
+  expect(admission.inFlight()).toBe(17)
 })
+
+const anySlot = expect.objectContaining({ leave: expect.any(Function) })
+
+function buy(slot: Slot | undefined, priceMicroUsd = 5_000n): void {
+  slot?.prove()
+  slot?.earn(priceMicroUsd)
+}
 
 test('a payer who finds the places of payers taken gets one of a stranger', () => {
   const admission = openAdmission(2)
@@ -50,7 +56,7 @@ test('a payer who finds the places of payers taken gets one of a stranger', () =
 })
 
 function leaveProven(slot: Slot | undefined): void {
-  slot?.prove()
+  buy(slot)
   slot?.leave()
 }
 
@@ -60,9 +66,9 @@ test('while payers are served, reads have a number in each window, because none 
   // Without a turn of the event loop no window ends.
   const refusedOf = (count: number) => Array.from({ length: count }, () => admission.refuses(read)).indexOf(true)
   expect(refusedOf(100)).toBe(-1)
-  admission.enter(proof)?.prove()
+  buy(admission.enter(proof))
   const first = await awaitThat('a window with a payer has ended', () => {
-    admission.enter({ ...proof, address: '192.0.2.2' })?.prove()
+    buy(admission.enter({ ...proof, address: '192.0.2.2' }))
     const index = refusedOf(100)
     return index === -1 ? undefined : index
   })
@@ -79,7 +85,7 @@ test('a proof alone earns nothing', () => {
 test('while callers who have paid are served and the event loop is busy, an address that asks for more than its allowance is turned away', async () => {
   const admission = openAdmission(100_000)
   const payer = { ...proof, address: '192.0.2.2' }
-  admission.enter(payer)?.prove()
+  buy(admission.enter(payer))
   const ask = () => Array.from({ length: 2_000 }, () => admission.refuses(quote)).filter(Boolean).length
   expect(ask()).toBe(0)
   await awaitThat('the address is turned away', () => {
@@ -89,9 +95,11 @@ test('while callers who have paid are served and the event loop is busy, an addr
     return admission.restSeconds(quote.address) > 0 && admission.turnsAway(quote.address)
   })
   expect(admission.refuses({ ...quote, address: '192.0.2.3' })).toBe(false)
-  // More than it has earned.
-  for (let n = 0; n < 40; n++)
+  // What it has earned, and then the allowance of a newcomer: one payment does not exempt an address.
+  for (let n = 0; n < 16; n++)
     expect([admission.turnsAway(payer.address), admission.refuses(payer)]).toEqual([false, false])
+  for (let n = 0; n < 1_000; n++) admission.refuses(payer)
+  expect(admission.restSeconds(payer.address)).toBeGreaterThan(0)
 })
 
 function occupyEventLoop(durationMs: number): void {

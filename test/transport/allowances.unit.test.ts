@@ -116,3 +116,17 @@ test('64 new customers behind one address (NAT) are served while payers alone ke
   })
   expect(turnedAway.filter(Boolean)).toEqual([])
 })
+
+test('the networks of one /48 have sixteen allowances together, and a payment forgives no more than its own', () => {
+  const { spend, forgive, isSpent, adaptLong } = openAllowances()
+  adaptLong(true)
+  const network = (number: number) => `2001:db8:1:${number.toString(16)}::/64`
+  for (let number = 0; number < 15; number++) spend(network(number), 8)
+  expect(isSpent(network(100))).toBe(false)
+  spend(network(15), 8)
+  expect([isSpent(network(100)), isSpent('2001:db8:2:1::/64')]).toEqual([true, false])
+  forgive(network(0))
+  expect(isSpent(network(100))).toBe(false)
+  spend(network(16), 8)
+  expect(isSpent(network(100))).toBe(true)
+})

@@ -6,6 +6,7 @@ const settings = {
   quotesPerAddressMax: 50,
   quotesPerWalletMax: 20,
   unknownProofsPerMinute: 5,
+  openQuotesBytesMax: 0,
   quoteTtlMs: 300_000,
 }
 
@@ -62,7 +63,7 @@ test('an owner who pays goes on buying while strangers use up the limit of the w
   for (let paid = 0; paid < 50; paid++) {
     quotes('stranger', 'wallet', 100)
     expect(limits.enter('owner').limitQuotes('wallet')).toBeUndefined()
-    limits.enter('owner').onProven('wallet')
+    limits.enter('owner').onPaid('wallet')
   }
   expect(quotes('stranger', 'wallet', 100)).toBeLessThanOrEqual(1)
 })
@@ -83,7 +84,7 @@ test('unknown proofs of a client address are limited, and a payment that is prov
     expect([quoted.refused, quoted.limitQuotes('wallet')]).toEqual([undefined, undefined])
     const presented = limits.enter('payer')
     expect([presented.refused, presented.limitLookups()]).toEqual([undefined, undefined])
-    presented.onProven('wallet')
+    presented.onPaid('wallet')
   }
   const junk = () => limits.enter('stranger').limitLookups()
   expect(Array.from({ length: 5 }, junk)).toEqual(Array.from({ length: 5 }, () => undefined))
@@ -95,4 +96,43 @@ test('limits that are off refuse no request and add no header', () => {
   const { limits, quotes } = limitsWith(off)
   expect(quotes('a', 'w', 1_000)).toBe(1_000)
   expect(limits.enter('a').headers()).toEqual({})
+})
+
+const networkOf64 = (number: number) => `2001:db8:1:${number.toString(16)}::/64`
+
+test('the /64 networks of one /48 have sixteen times the limit of one of them', () => {
+  const { limits, limited } = limitsWith({ requestsPerMinute: 2, quotesPerAddressMax: 3, unknownProofsPerMinute: 1 })
+  const enters = (number: number) => limits.enter(networkOf64(number)).refused === undefined
+  expect(Array.from({ length: 100 }, (_, number) => enters(number)).filter(Boolean)).toHaveLength(32)
+  expect(new Set(limited)).toEqual(new Set(['requests']))
+  expect(limits.enter('2001:db8:2:1::/64').refused).toBeUndefined()
+
+  const { limits: others } = limitsWith({ requestsPerMinute: 0, quotesPerAddressMax: 3, unknownProofsPerMinute: 1 })
+  const passes = Array.from({ length: 100 }, (_, number) => others.enter(networkOf64(number)))
+  expect(passes.filter((pass) => pass.limitQuotes('wallet') === undefined)).toHaveLength(48)
+  expect(passes.filter((pass) => pass.limitLookups() === undefined)).toHaveLength(16)
+})
+
+test('open quotes have a bound in all, and strangers who use it up cannot refuse a price to one who pays', () => {
+  const { limits, limited } = limitsWith({
+    requestsPerMinute: 0,
+    quotesPerWalletMax: 0,
+    openQuotesBytesMax: 900 * 100,
+  })
+  const quote = (address: string) => limits.enter(address).limitQuotes('wallet') === undefined
+  const strangers = Array.from({ length: 20 }, (_, number) => `192.0.2.${number}`)
+  const stored = strangers.flatMap((address) => Array.from({ length: 50 }, () => quote(address))).filter(Boolean)
+  // The bound, and ten for each address beyond it. The first two addresses have met their own limit before it.
+  expect(stored).toHaveLength(100 + 18 * 10)
+  expect(limited).toContain('open-quotes')
+  for (let paid = 0; paid < 100; paid++) {
+    expect(quote('198.51.100.1')).toBe(true)
+    limits.enter('198.51.100.1').onPaid('wallet')
+  }
+})
+
+test('a price that stores no quote does not count against the bound', () => {
+  const { limits } = limitsWith({ requestsPerMinute: 0, quotesPerAddressMax: 0, openQuotesBytesMax: 1 })
+  const asked = Array.from({ length: 50 }, () => limits.enter('192.0.2.1').limitQuotes(undefined))
+  expect(asked.filter(Boolean)).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { addressList, clientAddress, limitKey } from '../../src/transport/clientAddress.ts'
+import { addressList, clientAddress, limitKey, networkKey } from '../../src/transport/clientAddress.ts'
 
 function requestFrom(address: string, forwardedFor?: string): IncomingMessage {
   const socket = new Socket()
@@ -41,4 +41,11 @@ test('one client is one key: IPv4 in whichever clothes, IPv6 by its /64', () => 
 test('a list of subnets knows its members', () => {
   const mayRead = addressList(['127.0.0.0/8', '::1/128'])
   expect(['127.0.0.1', '::1', '10.0.0.1', '', 'x'].map(mayRead)).toEqual([true, true, false, false, false])
+})
+
+test('the networks of one IPv6 customer have one /48, and an IPv4 address has none', () => {
+  expect(networkKey(limitKey('2001:db8:1:2::3'))).toBe('2001:db8:1::/48')
+  expect(networkKey(limitKey('2001:db8:1:ffff:4::'))).toBe('2001:db8:1::/48')
+  expect(networkKey(limitKey('2001:db8::1'))).toBe('2001:db8:0::/48')
+  expect(networkKey(limitKey('192.0.2.1'))).toBeUndefined()
 })

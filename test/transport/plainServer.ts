@@ -78,7 +78,13 @@ export interface PlainServerOptions {
 }
 
 const parkedSeconds = 5
-const noLimits = { quotesPerAddressMax: 0, quotesPerWalletMax: 0, unknownProofsPerMinute: 0, quoteTtlMs: 1_000 }
+const noLimits = {
+  quotesPerAddressMax: 0,
+  quotesPerWalletMax: 0,
+  openQuotesBytesMax: 0,
+  unknownProofsPerMinute: 0,
+  quoteTtlMs: 1_000,
+}
 const megabyte = 1024 * 1024
 
 /** The real listener and application, with nothing to sell and limits that do not adapt. */

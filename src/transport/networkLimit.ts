@@ -1,0 +1,36 @@
+import { networkKey } from './clientAddress.ts'
+import { createRateLimit, type RateLimit, type RateLimitRule } from './rateLimit.ts'
+
+/** Customers of one /48 that may use up their limits at the same time. A carrier has many in one, and an attacker 65,536 networks of /64. */
+export const clientsPerNetwork = 16
+
+/** Limits each client address, and the IPv6 network of 48 bits that it is in to 16 times as much. */
+export function createClientLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
+  const clients = createRateLimit(rule, nowMs)
+  const networks = createRateLimit({ ...rule, name: `${rule.name}-48`, max: rule.max * clientsPerNetwork }, nowMs)
+  const both = [clients, networks]
+  return {
+    rule,
+    take(client) {
+      const network = networkKey(client)
+      const ofClient = clients.take(client)
+      if (network === undefined || !ofClient.isAllowed) return ofClient
+      const ofNetwork = networks.take(network)
+      if (ofNetwork.isAllowed) return ofClient
+      clients.giveBack(client)
+      return ofNetwork
+    },
+    giveBack(client) {
+      const network = networkKey(client)
+      clients.giveBack(client)
+      if (network !== undefined) networks.giveBack(network)
+    },
+    reports: () => both.flatMap((limit) => limit.reports()),
+    restore(reports) {
+      for (const limit of both) limit.restore(reports)
+    },
+    learn(totals) {
+      for (const limit of both) limit.learn(totals)
+    },
+  }
+}
