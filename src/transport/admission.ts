@@ -71,7 +71,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const earned = createEarnedWork(now)
   const probes = new Map<string, number>()
   const allowances = createAllowances(now)
-  const { spendsTooMuch, ...judgements } = judgeAddresses(earned, allowances)
+  const { spendsTooMuch, reward, ...judgements } = judgeAddresses(earned, allowances)
   const load = followLoad()
   let limit = limitAtStart
   let windows = 0
@@ -113,10 +113,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
           inProgress[group]++
           load.sawPayer()
         },
-        earn(priceMicroUsd) {
-          allowances.forgive(request.address)
-          earned.add(request.address, priceMicroUsd)
-        },
+        earn: (priceMicroUsd) => reward(request.address, priceMicroUsd),
         leave() {
           if (request.purpose === 'quote') load.quoted(now() - startedAtMs)
           inProgress[group]--
@@ -140,6 +137,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
 /** Judges client addresses by what they have paid and by the work that they cause. */
 function judgeAddresses(earned: EarnedWork, allowances: Allowances) {
   return {
+    reward(address: string, priceMicroUsd: bigint): void {
+      allowances.forgive(address)
+      earned.add(address, priceMicroUsd)
+    },
     turnsAway: (address: string) => !earned.has(address) && allowances.turnsAway(address),
     restSeconds: (address: string) => (earned.has(address) ? 0 : allowances.restSeconds(address)),
     spendsTooMuch({ purpose, address }: AdmissionRequest): boolean {

@@ -48,6 +48,13 @@ interface SpentAllowance {
   refusedSinceMs?: number | undefined
 }
 
+/** The buckets in which work of an address counts, each with its size: its own, and that of its network. */
+function bucketsOf(address: string): readonly (readonly [key: string, size: number])[] {
+  const network = networkKey(address)
+  const own = [address, 1] as const
+  return network === undefined ? [own] : [own, [network, clientsPerNetwork] as const]
+}
+
 /** Leaky buckets of one size that follows the load, one for each address, and one of 16 times that size for each IPv6 network of 48 bits. */
 export function createAllowances(now: () => number): Allowances {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
@@ -55,11 +62,6 @@ export function createAllowances(now: () => number): Allowances {
   let ofWindow = 0
   let wasBusy = false
   const passes: SpentAllowance = { units: 0, atMs: now(), size: 1 }
-  const bucketsOf = (address: string): readonly (readonly [string, number])[] => {
-    const network = networkKey(address)
-    const own = [address, 1] as const
-    return network === undefined ? [own] : [own, [network, clientsPerNetwork] as const]
-  }
   const leak = (spent: SpentAllowance, rate: number): SpentAllowance => {
     const atMs = now()
     spent.units = Math.max(0, spent.units - ((atMs - spent.atMs) / msPerSecond) * rate * spent.size)
@@ -67,18 +69,16 @@ export function createAllowances(now: () => number): Allowances {
     return spent
   }
   const isOver = (spent: SpentAllowance | undefined): boolean => {
-    if (spent === undefined) return false
+    if (spent === undefined || perSecond >= unitsPerSecondMax) return false
     if (leak(spent, perSecond).units >= perSecond * burstSeconds * spent.size) return true
     spent.refusedSinceMs = undefined
     return false
   }
   /** The allowance of the address, or of its network, that is used up. */
   const findSpent = (address: string): SpentAllowance | undefined =>
-    perSecond >= unitsPerSecondMax
-      ? undefined
-      : bucketsOf(address)
-          .map(([key]) => byAddress.get(key))
-          .find(isOver)
+    bucketsOf(address)
+      .map(([key]) => byAddress.get(key))
+      .find(isOver)
   const isSpent = (address: string): boolean => findSpent(address) !== undefined
   return {
     isSpent,
