@@ -80,7 +80,7 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
   throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
 }
 
-/** What the claim earns its caller. */
+/** Terms on which the claim earns its caller work. */
 export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPayment {
   const isFirst = 'attempt' in payment && payment.attempt === 1
   return { payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst }

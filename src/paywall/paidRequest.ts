@@ -17,7 +17,7 @@ export interface PaidRequest extends OrderRequest {
   onClaimed(claimed: ClaimedPayment): void
 }
 
-/** What a claimed payment earns its caller: nothing of the purchase counts against a limit. */
+/** A claim, for the limits of its caller: nothing of the purchase counts against them. */
 export interface ClaimedPayment {
   readonly payer: Address
   readonly priceMicroUsd: bigint

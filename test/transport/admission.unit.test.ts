@@ -95,7 +95,7 @@ test('while callers who have paid are served and the event loop is busy, an addr
     return admission.restSeconds(quote.address) > 0 && admission.turnsAway(quote.address)
   })
   expect(admission.refuses({ ...quote, address: '192.0.2.3' })).toBe(false)
-  // What it has earned, and then the allowance of a newcomer: one payment does not exempt an address.
+  // The earned work comes first, then the allowance of a newcomer: one payment does not exempt an address.
   for (let n = 0; n < 16; n++)
     expect([admission.turnsAway(payer.address), admission.refuses(payer)]).toEqual([false, false])
   for (let n = 0; n < 1_000; n++) admission.refuses(payer)
