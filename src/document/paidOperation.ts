@@ -21,6 +21,11 @@ function nameOf({ path }: Endpoint): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
+/** Path of the JSON Schema of the parameters, in the OpenAPI document. */
+export function orderSchemaPath(endpoint: Endpoint): string {
+  return `/openapi.json#/components/schemas/${nameOf(endpoint)}Order`
+}
+
 /** Schemas that all sales share. */
 export const saleSchemas = (): JsonObject => ({ Receipt: schemaOf(receiptBody), Meta: schemaOf(saleBody.shape.meta) })
 

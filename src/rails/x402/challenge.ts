@@ -22,13 +22,12 @@ export interface X402ChallengeDeps {
   readonly describe: (path: string) => ProductDescription | undefined
 }
 
-/** Describes the product to an x402 client, with schemas it can generate calls from. */
+/** Describes the product to an x402 client. */
 export interface ProductDescription {
   readonly summary: string
   readonly mimeType: string
-  /** JSON Schema of the parameters. */
-  readonly inputSchema: { readonly [name: string]: Json }
-  readonly example: { readonly input: { readonly [name: string]: Json }; readonly output: Json }
+  /** Path of the JSON Schema of the parameters. The schema of a PDF order alone is larger than the buffers of a proxy. */
+  readonly inputSchemaPath: string
 }
 
 /** Time that a client has from the 402 to its payment. A transaction cannot land after some 60 seconds. */
@@ -59,7 +58,7 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, err
     accepts: [requirementsOf(deps, offer, feePayer)],
     extensions: {
       [paymentIdentifier]: declaration,
-      ...(description === undefined ? {} : { bazaar: bazaarOf(offer, description) }),
+      ...(description === undefined ? {} : { bazaar: bazaarOf(deps, offer, description) }),
     },
   }
   return { [requiredHeader]: encodeHeader(content) }
@@ -91,26 +90,18 @@ function requirementsOf({ terms, network }: X402ChallengeDeps, { price }: Offer,
 }
 
 /** Facts by which an indexer lists the product: it reads the 402 to a request without parameters. */
-function bazaarOf({ product }: Offer, { inputSchema, example }: ProductDescription): Json {
+function bazaarOf(
+  { serviceUrl }: X402ChallengeDeps,
+  { product }: Offer,
+  { inputSchemaPath }: ProductDescription,
+): Json {
   const { method } = product
-  const input: Json =
-    method === 'GET'
-      ? { type: 'http', method, queryParams: example.input }
-      : { type: 'http', method, bodyType: 'json', body: example.input }
-  const name = method === 'GET' ? 'queryParams' : 'body'
+  const isQuery = method === 'GET'
+  const input: Json = { type: 'http', method, ...(isQuery ? {} : { bodyType: 'json' }) }
+  // Validators of x402 forbid a `$ref` to another document.
+  const linked = { externalDocs: { url: `${serviceUrl()}${inputSchemaPath}` } }
   return {
-    info: { input, output: { type: 'json', example: example.output } },
-    schema: {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      type: 'object',
-      properties: {
-        input: {
-          type: 'object',
-          properties: { type: { const: 'http' }, method: { enum: [method] }, [name]: inputSchema },
-          required: ['type', 'method', name],
-        },
-      },
-      required: ['input'],
-    },
+    info: { input, output: { type: 'json' } },
+    schema: { properties: { input: { properties: { [isQuery ? 'queryParams' : 'body']: linked } } } },
   }
 }

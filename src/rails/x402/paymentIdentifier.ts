@@ -13,7 +13,6 @@ const characters = '^[a-zA-Z0-9_-]+$'
 export const declaration: Json = {
   info: { required: false },
   schema: {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
     properties: {
       required: { type: 'boolean' },

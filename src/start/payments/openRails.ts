@@ -4,7 +4,7 @@ import type { Chain } from '../../chain/openChain.ts'
 import { completeTransaction, judgeSponsored, readPayerSigned } from '../../chain/sponsoredTransaction.ts'
 import type { SaleSettings } from '../../config/saleSettings.ts'
 import type { X402Settings } from '../../config/signerSettings.ts'
-import { schemaOf } from '../../document/jsonSchema.ts'
+import { orderSchemaPath } from '../../document/paidOperation.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import type { Presentation } from '../../payment/presentations.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
@@ -95,11 +95,11 @@ function openSponsoredRails(
   return [createX402Rail(payments, { ...offering, network }), createMppRail(payments, offering)]
 }
 
-function describe({ summary, parameters, example, stream }: Endpoint): ProductDescription {
+function describe(endpoint: Endpoint): ProductDescription {
+  const { summary, stream } = endpoint
   return {
     summary,
     mimeType: stream?.contentType ?? 'application/json',
-    inputSchema: schemaOf(parameters),
-    example: { input: example.order, output: example.answer },
+    inputSchemaPath: orderSchemaPath(endpoint),
   }
 }
