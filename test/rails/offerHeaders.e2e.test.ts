@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
+import { validateAndExtract } from '@x402/extensions/bazaar'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import { products } from '../../src/products/catalog.ts'
@@ -18,12 +20,13 @@ import { openX402Service, stockFetch, type X402Service } from '../support/x402Se
 const headerBytesMax = 3_500
 const nginx = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find((place) => existsSync(place))
 
+const publicUrl = 'https://prices.of.a.long.name.example/tollbook'
 let x402: X402Service
 
 beforeAll(async () => {
   x402 = await openX402Service({
     env: {
-      PUBLIC_URL: 'https://prices.of.a.long.name.example/tollbook',
+      PUBLIC_URL: publicUrl,
       AI_BASE_URL: 'http://127.0.0.1:9/v1',
       AI_MODEL: 'sample',
     },
@@ -84,6 +87,30 @@ test.each(asked)('the header section of a 402 fits into the buffers of proxies: 
   expect(status).toBe(402)
   expect(bytes).toBeLessThanOrEqual(headerBytesMax)
 })
+
+const linked = z.object({ externalDocs: z.object({ url: z.url() }) })
+const bazaar = z.object({
+  schema: z.object({ properties: z.object({ input: z.object({ properties: z.record(z.string(), linked) }) }) }),
+})
+
+test.each(products)(
+  'the 402 of $path links the schema of its parameters, in a form that indexers take',
+  async ({ method, path }) => {
+    const { baseUrl } = x402.service
+    const { headers } = await fetch(`${baseUrl}/x402${path}`, { method })
+    const required = JSON.parse(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString())
+    expect(validateAndExtract(required.extensions.bazaar)).toMatchObject({ valid: true })
+    const { properties } = bazaar.parse(required.extensions.bazaar).schema.properties.input
+    const { url } = assertPresent(Object.values(properties)[0], 'the parameters are linked').externalDocs
+    const [document = '', pointer = ''] = url.replace(publicUrl, baseUrl).split('#')
+    const openApi: unknown = await (await fetch(document)).json()
+    const schema = pointer
+      .split('/')
+      .slice(1)
+      .reduce((part, name) => Object(part)[name], openApi)
+    expect(schema).toMatchObject({ type: 'object', properties: expect.any(Object) })
+  },
+)
 
 describe.skipIf(nginx === undefined)(
   'behind nginx with its default buffers (skipped where nginx is not installed)',

@@ -16,7 +16,6 @@ import {
   verifyReceiptSignatureJWS,
 } from '@x402/extensions/offer-receipt'
 import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier'
-import { validateAndExtract } from '@x402/extensions/bazaar'
 import { z } from 'zod'
 import { audit } from '@tollbook/audit'
 import { assert, assertPresent } from '@tollbook/core/assert'
@@ -102,28 +101,14 @@ describe('the 402', () => {
   })
 
   test.each([
-    ['GET', '/x402/api/data/crypto', 'queryParams'],
-    ['POST', mounted, 'body'],
-  ])('answers a probe by %s %s with the price and a link to the input schema', async (method, path, input) => {
+    ['GET', '/x402/api/data/crypto'],
+    ['POST', mounted],
+  ])('answers a probe by %s %s with the price', async (method, path) => {
     const response = await fetch(urlOf(path), { method })
     expect(response.status).toBe(402)
-    const { bazaar } = z
-      .object({ bazaar: z.object({ info: z.looseObject({}), schema: z.looseObject({}) }) })
-      .parse(offerOf(response.headers).extensions)
-    expect(bazaar.info).toMatchObject({ input: { type: 'http', method } })
-    expect(validateAndExtract(JSON.parse(JSON.stringify(bazaar)))).toMatchObject({ valid: true })
-    const link = z.object({ externalDocs: z.object({ url: z.url() }) })
-    const parameters = z.object({ input: z.object({ properties: z.object({ [input]: link }) }) })
-    const { url } = assertPresent(
-      parameters.parse(bazaar.schema['properties']).input.properties[input],
-      'the schema links the parameters',
-    ).externalDocs
-    const [document = '', pointer = ''] = url.split('#')
-    const found = pointer
-      .split('/')
-      .slice(1)
-      .reduce((part, name) => Object(part)[name], await (await fetch(document)).json())
-    expect(found).toMatchObject({ type: 'object', properties: expect.any(Object) })
+    expect(offerOf(response.headers).extensions).toMatchObject({
+      bazaar: { info: { input: { type: 'http', method } } },
+    })
   })
 
   test.each([
