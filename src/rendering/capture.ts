@@ -1,9 +1,11 @@
 import type { Page, PDFOptions, ScreenshotClip } from 'puppeteer'
+import { fitPaper } from './fitPaper.ts'
+import type { PageWorld } from './pageWorld.ts'
 import { type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
 import type { CapturedPage } from './renderTask.ts'
 
-// Beyond 16,384 pixels the graphics library of the browser repeats or drops what it draws.
-const pictureHeightMax = 16_384
+// Beyond 16,384 pixels the graphics library of the browser repeats or drops what it draws. WebP has 14 bits for a side.
+const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
 /**
  * Device pixels. A picture is one message, and reading it blocks the
  * event loop: 0.2 s for the worst, noise of this many pixels.
@@ -14,8 +16,11 @@ const captureTimeoutMs = 20_000
 const qualityDefault = 80
 
 /** CSS pixels that a picture of this width and scale may be high. */
-export function heightMaxOf({ width, deviceScale = 1 }: Pick<ScreenshotOrder, 'width' | 'deviceScale'>): number {
-  return Math.floor(Math.min(pictureHeightMax / deviceScale, picturePixelsMax / (width * deviceScale * deviceScale)))
+export function heightMaxOf(order: Pick<ScreenshotOrder, 'width' | 'deviceScale' | 'format'>): number {
+  const { width, deviceScale = 1, format = 'png' } = order
+  return Math.floor(
+    Math.min(pictureHeightMax[format] / deviceScale, picturePixelsMax / (width * deviceScale * deviceScale)),
+  )
 }
 
 /** As wide as the viewport; as high as it, or as the page up to the limit; or one element. */
@@ -23,12 +28,12 @@ export async function captureScreenshot(page: Page, order: ScreenshotOrder): Pro
   const { format = 'png', quality = qualityDefault, fullPage, element } = order
   const area = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
   const options = { type: format, ...(format === 'png' ? {} : { quality }) }
-  if (element === undefined && !fullPage) return { bytes: checked(await page.screenshot(options)), clipped: false }
+  if (element === undefined && !fullPage) return pictureOf(await page.screenshot(options), false)
   const { clip, isCut } = area
   // Only where it is needed: Chromium shifts a right-to-left page that fits the viewport to the right.
   const captureBeyondViewport = clip.y + clip.height > order.height || clip.x + clip.width > order.width
   const bytes = await page.screenshot({ ...options, clip, captureBeyondViewport })
-  return { bytes: checked(bytes), clipped: isCut }
+  return pictureOf(bytes, isCut)
 }
 
 interface Area {
@@ -36,28 +41,30 @@ interface Area {
   readonly isCut: boolean
 }
 
-async function pageArea(page: Page, { width, height, deviceScale }: ScreenshotOrder): Promise<Area> {
+async function pageArea(page: Page, order: ScreenshotOrder): Promise<Area> {
+  const { width, height } = order
   const pageHeight = await contentHeight(page)
-  const heightMax = heightMaxOf({ width, ...(deviceScale === undefined ? {} : { deviceScale }) })
+  const heightMax = heightMaxOf(order)
   const clip = { x: 0, y: 0, width, height: Math.min(Math.max(pageHeight, height), heightMax) }
   return { clip, isCut: pageHeight > heightMax }
 }
 
-async function elementArea(page: Page, { width, deviceScale = 1 }: ScreenshotOrder, selector: string): Promise<Area> {
+async function elementArea(page: Page, order: ScreenshotOrder, selector: string): Promise<Area> {
+  const { width } = order
   const found = await page.$(selector).catch(() => null)
   const box = await found?.boundingBox()
   if (box === undefined || box === null || box.width < 1 || box.height < 1)
     throw new RenderFailure('unreachable', `no visible element of the page matches element: ${selector}`)
   // An element can be far wider than the viewport; what is beyond the width of the order is cut.
   const size = { width: Math.ceil(Math.min(box.width, Math.max(width, 1))), height: Math.ceil(box.height) }
-  const heightMax = heightMaxOf({ width: size.width, deviceScale })
+  const heightMax = heightMaxOf({ ...order, width: size.width })
   const clip = { x: Math.max(box.x, 0), y: Math.max(box.y, 0), ...size, height: Math.min(size.height, heightMax) }
   return { clip, isCut: size.height > heightMax || size.width < Math.floor(box.width) }
 }
 
-function checked(bytes: Uint8Array): Uint8Array {
+function pictureOf(bytes: Uint8Array, clipped: boolean): CapturedPage {
   if (bytes.length > resultBytesMax) throw new RenderFailure('too_large', 'the picture is larger than 32 MiB')
-  return bytes
+  return { bytes, clipped, missing: [] }
 }
 
 /** From the browser and not from the page's own scripts, which may say anything. */
@@ -68,15 +75,14 @@ async function contentHeight(page: Page): Promise<number> {
   return Math.ceil(cssContentSize.height)
 }
 
-// Layout viewport of a page before printing; scripts that check the width see a desktop.
-export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, isMobile: false }
 /** A document has no limit of height; beyond this nothing is brought into view, and the answer says so. */
 export const documentHeightMax = 40_000
 
 /** A tagged PDF of the page as it is now. */
-export async function capturePdf(page: Page, order: PdfOrder): Promise<CapturedPage> {
-  const { format, margin, preferCSSPageSize = false, landscape = false, scale = 1, printBackground = true } = order
+export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder): Promise<CapturedPage> {
+  const { format, margin, preferCSSPageSize = false, landscape = false, printBackground = true } = order
   const { pageRanges = '', outline = false, headerTemplate, footerTemplate } = order
+  const { scale, missing } = await fitPaper(page, world, order)
   const options: PDFOptions = {
     format,
     margin,
@@ -97,7 +103,7 @@ export async function capturePdf(page: Page, order: PdfOrder): Promise<CapturedP
     timeout: captureTimeoutMs,
   }
   try {
-    return { bytes: await readAll(await page.createPDFStream(options)), clipped: false }
+    return { bytes: await readAll(await page.createPDFStream(options)), clipped: false, missing }
   } catch (error) {
     if (error instanceof Error && /page range/i.test(error.message))
       throw new RenderFailure('unreachable', `the document has no page of pageRanges ${pageRanges}`, { cause: error })

@@ -4,12 +4,16 @@ import type { PageWorld } from './pageWorld.ts'
 
 /** Timers of a page's scripts: a page that shows its content after a pause is quiet until then. */
 export interface PageTimers {
-  /** Whether a timer is about to run that may bring content. */
-  arePending(world: PageWorld): Promise<boolean>
+  /** Whether a timer is about to run that may bring content, soon enough to be waited for. */
+  areDue(world: PageWorld): Promise<boolean>
+  /** Whether such a timer is set at all. */
+  areSet(world: PageWorld): Promise<boolean>
 }
 
-// A longer pause belongs to a reminder or a refresh, and waiting for it would slow down every capture of such a page.
-const delayMsMax = 2_000
+// Waiting for a longer pause would slow down every capture of such a page.
+const dueMsMax = 2_000
+// A longer pause belongs to a reminder or a refresh.
+const setMsMax = 5_000
 // Timers that are set later belong to clocks, carousels and polls, which never end.
 const setAfterLoadMsMax = 1_000
 
@@ -17,36 +21,43 @@ const setAfterLoadMsMax = 1_000
 export async function watchTimers(page: Page): Promise<PageTimers> {
   // The page's world answers an event of ours, because each JavaScript world has its own `setTimeout`.
   const question = `tollbook-${randomToken()}`
-  await page.evaluateOnNewDocument(`(${trackTimers})(${JSON.stringify(question)}, ${delayMsMax}, ${setAfterLoadMsMax})`)
+  const limits = `${dueMsMax}, ${setMsMax}, ${setAfterLoadMsMax}`
+  await page.evaluateOnNewDocument(`(${trackTimers})(${JSON.stringify(question)}, ${limits})`)
   return {
-    async arePending(world) {
-      return (await world.run(askPage, question)) === true
-    },
+    areDue: async (world) => (await world.run(askPage, `${question}-due`)) === true,
+    areSet: async (world) => (await world.run(askPage, `${question}-set`)) === true,
   }
 }
 
 // A proxy, so that the functions still look native to scripts that check this.
-const trackTimers = `(question, delayMsMax, setAfterLoadMsMax) => {
+const trackTimers = `(question, dueMsMax, setMsMax, setAfterLoadMsMax) => {
   const { apply } = Reflect
-  const due = Object.create(null)
-  let count = 0
+  const isDue = Object.create(null)
+  let [count, dueCount] = [0, 0]
   let loadedAt = Infinity
   const now = performance.now.bind(performance)
-  const forget = (id) => { if (due[id]) { delete due[id]; count-- } }
+  const forget = (id) => {
+    if (!(id in isDue)) return
+    count--
+    if (isDue[id]) dueCount--
+    delete isDue[id]
+  }
   addEventListener('load', () => { loadedAt = now() }, { once: true })
-  addEventListener(question, (event) => { if (count > 0) event.preventDefault() })
+  addEventListener(question + '-set', (event) => { if (count > 0) event.preventDefault() })
+  addEventListener(question + '-due', (event) => { if (dueCount > 0) event.preventDefault() })
   globalThis.setTimeout = new Proxy(setTimeout, {
     apply(target, self, values) {
       const [callback, delay] = values
-      const counts = typeof callback === 'function' && delay > 0 && delay <= delayMsMax && now() <= loadedAt + setAfterLoadMsMax
+      const counts = typeof callback === 'function' && delay > 0 && delay <= setMsMax && now() <= loadedAt + setAfterLoadMsMax
       if (!counts) return apply(target, self, values)
       values[0] = function (...some) {
         forget(id)
         return apply(callback, this, some)
       }
       const id = apply(target, self, values)
-      due[id] = true
+      isDue[id] = delay <= dueMsMax
       count++
+      if (isDue[id]) dueCount++
       return id
     },
   })

@@ -114,15 +114,15 @@ async function visitAndCapture(page: Page, task: RenderTask, job: GuardedJob): P
   onStage('loading')
   const visit = await visitPage(page, task, job)
   onStage('capturing')
-  const captured = await task.capture(page).finally(visit.check)
+  const captured = await task.capture(page, visit.world).finally(visit.check)
   // Again: the page may have led itself elsewhere while its picture was taken.
-  return { ...captured, ...resultOf(page, visit), refusedRequests: proxy.refusedCount() }
+  const missing = [...visit.missing, ...captured.missing]
+  return { ...captured, ...resultOf(page, visit), missing, refusedRequests: proxy.refusedCount() }
 }
 
-function resultOf(page: Page, { httpStatus, missing, missingGlyphs }: Visit) {
+function resultOf(page: Page, { httpStatus, missingGlyphs }: Visit) {
   return {
     httpStatus,
-    missing,
     missingGlyphs,
     finalUrl: httpStatus === undefined ? undefined : page.url().slice(0, finalUrlLengthMax),
   }

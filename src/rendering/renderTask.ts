@@ -1,5 +1,6 @@
 import type { Page } from 'puppeteer'
-import type { OrderedPage, PageOptions } from './renderer.ts'
+import type { PageWorld } from './pageWorld.ts'
+import type { MissingContent, OrderedPage, PageOptions } from './renderer.ts'
 import type { Scroll } from './scrollPage.ts'
 
 /** Target of a job, and its result. */
@@ -10,7 +11,7 @@ export interface RenderTask {
   readonly scroll: Scroll | undefined
   /** A document is laid out for paper, and printing waits for requests that nothing else bounds. */
   readonly isPrinted: boolean
-  readonly capture: (page: Page) => Promise<CapturedPage>
+  readonly capture: (page: Page, world: PageWorld) => Promise<CapturedPage>
 }
 
 export interface Viewport {
@@ -20,8 +21,9 @@ export interface Viewport {
   readonly isMobile: boolean
 }
 
-/** `clipped`: the page is longer than the picture. */
+/** `clipped`: the page is longer than the picture. `missing`: what the capture itself left out. */
 export interface CapturedPage {
   readonly bytes: Uint8Array
   readonly clipped: boolean
+  readonly missing: readonly MissingContent[]
 }

@@ -1,4 +1,5 @@
-import { capturePdf, captureScreenshot, documentHeightMax, heightMaxOf, viewportOfPdf } from './capture.ts'
+import { capturePdf, captureScreenshot, documentHeightMax, heightMaxOf } from './capture.ts'
+import { viewportOfPdf } from './fitPaper.ts'
 import type { RenderWork } from './renderEngine.ts'
 import type { PdfOrder, ScreenshotOrder } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
@@ -13,7 +14,7 @@ function screenshotTask(order: ScreenshotOrder): RenderTask {
     page: { url },
     viewport: { width, height, deviceScaleFactor: deviceScale, isMobile },
     options: order,
-    scroll: fullPage ? { heightMax: heightMaxOf({ width, deviceScale }), isCutThere: true } : undefined,
+    scroll: fullPage ? { heightMax: heightMaxOf(order), isCutThere: true } : undefined,
     isPrinted: false,
     capture: (page) => captureScreenshot(page, order),
   }
@@ -26,6 +27,6 @@ function pdfTask(order: PdfOrder): RenderTask {
     options: order,
     scroll: { heightMax: documentHeightMax, isCutThere: false },
     isPrinted: true,
-    capture: (page) => capturePdf(page, order),
+    capture: (page, world) => capturePdf(page, world, order),
   }
 }

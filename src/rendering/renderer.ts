@@ -79,6 +79,9 @@ export interface PdfOrder extends PageOptions {
   /** The size in an `@page` rule of the page is stronger than `format`. */
   readonly preferCSSPageSize?: boolean
   readonly landscape?: boolean
+  /** CSS pixels between the margins. Without it, content that is wider than the paper is not noticed. */
+  readonly printableWidth?: number
+  /** Default: as large as fits the paper, 1 at most. */
   readonly scale?: number
   readonly printBackground?: boolean
   /** Such as `1-3, 5`. */
@@ -125,6 +128,14 @@ export interface MissingContent {
     | 'still_loading'
     /** The document kept growing or shrinking. */
     | 'still_changing'
+    /** A canvas kept changing. */
+    | 'still_drawing'
+    /** A timer that scripts had set has not run. */
+    | 'timers_pending'
+    /** A socket or a stream of events has not said anything. */
+    | 'socket_silent'
+    /** Content is wider than the paper, also when it is shrunk. */
+    | 'too_wide'
     /** Scrolling never reached the end of the page. */
     | 'lazy_content'
     /** The main part of the page scrolls by itself. */

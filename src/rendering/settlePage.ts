@@ -1,5 +1,6 @@
 import { type Page, TimeoutError } from 'puppeteer'
 import { describePending, type PageRequests } from './pageRequests.ts'
+import type { PageSockets } from './pageSockets.ts'
 import type { PageTimers } from './pageTimers.ts'
 import type { PageWorld } from './pageWorld.ts'
 import { type MissingContent, type PageWaits, RenderFailure } from './renderer.ts'
@@ -11,6 +12,7 @@ export interface SettledPage {
   readonly world: PageWorld
   readonly requests: PageRequests
   readonly timers: PageTimers
+  readonly sockets: PageSockets
   /** Present when the capture shows more than the first screen. */
   readonly scroll: Scroll | undefined
 }
@@ -39,25 +41,47 @@ export async function settlePage(target: SettledPage, waits: PageWaits): Promise
 
 async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<readonly MissingContent[]> {
   const late = AbortSignal.timeout(timeoutMs)
-  const { requests, timers, world } = target
-  let [isIdle, isStill] = [false, false]
-  // Until all hold at the same time: an answer changes the document, and a change makes requests. A timer that is still
-  // waiting at the end lacks nothing that can be named.
+  const { requests, timers, sockets, world } = target
+  const isWaiting = async () => sockets.silent().length > 0 || (await timers.areDue(world))
+  let [isIdle, stillness]: [boolean, Stillness] = [false, 'changing']
+  // Until all hold at the same time: an answer changes the document, and a change makes requests.
   do {
-    ;[isIdle, isStill] = await Promise.all([awaitIdle(target, timeoutMs), awaitStill(target, timeoutMs)])
-    if (isIdle && isStill && requests.pending().length === 0 && !(await timers.arePending(world))) return []
-  } while (isIdle && isStill && !late.aborted)
+    ;[isIdle, stillness] = await Promise.all([awaitIdle(target, timeoutMs), awaitStill(target, timeoutMs)])
+  } while (isIdle && stillness === 'still' && !late.aborted && (requests.pending().length > 0 || (await isWaiting())))
   const pending = requests.pending()
+  const [silent] = sockets.silent()
   return [
     ...(isIdle && pending.length === 0 ? [] : [stillLoading(describePending(pending))]),
-    ...(isStill ? [] : [stillChanging]),
+    ...(stillness === 'still' ? [] : [unsettled[stillness]]),
+    ...((await timers.areSet(world)) ? [timersPending] : []),
+    ...(silent === undefined ? [] : [socketSilent(silent)]),
   ]
 }
 
+/** `drawing`: the document is still, and a canvas is not. */
+type Stillness = 'still' | 'changing' | 'drawing'
+
 const stillLoading = (detail: string): MissingContent => ({ reason: 'still_loading', detail })
-const stillChanging: MissingContent = {
-  reason: 'still_changing',
-  detail: 'the document was still growing or shrinking when the time to wait for it was up',
+const unsettled: Record<Exclude<Stillness, 'still'>, MissingContent> = {
+  changing: {
+    reason: 'still_changing',
+    detail: 'the document was still growing or shrinking when the time to wait for it was up',
+  },
+  drawing: {
+    reason: 'still_drawing',
+    detail: 'a canvas was still being drawn when the time to wait for it was up',
+  },
+}
+const timersPending: MissingContent = {
+  reason: 'timers_pending',
+  detail: 'scripts had set a timer of a few seconds that had not run, and what it changes was not captured',
+}
+
+const shownUrlLengthMax = 200
+
+function socketSilent(url: string): MissingContent {
+  const detail = `a socket or stream of events was open and had brought nothing: ${url.slice(0, shownUrlLengthMax)}`
+  return { reason: 'socket_silent', detail }
 }
 
 /** Replaces Puppeteer's own wait, which also counts event streams, and these never end. */
@@ -72,24 +96,46 @@ async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<
   }
 }
 
-// Elements and height, and not every mutation: a clock or a carousel changes without limit and lacks nothing.
+/*
+ * Elements and height, and not every mutation: a clock or a carousel changes without limit and lacks nothing. Canvases by a small copy:
+ * a chart is drawn in frames, and its element does not change. A canvas with a picture of another site cannot be read.
+ */
 const waitUntilStill = `async (idleMs, timeoutMs) => {
-  const sign = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight
-  const end = document.timeline.currentTime + timeoutMs
-  let last = sign()
-  let since = document.timeline.currentTime
-  while (document.timeline.currentTime < end) {
-    await new Promise((resolve) => setTimeout(resolve, idleMs / 2))
-    const now = sign()
-    if (now !== last) [last, since] = [now, document.timeline.currentTime]
-    else if (document.timeline.currentTime - since >= idleMs && document.fonts.status === 'loaded') return true
+  const size = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight
+  const copy = () => new OffscreenCanvas(64, 64).getContext('2d', { willReadFrequently: true })
+  let pen = copy()
+  const drawn = () => {
+    let sum = 0
+    for (const canvas of [...document.getElementsByTagName('canvas')].slice(0, 8)) {
+      if (canvas.width * canvas.height === 0 || canvas.width * canvas.height > 8_000_000) continue
+      try {
+        pen.clearRect(0, 0, 64, 64)
+        pen.drawImage(canvas, 0, 0, 64, 64)
+        for (const value of pen.getImageData(0, 0, 64, 64).data) sum = (Math.imul(sum, 31) + value) | 0
+      } catch {
+        pen = copy()
+      }
+    }
+    return sum
   }
-  return false
+  const now = () => document.timeline.currentTime
+  const end = now() + timeoutMs
+  let [lastSize, lastDrawn, sizedAt, drawnAt] = [size(), drawn(), now(), now()]
+  while (now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, idleMs / 2))
+    const [newSize, newDrawn] = [size(), drawn()]
+    if (newSize !== lastSize) [lastSize, sizedAt] = [newSize, now()]
+    if (newDrawn !== lastDrawn) [lastDrawn, drawnAt] = [newDrawn, now()]
+    const idleAt = now() - idleMs
+    if (sizedAt <= idleAt && drawnAt <= idleAt && document.fonts.status === 'loaded') return 'still'
+  }
+  return sizedAt <= now() - idleMs && drawnAt > now() - 4 * idleMs && document.fonts.status === 'loaded' ? 'drawing' : 'changing'
 }`
 
-async function awaitStill({ world }: SettledPage, timeoutMs: number): Promise<boolean> {
+async function awaitStill({ world }: SettledPage, timeoutMs: number): Promise<Stillness> {
+  const seen = await world.run(waitUntilStill, quietIdleMs, timeoutMs)
   // A document that went away under the script is replaced by another one, and that is a change.
-  return (await world.run(waitUntilStill, quietIdleMs, timeoutMs)) === true
+  return seen === 'still' || seen === 'drawing' ? seen : 'changing'
 }
 
 async function awaitElement(page: Page, selector: string): Promise<MissingContent | undefined> {

@@ -4,6 +4,7 @@ import { placeBanners } from './fixedBanners.ts'
 import { countMissingGlyphs } from './missingGlyphs.ts'
 import { markdownShell, showMarkdown } from './markdownPage.ts'
 import { describePending, type PageRequests, trackRequests } from './pageRequests.ts'
+import { watchSockets } from './pageSockets.ts'
 import { watchTimers } from './pageTimers.ts'
 import { forbiddenMessage, type NavigationWatch, watchNavigation } from './navigationWatch.ts'
 import { openPageWorld, type PageWorld } from './pageWorld.ts'
@@ -17,6 +18,7 @@ export interface Visit {
   readonly httpStatus: number | undefined
   readonly missing: readonly MissingContent[]
   readonly missingGlyphs: number
+  readonly world: PageWorld
   /** Throws when the page has turned into something that must not be sold. */
   check(): void
 }
@@ -53,7 +55,7 @@ interface WatchedVisit extends VisitDeps {
 async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit): Promise<Visit> {
   const { proxy, watch } = deps
   const requests = trackRequests(page)
-  const timers = await watchTimers(page)
+  const [timers, sockets] = await Promise.all([watchTimers(page), watchSockets(page)])
   const world = await openPageWorld(page)
   const loading = endLoading(requests, deps)
   const httpStatus = await arrive(page, task, { ...deps, world })
@@ -61,7 +63,7 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
   deps.onStage('settling')
   if (task.isPrinted) await page.emulateMediaType('print')
   await hideElements(world, task.options.hide)
-  const unsettled = await settlePage({ page, world, requests, timers, scroll: task.scroll }, task.options)
+  const unsettled = await settlePage({ page, world, requests, timers, sockets, scroll: task.scroll }, task.options)
   loading.forget()
   await world.run(finishAnimations)
   if (task.scroll !== undefined && 'url' in task.page) await placeBanners(world, task.isPrinted)
@@ -69,7 +71,7 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
   watch.check()
   // Printing waits for fonts and pictures without a bound.
   if (task.isPrinted) proxy.finish()
-  return { httpStatus, missing: [...loading.missing(), ...unsettled], missingGlyphs, check: watch.check }
+  return { httpStatus, missing: [...loading.missing(), ...unsettled], missingGlyphs, world, check: watch.check }
 }
 
 interface Loading {

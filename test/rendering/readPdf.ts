@@ -28,3 +28,14 @@ export async function structureOf(bytes: Uint8Array): Promise<{ bookmarks: reado
   const bookmarks = [outline].flat().flatMap((entry) => entry?.title ?? [])
   return { bookmarks, isTagged: marks?.['Marked'] === true }
 }
+
+/** The right end of the texts of the first page, as a part of its width. */
+export async function rightmostOf(bytes: Uint8Array): Promise<number> {
+  const document = await getDocumentProxy(Uint8Array.from(bytes))
+  const page = await document.getPage(1)
+  const { items } = await page.getTextContent()
+  const { width } = page.getViewport({ scale: 1 })
+  await document.loadingTask.destroy()
+  const ends = items.flatMap((item) => ('transform' in item ? [Number(item.transform[4]) + item.width] : []))
+  return Math.max(0, ...ends) / width
+}

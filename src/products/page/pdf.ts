@@ -85,12 +85,18 @@ interface Paper {
   readonly landscape?: boolean
 }
 
-function leavesRoom({ format = formatDefault, margin: given, landscape = false }: Paper): boolean {
+/** CSS pixels between the margins. */
+function roomOf({ format = formatDefault, margin: given, landscape = false }: Paper) {
   const { top, right, bottom, left } = { ...marginDefault, ...given }
   const upright = paperInches[format]
   const { width, height } = landscape ? { width: upright.height, height: upright.width } : upright
   const across = width * unitPixels.in - (pixelsOf(left) ?? 0) - (pixelsOf(right) ?? 0)
   const along = height * unitPixels.in - (pixelsOf(top) ?? 0) - (pixelsOf(bottom) ?? 0)
+  return { across, along }
+}
+
+function leavesRoom(paper: Paper): boolean {
+  const { across, along } = roomOf(paper)
   return across >= roomPixelsMin && along >= roomPixelsMin
 }
 
@@ -190,6 +196,7 @@ function pdfOrder(order: z.infer<ReturnType<typeof parametersWith>>): PdfOrder {
     page: pageOf({ html, markdown, url }),
     format: format ?? formatDefault,
     margin: { ...marginDefault, ...wanted },
+    printableWidth: roomOf(order).across,
     ...(header === undefined ? {} : { headerTemplate: marginTemplate(header) }),
     ...(footer === undefined ? {} : { footerTemplate: marginTemplate(footer) }),
   }

@@ -1,0 +1,33 @@
+import type { Page } from 'puppeteer'
+
+/** WebSockets and event streams of a page: content that one of them brings is missing until it says something. */
+export interface PageSockets {
+  /** Addresses of those that are open, or being opened, and have brought nothing yet. */
+  silent(): readonly string[]
+}
+
+// A page can open sockets without end; beyond this many they are not tracked.
+const trackedMax = 200
+
+/** To be called before the page is loaded. Sockets of workers and of frames of other sites are not seen. */
+export async function watchSockets(page: Page): Promise<PageSockets> {
+  const silent = new Map<string, string>()
+  const open = (id: string, url: string) => void (silent.size < trackedMax && silent.set(id, url))
+  const forget = ({ requestId }: { readonly requestId: string }) => void silent.delete(requestId)
+  const session = await page.createCDPSession()
+  session.on('Network.webSocketCreated', ({ requestId, url }) => open(requestId, url))
+  session.on('Network.requestWillBeSent', ({ requestId, type, request }) => {
+    if (type === 'EventSource') open(requestId, request.url)
+  })
+  session.on('Network.webSocketFrameReceived', forget)
+  session.on('Network.webSocketFrameError', forget)
+  session.on('Network.webSocketClosed', forget)
+  session.on('Network.eventSourceMessageReceived', forget)
+  session.on('Network.loadingFinished', forget)
+  session.on('Network.loadingFailed', forget)
+  page.on('framenavigated', (frame) => {
+    if (frame === page.mainFrame()) silent.clear()
+  })
+  await session.send('Network.enable')
+  return { silent: () => [...silent.values()] }
+}
