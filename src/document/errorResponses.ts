@@ -4,11 +4,21 @@ import { errorBody, quoteBody } from '@tollbook/core/wire'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
+const openAiError = z.object({
+  message: z.string(),
+  type: z.string(),
+  param: z.string().nullable(),
+  code: z.string(),
+})
+
 export const errorSchemas = (): JsonObject => ({
   Error: {
     ...schemaOf(
       errorBody.extend({
-        error: z.string().meta({ description: 'for people: what is wrong and how to fix it' }),
+        error: z.union([z.string(), openAiError]).meta({
+          description:
+            'for people: what is wrong and how to fix it; an object below `/v1`, as clients of OpenAI read it',
+        }),
         reason: z.enum(reasons).optional().meta({ description: 'why a proof was refused' }),
         requestId: z.string().optional().meta({ description: 'with INTERNAL_ERROR' }),
       }),

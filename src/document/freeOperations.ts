@@ -159,6 +159,8 @@ const treeSize = {
   schema: { type: 'integer', minimum: 1 },
 }
 
+const model = z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
+
 /** The free routes of the service itself, by their path in the router. Routes that are not listed are not for callers. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/.well-known/x402': {
@@ -257,6 +259,15 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     answers: { 'text/csv': 'text' },
     errors: [400, 401, 503],
     parameters: [{ name: 'month', in: 'query', required: true, schema: { type: 'string', examples: ['2026-11'] } }],
+  },
+  '/v1/models': {
+    summary: 'Models for sale, in the wire format of OpenAI',
+    answers: json(z.object({ object: z.literal('list'), data: z.array(model) })),
+  },
+  '/v1/models/*model': {
+    summary: 'One model for sale, in the wire format of OpenAI',
+    answers: json(model),
+    errors: [404],
   },
   '/artifacts/:name': {
     summary: 'A purchased picture or document',

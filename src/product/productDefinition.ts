@@ -31,6 +31,8 @@ export interface ProductSource<P extends Json, A, Needs> extends Omit<
   readonly demo: Omit<Demonstration, 'check'> & {
     readonly check: (answer: A, buyer: DemoBuyer) => string | Promise<string>
   }
+  /** Drops parts of a request that change nothing, before `parameters` checks the rest. */
+  readonly withoutNeutral?: (input: unknown) => unknown
   readonly open: (needs: Needs) => ProductHandler<P>
 }
 
@@ -80,7 +82,7 @@ function openProduct<P extends Json, A, Needs>(
     suppliedBy: () => ((handler.providersAnswer?.() ?? true) ? 'providers' : 'none'),
     probes: handler.probes ?? [],
     read(input) {
-      const parsed = schema.safeParse(input)
+      const parsed = schema.safeParse(source.withoutNeutral?.(input) ?? input)
       if (!parsed.success) return { ok: false, issues: parsed.error.issues }
       const parameters = parsed.data
       return {

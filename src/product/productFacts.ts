@@ -29,7 +29,12 @@ export interface ProductFacts {
   /** Bytes of a POST body. */
   readonly bodyBytesMax: number
   readonly demo: Demonstration
+  /** Present when the clients of this product read errors of another form. */
+  readonly errorForm?: ErrorForm
 }
+
+/** Makes the body of an error from the members that errors of this service have. */
+export type ErrorForm = (status: number, body: Readonly<Record<string, Json>>) => Readonly<Record<string, Json>>
 
 export interface StreamFacts {
   /** For example `text/event-stream`. */

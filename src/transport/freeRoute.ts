@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Answer } from '../paywall/answer.ts'
+import type { ErrorForm } from '../product/productFacts.ts'
 import type { Pass } from './callerLimits.ts'
 import type { PublicBody } from './publicBody.ts'
 import type { FileBody } from './sendConditionally.ts'
@@ -11,6 +12,8 @@ export interface FreeRoute {
   readonly path: string
   /** A health check: answered outside of the limits. */
   readonly isProbe?: true
+  /** Present when the clients of this route read errors of another form. */
+  readonly errorForm?: ErrorForm
   serve(facts: FreeRequest): Promise<FreeAnswer>
   /** Answers POST. Absent: the route only reads. */
   readonly post?: (action: FreeAction) => Promise<FreeAnswer>

@@ -1,14 +1,16 @@
 import { METHODS } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
 import type { Context } from 'koa'
+import type { ErrorForm } from '../product/productFacts.ts'
 import { errorAnswer, pathNotFound } from './transportError.ts'
-import { send } from './send.ts'
+import { formErrors, send } from './send.ts'
 
 /** Segments that vary are handed to `serve` as they were sent, percent-encoded. */
 export interface Route {
   /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
   readonly methods: readonly string[]
+  readonly errorForm?: ErrorForm | undefined
   readonly serve: (context: Context, segment: string) => Promise<void>
 }
 
@@ -22,7 +24,8 @@ export function createRouter(routes: readonly Route[]): ReturnType<Router['route
   return router.routes()
 }
 
-async function serveRoute({ path, methods, serve }: Route, context: RouterContext): Promise<void> {
+async function serveRoute({ path, methods, serve, errorForm }: Route, context: RouterContext): Promise<void> {
+  if (errorForm !== undefined) formErrors(context, errorForm)
   // Metrics count the pattern and not the path, because a caller must not be able to make new series.
   context.state['route'] = path
   if (!methods.includes(context.method)) return refuseMethod(context, methods)

@@ -2,19 +2,38 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Clock } from '@tollbook/core/clock'
+import type { ErrorForm } from '../product/productFacts.ts'
 import { describeError } from '@tollbook/core/fault'
 import type { Context } from 'koa'
+import { z } from 'zod'
 import type { Log } from '../machine/log.ts'
 import type { StreamedAnswer } from '../paywall/answer.ts'
 import type { FreeAnswer } from './freeRoute.ts'
 import { sendFile, sendPublicBody } from './sendConditionally.ts'
 
-export function send(context: Context, { status, headers, body }: FreeAnswer): void {
+const forms = new WeakMap<object, ErrorForm>()
+
+/** From now on errors of this request have another form. */
+export function formErrors({ req }: Context, form: ErrorForm): void {
+  forms.set(req, form)
+}
+
+export function send(context: Context, answer: FreeAnswer): void {
+  const { status, headers } = answer
+  const isError = status >= 400 && headers['content-type']?.includes('json') === true
+  const form = isError ? forms.get(context.req) : undefined
+  const body = form !== undefined && typeof answer.body === 'string' ? formed(form, status, answer.body) : answer.body
   context.status = status
   context.set(headers)
   if (typeof body === 'string' || Buffer.isBuffer(body) || body instanceof Readable) context.body = body
   else if ('coded' in body) sendPublicBody(context, body)
   else sendFile(context, body)
+}
+
+const members = z.record(z.string(), z.json())
+
+function formed(form: ErrorForm, status: number, body: string): string {
+  return JSON.stringify(form(status, members.parse(JSON.parse(body))))
 }
 
 /**

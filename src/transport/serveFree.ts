@@ -23,6 +23,7 @@ export interface FreeDeps extends AdmitDeps {
 export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
   return deps.freeRoutes.map((route) => ({
     path: route.path,
+    errorForm: route.errorForm,
     methods: ['GET', 'HEAD', ...(route.post === undefined ? [] : ['POST'])],
     serve: (context: Context, segment: string) => serveFree(deps, route, { context, segment }),
   }))

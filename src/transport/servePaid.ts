@@ -36,6 +36,7 @@ export function paidRoutes(deps: PaidDeps): readonly Route[] {
     mounts.map((mount) => ({
       path: `${mount ?? ''}${endpoint.path}`,
       methods: [endpoint.method],
+      errorForm: endpoint.errorForm,
       serve: async (context: Context) => {
         const pass = takePass(deps, context)
         if (pass === undefined) return

@@ -1,3 +1,4 @@
+import { errorBody, errorText } from '@tollbook/core/wire'
 import type { PendingPayment } from './pendingPayment.ts'
 
 /** No transaction has gone out: no tokens can move, and asking again is safe. */
@@ -77,6 +78,7 @@ export class PaymentUnresolved extends PaymentError {
 function said({ lastAnswer }: PaymentErrorParts): string {
   if (lastAnswer === undefined) return ''
   const { status, code, body } = lastAnswer
-  const text = typeof body === 'object' && body !== null && 'error' in body ? `: ${String(body.error)}` : ''
+  const { data } = errorBody.pick({ error: true }).safeParse(body)
+  const text = data === undefined ? '' : `: ${errorText(data.error)}`
   return `; the service said ${status}${code === undefined ? '' : ` ${code}`}${text}`
 }

@@ -12,8 +12,16 @@ export const tokenSymbolText = z.string().regex(/^[A-Za-z0-9$._-]{1,16}$/)
 /** A page where people get the token. */
 export const tokenSourceText = z.string().regex(/^https:\/\/[!-~]{1,300}$/)
 
+/** Text for people. Products in the wire format of OpenAI have it in `message`. */
+const errorMember = z.union([z.string(), z.looseObject({ message: z.string() })])
+
+/** The text of an error in either form. */
+export function errorText(error: z.infer<typeof errorMember>): string {
+  return typeof error === 'string' ? error : error.message
+}
+
 export const quoteBody = z.object({
-  error: z.string(),
+  error: errorMember,
   code: z.literal('PAYMENT_REQUIRED'),
   pricing: z.object({
     endpoint: z.string(),
@@ -53,7 +61,7 @@ export const quoteBody = z.object({
 export type QuoteBody = z.infer<typeof quoteBody>
 
 export const errorBody = z.object({
-  error: z.string(),
+  error: errorMember,
   code: z.string(),
   reason: z.string().optional(),
   details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),

@@ -31,6 +31,7 @@ import {
   variantOf,
   whyChatUnavailable,
 } from './chatTurn.ts'
+import { openAiError, withoutNeutral } from './openAiForm.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
 import { objectWith, oneOf, text } from '../../product/text.ts'
@@ -143,6 +144,8 @@ export const chatCompletions = defineProduct({
     },
   },
   providers: ['AI'],
+  errorForm: openAiError,
+  withoutNeutral,
   demo: { order: () => ({ messages: [{ role: 'user', content: 'Hello!' }] }), check: checkDemo },
   open: openChatCompletions,
 })

@@ -3,7 +3,10 @@ import { type CatalogDeps, openCatalog } from '../../products/catalog.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import { artifactRoute } from '../../routes/artifactRoute.ts'
 import type { FreeSearch } from '../../product/freeSearch.ts'
+import { chatCompletions } from '../../products/chat/chatCompletions.ts'
+import { openAiError } from '../../products/chat/openAiForm.ts'
 import { searches } from '../../products/searches.ts'
+import { createModelRoutes } from '../../routes/modelRoutes.ts'
 import { createSearchRoutes } from '../../routes/searchRoutes.ts'
 import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import { openRenderer, type RenderAttempt } from '../../rendering/openRenderer.ts'
@@ -66,6 +69,8 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
     await openSupply({ clock, log, endpoints, hasStandIns: standIns !== undefined }),
     closePart,
   )
+  const models = () => modelsOf(standIns === undefined ? [providers] : [providers, standIns])
+  const sellsChat = sold.some(({ path }) => path === chatCompletions.path)
   const stored = opened.move()
   const rendering = [
     { name: 'rendering', problem: renderer.problem, someProductsOnly: true },
@@ -73,10 +78,19 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   ]
   return {
     endpoints,
-    routes: [artifactRoute(artifacts, clock), ...createSearchRoutes(searches)],
+    routes: [
+      artifactRoute(artifacts, clock),
+      ...createSearchRoutes(searches),
+      ...(sellsChat ? createModelRoutes({ models, errorForm: openAiError }) : []),
+    ],
     searches,
     checks: [...(render.concurrency === 0 ? [] : rendering), supply.check],
     sampled: supply.sampled,
     close: () => stored.disposeAsync(),
   }
+}
+
+/** In the order in which servers are asked; local mode's stand-ins come last. */
+function modelsOf(all: readonly Providers[]): readonly string[] {
+  return [...new Set(all.flatMap(({ chatServers }) => chatServers.flatMap(({ models }) => models)))]
 }

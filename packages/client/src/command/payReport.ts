@@ -7,6 +7,7 @@ import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import type { ReceiptVerdict } from '../verifyReceipt.ts'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
+import { errorBody, errorText } from '@tollbook/core/wire'
 import type { PayCommandDeps } from './commandDeps.ts'
 import { isConnectionFailure } from './payExit.ts'
 
@@ -40,11 +41,9 @@ export function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): 
   stdout.write(`${JSON.stringify({ status, ...shown, receipt, meta, receiptCheck: check, replayed })}\n`)
 }
 
-const refusalBody = z.object({ error: z.string(), code: z.string() })
-
 function refusalText(status: number, body: unknown): string {
-  const { data } = refusalBody.safeParse(body)
-  return data === undefined ? `the service answered ${status}` : `${status} ${data.code}: ${data.error}`
+  const { data } = errorBody.safeParse(body)
+  return data === undefined ? `the service answered ${status}` : `${status} ${data.code}: ${errorText(data.error)}`
 }
 
 function textOf(data: unknown): string {

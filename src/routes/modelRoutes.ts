@@ -1,0 +1,35 @@
+import { jsonAnswer } from '../paywall/answer.ts'
+import type { ErrorForm } from '../product/productFacts.ts'
+import type { FreeRoute } from '../transport/freeRoute.ts'
+import { errorAnswer } from '../transport/transportError.ts'
+
+export interface ModelRouteDeps {
+  /** The models that are sold, the default first. */
+  readonly models: () => readonly string[]
+  readonly errorForm: ErrorForm
+}
+
+/** The list of models in the wire format of OpenAI, which its clients read before the first chat. */
+export function createModelRoutes({ models, errorForm }: ModelRouteDeps): readonly FreeRoute[] {
+  const answer = (body: object) => Promise.resolve(jsonAnswer(200, JSON.stringify(body)))
+  return [
+    { path: '/v1/models', errorForm, serve: () => answer({ object: 'list', data: models().map(modelOf) }) },
+    {
+      // Names of models have slashes.
+      path: '/v1/models/*model',
+      errorForm,
+      serve({ segment }) {
+        const found = models().find((model) => model === segment || encodeURIComponent(model) === segment)
+        if (found !== undefined) return answer(modelOf(found))
+        return Promise.resolve(
+          errorAnswer('NOT_FOUND', 'this model is not sold here; GET /v1/models lists those that are'),
+        )
+      },
+    },
+  ]
+}
+
+/** Nothing is known of the time when a model was made; clients require the member. */
+function modelOf(id: string) {
+  return { id, object: 'model', created: 0, owned_by: 'tollbook' }
+}
