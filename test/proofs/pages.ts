@@ -133,7 +133,10 @@ async function capture(kind: Kind, nth: number, { options = {} }: CorpusPage): P
   try {
     const rendered = await (kind === 'picture'
       ? renderer.screenshot({ url, width: 1_000, height: 700, fullPage: true, ...options }, customer)
-      : renderer.pdf({ page: { url }, format: 'A4', margin, preferCSSPageSize: true, ...options }, customer))
+      : renderer.pdf(
+          { page: { url }, format: 'A4', margin, printableWidth: 718, preferCSSPageSize: true, ...options },
+          customer,
+        ))
     const ending = kind === 'picture' ? 'png' : 'pdf'
     if (output !== undefined) await writeFile(join(output, `${nth}.${ending}`), rendered.bytes)
     return rendered

@@ -21,6 +21,11 @@ export const layoutPages: readonly CorpusPage[] = [
     sheets: 3,
   },
   {
+    name: 'table wider than its paper',
+    html: `<table><tr>${Array.from({ length: 25 }, (_, nth) => `<td>column${nth}</td>`).join('')}</tr></table>`,
+    says: ['column0', 'column24'],
+  },
+  {
     name: 'table over several sheets',
     html: `<table><thead><tr><th>Heading</th></tr></thead><tbody>${'<tr><td>cell</td></tr>'.repeat(150)}</tbody></table>`,
     says: ['Heading'],
@@ -83,8 +88,12 @@ export const layoutPages: readonly CorpusPage[] = [
   {
     name: 'canvas that is drawn in frames',
     html: `<canvas id="c" width="300" height="100"></canvas><script>let n = 0; const step = () => { c.getContext('2d').fillRect(n, 0, 2, 100); if ((n += 3) < 300) requestAnimationFrame(step) }; step()</script>`,
-    // Nothing tells a drawing that ends from one that does not.
-    options: { delay: 4_000 },
+  },
+  {
+    name: 'canvas that is drawn without end',
+    html: `<canvas id="c" width="300" height="100"></canvas><script>let n = 0; const pen = c.getContext('2d'); const step = () => { if ((n += 3) > 300) { n = 0; pen.clearRect(0, 0, 300, 100) } pen.fillRect(n, 0, 2, 100); requestAnimationFrame(step) }; step()</script>`,
+    missing: ['still_drawing'],
+    moves: true,
   },
   {
     name: 'SVG image with text',

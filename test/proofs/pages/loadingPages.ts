@@ -143,6 +143,12 @@ export const loadingPages: readonly CorpusPage[] = [
     html: '<h1>Left</h1><script>location.replace("/arrived")</script>',
     says: ['Arrived'],
   },
+  {
+    name: 'content after a timer of four seconds',
+    html: withApp(`setTimeout(() => { app.innerHTML = '<h1>Late</h1>' }, 4_000)`),
+    missing: ['timers_pending'],
+    omits: ['Late'],
+  },
   { name: 'download', html: '/download', fails: 'a download, or no content' },
   { name: 'page without an answer', html: '/never', fails: 'did not' },
   { name: 'compressed page', html: '/compressed', says: ['Compressed text'] },

@@ -113,6 +113,7 @@ export const scrollingPages: readonly CorpusPage[] = [
   {
     name: 'page wider than the window',
     html: '<div style="width:3000px;height:200px;background:linear-gradient(90deg,red,blue)"></div><h1>Wide</h1>',
+    missingOnPaper: ['too_wide'],
     says: ['Wide'],
   },
 ]
