@@ -71,6 +71,7 @@ const mayImport = {
     'src/store',
     'src/reports',
     'src/outbound',
+    'src/signer',
     'src/start',
     'src/config',
     'src/config.ts',

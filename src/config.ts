@@ -45,6 +45,8 @@ import {
 } from './config/saleSettings.ts'
 import { type ReceiptSigningKey, type SealSettings, sealSettingsOf, sealVariables } from './config/sealSettings.ts'
 import {
+  missingSignerVariables,
+  signerConflicts,
   type SignerSettings,
   signerSettingsOf,
   signerVariables,
@@ -210,11 +212,13 @@ function findConflicts(given: GivenVariables, isSet: (name: string) => boolean):
     ...missingProviderVariables(given),
     ...missingDeliveryVariables(given),
     ...missingFinanceVariables(given),
+    ...missingSignerVariables(given),
   ]
   return [
     ...missing.filter(([name]) => !isSet(name)).map(([name, why]) => `${name} is missing: ${why}`),
     ...sampleConflicts(given),
     ...sharedPorts(given),
+    ...signerConflicts(given),
     ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
     ...(outlastsLease(given)
       ? ['HANDLER_TIMEOUT_MS must be shorter than CLAIM_LEASE_SECONDS, or an attempt could be taken over while it runs']

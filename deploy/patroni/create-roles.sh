@@ -4,22 +4,26 @@
 set -eu
 psql --dbname="$1" --no-psqlrc --set=ON_ERROR_STOP=1 \
   --set=owner_password="$OWNER_PASSWORD" --set=api_1_password="$API_1_PASSWORD" \
-  --set=api_2_password="$API_2_PASSWORD" --set=reader_password="$READER_PASSWORD" <<'SQL'
+  --set=api_2_password="$API_2_PASSWORD" --set=reader_password="$READER_PASSWORD" \
+  --set=signer_password="$SIGNER_PASSWORD" <<'SQL'
 create role tollbook_service nologin;
 create role tollbook_reader nologin;
 create role tollbook_payout nologin;
 create role tollbook_burner nologin;
 create role tollbook_operator nologin;
 create role tollbook_finance nologin;
+create role tollbook_signer nologin;
 -- Drops old quotes and can do nothing else. Give it a login of its own (RETENTION_DATABASE_URL) to take it from the service.
 create role tollbook_retention nologin;
 create role tollbook_owner login createrole password :'owner_password';
 create role tollbook_api_1 login password :'api_1_password' in role tollbook_service, tollbook_retention;
 create role tollbook_api_2 login password :'api_2_password' in role tollbook_service, tollbook_retention;
+-- The signer of network fees, which records signatures and reads nothing of the ledger.
+create role tollbook_fee_payer login password :'signer_password' in role tollbook_signer;
 create role tollbook_report login password :'reader_password' in role tollbook_reader;
 -- Lets an instance see its standbys (REQUIRE_SYNCHRONOUS_STANDBY=1).
 grant pg_read_all_stats to tollbook_service;
 create database tollbook owner tollbook_owner;
 revoke all on database tollbook from public;
-grant connect on database tollbook to tollbook_service, tollbook_reader;
+grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_signer;
 SQL

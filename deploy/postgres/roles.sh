@@ -7,13 +7,15 @@ psql --username="${POSTGRES_USER:-postgres}" --dbname=postgres --no-psqlrc --set
   --set=owner_password="$(password owner)" --set=api_1_password="$(password api-1)" \
   --set=api_2_password="$(password api-2)" --set=report_password="$(password report)" \
   --set=payout_password="$(password payout)" --set=backup_password="$(password backup)" \
-  --set=finance_api_password="$(password finance-api)" --set=finance_password="$(password finance)" <<'SQL'
+  --set=finance_api_password="$(password finance-api)" --set=finance_password="$(password finance)" \
+  --set=signer_password="$(password signer)" <<'SQL'
 create role tollbook_service nologin;
 create role tollbook_reader nologin;
 create role tollbook_payout nologin;
 create role tollbook_burner nologin;
 create role tollbook_operator nologin;
 create role tollbook_finance nologin;
+create role tollbook_signer nologin;
 -- Drops old quotes and can do nothing else. Give it a login of its own (RETENTION_DATABASE_URL) to take it from the service.
 create role tollbook_retention nologin;
 -- A backup grants rights to every group above, so `pg_restore` needs all of them. The migrations create missing groups,
@@ -25,6 +27,8 @@ create role tollbook_report login password :'report_password' in role tollbook_r
 -- The instance with the finance reports, and its login for decisions about refunds.
 create role tollbook_finance_api login password :'finance_api_password' in role tollbook_service, tollbook_retention;
 create role tollbook_finance_desk login password :'finance_password' in role tollbook_finance, tollbook_reader;
+-- The signer of network fees, which records signatures and reads nothing of the ledger.
+create role tollbook_fee_payer login password :'signer_password' in role tollbook_signer;
 create role tollbook_payer login password :'payout_password' in role tollbook_payout;
 -- Copies the whole cluster and cannot change it.
 create role tollbook_backup login replication password :'backup_password';
@@ -32,7 +36,7 @@ create role tollbook_backup login replication password :'backup_password';
 grant pg_read_all_stats to tollbook_service;
 create database tollbook owner tollbook_owner;
 revoke all on database tollbook from public;
-grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_payout, tollbook_finance;
+grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_payout, tollbook_finance, tollbook_signer;
 revoke connect on database postgres from public;
 SQL
 # The image admits replication from its own container only.

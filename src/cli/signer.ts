@@ -5,34 +5,40 @@ import { systemClock } from '@tollbook/core/clock'
 import { readConfig } from '../config.ts'
 import { createLog } from '../machine/log.ts'
 import { openSigner } from '../signer/openSigner.ts'
+import { openSignatureStore } from '../store/signatureStore.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
 const help = `
-Configured by environment: SIGNER_SOCKET, FEE_PAYER_KEYPAIR, SIGNER_JOURNAL, TOKEN_MINT, PAYMENT_WALLET and the budgets
-SIGNER_LAMPORTS_PER_DAY, SIGNER_LAMPORTS_PER_WALLET_AND_DAY and SIGNER_LAMPORTS_PER_PAYMENT; docs/x402.md explains them.`
+Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT, SIGNER_TLS_KEY and SIGNER_TLS_CA;
+SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, PAYMENT_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY,
+SIGNER_LAMPORTS_PER_WALLET_AND_DAY and SIGNER_LAMPORTS_PER_PAYMENT; docs/x402.md explains them.`
 
 /** `tollbook signer`: holds the key of the fee payer, in a separate process. */
 export function signerCommand(): Command {
   return new Command('signer')
-    .description('sign as the fee payer of x402 and MPP payments, on a Unix socket, within budgets in lamports')
+    .description(
+      'sign as the fee payer of x402 and MPP payments, on a Unix socket or over mutual TLS, within budgets in lamports',
+    )
     .option('--until-stdin-ends', 'stop when stdin ends, so that the signer ends with the process that started it')
     .addHelpText('after', help)
     .action(async ({ untilStdinEnds = false }: { readonly untilStdinEnds?: boolean }) => {
       const { logLevel, signer: settings } = readConfig()
       const log = createLog({ level: logLevel, name: 'tollbook signer' })
+      const { place } = settings
       const given = requireVariables('signer', {
-        SIGNER_SOCKET: settings.socketPath,
-        SIGNER_JOURNAL: settings.journalFile,
+        'SIGNER_SOCKET or SIGNER_LISTEN': place === undefined ? undefined : 'set',
+        SIGNER_DATABASE_URL: settings.databaseUrl,
         FEE_PAYER_KEYPAIR: settings.keypairFile,
         TOKEN_MINT: settings.tokenMint,
         PAYMENT_WALLET: settings.paymentWallet,
       })
+      const journal = await openSignatureStore({ databaseUrl: given.SIGNER_DATABASE_URL, log })
       const signer = await openSigner({
         clock: systemClock,
         log,
-        socketPath: given.SIGNER_SOCKET,
-        journalFile: given.SIGNER_JOURNAL,
+        address: assertPresent(place, 'the signer listens somewhere'),
+        journal,
         key: await readSigningKey('FEE_PAYER_KEYPAIR', given.FEE_PAYER_KEYPAIR),
         terms: {
           mint: assertPresent(readAddress(given.TOKEN_MINT), 'TOKEN_MINT is an address'),
@@ -45,6 +51,7 @@ export function signerCommand(): Command {
       if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
       await untilStopped(parentGone.signal)
       await signer.close()
+      await journal.close()
       process.exit(0)
     })
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { access, constants, stat, statfs } from 'node:fs/promises'
+import { access, constants, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
+import { checkSigner } from './signerCheck.ts'
 
 // Space for artifacts and for unpacking a browser.
 const freeBytesMin = 1024 ** 3
@@ -17,7 +18,7 @@ export function machineChecks(config: Config): readonly Check[] {
       run: () => (artifacts.s3 === undefined ? checkFolder(folder) : skipped('artifacts are stored in a bucket')),
     },
     { name: 'checkpoint folder', run: () => checkCheckpointFolder(config.seal.checkpointFile) },
-    { name: 'signer', run: () => checkSigner(config.x402?.signerSocket) },
+    { name: 'signer', run: () => checkSigner(config.x402?.signer) },
   ]
 }
 
@@ -33,14 +34,6 @@ function checkCheckpointFolder(file: string | undefined): Result | Promise<Resul
 function checkFolder(folder: string): Promise<Result> {
   const absolute = resolve(folder)
   return checkExisting(folder, existsSync(absolute) ? absolute : dirname(absolute))
-}
-
-async function checkSigner(socketPath: string | undefined): Promise<Result> {
-  if (socketPath === undefined) return skipped('SIGNER_SOCKET is not set: no payments by x402 and MPP')
-  const found = await stat(socketPath).catch(() => undefined)
-  if (found?.isSocket() === true) return passed(`the socket ${socketPath} exists`)
-  const fix = 'correct the path, and start `tollbook signer` with the same SIGNER_SOCKET'
-  return failed(`${socketPath} is not a socket, so nothing is sold by x402 and MPP`, fix)
 }
 
 /** Whether `folder` can be written, judged by `existing`: the folder itself, or the one that it will be created in. */

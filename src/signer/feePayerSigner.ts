@@ -1,24 +1,21 @@
 import { type Address, readAddress } from '@tollbook/core/address'
-import { assertPresent } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
-import type { Clock } from '@tollbook/core/clock'
-import { Fault } from '@tollbook/core/fault'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
+import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import { readSponsored } from '../chain/sponsoredTransaction.ts'
-import type { SponsoredTransaction, SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransaction.ts'
-import { createLamportBudget, type LamportLimits, type OverBudget } from './lamportBudget.ts'
-import type { Signing, SigningJournal } from './signingJournal.ts'
+import type { SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransaction.ts'
+import type { RehearsedBalance, SigningJournal, SigningQuestion, SigningStanding } from './signingJournal.ts'
+import { isSigningRule, type LamportLimits, type SigningRule } from './signingRules.ts'
 
 /** Signs payments of others as their fee payer, within its rules and its budget. */
 export interface FeePayerSigner {
   readonly address: Address
-  /** Reason why it signs no new payment: its budget of the day is used up, or its journal cannot be written. */
-  whyClosed(): string | undefined
   /** Budget of this day, and the rest of it. */
-  day(): DayBudget
-  /** The signature that was given to the message with this digest. */
-  find(digest: string): string | undefined
-  sign(bytes: Uint8Array): Promise<SigningOutcome>
+  day(): Promise<DayBudget>
+  find(question: SigningQuestion): Promise<SigningStanding>
+  sign(bytes: Uint8Array, balance: RehearsedBalance): Promise<SigningOutcome>
+  recordOutcome: SigningJournal['recordOutcome']
 }
 
 /** Lamports of one UTC day. */
@@ -28,12 +25,11 @@ export interface DayBudget {
 }
 
 export type SigningOutcome =
-  | { readonly signature: string }
+  | { readonly signature: Signature }
   | { readonly problem: SponsorProblem }
-  | { readonly overBudget: OverBudget }
+  | { readonly rule: SigningRule }
 
 export interface FeePayerSignerDeps {
-  readonly clock: Pick<Clock, 'nowMs'>
   readonly key: Ed25519Signer
   readonly journal: SigningJournal
   readonly limits: LamportLimits
@@ -43,50 +39,35 @@ export interface FeePayerSignerDeps {
 // Two signatures and a priority fee of some lamports.
 const usualLamports = 10_001
 
+/** Reason why a signer with this budget signs no new payment. */
+export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): string | undefined {
+  const isSpent = leftLamports < Math.min(usualLamports, limits.perPayment)
+  return isSpent ? "the signer's budget of this day is used up" : undefined
+}
+
 /**
- * Signs as the fee payer what satisfies the conditions of `readSponsored`. It believes nothing that the service says about a
- * transaction, and one message costs its budget once.
+ * Signs as the fee payer what satisfies the conditions of `readSponsored` and the rules of the journal. It believes nothing that the
+ * service says about a transaction; of a rehearsal it believes the balance, which can only cost it lamports of its budget.
  */
-export function createFeePayerSigner({ clock, key, journal, limits, terms }: FeePayerSignerDeps): FeePayerSigner {
+export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSignerDeps): FeePayerSigner {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')
-  const budget = createLamportBudget(limits, journal.entries)
-  const signed = new Map<string, Promise<string>>(
-    journal.entries.map(({ digest, signature }) => [digest, Promise.resolve(signature)]),
-  )
-  const known = new Map<string, string>(journal.entries.map(({ digest, signature }) => [digest, signature]))
-
-  async function record(entry: Signing): Promise<string> {
-    await journal.append(entry)
-    known.set(entry.digest, entry.signature)
-    return entry.signature
-  }
-
-  function start({ payer, digest, message, feeLamports }: SponsoredTransaction): Promise<string> | OverBudget {
-    // Before the budget is charged: the caller repeats the payment until the journal can be written again.
-    if (!journal.isWritable()) throw new Fault('the journal of the signer cannot be written', { retryable: true })
-    const expense = { atMs: clock.nowMs(), wallet: payer, lamports: feeLamports }
-    const over = budget.spend(expense)
-    if (over !== undefined) return over
-    const recorded = record({ ...expense, digest, signature: encodeBase58(key.sign(message)) })
-    signed.set(digest, recorded)
-    recorded.catch(() => signed.delete(digest))
-    return recorded
-  }
-
   return {
     address,
-    whyClosed() {
-      if (!journal.isWritable()) return 'the journal of the signer cannot be written'
-      const isSpent = budget.leftLamports(clock.nowMs()) < Math.min(usualLamports, limits.perPayment)
-      return isSpent ? "the signer's budget of this day is used up" : undefined
+    async day() {
+      return { lamports: limits.perDay, leftLamports: limits.perDay - (await journal.spentToday()) }
     },
-    day: () => ({ lamports: limits.perDay, leftLamports: budget.leftLamports(clock.nowMs()) }),
-    find: (digest) => known.get(digest),
-    async sign(bytes) {
+    find: (question) => journal.find(question),
+    async sign(bytes, balance) {
       const transaction = readSponsored(bytes, { ...terms, feePayer: address })
       if (typeof transaction === 'string') return { problem: transaction }
-      const started = signed.get(transaction.digest) ?? start(transaction)
-      return typeof started === 'string' ? { overBudget: started } : { signature: await started }
+      const { digest, payer: wallet, amountBaseUnits, message, feeLamports: lamports } = transaction
+      if (lamports > limits.perPayment) return { rule: 'perPayment' }
+      const signature = assertPresent(signatureOfBytes(key.sign(message)), 'a signature has 64 bytes')
+      const rule = await journal.record({ digest, signature, wallet, amountBaseUnits, lamports }, balance, limits)
+      if (rule === undefined) return { signature }
+      assert(isSigningRule(rule), `${rule} is a rule of the journal`)
+      return { rule }
     },
+    recordOutcome: (digest, outcome) => journal.recordOutcome(digest, outcome),
   }
 }

@@ -1,20 +1,29 @@
 import { once } from 'node:events'
 import { chmod, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import { connect } from 'node:net'
+import { readAddress } from '@tollbook/core/address'
+import type { Clock } from '@tollbook/core/clock'
 import { describeError, errorCode, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
-import type { FeePayerSigner } from './feePayerSigner.ts'
+import { type FeePayerSigner, whySpent } from './feePayerSigner.ts'
+import { isSocket, type SignerAddress, type SignerPort } from './signerAddress.ts'
+import type { LamportLimits } from './signingRules.ts'
+import { readTlsIdentity, type TlsIdentity } from './tlsIdentity.ts'
 
-/** The signer on its Unix socket. A process that may open the socket may spend the budgets, so it is for one group only. */
+/** The signer on its socket or port. A process that may connect may spend the budgets: one of a group, or the holder of a certificate. */
 export interface SignerServer {
+  /** TCP port; undefined on a socket. */
+  readonly port: number | undefined
   close(): Promise<void>
 }
 
 export interface SignerServerOptions {
-  readonly socketPath: string
-  /** Requests wait until it is open. */
-  readonly signer: Promise<FeePayerSigner>
+  readonly address: SignerAddress
+  readonly signer: FeePayerSigner
+  readonly limits: LamportLimits
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
 }
 
@@ -22,56 +31,131 @@ const ownerAndGroup = 0o660
 // A transaction in base64 has at most 1,644 characters.
 const bodyBytesMax = 2_048
 const requestTimeoutMs = 5_000
+// Longer than clients keep an idle connection, so that they close it first.
+const keepAliveTimeoutMs = 60_000
+// Renewed certificates are read without a restart.
+const renewEveryMs = 60_000
+const limitsOfServer = { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs }
 
-/**
- * Listens on a Unix socket that only its owner and group may use. The caller opens the journal afterwards, because two signers would
- * corrupt it, and only one process can listen on the socket.
- */
-export async function openSignerServer({ socketPath, signer, log }: SignerServerOptions): Promise<SignerServer> {
+/** Listens on a Unix socket that only its owner and group may use, or on a port that only holders of a certificate may use. */
+export async function openSignerServer(options: SignerServerOptions): Promise<SignerServer> {
+  const { address } = options
+  const answer = (request: IncomingMessage, response: ServerResponse) => void answerRequest(options, request, response)
+  if (!isSocket(address)) return openPort(options, address, answer)
+  const { socketPath } = address
   await removeStale(socketPath)
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
-    serveWhenOpen(signer, request).then(
-      ([status, body]) => send(response, status, body),
-      (error: unknown) => {
-        log.error({ event: 'signer_failed', error: describeError(error) })
-        send(response, 500, { error: 'the signer failed' })
-      },
-    )
-  })
+  const server = createServer(limitsOfServer, answer)
   server.listen(socketPath)
   await once(server, 'listening').catch((error: unknown) => {
     throw errorCode(error) === 'EADDRINUSE' ? inUse(socketPath) : error
   })
   await chmod(socketPath, ownerAndGroup)
-  return {
-    async close() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
+  return { port: undefined, close: () => closeServer(server) }
+}
+
+async function openPort(
+  { clock, log }: SignerServerOptions,
+  { host, port, tls }: SignerPort,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<SignerServer> {
+  const identity = await readTlsIdentity(tls, clock.nowMs())
+  const server = createTlsServer(
+    {
+      ...limitsOfServer,
+      ...contextOf(identity),
+      requestCert: true,
+      rejectUnauthorized: true,
+      handshakeTimeout: requestTimeoutMs,
     },
+    answer,
+  )
+  server.on('tlsClientError', (error) => {
+    // Health checks connect and close the connection.
+    if (errorCode(error) === 'ECONNRESET') return
+    log.warn({ event: 'signer_client_refused', error: describeError(error) })
+  })
+  server.listen(port, host)
+  await once(server, 'listening').catch((error: unknown) => {
+    throw new Fault(`SIGNER_LISTEN: ${host}:${port} cannot be listened on`, { cause: error, retryable: false })
+  })
+  const renewing = setInterval(() => void renew(server), renewEveryMs)
+  async function renew(running: TlsServer): Promise<void> {
+    try {
+      running.setSecureContext(contextOf(await readTlsIdentity(tls, clock.nowMs())))
+    } catch (error) {
+      // The context in use stays: a file that is being replaced is whole a minute later.
+      log.warn({ event: 'signer_certificate_unusable', error: describeError(error) })
+    }
+  }
+  const listening = server.address()
+  return {
+    port: typeof listening === 'object' ? listening?.port : undefined,
+    async close() {
+      clearInterval(renewing)
+      await closeServer(server)
+    },
+  }
+}
+
+function contextOf({ cert, key, ca }: TlsIdentity) {
+  return { cert, key, ca, minVersion: 'TLSv1.3' } as const
+}
+
+async function closeServer(server: Server | TlsServer): Promise<void> {
+  server.close()
+  server.closeAllConnections()
+  await once(server, 'close')
+}
+
+async function answerRequest(
+  options: SignerServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const [status, body] = await serve(options, request)
+    send(response, status, body)
+  } catch (error) {
+    options.log.error({ event: 'signer_failed', error: describeError(error) })
+    send(response, 500, { error: 'the signer failed' })
   }
 }
 
 type Reply = readonly [status: number, body: object]
 
-async function serveWhenOpen(signer: Promise<FeePayerSigner>, request: IncomingMessage): Promise<Reply> {
-  return serve(await signer, request)
+async function serve({ signer, limits }: SignerServerOptions, request: IncomingMessage): Promise<Reply> {
+  const { method, url = '' } = request
+  const { pathname, searchParams } = new URL(url, 'http://signer')
+  if (method === 'GET' && pathname === '/') return [200, await standingOf(signer, limits)]
+  const [, digest, outcome] = /^\/signatures\/([0-9a-f]{64})(?:\/(failed|absent))?$/.exec(pathname) ?? []
+  if (method === 'GET' && digest !== undefined && outcome === undefined) {
+    const wallet = readAddress(searchParams.get('wallet') ?? '')
+    return wallet === undefined ? [400, {}] : [200, await signer.find({ digest, wallet })]
+  }
+  if (method === 'POST' && digest !== undefined && (outcome === 'failed' || outcome === 'absent')) {
+    await signer.recordOutcome(digest, outcome)
+    return [200, {}]
+  }
+  if (method !== 'POST' || pathname !== '/signatures') return [404, {}]
+  const [held, asOf] = [searchParams.get('held') ?? '', searchParams.get('asOf') ?? '']
+  if (!isU64.test(held) || !isTime.test(asOf)) return [400, {}]
+  const body = await readBody(request)
+  return body === undefined ? [413, {}] : [200, await signer.sign(body, { heldBaseUnits: BigInt(held), asOf })]
 }
 
-async function serve(signer: FeePayerSigner, request: IncomingMessage): Promise<Reply> {
-  const { method, url = '' } = request
-  if (method === 'GET' && url === '/') {
-    const whyClosed = signer.whyClosed()
-    return [200, { address: signer.address, isOpen: whyClosed === undefined, whyClosed, day: signer.day() }]
+const isU64 = /^\d{1,20}$/
+const isTime = /^\d{4}-\d\d-\d\dT[\d:.]{15}Z$/
+
+/** A journal that cannot be read closes the signer. The error is in the log. */
+async function standingOf({ address, day: readDay }: FeePayerSigner, limits: LamportLimits): Promise<object> {
+  try {
+    const day = await readDay()
+    const whyClosed = whySpent(day, limits)
+    return { address, isOpen: whyClosed === undefined, whyClosed, day }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { address, isOpen: false, whyClosed: 'the journal of the signer cannot be read' }
   }
-  const [, digest] = /^\/signatures\/([0-9a-f]{64})$/.exec(url) ?? []
-  if (method === 'GET' && digest !== undefined) {
-    const signature = signer.find(digest)
-    return signature === undefined ? [404, {}] : [200, { signature }]
-  }
-  if (method !== 'POST' || url !== '/signatures') return [404, {}]
-  const body = await readBody(request)
-  return body === undefined ? [413, {}] : [200, await signer.sign(body)]
 }
 
 async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {

@@ -59,7 +59,7 @@ export function findLoginProblem({ login, isSuperuser, ownsTables }: LoginPower)
 const ourTables = sql`
   select c.oid, n.nspname, format('%s.%s', n.nspname, c.relname) as name, c.relname, c.relispartition, c.relowner
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-  where n.nspname in ('ledger', 'paywall', 'work', 'reports') and c.relkind in ('r', 'p')`
+  where n.nspname in ('ledger', 'paywall', 'work', 'reports', 'signer') and c.relkind in ('r', 'p')`
 const loginColumns = sql`
   current_user as login,
   (select rolsuper from pg_catalog.pg_roles where rolname = current_user) as "isSuperuser",

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,9 +8,11 @@ import { z } from 'zod'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { environmentNames, readConfig } from '../../src/config.ts'
 import { createMetrics } from '../../src/transport/metrics.ts'
+import { readTlsIdentity } from '../../src/signer/tlsIdentity.ts'
 import { readCompose, readText, readYaml, root } from './composeFile.ts'
 
 const compose = readCompose()
+const address = '11111111111111111111111111111111'
 const services = Object.entries(compose.services)
 const ours = services.filter(([, { image }]) => /^tollbook.*:local$/.test(image))
 
@@ -68,7 +70,8 @@ test('only the load balancer and TLS in front of it can be published beyond loop
 test('the instances have a login each and see no other password, no wallet and no chain key', () => {
   for (const [name, number] of Object.entries({ 'api-1': 1, 'api-2': 2 })) {
     const service = compose.services[name]
-    expect(service?.secrets).toEqual([`api-${number}-database-url`, 'receipt-key'])
+    const connection = ['signer-client-certificate', 'signer-client-key', 'signer-authority']
+    expect(service?.secrets).toEqual([`api-${number}-database-url`, 'receipt-key', ...connection])
     expect(service?.volumes).toEqual([
       'artifacts:/var/lib/tollbook/artifacts',
       'provisioned:/var/lib/tollbook/provisioned:ro',
@@ -109,7 +112,6 @@ test('an instance starts with the example as it is copied, and with its lines ta
   const environment = compose.services['api-2']?.environment ?? {}
   const filled = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolated(value)]))
   const given = Object.entries(exampleSettings()).filter(([, value]) => value !== '' && !value.includes('…'))
-  const address = '11111111111111111111111111111111'
   const needed = { TOKEN_MINT: address, PAYMENT_WALLET: address, AI_MODEL: 'any' }
   const key = { RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()) }
   expect(filled['DATABASE_URL_FILE']).toBe('/run/secrets/api-2-database-url')
@@ -151,6 +153,19 @@ test('fault 4: no secret is in the environment of a container, and each login is
   expect(readers('backup-password')).toEqual(['postgres'])
   expect(readers('anchor-keypair')).toEqual(['anchor'])
   expect(readers('anchor-rpc-url')).toEqual(['anchor'])
+  expect(readers('fee-payer')).toEqual(['signer'])
+  expect(readers('signer-database-url')).toEqual(['signer'])
+  expect(readers('signer-key')).toEqual(['signer'])
+})
+
+test('the signer is reached by the instances over mutual TLS only, and reaches the database alone', () => {
+  const { signer, finance } = compose.services
+  expect([signer?.profiles, signer?.networks, signer?.ports]).toEqual([['signer'], ['inside'], undefined])
+  const environment = { ...signer?.environment, TOKEN_MINT: address, PAYMENT_WALLET: address }
+  const { place } = readConfig({ ...environment, SIGNER_DATABASE_URL_FILE: '' }).signer
+  expect(place).toMatchObject({ host: '0.0.0.0', port: 8443, tls: { SIGNER_TLS_CA: '/run/secrets/signer-authority' } })
+  expect(compose.services['api-1']?.environment).toMatchObject({ SIGNER_ADDRESS: '${SIGNER_ADDRESS:-}' })
+  expect(finance?.environment?.['SIGNER_ADDRESS']).toBe('')
 })
 
 test('anchor and witness publish checkpoints by schedule, without a login, a key of the service or its settings', () => {
@@ -180,7 +195,7 @@ test('fault 4: finance has its own listener on loopback, with a login that decid
   )
 })
 
-test('every secret that the compose file asks for is made by deploy/init.sh, readable in a closed folder', () => {
+test('every secret that the compose file asks for is made by deploy/init.sh, readable in a closed folder', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollbook-init-'))
   try {
     cpSync(fileURLToPath(new URL('deploy', root)), join(folder, 'deploy'), {
@@ -197,6 +212,7 @@ test('every secret that the compose file asks for is made by deploy/init.sh, rea
     expect(first['api-1-database-url']).toBe(
       `postgres://tollbook_api_1:${first['api-1-password']}@postgres:5432/tollbook`,
     )
+    await expectSignerCertificates(secrets, first)
     expect([statSync(secrets).mode & 0o777, statSync(join(secrets, 'owner-password')).mode & 0o777]).toEqual([
       0o700, 0o644,
     ])
@@ -206,6 +222,20 @@ test('every secret that the compose file asks for is made by deploy/init.sh, rea
     rmSync(folder, { recursive: true })
   }
 })
+
+/** Without OpenSSL the files are empty, and the operator fills them. */
+async function expectSignerCertificates(folder: string, written: Readonly<Record<string, string>>): Promise<void> {
+  const hasOpenSsl = spawnSync('openssl', ['version']).status === 0
+  for (const side of ['signer', 'signer-client']) {
+    const files = {
+      SIGNER_TLS_CERT: join(folder, `${side}-certificate`),
+      SIGNER_TLS_KEY: join(folder, `${side}-key`),
+      SIGNER_TLS_CA: join(folder, 'signer-authority'),
+    }
+    if (hasOpenSsl) expect((await readTlsIdentity(files, Date.now())).cert).toBe(written[`${side}-certificate`])
+    else expect(written[`${side}-certificate`]).toBe('')
+  }
+}
 
 test('alerts and dashboard ask for metrics and labels that the service has', async () => {
   const { names, labels } = await servedMetrics()

@@ -36,6 +36,21 @@ describe('mistakes', () => {
     ])
   })
 
+  test('of the signer name the files of TLS that its address needs, and two places at once', () => {
+    const tls = { SIGNER_TLS_CERT: 'a.crt', SIGNER_TLS_KEY: 'a.key' }
+    expect(mistakesOf({ SIGNER_ADDRESS: 'signer.internal:8443', ...tls })).toEqual([
+      'SIGNER_TLS_CA is missing: the signer is reached over mutual TLS',
+    ])
+    expect(mistakesOf({ SIGNER_LISTEN: '8443' })).toContain(
+      'SIGNER_LISTEN must be HOST:PORT, such as signer.internal:8443 (got "8443")',
+    )
+    expect(
+      mistakesOf({ SIGNER_SOCKET: '/run/s.sock', SIGNER_LISTEN: '[::]:8443', ...tls, SIGNER_TLS_CA: 'ca' }),
+    ).toEqual(['SIGNER_SOCKET and SIGNER_LISTEN are both set: remove one of them'])
+    const { signer } = readConfig({ SIGNER_LISTEN: '[::]:8443', ...tls, SIGNER_TLS_CA: 'ca.crt' })
+    expect(signer.place).toEqual({ host: '::', port: 8443, tls: { ...tls, SIGNER_TLS_CA: 'ca.crt' } })
+  })
+
   test('name variables that nothing reads and that look like one that is missing', () => {
     expect(mistakesOf({ ...operated, PAYMENT_WALLET: '', PAYMENT_WALET: address })).toEqual([
       expect.stringContaining('PAYMENT_WALLET is missing'),

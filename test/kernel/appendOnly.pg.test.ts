@@ -40,7 +40,7 @@ const { rows: tables } = await admin.query<Table>(`
     (select format('%I', a.attname) from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and a.attidentity = '' order by a.attnum limit 1) as column
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'migration') and c.relkind in ('r', 'p')
+  where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer', 'migration') and c.relkind in ('r', 'p')
   order by 1`)
 // The declaration is written by migrations alone, which run as the owner: its digest is in ledger.code.
 const declared = new Set(['kinds', 'steps', 'classes', 'lane', 'code'].map((name) => `ledger.${name}`))
@@ -136,7 +136,7 @@ describe('least privilege: a member of tollbook_service', () => {
   test('may execute the functions that are granted to it, and no other', async () => {
     const { rows } = await service.query<{ name: string }>(`
       select format('%s.%s', n.nspname, p.proname) as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-      where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports') and has_function_privilege(p.oid, 'execute') order by 1`)
+      where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer') and has_function_privilege(p.oid, 'execute') order by 1`)
     expect(rows.map(({ name }) => name)).toEqual([
       'ledger.add_partitions',
       'ledger.append',
@@ -231,7 +231,7 @@ test('a refused change leaves the row as it was (I22)', async () => {
 test("every function that runs with its owner's rights pins its search path, so that no table or operator can be slipped under it", async () => {
   const { rows } = await admin.query<{ name: string; config: readonly string[] | null }>(`
     select p.proname as name, p.proconfig as config from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports') and p.prosecdef order by 1`)
+    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer') and p.prosecdef order by 1`)
   expect(rows.length).toBeGreaterThanOrEqual(16)
   for (const { name, config } of rows) expect(config, name).toContain('search_path=""')
 })

@@ -122,7 +122,7 @@ test('no role but the owner writes a table, and each calls its own functions alo
   const { rows } = await admin.query<{ name: string }>(
     `select format('%s %s.%s', r.role, n.nspname, c.relname) as name
     from unnest($1::text[]) as r (role), pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'migration') and c.relkind in ('r', 'p', 'v', 'm')
+    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer', 'migration') and c.relkind in ('r', 'p', 'v', 'm')
       and has_table_privilege(r.role, c.oid, 'insert, update, delete, truncate, references, trigger')`,
     [roles],
   )
@@ -130,7 +130,7 @@ test('no role but the owner writes a table, and each calls its own functions alo
   const { rows: callable } = await admin.query<{ name: string }>(
     `select format('%s %s.%s', r.role, n.nspname, p.proname) as name
     from unnest($1::text[]) as r (role), pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'migration')
+    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer', 'migration')
       and has_function_privilege(r.role, p.oid, 'execute') and p.provolatile = 'v' and r.role <> 'tollbook_service' order by 1`,
     [roles],
   )

@@ -12,7 +12,9 @@ import { dumpSchema } from './schemaDump.ts'
 /** A database of the file's own with nothing in it. */
 async function emptied() {
   const database = await createTestDatabase()
-  await openPool(database.adminUrl, 1).query('drop schema ledger, work, paywall, news, reports, migration cascade')
+  await openPool(database.adminUrl, 1).query(
+    'drop schema ledger, work, paywall, news, reports, signer, migration cascade',
+  )
   return database
 }
 

@@ -229,6 +229,17 @@ reports.wallet_totals burned numeric(38,0) not null
 reports.wallet_totals burn_owed numeric(38,0) not null
 reports.wallet_totals lost numeric(38,0) not null
 reports.wallet_totals shares jsonb not null
+signer.days day date not null
+signer.days lamports bigint not null
+signer.signatures digest bytea not null
+signer.signatures signature bytea not null
+signer.signatures wallet text not null
+signer.signatures amount numeric(20,0) not null
+signer.signatures lamports bigint not null
+signer.signatures day date not null
+signer.signatures signed_at timestamp with time zone not null
+signer.signatures outcome text
+signer.signatures settled_at timestamp with time zone
 work.leases name text not null
 work.leases holder text not null
 work.leases epoch bigint not null
@@ -334,6 +345,16 @@ reports.progress progress_is_one_row PRIMARY KEY (one)
 reports.progress progress_is_the_one CHECK (one)
 reports.refunds refunds_one_row_each PRIMARY KEY (seq, line)
 reports.wallet_totals wallet_totals_one_row_each PRIMARY KEY (mint, wallet, day)
+signer.days days_lamports_are_not_negative CHECK ((lamports >= 0))
+signer.days days_one_row_each PRIMARY KEY (day)
+signer.signatures signatures_amount_is_positive CHECK ((amount > (0)::numeric))
+signer.signatures signatures_cost_lamports CHECK ((lamports > 0))
+signer.signatures signatures_digest_is_sha256 CHECK ((octet_length(digest) = 32))
+signer.signatures signatures_one_for_each_message PRIMARY KEY (digest)
+signer.signatures signatures_outcome_is_known CHECK ((outcome = ANY (ARRAY['paid'::text, 'failed'::text, 'absent'::text])))
+signer.signatures signatures_settled_with_an_outcome CHECK (((outcome IS NULL) = (settled_at IS NULL)))
+signer.signatures signatures_signature_is_ed25519 CHECK ((octet_length(signature) = 64))
+signer.signatures signatures_wallet_is_an_address CHECK (((length(wallet) >= 32) AND (length(wallet) <= 44)))
 work.leases leases_have_a_length CHECK (((length_ms >= 0) AND (length_ms <= 600000)))
 work.leases leases_one_row_each PRIMARY KEY (name)
 work.open open_one_row_each PRIMARY KEY (queue, stream)
@@ -381,6 +402,9 @@ CREATE INDEX quotes_by_price ON ONLY ledger.quotes USING btree (wallet, endpoint
 CREATE INDEX rate_counts_by_end ON work.rate_counts USING btree (ends_at)
 CREATE INDEX refunds_by_account ON reports.refunds USING btree (account, seq, line)
 CREATE INDEX refunds_by_reference ON reports.refunds USING btree (reference, seq, line)
+CREATE INDEX signatures_by_age ON signer.signatures USING btree (signed_at)
+CREATE INDEX signatures_by_wallet ON signer.signatures USING btree (wallet, signed_at)
+CREATE INDEX signatures_unpaid ON signer.signatures USING btree (signed_at) WHERE (outcome IS DISTINCT FROM 'paid'::text)
 CREATE UNIQUE INDEX accounts_name_is_unique_per_mint ON ledger.accounts USING btree (mint, name)
 CREATE UNIQUE INDEX accounts_one_row_each ON ledger.accounts USING btree (id)
 CREATE UNIQUE INDEX articles_url_is_kept_once ON news.articles USING btree (url_hash)
@@ -390,6 +414,7 @@ CREATE UNIQUE INDEX classes_prefix_names_one_class ON ledger.classes USING btree
 CREATE UNIQUE INDEX code_one_row_each ON ledger.code USING btree (name)
 CREATE UNIQUE INDEX daily_totals_one_row_each ON reports.daily_totals USING btree (mint, day, kind, endpoint, account)
 CREATE UNIQUE INDEX day_prices_one_row_each ON reports.day_prices USING btree (mint, day)
+CREATE UNIQUE INDEX days_one_row_each ON signer.days USING btree (day)
 CREATE UNIQUE INDEX events_position_is_unique ON ONLY ledger.events USING btree (seq)
 CREATE UNIQUE INDEX head_is_one_row ON ledger.head USING btree (one)
 CREATE UNIQUE INDEX keys_used_once ON ledger.keys USING btree (space, key)
@@ -415,6 +440,7 @@ CREATE UNIQUE INDEX rate_counts_one_row_each ON work.rate_counts USING btree (li
 CREATE UNIQUE INDEX refunds_one_row_each ON reports.refunds USING btree (seq, line)
 CREATE UNIQUE INDEX rules_one_row_each ON work.rules USING btree (kind, state, queue)
 CREATE UNIQUE INDEX settings_one_row_per_number ON ledger.settings USING btree (name, number)
+CREATE UNIQUE INDEX signatures_one_for_each_message ON signer.signatures USING btree (digest)
 CREATE UNIQUE INDEX steps_one_row_each ON ledger.steps USING btree (step, from_state, event_kinds)
 CREATE UNIQUE INDEX streams_id_used_once ON ledger.streams USING btree (id)
 CREATE UNIQUE INDEX streams_start_at_one_position ON ledger.streams USING btree (stream)
@@ -522,6 +548,12 @@ reports.month_closed_at(effective_at timestamp with time zone) returns timestamp
 reports.reset() returns void search_path=""
 reports.roll_up(events_max integer) returns bigint security definer search_path="" jit=off plan_cache_mode=force_custom_plan
 reports.roll_up_in_turn(events_max integer) returns bigint security definer search_path=""
+signer.find_signature(given_digest bytea, given_wallet text) returns TABLE(signature bytea, as_of timestamp with time zone) security definer search_path=""
+signer.landing_time() returns interval search_path=""
+signer.record_outcome(given_digest bytea, given_outcome text) returns void security definer search_path=""
+signer.record_signature(given_digest bytea, given_signature bytea, given_wallet text, given_amount numeric, given_lamports bigint, held numeric, as_of timestamp with time zone, lamports_per_day bigint, lamports_per_wallet bigint) returns text security definer search_path=""
+signer.settle(of_wallet text) returns void search_path=""
+signer.spent_today() returns bigint security definer search_path=""
 work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
 work.follow(events_max integer) returns bigint security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 work.forget_old_presentations() returns bigint security definer search_path=""
@@ -548,6 +580,7 @@ ledger.code tollbook_operator SELECT
 ledger.code tollbook_payout SELECT
 ledger.code tollbook_reader SELECT
 ledger.code tollbook_service SELECT
+ledger.code tollbook_signer SELECT
 ledger.events tollbook_burner SELECT
 ledger.events tollbook_operator SELECT
 ledger.events tollbook_payout SELECT
@@ -667,6 +700,10 @@ reports.roll_up tollbook_finance
 reports.roll_up tollbook_service
 reports.roll_up_in_turn tollbook_finance
 reports.roll_up_in_turn tollbook_service
+signer.find_signature tollbook_signer
+signer.record_outcome tollbook_signer
+signer.record_signature tollbook_signer
+signer.spent_today tollbook_signer
 work.end_lease tollbook_service
 work.follow tollbook_service
 work.forget_old_presentations tollbook_service

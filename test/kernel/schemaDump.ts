@@ -14,7 +14,7 @@ interface Part {
 }
 
 // Partitions are left out: their names hold days and positions, and they are made like their parents.
-const parents = `n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports') and not c.relispartition`
+const parents = `n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer') and not c.relispartition`
 
 const columns = (pool: pg.Pool): Promise<Part> =>
   part(
@@ -70,7 +70,7 @@ const functions = (pool: pg.Pool): Promise<Part> =>
       pg_get_function_result(p.oid), case when p.prosecdef then ' security definer' else '' end,
       coalesce(array_to_string(p.proconfig, ' '), '')) as line
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports') order by 1`,
+    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer') order by 1`,
   )
 
 const grants = (pool: pg.Pool): Promise<Part> =>
@@ -81,7 +81,7 @@ const grants = (pool: pg.Pool): Promise<Part> =>
     select format('%I.%I %s %s', n.nspname, c.relname, case a.grantee when 0 then 'public' else a.grantee::regrole::text end,
       string_agg(a.privilege_type, ', ' order by a.privilege_type)) as line
     from pg_class c join pg_namespace n on n.oid = c.relnamespace, lateral aclexplode(c.relacl) a
-    where c.relkind in ('r', 'p') and n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports') and a.grantee <> c.relowner
+    where c.relkind in ('r', 'p') and n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer') and a.grantee <> c.relowner
     group by n.nspname, c.relname, a.grantee order by 1`,
   )
 
@@ -93,7 +93,7 @@ const execution = (pool: pg.Pool): Promise<Part> =>
     select format('%I.%I %s', n.nspname, p.proname, case a.grantee when 0 then 'public' else a.grantee::regrole::text end) as line
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace,
       lateral aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports') and a.grantee <> p.proowner order by 1`,
+    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer') and a.grantee <> p.proowner order by 1`,
   )
 
 async function part(pool: pg.Pool, title: string, query: string): Promise<Part> {

@@ -22,9 +22,8 @@ import { randomToken } from '@tollbook/core/id'
 import { createService } from '../../src/compose.ts'
 import { isServiceConfig, readConfig } from '../../src/config.ts'
 import { silentLog } from '../../src/machine/log.ts'
-import { openSigner } from '../../src/signer/openSigner.ts'
+import { openProofSigner } from './proofSigner.ts'
 import { type Counter, buy, qrOrder } from '../support/ask.ts'
-import { addressOf, signerKey } from '../support/feePayerKey.ts'
 import { stockFetch } from '../support/x402Service.ts'
 import { type BurnDeath, burnDeaths } from './burn/burnDeath.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
@@ -49,8 +48,6 @@ const { runs, step } = command
   .opts<Options>()
 const steps = burnDeaths.filter((death) => step === undefined || death === step)
 
-const x402Network = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
-
 await using opened = new AsyncDisposableStack()
 const environment = opened.use(await openEnvironment())
 const { chain, env, database, demoWallet, directory } = environment
@@ -63,21 +60,9 @@ const burnEnv = await openDelegate(environment)
 const payingFetch = await stockFetch(demoWallet, { rpcUrl: chain.rpcUrl, asset: mint.toBase58() })
 
 /** The service with both rails and its signer. */
-async function openSales({ payer, paymentWallet }: ProofEnvironment): Promise<Counter> {
-  const feePayer = Keypair.generate()
-  await airdrop(feePayer)
-  const socketPath = `${directory}/signer.sock`
-  const signer = await openSigner({
-    clock: systemClock,
-    log: silentLog,
-    socketPath,
-    journalFile: `${directory}/signer.jsonl`,
-    key: signerKey(feePayer),
-    terms: { mint: addressOf(mint.toBase58()), paymentWallet: addressOf(paymentWallet.publicKey.toBase58()) },
-    limits: { perDay: 1_000_000_000, perWalletAndDay: 1_000_000_000, perPayment: 20_000 },
-  })
-  opened.defer(() => signer.close())
-  const config = readConfig({ ...env, SIGNER_SOCKET: socketPath, X402_NETWORK: x402Network, NEWS_POLLING: '0' })
+async function openSales({ payer }: ProofEnvironment): Promise<Counter> {
+  const signer = opened.use(await openProofSigner(environment))
+  const config = readConfig({ ...env, ...signer.env, NEWS_POLLING: '0' })
   assert(isServiceConfig(config), 'the service is configured')
   const running = await createService(config, { log: silentLog })
   opened.defer(() => running.close())

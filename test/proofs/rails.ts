@@ -1,13 +1,11 @@
 import '@tollbook/core/quietBindings'
-import { Connection, Keypair, LAMPORTS_PER_SOL, VersionedTransaction } from '@solana/web3.js'
+import { VersionedTransaction } from '@solana/web3.js'
 import { readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { silentLog } from '../../src/machine/log.ts'
-import { openSigner } from '../../src/signer/openSigner.ts'
-import { addressOf, signerKey } from '../support/feePayerKey.ts'
+import { openProofSigner } from './proofSigner.ts'
 import { type EveryRail, signForEveryRail } from '../support/mppClient.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openEnvironment } from './proofEnvironment.ts'
@@ -34,22 +32,10 @@ const {
 await using environment = await openEnvironment()
 await using opened = new AsyncDisposableStack()
 const { chain, demoWallet, directory, env, payer } = environment
-const feePayer = Keypair.generate()
-await new Connection(chain.rpcUrl, 'confirmed').requestAirdrop(feePayer.publicKey, LAMPORTS_PER_SOL)
-const socketPath = `${directory}/signer.sock`
-const signer = await openSigner({
-  clock: systemClock,
-  log: silentLog,
-  socketPath,
-  journalFile: `${directory}/signer.jsonl`,
-  key: signerKey(feePayer),
-  terms: { mint: addressOf(env['TOKEN_MINT'] ?? ''), paymentWallet: addressOf(env['PAYMENT_WALLET'] ?? '') },
-  limits: { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 },
-})
-opened.defer(() => signer.close())
+const { feePayer, env: signerEnv } = opened.use(await openProofSigner(environment))
 const runsFile = `${directory}/runs`
 await writeFile(runsFile, '')
-const serverEnv = { ...env, SIGNER_SOCKET: socketPath, X402_NETWORK: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' }
+const serverEnv = { ...env, ...signerEnv }
 const servers = await Promise.all(Array.from({ length: serverCount }, () => spawnServer({ env: serverEnv, runsFile })))
 say(`${servers.length} servers, ${payments} payments, ${requests} requests at once for each`)
 

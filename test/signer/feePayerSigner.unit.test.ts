@@ -26,25 +26,20 @@ import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { decodeBase58 } from '@tollbook/core/base58'
 import type { SponsorProblem } from '../../src/payment/sponsoredTransaction.ts'
 import { createFeePayerSigner } from '../../src/signer/feePayerSigner.ts'
-import type { Signing } from '../../src/signer/signingJournal.ts'
 import { signerKey } from '../support/feePayerKey.ts'
+import { openMemoryJournal } from './memoryJournal.ts'
 import { lighthouseKey } from './programs.ts'
 import { partsOf, signPayment, sponsoredWallets, stockInstructions } from './sponsoredPayment.ts'
 
 const wallets = sponsoredWallets()
 const { feePayer, payer, mint, paymentWallet, terms } = wallets
 const { limit, price, transfer, memo } = partsOf(wallets)
-const dayMs = 24 * 60 * 60 * 1000
-const feeLamports = 10_001
-const generous = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
+const limits = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
+const balance = { heldBaseUnits: 10n ** 12n, asOf: '2026-11-26T00:00:00.000000Z' }
 
-function openSigner(limits = generous) {
-  const entries: Signing[] = []
-  const clock = { now: 20_000 * dayMs, nowMs: () => clock.now }
-  const append = async (entry: Signing) => void entries.push(entry)
-  const done = () => Promise.resolve()
-  const journal = { entries: [], append, isWritable: () => true, settled: done, close: done }
-  return { clock, entries, signer: createFeePayerSigner({ clock, key: signerKey(feePayer), journal, limits, terms }) }
+function openSigner() {
+  const { entries, journal } = openMemoryJournal()
+  return { entries, signer: createFeePayerSigner({ key: signerKey(feePayer), journal, limits, terms }) }
 }
 
 const thief = Keypair.generate()
@@ -256,7 +251,7 @@ describe('the signer', () => {
 
   test.each(hostile)('refuses a transaction that %s', async (_name, bytes, problem) => {
     const { signer, entries } = openSigner()
-    expect(await signer.sign(bytes)).toEqual({ problem })
+    expect(await signer.sign(bytes, balance)).toEqual({ problem })
     expect(entries).toEqual([])
   })
 
@@ -266,7 +261,7 @@ describe('the signer', () => {
     ['without a memo', signed(limit(), price(), transfer())],
   ])('signs a payment %s, and the signature holds', async (_name, bytes) => {
     const { signer } = openSigner()
-    const outcome = await signer.sign(bytes)
+    const outcome = await signer.sign(bytes, balance)
     assert('signature' in outcome, 'it is signed')
     const { message } = VersionedTransaction.deserialize(bytes)
     const signature = decodeBase58(outcome.signature, 64) ?? new Uint8Array()
@@ -276,55 +271,9 @@ describe('the signer', () => {
   })
 })
 
-describe('the budget', () => {
-  const outcomesOf = async (limits: typeof generous, payments: readonly Uint8Array[]) => {
-    const { signer, entries } = openSigner(limits)
-    const outcomes = await Promise.all(payments.map((bytes) => signer.sign(bytes)))
-    const over = outcomes.flatMap((outcome) => ('overBudget' in outcome ? [outcome.overBudget] : []))
-    return { signed: outcomes.length - over.length, over: new Set(over), entries, signer }
-  }
-  const race = 64
-  const payments = Array.from({ length: race }, () => signPayment(wallets))
-
-  test.each(['perDay', 'perWalletAndDay'] as const)('%s holds in a race of 64', async (limited) => {
-    const { signed: count, over, entries } = await outcomesOf({ ...generous, [limited]: 10 * feeLamports }, payments)
-    expect({ count, over }).toEqual({ count: 10, over: new Set([limited]) })
-    expect(entries).toHaveLength(10)
-  })
-
-  test('of one payment bounds its priority fee', async () => {
-    const { over } = await outcomesOf(generous, [signed(limit(100_000), price(200_000), transfer())])
-    expect(over).toEqual(new Set(['perPayment']))
-  })
-
-  test('is charged once for one message, however often it is brought', async () => {
-    const same = Array.from({ length: race }, () => payments[0] ?? new Uint8Array())
-    const otherSlot = Uint8Array.from(same[0] ?? []).fill(3, 1, 65)
-    const limits = { ...generous, perDay: feeLamports }
-    const { signed: count, entries, signer } = await outcomesOf(limits, [...same, otherSlot])
-    expect(count).toBe(race + 1)
-    expect(entries).toHaveLength(1)
-    expect(signer.find(entries[0]?.digest ?? '')).toBe(entries[0]?.signature)
-    expect(signer.whyClosed()).toMatch('budget')
-  })
-
-  test('of a day opens again at midnight, and not when the clock is set back', async () => {
-    const { signer, clock } = openSigner({ ...generous, perDay: feeLamports })
-    await signer.sign(payments[0] ?? new Uint8Array())
-    clock.now -= dayMs
-    expect(await signer.sign(payments[1] ?? new Uint8Array())).toEqual({ overBudget: 'perDay' })
-    clock.now += 2 * dayMs
-    expect(await signer.sign(payments[2] ?? new Uint8Array())).toHaveProperty('signature')
-  })
-
-  test('of later days opens although the clock was years ahead once, and that of the same day does not', async () => {
-    const { signer, clock } = openSigner({ ...generous, perDay: feeLamports })
-    const outcomes: unknown[] = []
-    for (const days of [0, 4_000, -4_000, 1]) {
-      clock.now += days * dayMs
-      outcomes.push(await signer.sign(payments[outcomes.length] ?? new Uint8Array()))
-    }
-    const signature = { signature: expect.any(String) }
-    expect(outcomes).toEqual([signature, signature, { overBudget: 'perDay' }, signature])
-  })
+test('a signature that costs more than one payment may is refused before it is recorded', async () => {
+  const { signer, entries } = openSigner()
+  const bytes = signed(limit(100_000), price(200_000), transfer())
+  expect(await signer.sign(bytes, balance)).toEqual({ rule: 'perPayment' })
+  expect(entries).toEqual([])
 })

@@ -5,6 +5,7 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import { createSignerClient } from '../../src/signer/signerClient.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
+import { addressOf } from '../support/feePayerKey.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 const address = encodeBase58(new Uint8Array(32).fill(7))
@@ -31,7 +32,7 @@ async function openSilentSigner() {
 test('while a signer that did not answer is asked again, offers do not wait for it', async () => {
   const { socketPath, waiting, asked } = await openSilentSigner()
   let nowMs = 0
-  const client = createSignerClient({ socketPath, clock: { monotonicMs: () => nowMs } })
+  const client = createSignerClient({ address: { socketPath }, clock: { nowMs: Date.now, monotonicMs: () => nowMs } })
   const first = client.standing()
   await asked()
   waiting[0]?.destroy()
@@ -63,7 +64,7 @@ test('a connection that the signer has closed, as it does when it restarts, fail
     // The end of a connection can reach the client after it has sent its next question over it.
     if (seen.has(request.socket)) return void request.socket.destroy()
     seen.add(request.socket)
-    return void response.writeHead(404).end('{}')
+    return void response.end(JSON.stringify({ asOf: '2026-11-26T00:00:00.000000Z' }))
   })
   server.listen(socketPath)
   await once(server, 'listening')
@@ -72,6 +73,10 @@ test('a connection that the signer has closed, as it does when it restarts, fail
     server.close()
     await once(server, 'close')
   })
-  const client = createSignerClient({ socketPath, clock: { monotonicMs: () => 0 } })
-  for (let question = 1; question <= 3; question++) expect(await client.find('0'.repeat(64))).toBeUndefined()
+  const client = createSignerClient({ address: { socketPath }, clock: { nowMs: Date.now, monotonicMs: () => 0 } })
+  for (let question = 1; question <= 3; question++)
+    expect(await client.find({ digest: '0'.repeat(64), payer: addressOf(address) })).not.toHaveProperty(
+      'signature',
+      address,
+    )
 })

@@ -9,10 +9,11 @@ import { afterFile } from './afterFile.ts'
 import { askForQuote } from './ask.ts'
 import { addressOf, signerKey } from './feePayerKey.ts'
 import { makeScratchDirectory } from './scratchDirectory.ts'
+import { openTestSignatures } from './signatureStore.ts'
 import { openTestService, type TestService, type TestServiceOptions } from './testService.ts'
 
 /** Stock x402 knows three Solana networks by name; the local chain goes by the name of devnet. */
-export const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
 export interface X402Service {
   /** Offers x402 and the native rail. */
@@ -22,6 +23,8 @@ export interface X402Service {
   readonly feePayer: Keypair
   readonly signer: OpenSigner
   readonly signerOptions: SignerOptions
+  /** Environment of an instance that offers x402. */
+  readonly env: Readonly<Record<string, string>>
   readonly tokenMint: string
   readonly paymentWallet: string
 }
@@ -36,24 +39,25 @@ export async function openX402Service({
   const { tokenMint, paymentWallet } = await askForQuote(native)
   const feePayer = Keypair.generate()
   await new Connection(native.chain.rpcUrl, 'confirmed').requestAirdrop(feePayer.publicKey, LAMPORTS_PER_SOL)
-  const directory = await makeScratchDirectory()
+  const socketPath = `${await makeScratchDirectory()}/signer.sock`
   const signerOptions: SignerOptions = {
     clock: systemClock,
     log: silentLog,
-    socketPath: `${directory}/signer.sock`,
-    journalFile: `${directory}/signer.jsonl`,
+    address: { socketPath },
+    journal: await openTestSignatures(native.database),
     key: signerKey(feePayer),
     terms: { mint: addressOf(tokenMint), paymentWallet: addressOf(paymentWallet) },
     limits: generous,
   }
   const signer = await openSigner(signerOptions)
   afterFile(() => signer.close())
+  const offering = { SIGNER_SOCKET: socketPath, X402_NETWORK: devnet, ...env }
   const service = await openTestService({
     besides: native,
-    env: { SIGNER_SOCKET: signerOptions.socketPath, X402_NETWORK: devnet, ...env },
+    env: offering,
     ...(seams === undefined ? {} : { seams }),
   })
-  return { service, native, feePayer, signer, signerOptions, tokenMint, paymentWallet }
+  return { service, native, feePayer, signer, signerOptions, env: offering, tokenMint, paymentWallet }
 }
 
 /** The stock client, as its documentation shows it; its spend control needs the opt-in for a token that it does not know. */

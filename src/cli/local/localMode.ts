@@ -25,6 +25,7 @@ import {
   databaseName,
   createServiceDatabase,
   ownerRole,
+  signerRole,
 } from '@tollbook/sandbox/postgres/provisionDatabase'
 import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sampleUpstreams/sampleUpstreams'
 
@@ -54,6 +55,7 @@ interface LocalDatabase {
   readonly adminDatabaseUrl: string | null
   /** Undefined for a database of the operator's. */
   readonly burnDatabaseUrl: string | undefined
+  readonly signerDatabaseUrl: string | undefined
 }
 
 /** The settings of providers and products, with the samples unless they are off. */
@@ -69,7 +71,11 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   await using opened = new AsyncDisposableStack()
   await requireFreePorts(config)
   const home = await openHome(config.local.home)
-  const { burnDatabaseUrl, ...database } = await openLocalDatabase(config, { home, opened, ...options })
+  const {
+    burnDatabaseUrl,
+    signerDatabaseUrl = config.signer.databaseUrl,
+    ...database
+  } = await openLocalDatabase(config, { home, opened, ...options })
   const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
   const samples = await openSamples(config, { tokenMint: chain.tokenMint, opened, log: options.log })
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
@@ -88,7 +94,8 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     },
     finance: config.finance ?? finance?.config,
     refunds: { ...config.refunds, databaseUrl: config.refunds.databaseUrl ?? database.adminDatabaseUrl ?? undefined },
-    x402: config.x402 ?? (await openLocalX402(config, { home, opened, chain, ...options })),
+    x402:
+      config.x402 ?? (await openLocalX402(config, { home, opened, chain, databaseUrl: signerDatabaseUrl, ...options })),
   }
   options.onProgress?.('the service')
   const fundWallet = config.chain === undefined ? await openTestFunds(home, chain) : undefined
@@ -134,7 +141,7 @@ async function openLocalDatabase(
 ): Promise<LocalDatabase> {
   if (config.ledger !== undefined) {
     const { databaseUrl } = config.ledger
-    return { databaseUrl, adminDatabaseUrl: null, burnDatabaseUrl: undefined }
+    return { databaseUrl, adminDatabaseUrl: null, burnDatabaseUrl: undefined, signerDatabaseUrl: undefined }
   }
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
@@ -144,12 +151,13 @@ async function openLocalDatabase(
     onLost: onPartLost,
   })
   opened.defer(() => postgres.stop())
-  const [ownerPassword, apiPassword, burnPassword] = await Promise.all([
+  const [ownerPassword, apiPassword, burnPassword, signerPassword] = await Promise.all([
     home.secret('postgres-owner'),
     home.secret('postgres-api'),
     home.secret('postgres-burn'),
+    home.secret('postgres-signer'),
   ])
-  await createServiceDatabase(postgres.adminUrl, { ownerPassword, apiPassword, burnPassword })
+  await createServiceDatabase(postgres.adminUrl, { ownerPassword, apiPassword, burnPassword, signerPassword })
   const urlFor = (user: string, password: string) => postgres.urlFor({ user, password, database: databaseName })
   await migrate({ databaseUrl: urlFor(ownerRole, ownerPassword) })
   await admitLogins(postgres.adminUrl)
@@ -158,6 +166,7 @@ async function openLocalDatabase(
   return {
     databaseUrl: urlFor(apiRole, apiPassword),
     burnDatabaseUrl: urlFor(burnRole, burnPassword),
+    signerDatabaseUrl: urlFor(signerRole, signerPassword),
     adminDatabaseUrl: adminDatabaseUrl.href,
   }
 }
@@ -179,20 +188,27 @@ async function openLocalChain(
   return provisionFromHome(home, chain)
 }
 
-interface SignerOpening extends LocalOpening {
+interface KeyOpening extends LocalOpening {
   readonly chain: ProvisionedChain['chain']
 }
 
-/** Only on the chain of local mode: on another one the fee payer would need real SOL. */
-async function openLocalX402(config: Config, { home, opened, chain, log, onPartLost, onProgress }: SignerOpening) {
-  if (config.chain !== undefined) return undefined
+interface SignerOpening extends KeyOpening {
+  readonly databaseUrl: string | undefined
+}
+
+/** Only on the chain of local mode: on another one the fee payer would need real SOL. An operator's database needs SIGNER_DATABASE_URL. */
+async function openLocalX402(
+  config: Config,
+  { home, opened, chain, databaseUrl, log, onPartLost, onProgress }: SignerOpening,
+) {
+  if (config.chain !== undefined || databaseUrl === undefined) return undefined
   onProgress?.('the signer of the network fees')
-  const signer = await openLocalSigner({ home, chain, log, onUnexpectedExit: onPartLost })
+  const signer = await openLocalSigner({ home, chain, databaseUrl, log, onUnexpectedExit: onPartLost })
   opened.defer(() => signer.stop())
   return signer.settings
 }
 
-interface BurnerOpening extends SignerOpening {
+interface BurnerOpening extends KeyOpening {
   readonly databaseUrl: string
   readonly logLevel: Config['logLevel']
 }

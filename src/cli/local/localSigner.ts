@@ -11,6 +11,8 @@ import type { ProvisionedChain } from './provisionFromHome.ts'
 export interface LocalSignerOptions {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']
+  /** A login of `tollbook_signer`. */
+  readonly databaseUrl: string
   readonly log: Log
   readonly onUnexpectedExit: (error: Error) => void
 }
@@ -27,20 +29,21 @@ const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 export async function openLocalSigner({
   home,
   chain,
+  databaseUrl,
   log,
   onUnexpectedExit,
 }: LocalSignerOptions): Promise<LocalSigner> {
   const feePayer = await home.keypair('fee-payer')
   const [rpcUrl = ''] = chain.rpcUrls
   await fundWallet(rpcUrl, feePayer.keypair.publicKey)
-  const signerSocket = socketPathIn(home)
+  const socketPath = socketPathIn(home)
   const child = await spawnLocalCommand({
     command: 'signer',
     purpose: 'the signer of the network fees',
     env: {
-      SIGNER_SOCKET: signerSocket,
+      SIGNER_SOCKET: socketPath,
       FEE_PAYER_KEYPAIR: feePayer.path,
-      SIGNER_JOURNAL: join(home.path, 'signer.journal'),
+      SIGNER_DATABASE_URL: databaseUrl,
       TOKEN_MINT: chain.tokenMint,
       PAYMENT_WALLET: chain.paymentWallet,
     },
@@ -48,7 +51,7 @@ export async function openLocalSigner({
     onUnexpectedExit,
   })
   return {
-    settings: { signerSocket, network: devnet },
+    settings: { signer: { socketPath }, network: devnet },
     stop: child.stop,
   }
 }

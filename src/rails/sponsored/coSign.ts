@@ -27,7 +27,7 @@ export interface CoSignDeps extends WalletDeps {
   readonly clock: Clock
   readonly priceOfList: PriceOfList
   readonly ledger: Pick<PaymentLedger, 'lookUp'>
-  readonly chain: Pick<ChainReader, 'simulate' | 'proveExpiry'>
+  readonly chain: Pick<ChainReader, 'simulate' | 'proveExpiry' | 'readBalance'>
   readonly first: Pick<FirstPresentations, 'record'>
   readonly feePayer: FeePayer
   readonly judgeSponsored: (signed: PayerSigned, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
@@ -54,7 +54,7 @@ export interface CoSigned {
  */
 export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promise<CoSigned | Refusal> {
   const { proof } = question
-  const known = await deps.feePayer.find(proof.signed.digest)
+  const { signature: known, asOf } = await deps.feePayer.find(proof.signed)
   if (known !== undefined) return { signature: known, chosen: await choose(deps, question), rehearsed: undefined }
   const sponsored = await judgeOffer(deps, question)
   if (isRefusal(sponsored)) return sponsored
@@ -71,9 +71,27 @@ export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promis
   if (rehearsed.outcome === 'unknown') return refuseUnrehearsed(deps, question)
   const flaw = rehearsed.outcome === 'would_succeed' ? judge(rehearsed.effects) : judgeRehearsal(rehearsed)
   if (flaw !== undefined) return flaw
-  const signature = await deps.feePayer.sign(sponsored)
+  const heldBaseUnits = await findHeld(deps, sponsored, rehearsed)
+  const signature = await deps.feePayer.sign(sponsored, { heldBaseUnits, asOf })
   return isRefusal(signature) ? signature : { signature, chosen, rehearsed }
 }
+
+/** Tokens of the payer before the transaction, as the rehearsal shows them, or its node where that does not tell balances. */
+async function findHeld(
+  { chain, terms }: CoSignDeps,
+  { payer }: SponsoredTransaction,
+  rehearsed: Simulation,
+): Promise<bigint> {
+  // It cost its fee when it landed, whatever the wallet holds now.
+  if (rehearsed.outcome !== 'would_succeed') return u64Max
+  const spent = rehearsed.effects.balances?.find(
+    ({ mint, ownersSeen, beforeBaseUnits, afterBaseUnits }) =>
+      mint === terms.mint && ownersSeen.includes(payer) && afterBaseUnits < beforeBaseUnits,
+  )
+  return spent?.beforeBaseUnits ?? (await chain.readBalance({ wallet: payer })).baseUnits
+}
+
+const u64Max = 2n ** 64n - 1n
 
 function choose({ clock, priceOfList }: CoSignDeps, { proof, order }: CoSignQuestion): Promise<ChosenPrice> {
   return priceOfList(proof.priceList, { order, memo: proof.signed.memo, ...landingNow(clock) })
@@ -104,7 +122,7 @@ async function refuseUnrehearsed(
   const pending = refuse('PAYMENT_PENDING', unknownBlockhash, 2)
   if (expired === undefined) return pending
   const onRecord = await ledger.lookUp({ reference, wallet, idempotencyKey: undefined })
-  const isOver = onRecord.reference === undefined && (await feePayer.find(signed.digest)) === undefined
+  const isOver = onRecord.reference === undefined && (await feePayer.find(signed)).signature === undefined
   return isOver ? refuseAbsent(expired) : pending
 }
 

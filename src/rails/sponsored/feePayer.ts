@@ -10,10 +10,27 @@ import type { SponsoredTransaction } from '../../payment/sponsoredTransaction.ts
  */
 export interface FeePayer {
   standing(): Promise<FeePayerStanding>
-  /** The signature that it has given to this message before. It costs nothing. */
-  find(digest: string): Promise<Signature | undefined>
-  /** Signs, within its budgets. A refusal says that it has not signed. */
-  sign(transaction: SponsoredTransaction): Promise<Signature | Refusal>
+  /** The signature that it has given to this message before. It costs nothing. Asked before a rehearsal. */
+  find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
+  /**
+   * Signs, within its budgets and as far as the rehearsed balance covers this payment and all unsettled ones of the wallet. A refusal
+   * says that it has not signed.
+   */
+  sign(transaction: SponsoredTransaction, balance: RehearsedBalance): Promise<Signature | Refusal>
+  /** A payment that failed on chain no longer counts as unsettled; one that never lands does not count as failed. */
+  recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
+}
+
+export interface SigningStanding {
+  readonly signature: Signature | undefined
+  /** Time of the signer's journal. A rehearsal that begins later shows what was settled by then. */
+  readonly asOf: string
+}
+
+/** Base units in the token account that pays, by a rehearsal that began after `asOf`. */
+export interface RehearsedBalance {
+  readonly heldBaseUnits: bigint
+  readonly asOf: string
 }
 
 /** Whether the signer process signs now. */

@@ -1,14 +1,21 @@
+import { Fault } from '@tollbook/core/fault'
 import { assert } from '@tollbook/core/assert'
 import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { Submitted } from '../../payment/payment.ts'
-import { type PaymentReference, solanaReference } from '../../payment/paymentReference.ts'
+import {
+  type MessageReference,
+  messageDigestOf,
+  type PaymentReference,
+  solanaReference,
+} from '../../payment/paymentReference.ts'
 import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { PayerSigned } from '../../payment/sponsoredTransaction.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
+import type { SolanaProof } from '../solana/solanaProof.ts'
 import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/settlePayment.ts'
 import { type CoSignDeps, coSign, owingBurn } from './coSign.ts'
 import { type ListPriceDeps, type PriceOfList, priceOnRecord } from './priceOfList.ts'
@@ -47,14 +54,14 @@ export async function settleSponsored(
   deps.first.note({ reference: solanaReference(signature), wallet: order.wallet })
   const { rail, reference: message } = question.proof
   const sponsorship = { message, offer: { rail, priceList: chosen.priceList } }
-  return settlePayment(
+  return settleSigned(
     {
       ...owing(deps),
       chain: rehearsed === undefined ? deps.chain : rehearsedChain(deps.chain, rehearsed),
       choosePrice: () => Promise.resolve(chosen),
     },
     limits,
-    { ...question, proof: { ...proofOf(question, transaction), sponsorship } },
+    { ...question, message, proof: { ...proofOf(question, transaction), sponsorship } },
   )
 }
 
@@ -82,7 +89,7 @@ function settleRecorded(
   const { transactionBase64, endpoint, offer } = payment
   const transaction = deps.chain.readTransaction(Buffer.from(transactionBase64, 'base64'))
   assert(!isRefusal(transaction), 'a transaction on record was signed')
-  return settlePayment(
+  return settleSigned(
     {
       ...owing(deps),
       choosePrice: (price) =>
@@ -90,8 +97,34 @@ function settleRecorded(
         offer === undefined ? deps.priceOfList(proof.priceList, price) : priceOnRecord(deps, offer.priceList, endpoint),
     },
     limits,
-    { ...question, proof: proofOf(question, transaction) },
+    { ...question, message: proof.reference, proof: proofOf(question, transaction) },
   )
+}
+
+/**
+ * Settles what the fee payer has signed, and tells the signer of a payment that the ledger will never have. A signer that does not answer
+ * counts the payment as failed after two minutes, which the next refusal corrects.
+ */
+async function settleSigned(
+  deps: SettleDeps & Pick<SponsoredSettleDeps, 'feePayer'>,
+  limits: SettleLimits,
+  question: SettleQuestion<SolanaProof> & { readonly message: MessageReference },
+): Promise<Verdict> {
+  const verdict = await settlePayment(deps, limits, question)
+  const outcome = isRefusal(verdict) ? outcomeOf(verdict) : undefined
+  const digest = messageDigestOf(question.message)
+  if (outcome === undefined || digest === undefined) return verdict
+  try {
+    await deps.feePayer.recordOutcome(digest, outcome)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+  }
+  return verdict
+}
+
+function outcomeOf({ code, reason }: Refusal): 'failed' | 'absent' | undefined {
+  if (reason === 'blockhash_expired') return 'absent'
+  return reason === 'transaction_failed' || code === 'INSUFFICIENT_BALANCE' ? 'failed' : undefined
 }
 
 function owing(deps: SponsoredSettleDeps) {

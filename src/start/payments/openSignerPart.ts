@@ -2,7 +2,9 @@ import type { X402Settings } from '../../config/signerSettings.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startSignerHealth } from '../../jobs/signerHealth.ts'
 import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
+import { Fault } from '@tollbook/core/fault'
 import { createSignerClient } from '../../signer/signerClient.ts'
+import { readTlsIdentity } from '../../signer/tlsIdentity.ts'
 import type { PartDeps } from '../partDeps.ts'
 
 /** The signer of x402 and MPP, which is another process. */
@@ -13,12 +15,25 @@ export interface SignerPart {
   close(): Promise<void>
 }
 
-/** Does not wait for the signer to answer: the native rail sells without it. */
+/**
+ * Does not wait for the signer to answer: the native rail sells without it. Files of TLS that can never work are a mistake of the
+ * configuration; a certificate that has expired is a problem of the signer's health.
+ */
 export async function openSignerPart(x402: X402Settings | undefined, deps: PartDeps): Promise<SignerPart> {
   if (x402 === undefined) return { feePayer: undefined, checks: [], close: () => Promise.resolve() }
   const { clock, log, metrics } = deps
-  const feePayer = createSignerClient({ socketPath: x402.signerSocket, clock, onBudget: metrics.onSignerBudget })
+  await requireFiles(x402.signer, clock.nowMs())
+  const feePayer = createSignerClient({ address: x402.signer, clock, onBudget: metrics.onSignerBudget })
   const health = await startSignerHealth({ clock, log, readStanding: feePayer.standing })
   const check: HealthCheck = { name: 'signer', problem: health.problem, someProductsOnly: true }
   return { feePayer, checks: [check], close: health.stop }
+}
+
+async function requireFiles(place: X402Settings['signer'], nowMs: number): Promise<void> {
+  if (!('tls' in place)) return
+  try {
+    await readTlsIdentity(place.tls, nowMs)
+  } catch (error) {
+    if (!(error instanceof Fault && error.retryable)) throw error
+  }
 }

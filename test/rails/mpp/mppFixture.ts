@@ -4,7 +4,6 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { sha256Hex } from '@tollbook/core/digest'
 import { isRefusal } from '@tollbook/core/refusal'
-import { readSignature } from '@tollbook/core/signature'
 import { judgeSponsored, readPayerSigned, readSponsored } from '../../../src/chain/sponsoredTransaction.ts'
 import type { Simulation } from '../../../src/payment/proof.ts'
 import type { PaymentTerms } from '../../../src/payment/settlement.ts'
@@ -17,6 +16,7 @@ import { coSign, type CoSignDeps } from '../../../src/rails/sponsored/coSign.ts'
 import { createFeePayerSigner } from '../../../src/signer/feePayerSigner.ts'
 import { referenceNumber, settlementOf } from '../../payment/paymentStory.ts'
 import { requestOf, type RequestFacts } from '../../paywall/requestOf.ts'
+import { openMemoryJournal } from '../../signer/memoryJournal.ts'
 import { partsOf, signPayment, sponsoredWallets, type TransferChange } from '../../signer/sponsoredPayment.ts'
 import { signerKey } from '../../support/feePayerKey.ts'
 
@@ -55,11 +55,9 @@ export function openRailParts() {
   const { price: plain } = settlementOf(referenceNumber(1))
   const price = { ...plain, priceList: 7 }
   const clock = { ...systemClock, now: 20_000 * day, nowMs: () => clock.now }
-  const done = () => Promise.resolve()
-  const journal = { entries: [], append: done, isWritable: () => true, settled: done, close: done }
+  const { journal } = openMemoryJournal()
   const limits = { perDay: 1e9, perWalletAndDay: 1e9, perPayment: 20_000 }
   const signer = createFeePayerSigner({
-    clock,
     key: signerKey(wallets.feePayer),
     journal,
     limits,
@@ -78,12 +76,13 @@ export function openRailParts() {
     terms,
     feePayer: {
       standing: () => Promise.resolve({ address: signer.address, whyClosed: undefined }),
-      find: (digest) => Promise.resolve(readSignature(signer.find(digest) ?? '')),
-      async sign({ bytes, digest }) {
+      find: ({ digest, payer: wallet }) => signer.find({ digest, wallet }),
+      async sign({ bytes, digest }, balance) {
         signed.push(digest)
-        const outcome = await signer.sign(bytes)
-        return assertPresent(readSignature('signature' in outcome ? outcome.signature : ''), 'it is signed')
+        const outcome = await signer.sign(bytes, balance)
+        return assertPresent('signature' in outcome ? outcome.signature : undefined, 'it is signed')
       },
+      recordOutcome: signer.recordOutcome,
     },
     serviceUrl: () => 'https://api.example:8443',
     describe: () => ({ summary: 'A "QR" code \u2013 \\ as SVG' }),
@@ -96,6 +95,7 @@ export function openRailParts() {
         return Promise.resolve(rehearse(sponsored, terms))
       },
       proveExpiry: () => Promise.reject(new Error('not asked')),
+      readBalance: () => Promise.resolve({ baseUnits: 10n ** 12n, slot: 1, isAgreed: true }),
     },
     ledger: { lookUp: () => Promise.reject(new Error('not asked')) },
     first: { record: () => Promise.reject(new Error('not asked')) },

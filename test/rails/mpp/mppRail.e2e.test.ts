@@ -14,7 +14,7 @@ import { ask, qrOrder } from '../../support/ask.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { mppClient, mppFetch, signForEveryRail } from '../../support/mppClient.ts'
 import { openTestService, type TestService } from '../../support/testService.ts'
-import { devnet, openX402Service, type X402Service } from '../../support/x402Service.ts'
+import { openX402Service, type X402Service } from '../../support/x402Service.ts'
 import { parseChallenge } from './mppFixture.ts'
 
 let opened: X402Service
@@ -144,8 +144,7 @@ describe('a landed payment of which one of two nodes says that it moved no token
     const { rpcUrl } = opened.service.chain
     liar = await openTamperingNode(rpcUrl)
     honest = await openTamperingNode(rpcUrl)
-    const { socketPath } = opened.signerOptions
-    const env = { SIGNER_SOCKET: socketPath, X402_NETWORK: devnet, SOLANA_RPC_URLS: `${liar.url},${honest.url}` }
+    const env = { ...opened.env, SOLANA_RPC_URLS: `${liar.url},${honest.url}` }
     service = await openTestService({ besides: opened.native, env })
     return () => Promise.all([liar.close(), honest.close()])
   })

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { createApproveInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token'
 import {
   Connection,
@@ -319,13 +318,13 @@ describe('a payment that is not one', () => {
       transaction.sign([delegate])
       return Buffer.from(transaction.serialize())
     })
-    const signedBefore = await readFile(signerOptions.journalFile, 'utf8')
+    const spentBefore = await signerOptions.journal.spentToday()
 
     const response = await present(header)
 
     expect(response.status).toBe(402)
     expect(offerOf(response.headers).error).toBe('invalid_exact_svm_payload_amount_mismatch')
-    expect(await readFile(signerOptions.journalFile, 'utf8')).toBe(signedBefore)
+    expect(await signerOptions.journal.spentToday()).toBe(spentBefore)
   })
 })
 
@@ -383,7 +382,7 @@ test('an unreachable signer is an unknown outcome, never a new offer', async () 
 })
 
 test('a service that starts without its signer says so in its health, and sells by the native rail', async () => {
-  const env = { SIGNER_SOCKET: `${x402.signerOptions.socketPath}.none` }
+  const env = { SIGNER_SOCKET: `${x402.env['SIGNER_SOCKET']}.none` }
   const service = await openTestService({ besides: x402.native, env })
   const health = await fetch(`${service.baseUrl}/api/health`)
   expect(health.status).toBe(200)

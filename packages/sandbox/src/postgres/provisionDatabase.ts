@@ -4,22 +4,25 @@ export interface DatabaseLogins {
   readonly ownerPassword: string
   readonly apiPassword: string
   readonly burnPassword: string
+  readonly signerPassword: string
 }
 
 export const databaseName = 'tollbook'
 export const ownerRole = 'tollbook_owner'
 export const apiRole = 'tollbook_api'
 export const burnRole = 'tollbook_burn'
+export const signerRole = 'tollbook_fee_payer'
 
 /**
  * The roles and the database that an operator would make by hand (docs/operations.md): an owner that migrates, a login for
- * the API that sells and drops old quotes, and a login for the job that burns.
+ * the API that sells and drops old quotes, one for the job that burns, and one for the signer of network fees.
  */
 export async function createServiceDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
   await withClient(adminUrl, async (client) => {
     await createRole(client, { role: ownerRole, password: logins.ownerPassword, options: 'login createrole' })
     await createRole(client, { role: apiRole, password: logins.apiPassword, options: 'login' })
     await createRole(client, { role: burnRole, password: logins.burnPassword, options: 'login' })
+    await createRole(client, { role: signerRole, password: logins.signerPassword, options: 'login' })
     const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName])
     if (rowCount === 0) await client.query(`create database ${databaseName} owner ${ownerRole}`)
   })
@@ -30,6 +33,7 @@ export async function admitLogins(adminUrl: string): Promise<void> {
   await withClient(adminUrl, async (client) => {
     await client.query(`grant tollbook_service, tollbook_retention to ${apiRole}`)
     await client.query(`grant tollbook_burner to ${burnRole}`)
+    await client.query(`grant tollbook_signer to ${signerRole}`)
   })
 }
 

@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import type { Address } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import { type Signature, signatureBytes, signatureOfBytes } from '@tollbook/core/signature'
+import type { Log } from '../machine/log.ts'
+import { type Database, openDatabase, readOrFault } from './database.ts'
+import { checkSchemaVersion } from './schemaVersion.ts'
+
+/** Rows of migrations/0030: signatures of the fee payer with their budgets, decided by the functions of the database. */
+export interface SignatureStore {
+  find(question: FindQuestion): Promise<{ readonly signature: Signature | undefined; readonly asOf: string }>
+  /** Undefined once it is durable; otherwise the rule that forbids it. */
+  record(signing: RecordedSigning, balance: KnownBalance, limits: DayLimits): Promise<string | undefined>
+  recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
+  spentToday(): Promise<number>
+  close(): Promise<void>
+}
+
+export interface SignatureStoreOptions {
+  /** A login of `tollbook_signer`. */
+  readonly databaseUrl: string
+  readonly log: Log
+}
+
+// A signature holds the lock of its day, so more connections would only wait.
+const connectionsMax = 4
+
+/** Throws a `Fault` that names SIGNER_DATABASE_URL when the database cannot be reached, or its schema does not fit. */
+export async function openSignatureStore({ databaseUrl, log }: SignatureStoreOptions): Promise<SignatureStore> {
+  const database = openDatabase({ databaseUrl, applicationName: 'tollbook signer', connectionsMax, log })
+  try {
+    const schema = await checkSchemaVersion(database)
+    if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
+    await spentToday(database)
+  } catch (error) {
+    await database.destroy()
+    if (error instanceof Fault && !error.retryable) throw error
+    const advice = 'SIGNER_DATABASE_URL: the database cannot be used; its login must be a member of tollbook_signer'
+    throw new Fault(advice, { cause: error, retryable: true })
+  }
+  return {
+    find: (question) => find(database, question),
+    record: (signing, balance, limits) => record(database, { ...limits, ...balance, ...signing }),
+    recordOutcome: (digest, outcome) => recordOutcome(database, digest, outcome),
+    spentToday: () => spentToday(database),
+    close: () => database.destroy(),
+  }
+}
+
+interface FindQuestion {
+  /** SHA-256 in hex of the message. */
+  readonly digest: string
+  readonly wallet: Address
+}
+
+interface RecordedSigning extends FindQuestion {
+  readonly signature: Signature
+  readonly amountBaseUnits: bigint
+  readonly lamports: number
+}
+
+interface KnownBalance {
+  readonly heldBaseUnits: bigint
+  readonly asOf: string
+}
+
+interface DayLimits {
+  readonly perDay: number
+  readonly perWalletAndDay: number
+}
+
+const what = 'signatures of the fee payer'
+
+async function find(database: Database, { digest, wallet }: FindQuestion) {
+  // As text, because a Date has no microseconds.
+  const { rows } = await readOrFault(what, () =>
+    sql<{ signature: Buffer | null; as_of: string }>`
+      select signature, to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of
+      from signer.find_signature(${bytesOf(digest)}, ${wallet})`.execute(database),
+  )
+  const { signature, as_of: asOf } = assertPresent(rows[0], 'a signature is looked up')
+  return { signature: signature === null ? undefined : signatureOfBytes(signature), asOf }
+}
+
+async function record(
+  database: Database,
+  {
+    digest,
+    signature,
+    wallet,
+    amountBaseUnits,
+    lamports,
+    heldBaseUnits,
+    asOf,
+    perDay,
+    perWalletAndDay,
+  }: RecordedSigning & KnownBalance & DayLimits,
+): Promise<string | undefined> {
+  // A lost answer is a fault too: the caller repeats the payment, and finds the row if it was written.
+  const { rows } = await readOrFault(what, () =>
+    sql<{ rule: string | null }>`
+      select signer.record_signature(${bytesOf(digest)}, ${Buffer.from(signatureBytes(signature))}, ${wallet},
+        ${amountBaseUnits}, ${lamports}, ${heldBaseUnits}, ${asOf}::timestamptz, ${perDay}, ${perWalletAndDay}) as rule`.execute(
+      database,
+    ),
+  )
+  return assertPresent(rows[0], 'a signature is decided').rule ?? undefined
+}
+
+async function recordOutcome(database: Database, digest: string, outcome: 'failed' | 'absent'): Promise<void> {
+  await readOrFault(what, () => sql`select signer.record_outcome(${bytesOf(digest)}, ${outcome})`.execute(database))
+}
+
+async function spentToday(database: Database): Promise<number> {
+  const { rows } = await readOrFault(what, () =>
+    sql<{ lamports: number }>`select signer.spent_today() as lamports`.execute(database),
+  )
+  return assertPresent(rows[0], 'the lamports of the day are one row').lamports
+}
+
+const bytesOf = (digest: string): Buffer => Buffer.from(digest, 'hex')
