@@ -68,7 +68,7 @@ export async function createService(
   // Its URL is known when the service listens, and read only while it answers requests.
   const address = createServiceAddress()
   const serviceUrl = address.url
-  const { split } = catalog
+  const { split, token } = catalog
   const sold = soldProducts(seams.products?.(definitions) ?? definitions, catalog, providers)
 
   const chain = await openChain({ ...config.chain, ...base, postJson })
@@ -89,7 +89,7 @@ export async function createService(
   const payable = { ...ledger, payments: seams.ledger?.(ledger.payments) ?? ledger.payments }
   const withRails = seams.rails ?? ((rails) => rails)
   const ways = { feePayer: signer.feePayer, fundWallet, withRails }
-  const paying = { ...base, ...ways, ledger: payable, chain, products, split, jobs, health, serviceUrl }
+  const paying = { ...base, ...ways, ledger: payable, chain, products, split, token, jobs, health, serviceUrl }
   const { sales, wallets } = openPayments({ sale, x402 }, paying)
 
   const { finance: access, refunds, reportsDatabaseUrl } = config
@@ -103,6 +103,7 @@ export async function createService(
     ...base,
     terms,
     split,
+    token,
     ledger,
     sales,
     wallets,

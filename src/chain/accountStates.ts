@@ -19,6 +19,7 @@ export interface TokenAccount {
   readonly mint: Address
   /** The wallet that may spend from it. The owner of an SPL Token account can hand it to another wallet. */
   readonly owner: Address
+  readonly baseUnits: bigint
   readonly isFrozen: boolean
   /** Token-2022: a transfer to it needs a memo. */
   readonly requiresMemo: boolean
@@ -79,6 +80,7 @@ function readToken(
     return {
       mint: addressOf(account.mint),
       owner: addressOf(account.owner),
+      baseUnits: account.amount,
       isFrozen: account.isFrozen,
       requiresMemo: getMemoTransfer(account)?.requireIncomingTransferMemos === true,
       delegate: account.delegate === null ? undefined : addressOf(account.delegate),

@@ -1,8 +1,10 @@
 import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Endpoint } from '../product/endpoint.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
 import { displayUsd } from '../pricing/priceList.ts'
+import { describeToken, type TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { shownParameters } from './productTable.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
@@ -15,6 +17,8 @@ export interface DiscoveryDeps {
   readonly searches: readonly FreeSearch[]
   readonly rails: readonly RailName[]
   readonly split: readonly SplitShare[]
+  readonly token: TokenNames
+  readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
 }
 
 /** A price now, in tokens. */
@@ -53,18 +57,18 @@ export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoin
 }
 
 /** `/llms.txt`: what a language model has to know to buy an answer (llmstxt.org). */
-export function llmsText({ endpoints, searches, rails, split }: DiscoveryDeps, linkBase: string): string {
+export function llmsText({ endpoints, searches, rails, split, token, terms }: DiscoveryDeps, linkBase: string): string {
   const { burn = '0%' } = distributionOf(split)
   const x402 = rails.flatMap(({ name, mount }) =>
     mount === undefined
       ? []
-      : [`A client of ${name} needs no wallet header: send the same request to \`${mount}\` + path.`],
+      : [`A client of ${name} needs no wallet header and no SOL: send the same request to \`${mount}\` + path.`],
   )
   const mpp = rails.flatMap(({ charge }) =>
     charge === undefined
       ? []
       : [
-          `A client of MPP needs no wallet header: send the same request with \`Accept-Payment: ${charge.method}/${charge.intent}\`.`,
+          `A client of MPP needs no wallet header and no SOL: send the same request with \`Accept-Payment: ${charge.method}/${charge.intent}\`.`,
         ],
   )
   return [
@@ -76,6 +80,7 @@ export function llmsText({ endpoints, searches, rails, split }: DiscoveryDeps, l
       `2. Sign one Solana transaction that burns ${burn} of the price and transfers the rest.`,
       '3. Repeat the request with `x-payment-proof`. The answer is a 200 with the data and a signed receipt.',
     ].join('\n'),
+    `The token is ${describeToken(token, terms.mint)}, on ${terms.network}. A wallet also needs about 0.00001 SOL for the network fee of each payment.`,
     ...x402,
     ...mpp,
     'A wrong parameter is refused before payment. A 503 means that the outcome is unknown: repeat with the same proof, and never pay again because of it.',

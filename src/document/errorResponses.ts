@@ -95,13 +95,15 @@ function exampleOf(code: string, advice: string): JsonObject {
 
 const quoteExample = {
   error:
-    'payment required: burn 1500000 and transfer 3500000 base units of the token, then repeat the request with x-payment-proof',
+    'payment required: 5 TOKEN (mint …, available at https://…); burn 1500000 and transfer 3500000 base units of the token, then repeat the request with x-payment-proof',
   code: 'PAYMENT_REQUIRED',
   pricing: { endpoint: '/api/tools/qrcode', priceUSD: 0.005, tokenPrice: 0.001, requiredTokens: 5 },
   distribution: { burn: '30%', provider: '50%', holders: '15%', treasury: '5%' },
   burnInfo: { percentage: 30, tokensToBurn: 1.5 },
   paymentWallet: '…',
   tokenMint: '…',
+  tokenSymbol: 'TOKEN',
+  tokenSourceUrl: 'https://exchange.example/token',
   tokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   paymentTokenAccount: '…',
   network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',

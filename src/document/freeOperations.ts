@@ -113,7 +113,14 @@ const priceCatalog = z.object({
   searches: z
     .array(z.object({ path: z.string(), summary: z.string(), example: z.record(z.string(), z.unknown()) }))
     .meta({ description: 'free lookups of symbols and places' }),
-  token: z.object({ mint: z.string(), decimals: z.int(), priceUSD: z.number().nullable(), network: z.string() }),
+  token: z.object({
+    symbol: z.string(),
+    mint: z.string(),
+    decimals: z.int(),
+    priceUSD: z.number().nullable(),
+    network: z.string(),
+    sourceUrl: z.string().nullable(),
+  }),
   paymentWallet: z.string(),
   asOf: z.iso.datetime().meta({ description: 'when this list was first read; it is current' }),
 })

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../product/endpoint.ts'
+import type { TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import type { RailName } from './discovery.ts'
 import type { BaseUrls } from './openApi.ts'
@@ -6,17 +7,19 @@ import { html, jsonScript, type Markup } from './markup.ts'
 import type { PriceCatalog, CatalogProduct } from './priceCatalog.ts'
 import { samplesOf } from './samples.ts'
 import { serviceDescription } from './serviceDescription.ts'
+import { tokenLine } from './tokenLine.ts'
 
 export interface LandingFacts extends BaseUrls {
   readonly endpoints: readonly Endpoint[]
   readonly catalog: PriceCatalog
   readonly split: readonly SplitShare[]
+  readonly token: TokenNames
   readonly rails: readonly RailName[]
 }
 
 /** The page at `/`: what is sold, at which price, and how to buy it. Links are relative, so that a prefix works too. */
 export function landingPage(facts: LandingFacts): string {
-  const { catalog, split } = facts
+  const { split } = facts
   const { burn = '0%' } = distributionOf(split)
   return html`<!doctype html>
     <html lang="en">
@@ -42,7 +45,7 @@ export function landingPage(facts: LandingFacts): string {
             <a href="api/health">health</a>
           </nav>
         </header>
-        <main>${hero(facts, burn)} ${prices(catalog)} ${steps(facts, burn)} ${commands(facts)} ${proofs}</main>
+        <main>${hero(facts, burn)} ${prices(facts)} ${steps(facts, burn)} ${commands(facts)} ${proofs}</main>
         ${footer}
       </body>
     </html> `.markup
@@ -89,9 +92,11 @@ function hero({ endpoints }: LandingFacts, burn: string): Markup {
   </section>`
 }
 
-function prices({ products, token, asOf }: PriceCatalog): Markup {
+function prices({ catalog: { products, token, asOf }, token: names }: LandingFacts): Markup {
   const tokenPrice =
-    token.priceUSD === null ? 'The token has no price now.' : `1 token is $${String(token.priceUSD)} now.`
+    token.priceUSD === null
+      ? `${token.symbol} has no price now.`
+      : `1 ${token.symbol} is $${String(token.priceUSD)} now.`
   return html`<section id="products" aria-labelledby="products-title">
     <div class="title">
       <h2 id="products-title">Prices</h2>
@@ -99,6 +104,7 @@ function prices({ products, token, asOf }: PriceCatalog): Markup {
         ${tokenPrice} As of <time datetime="${asOf}">${asOf.slice(0, 16).replace('T', ' ')} UTC</time>.
       </p>
     </div>
+    ${tokenLine(names, token.mint)}
     <ul class="products">
       ${products.map(product)}
     </ul>

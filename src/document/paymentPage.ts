@@ -4,7 +4,9 @@ import type { Endpoint } from '../product/endpoint.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { schemaOf } from './jsonSchema.ts'
 import { html, type Markup } from './markup.ts'
+import type { TokenNames } from '../pricing/tokenNames.ts'
 import { someWallet } from './samples.ts'
+import { tokenLine } from './tokenLine.ts'
 
 /** Path prefix of the pages that sell to people. */
 export const payMount = '/pay'
@@ -13,6 +15,8 @@ export interface PaymentPageFacts {
   readonly endpoint: Endpoint
   /** Path of the page. Its links are relative to it. */
   readonly at: string
+  readonly token: TokenNames
+  readonly mint: string
   /** CAIP-2. */
   readonly network: string
   /** Whether the service can fund a wallet that the page makes. */
@@ -20,7 +24,8 @@ export interface PaymentPageFacts {
 }
 
 /** The page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
-export function paymentPage({ endpoint, at, network, hasTestWallet }: PaymentPageFacts): string {
+export function paymentPage(facts: PaymentPageFacts): string {
+  const { endpoint, at, network, hasTestWallet, token, mint } = facts
   const { path, method, summary } = endpoint
   const root = '../'.repeat(at.split('/').length - 2)
   const usd = String(displayUsd(endpoint))
@@ -48,6 +53,7 @@ export function paymentPage({ endpoint, at, network, hasTestWallet }: PaymentPag
           data-method="${method}"
           data-root="${root}"
           data-chain="${chainName(network)}"
+          data-symbol="${token.symbol}"
           data-some-wallet="${someWallet}"
         >
           <h1>${summary}</h1>
@@ -55,6 +61,7 @@ export function paymentPage({ endpoint, at, network, hasTestWallet }: PaymentPag
             <span class="usd">$${usd}</span> <span id="tokens" class="muted"></span>
             <span class="mono path">${method} ${path}</span>
           </p>
+          ${tokenLine(token, mint)}
           <noscript
             ><p class="panel">
               Paying in the browser needs JavaScript. Programs pay as the <a href="${root}docs">API reference</a> says.
@@ -65,7 +72,7 @@ export function paymentPage({ endpoint, at, network, hasTestWallet }: PaymentPag
               <h2 id="order-title">1. Your request</h2>
               ${fieldsOf(endpoint)}
             </form>
-            ${paySection(hasTestWallet)}
+            ${paySection(token.symbol, hasTestWallet)}
           </div>
           ${answerSection}
         </main>
@@ -73,12 +80,12 @@ export function paymentPage({ endpoint, at, network, hasTestWallet }: PaymentPag
     </html> `.markup
 }
 
-function paySection(hasTestWallet: boolean): Markup {
+function paySection(symbol: string, hasTestWallet: boolean): Markup {
   return html`<section class="panel" aria-labelledby="pay-title">
     <h2 id="pay-title">2. Pay</h2>
     <p class="muted" id="terms">
-      Your wallet signs one transaction. It burns a part of the price and transfers the rest. The request is checked
-      before you sign.
+      Your wallet signs one transaction. It burns a part of the price and transfers the rest. The request and your
+      balances of ${symbol} and SOL are checked before you sign.
     </p>
     <div id="wallets" class="wallets"></div>
     ${hasTestWallet ? testWallet : html``}

@@ -2,6 +2,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { displayUsd } from '../pricing/priceList.ts'
+import type { TokenNames } from '../pricing/tokenNames.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { endpointOf } from '@tollbook/core/endpointName'
@@ -15,6 +16,7 @@ export interface PriceCatalogDeps {
   readonly endpoints: readonly Endpoint[]
   readonly searches: readonly FreeSearch[]
   readonly terms: PaymentTerms
+  readonly token: TokenNames
   readonly currentPrice: (endpoint: string) => Price | undefined
   /** The reason why nothing is sold at the moment; undefined while the service sells. */
   readonly whyClosed: () => string | undefined
@@ -26,10 +28,13 @@ export interface PriceCatalog {
   /** Free lookups of symbols and places. */
   readonly searches: readonly Pick<FreeSearch, 'path' | 'summary' | 'example'>[]
   readonly token: {
+    readonly symbol: string
     readonly mint: string
     readonly decimals: number
     readonly priceUSD: number | null
     readonly network: string
+    /** Page on which people get the token. */
+    readonly sourceUrl: string | null
   }
   readonly paymentWallet: string
   readonly asOf: string
@@ -56,10 +61,12 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
       })),
       searches: searches.map(({ path, summary, example }) => ({ path, summary, example })),
       token: {
+        symbol: deps.token.symbol,
         mint: terms.mint,
         decimals: terms.decimals,
         priceUSD: tokenPrice === undefined ? null : displayNumber(tokenPrice, tokenPriceDecimals),
         network: terms.network,
+        sourceUrl: deps.token.sourceUrl ?? null,
       },
       paymentWallet: terms.paymentWallet,
       asOf: isoTime(clock.nowMs()),

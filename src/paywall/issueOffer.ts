@@ -2,11 +2,12 @@ import { assert } from '@tollbook/core/assert'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
 import { newId } from '@tollbook/core/id'
-import { displayNumber } from '@tollbook/core/money'
+import { displayNumber, formatDecimal } from '@tollbook/core/money'
 import type { Address } from '@tollbook/core/address'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { usdDecimals } from '../pricing/priceList.ts'
+import { describeToken, type TokenNames } from '../pricing/tokenNames.ts'
 import { tokenPriceDecimals } from '../pricing/tokenPrice.ts'
 import type { CheckedOrder, Product } from '../product/product.ts'
 import { type Answer, jsonAnswer } from './answer.ts'
@@ -16,6 +17,7 @@ export interface OfferDeps {
   readonly clock: Clock
   readonly rails: readonly PaymentRail[]
   readonly quoteTtlMs: number
+  readonly token: TokenNames
 }
 
 /** Why a product without a price is not offered. */
@@ -40,8 +42,10 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
   const answers = await Promise.all(deps.rails.map((rail) => rail.challenge(offer)))
   const challenges = answers.filter((challenge) => challenge !== undefined)
   if (challenges.length === 0) return refuse('ENDPOINT_UNAVAILABLE', 'no way to pay is offered at the moment', 5)
+  const tokens = formatDecimal(price.requiredBaseUnits, price.decimals)
+  const instructions = challenges.map(({ instruction }) => instruction).join('; or ')
   const body = {
-    error: `payment required: ${challenges.map(({ instruction }) => instruction).join('; or ')}`,
+    error: `payment required: ${tokens} ${describeToken(deps.token, price.mint)}; ${instructions}`,
     code: 'PAYMENT_REQUIRED',
     pricing: {
       endpoint: price.endpoint,

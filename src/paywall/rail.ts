@@ -91,7 +91,7 @@ export interface Offer {
 
 /** A rail's part of a 402. The answer is the merge of all rails' challenges. */
 export interface Challenge {
-  /** How to pay, as the end of the sentence "payment required: …". */
+  /** How to pay, as the end of the sentence "payment required: 5 TOKEN …; …". */
   readonly instruction: string
   readonly members: Readonly<Record<string, Json>>
   readonly headers: Headers

@@ -7,6 +7,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Clock } from '@tollbook/core/clock'
+import type { TokenNames } from '../pricing/tokenNames.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
 import { readDocsFiles } from '../pages/docsFiles.ts'
 import { pageHeaders } from '../pages/pageHeaders.ts'
@@ -28,18 +29,19 @@ export interface DocumentRouteDeps {
   readonly sales: Pick<Sales, 'currentPrice' | 'whyClosed' | 'rails'>
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
+  readonly token: TokenNames
   /** The other free routes. */
   readonly otherRoutes: readonly FreeRoute[]
 }
 
 /** Descriptions of the service: the price list, the OpenAPI document, and pages for people. */
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
-  const { clock, version, endpoints, searches, address, otherRoutes, split, terms } = deps
+  const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
   const { files, addressOf } = await readDocsFiles()
-  const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, currentPrice, whyClosed })
+  const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, token, currentPrice, whyClosed })
   const catalog = createPublicText()
-  const discovery = createDiscoveryRoutes({ address, endpoints, searches, rails, split })
+  const discovery = createDiscoveryRoutes({ address, endpoints, searches, rails, split, token, terms })
   const freePaths = [...otherRoutes, ...discovery].map(({ path }) => path)
   const openApi = createOpenApi({
     version,
@@ -59,7 +61,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   const document = createText(pricesVersion, () => JSON.stringify(openApi(baseUrls())))
   const reference = createText(pricesVersion, () => referencePage(openApi(baseUrls()), addressOf))
   const home = createText(catalogVersion, () =>
-    landingPage({ ...baseUrls(), endpoints, catalog: readCatalog(), split, rails }),
+    landingPage({ ...baseUrls(), endpoints, catalog: readCatalog(), split, token, rails }),
   )
   return [
     ...discovery,

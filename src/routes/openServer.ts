@@ -25,6 +25,7 @@ export interface ServerDeps
   readonly address: DocumentRouteDeps['address']
   readonly terms: DocumentRouteDeps['terms']
   readonly split: DocumentRouteDeps['split']
+  readonly token: DocumentRouteDeps['token']
   readonly searches: DocumentRouteDeps['searches']
   /** Free routes of other parts, in addition to those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
@@ -74,7 +75,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const { admission, mayReadMetrics } = callers
   const financeRoutes = finance === undefined ? [] : [...finance.routes, ...(await createFinancePage())]
   const ownRoutes = createFreeRoutes({ ...deps, mayReadMetrics })
-  const pay = await createPayRoutes({ ...deps, network: deps.terms.network })
+  const pay = await createPayRoutes(deps)
   const otherRoutes = [
     ...ownRoutes,
     receiptRoute(deps),

@@ -6,6 +6,8 @@ import type { Endpoint } from '../product/endpoint.ts'
 import QRCode from 'qrcode'
 import { type Answer, jsonAnswer, refusalStatuses } from '../paywall/answer.ts'
 import type { Sales } from '../paywall/sales.ts'
+import type { PaymentTerms } from '../payment/settlement.ts'
+import type { TokenNames } from '../pricing/tokenNames.ts'
 import type { Product } from '../product/product.ts'
 import { pageHeaders } from '../pages/pageHeaders.ts'
 import type { FreeAction, FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
@@ -31,8 +33,8 @@ export interface PayRouteDeps {
   readonly endpoints: readonly Endpoint[]
   readonly sales: Pick<Sales, 'whyClosed' | 'whyNoQuotes'>
   readonly wallets: WalletPort
-  /** CAIP-2. */
-  readonly network: string
+  readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
+  readonly token: TokenNames
   readonly address: Pick<ServiceAddress, 'urlFor'>
 }
 
@@ -59,10 +61,11 @@ const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as con
 
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
 export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
-  const { endpoints, wallets, network } = deps
+  const { endpoints, wallets, token } = deps
+  const { mint, network } = deps.terms
   const hasTestWallet = wallets.fund !== undefined
   const page = (endpoint: Endpoint, at: string) =>
-    createStaticFile('text/html', paymentPage({ endpoint, at, network, hasTestWallet })).prepared
+    createStaticFile('text/html', paymentPage({ endpoint, at, token, mint, network, hasTestWallet })).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
   const assets = await readPageFiles(files, drawing)
   const fund = wallets.fund

@@ -12,6 +12,7 @@ import { type Refusal, isRefusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { defaultTokenNames } from '../../src/pricing/tokenNames.ts'
 import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
 import type { SolanaProof } from '../../src/rails/solana/solanaProof.ts'
 import { systemClock } from '@tollbook/core/clock'
@@ -124,6 +125,7 @@ export async function openVerifierFixture(
     currentPrice,
     slot,
     split: defaultSplit,
+    token: defaultTokenNames,
   }
   const openRail = () => createNativeRail(limits, native)
   const close = async () => {

@@ -64,6 +64,8 @@ const bad: readonly (readonly [name: string, value: string])[] = [
   ['PRICES_USD', '/api/tools/pdf'],
   ['PRODUCTS_OFF', 'pdf'],
   ['SPLIT', 'burn:50,provider:60'],
+  ['TOKEN_SYMBOL', 'two words'],
+  ['TOKEN_SOURCE_URL', 'http://exchange.example/token'],
   ['QUOTE_TTL_SECONDS', '9'],
   ['CLAIM_LEASE_SECONDS', '60s'],
   ['LOG_LEVEL', 'verbose'],

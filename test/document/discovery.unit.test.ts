@@ -4,6 +4,7 @@ import { llmsText, paymentInfo, x402Resources } from '../../src/document/discove
 import { products } from '../../src/products/catalog.ts'
 import { searches } from '../../src/products/searches.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
 import { shownParameters } from '../../src/document/productTable.ts'
 
 const endpoints = products.map((product) => ({
@@ -13,9 +14,12 @@ const endpoints = products.map((product) => ({
   probes: [],
   read: () => ({ ok: false, issues: [] }) as const,
 }))
+const { price } = settlementOf(referenceNumber(1))
 const charge = { method: 'solana', intent: 'charge' }
 const rails = [{ name: 'x402', mount: '/x402' }, { name: 'mpp', charge }, { name: 'native' }]
-const deps = { endpoints, searches, rails, split: defaultSplit }
+const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
+const terms = { mint: price.mint, network: 'solana:x' }
+const deps = { endpoints, searches, rails, split: defaultSplit, token, terms }
 
 test('an indexer finds each product once below the mount, and none without a rail that has one', () => {
   const { resources } = JSON.parse(JSON.stringify(x402Resources(deps, 'https://api.example')))
@@ -30,6 +34,15 @@ test('the page for language models has every product with its parameters, and th
   for (const { method, path } of products) expect(text).toMatch(new RegExp(`^- \`${method} ${path}\`: .*`, 'm'))
   for (const { parameters } of products) expect(text).toContain(shownParameters(parameters))
   expect(text).toContain('send the same request to `/x402`')
+})
+
+test('the page for language models names the token, its mint and its source, and the SOL that a payment takes', () => {
+  const text = llmsText(deps, '')
+  expect(text).toContain(
+    `The token is TOLL (mint ${terms.mint}, available at https://exchange.example/toll), on solana:x.`,
+  )
+  expect(text).toContain('about 0.00001 SOL')
+  expect(llmsText({ ...deps, token: { symbol: 'TOLL' } }, '')).not.toContain('available at')
 })
 
 test('the page for language models says how a client of MPP asks, where one can pay', () => {

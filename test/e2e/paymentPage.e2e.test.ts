@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Connection, VersionedTransaction } from '@solana/web3.js'
+import { Connection, Keypair, VersionedTransaction } from '@solana/web3.js'
 import type { Browser } from 'puppeteer'
 import { z } from 'zod'
 import { toBase64Url } from '@tollbook/core/bytes'
@@ -10,17 +10,34 @@ import { ask, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
+const tokenSource = 'https://exchange.example/toll'
 let service: TestService
 let browser: Browser
 let end: () => Promise<void>
 
 beforeAll(async () => {
-  service = await openTestService()
+  service = await openTestService({ env: { TOKEN_SYMBOL: 'TOLL', TOKEN_SOURCE_URL: tokenSource } })
   ;({ browser, end } = await openBrowser())
 })
 afterAll(() => end())
 
 const person = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+test('pages, 402, catalog and the page for language models name the token, its mint and where to get it', async () => {
+  const { baseUrl, payer } = service
+  const { tokenMint } = (await ask(service, qrOrder)).body
+  const addresses = [
+    ['/', { accept: 'text/html' }],
+    ['/pay/api/tools/qrcode', {}],
+    ['/llms.txt', {}],
+    ['/api/catalog', {}],
+    ['/api/data/crypto?symbol=BTC', { 'x-wallet-address': payer.address }],
+  ] as const
+  for (const [path, headers] of addresses) {
+    const text = await (await fetch(baseUrl + path, { headers })).text()
+    for (const part of ['TOLL', String(tokenMint), tokenSource]) expect(text, path).toContain(part)
+  }
+})
 
 describe('a person who opens the address of a product', () => {
   const get = (path: string, headers: Record<string, string>) => fetch(`${service.baseUrl}${path}`, { headers })
@@ -101,6 +118,22 @@ test('a wallet of the browser buys an answer, and the page verifies its receipt'
   expect(await page.$eval('#data img', ({ src }) => src)).toMatch(/^data:image\/png;base64,/)
   expect(await page.$eval('#receipt', (list) => list.textContent)).toContain(service.payer.address)
   expect([foreign, errors]).toEqual([[], []])
+})
+
+test('a wallet of the browser that cannot pay reads why, and is not asked to sign', async () => {
+  const page = await browser.newPage()
+  const { publicKey, secretKey } = Keypair.generate()
+  await registerTestWallet(page, { address: publicKey.toBase58(), secretKey })
+  await page.goto(`${service.baseUrl}/pay/api/tools/qrcode`)
+  const wallet = await page.waitForSelector('#wallets button')
+  await wallet?.click()
+  await page.waitForSelector('#status.problem')
+  const text = await page.$eval('#status', (status) => status.textContent)
+  expect(text).toMatch(
+    /^you have 0 of 5 TOLL \(mint \w+, available at \S+\); you have 0 SOL and need about 0\.00001 SOL/,
+  )
+  expect(await page.evaluate('localStorage.length')).toBe(0)
+  await page.close()
 })
 
 describe('pages at 375 px', () => {

@@ -57,7 +57,9 @@ describe('the 402', () => {
     const reply = await ask(service, qrOrder)
     const body = quoteBody.parse(reply.body)
     expect(reply.status).toBe(402)
-    expect(body.error).toMatch(/^payment required: pay \d+ .* Toy; or burn \d+ and transfer \d+ .* x-payment-proof$/)
+    expect(body.error).toMatch(
+      /^payment required: 5 TOKEN \(mint \w+\); pay \d+ .* Toy; or burn \d+ and transfer \d+ .* x-payment-proof$/,
+    )
     expect(reply.body['toy']).toMatchObject({ offer: body.quote.id })
     expect(reply.headers.get('www-authenticate')).toBe(`Toy offer="${body.quote.id}"`)
   })

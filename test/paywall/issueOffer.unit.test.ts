@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
+import { formatDecimal } from '@tollbook/core/money'
 import { isRefusal } from '@tollbook/core/refusal'
 import { issueOffer } from '../../src/paywall/issueOffer.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
@@ -9,18 +10,23 @@ import { challengeOf, scriptedRail } from './scriptedRail.ts'
 
 const price = { ...settlementOf(referenceNumber(1)).price, priceList: 1 }
 
+const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
+
 function offerOn(...rails: readonly PaymentRail[]) {
   const product = { path: price.endpoint, method: 'GET' } as const
   const question = { request: requestOf(), product, payer: undefined, price }
-  return issueOffer({ clock: systemClock, rails, quoteTtlMs: 1_000 }, question)
+  return issueOffer({ clock: systemClock, rails, quoteTtlMs: 1_000, token }, question)
 }
+
+// The price of the story, in tokens.
+const priceText = formatDecimal(price.requiredBaseUnits, price.decimals)
 
 test('every rail adds its members, its words, and its part of a header that is a list', async () => {
   const offer = await offerOn(scriptedRail('first'), scriptedRail('second'))
   if (isRefusal(offer)) throw new Error(offer.message)
   expect(offer.headers['www-authenticate']).toBe('first x="1", second x="1"')
   expect(JSON.parse(offer.body)).toMatchObject({
-    error: 'payment required: pay by first; or pay by second',
+    error: `payment required: ${priceText} TOLL (mint ${price.mint}, available at https://exchange.example/toll); pay by first; or pay by second`,
     code: 'PAYMENT_REQUIRED',
     pricing: { endpoint: price.endpoint },
     first: 1,

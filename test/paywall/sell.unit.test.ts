@@ -8,6 +8,7 @@ import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts
 import { requestOf } from './requestOf.ts'
 import { scriptedRail } from './scriptedRail.ts'
 import { unused, unusedLedger } from './unusedLedger.ts'
+import { defaultTokenNames } from '../../src/pricing/tokenNames.ts'
 
 const settlement = settlementOf(referenceNumber(1))
 const { reference, wallet } = settlement
@@ -44,6 +45,7 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
     log: silentLog,
     rails: [rail],
     quoteTtlMs: 1_000,
+    token: defaultTokenNames,
     handlerTimeoutMs: 1_000,
     leaseMs: 60_000,
     attemptsMax: 10,

@@ -21,6 +21,7 @@ import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { Serving } from '../../src/paywall/serving.ts'
 import type { Paywall } from '../../src/paywall/paywall.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { defaultTokenNames } from '../../src/pricing/tokenNames.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
 import { createElection } from '../../src/store/election.ts'
@@ -109,6 +110,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     chain,
     terms,
     split: defaultSplit,
+    token: defaultTokenNames,
     slot: () => nodes.slot(),
     currentPrice: deps.currentPrice,
     presentations,
@@ -118,6 +120,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     clock,
     log,
     ledger,
+    token: defaultTokenNames,
     currentPrice: deps.currentPrice,
     quoteTtlMs,
     leaseMs,

@@ -16,6 +16,7 @@ import { silentLog } from '../../src/machine/log.ts'
 import { scriptedRail } from '../paywall/scriptedRail.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { openTestEndpoint } from '../support/testProduct.ts'
+import { defaultTokenNames } from '../../src/pricing/tokenNames.ts'
 
 const unused = (): never => {
   throw new Error('nothing is sold here')
@@ -37,6 +38,7 @@ const sales = createSales({
   },
   rails: [scriptedRail('test')],
   quoteTtlMs: 1,
+  token: defaultTokenNames,
   leaseMs: 1,
   handlerTimeoutMs: 1,
   attemptsMax: 1,

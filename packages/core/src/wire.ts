@@ -8,9 +8,9 @@ import { z } from 'zod'
 const baseUnitsText = z.string().regex(/^(0|[1-9]\d{0,19})$/)
 
 /** Letters, digits and a few signs: it is printed in terminals and pages. */
-export const tokenSymbolText = z.string().regex(/^[A-Za-z0-9$._-]{1,16}$/)
+export const tokenSymbolText = z.string().regex(/^[A-Za-z0-9$._-]{1,16}$/, 'must be 1 to 16 letters, digits or $._-')
 /** A page where people get the token. */
-export const tokenSourceText = z.string().regex(/^https:\/\/[!-~]{1,300}$/)
+export const tokenSourceText = z.string().regex(/^https:\/\/[!-~]{1,300}$/, 'must be an https:// URL')
 
 /** Text for people. Products in the wire format of OpenAI have it in `message`. */
 const errorMember = z.union([z.string(), z.looseObject({ message: z.string() })])

@@ -14,7 +14,7 @@ const pollMs = 3_000
 const pollsMax = 100
 const one = (selector) => document.querySelector(selector)
 const form = one('#order')
-const { path, method, root, chain, someWallet } = one('main').dataset
+const { path, method, root, chain, symbol, someWallet } = one('main').dataset
 const at = (address) => new URL(`${root}${address.slice(1)}`, location.href).href
 const storageKey = `tollbook payment ${path}`
 
@@ -35,7 +35,7 @@ if (location.protocol !== 'https:') one('#phone-note').textContent += ' Phones n
 async function showTokens() {
   const { data } = await (await fetch(at('/api/catalog'))).json()
   const { requiredTokens, reason } = data.products.find((product) => product.path === path)
-  if (requiredTokens !== null) one('#tokens').textContent = `${requiredTokens} tokens now`
+  if (requiredTokens !== null) one('#tokens').textContent = `${requiredTokens} ${symbol} now`
   if (reason !== undefined) say(`Not for sale now: ${reason}.`)
 }
 
@@ -74,6 +74,7 @@ async function payWith(wallet) {
   say('Asking for the price …')
   await requestPrice(order, address)
   const { secret, digest } = await newSecret()
+  // Refused for a wallet that lacks tokens or SOL, before it is asked to sign.
   const { transaction } = await post(`/pay${path}/${digest}`, { account: address })
   say(`Sign the transaction in ${wallet.name}.`)
   const signed = await sign(fromBase64(transaction))
@@ -116,7 +117,7 @@ async function requestPrice(order, wallet) {
   // The transaction that this page gets is for the price of the product.
   if (body.pricing.endpoint !== path)
     throw new Error(`This page does not sell ${body.pricing.endpoint}. Leave the model empty, or buy with a program.`)
-  say(`The price is ${body.pricing.requiredTokens} tokens; ${body.burnInfo.percentage} % of it is burned.`)
+  say(`The price is ${body.pricing.requiredTokens} ${symbol}; ${body.burnInfo.percentage} % of it is burned.`)
 }
 
 async function newSecret() {

@@ -9,6 +9,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import { sentForArrival } from '@tollbook/core/transferFee'
 import type { QuoteBody } from '@tollbook/core/wire'
 import type { Challenge, Offer } from '../../paywall/rail.ts'
+import type { TokenNames } from '../../pricing/tokenNames.ts'
 import { burnPercentage, distributionOf, type SplitShare } from '../../pricing/splitSetting.ts'
 
 export interface QuoteDeps {
@@ -16,6 +17,7 @@ export interface QuoteDeps {
   readonly terms: PaymentTerms
   /** The operator's split of each payment. */
   readonly split: readonly SplitShare[]
+  readonly token: TokenNames
   /** A slot that the chain has certainly reached. */
   readonly slot: () => number
 }
@@ -61,7 +63,7 @@ export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
 }
 
 /** The members of specification, section 2.8, and those that a program needs to pay. */
-function membersOf({ terms, split }: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
+function membersOf({ terms, split, token }: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const transfer = transferBaseUnits(quote)
   // A price of one base unit is burned whole, and a transfer of nothing has no fee.
   const hasFee = terms.transferFee?.() !== undefined && transfer !== 0n
@@ -71,6 +73,8 @@ function membersOf({ terms, split }: QuoteDeps, quote: Quote, secret: string): C
     burnInfo: { percentage: burnPercentage(split), tokensToBurn: displayNumber(quote.burnBaseUnits, quote.decimals) },
     paymentWallet: terms.paymentWallet,
     tokenMint: terms.mint,
+    tokenSymbol: token.symbol,
+    ...(token.sourceUrl === undefined ? {} : { tokenSourceUrl: token.sourceUrl }),
     tokenProgram: terms.tokenProgram,
     paymentTokenAccount: terms.paymentTokenAccount,
     network: terms.network,

@@ -6,10 +6,12 @@ import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { FinalityReader } from '../../payment/finalityReader.ts'
+import type { PayerFunds } from '../../payment/payerFunds.ts'
 import type { PaymentContent } from '../../payment/paymentContent.ts'
 import type { Sales } from '../../paywall/sales.ts'
 import type { Product } from '../../product/product.ts'
 import { type QuoteDeps, recordQuote, sentBaseUnits } from './challenge.ts'
+import { describeShortage } from './describeShortage.ts'
 import { checkWallet } from './readWallet.ts'
 
 export interface WalletPaymentDeps extends QuoteDeps {
@@ -17,6 +19,7 @@ export interface WalletPaymentDeps extends QuoteDeps {
   readonly chain: Pick<ChainReader, 'find'>
   readonly finality: Pick<FinalityReader, 'listSignatures'>
   readonly blockhash: () => Promise<string>
+  readonly readFunds: (wallet: Address) => Promise<PayerFunds>
   readonly buildTransaction: (content: PaymentContent) => Uint8Array
 }
 
@@ -66,20 +69,28 @@ async function prepare(
   deps: WalletPaymentDeps,
   { product, account, digest }: WalletQuestion,
 ): Promise<UnsignedPayment | Refusal> {
-  const { terms, sales } = deps
+  const { terms, sales, token } = deps
   const payer = checkWallet(account, { field: 'account', terms })
   if (isRefusal(payer)) return payer
   const reference = referenceOf(digest)
   if (reference === undefined) return refuse('NO_DATA', 'the last part of the address must be a digest in base64url')
   const price = sales.currentPrice(product.path)
   if (price === undefined) return refuse('ENDPOINT_UNAVAILABLE', 'the token has no current price', 5)
+  const transferBaseUnits = sentBaseUnits(terms, price)
+  const [blockhash, funds] = await Promise.all([deps.blockhash(), deps.readFunds(payer)])
+  const needed = {
+    token,
+    mint: terms.mint,
+    decimals: price.decimals,
+    baseUnits: price.burnBaseUnits + transferBaseUnits,
+  }
+  const shortage = describeShortage(needed, funds)
+  if (shortage !== undefined) return refuse('INSUFFICIENT_BALANCE', shortage)
   const memo = memoPrefix + digest
-  const blockhash = await deps.blockhash()
   const offer = sales.openOffer({ product, payer, price })
   // A wallet may ask again for the same payment, and so may anyone who has seen its digest.
   const quote = await recordQuote(deps, { ...offer, payer, memo }, { sharesMemo: true })
-  const { burnBaseUnits } = quote
-  const amounts = { burnBaseUnits, transferBaseUnits: sentBaseUnits(terms, quote) }
+  const amounts = { burnBaseUnits: quote.burnBaseUnits, transferBaseUnits }
   return { transaction: deps.buildTransaction({ terms, payer, memo, reference, ...amounts, blockhash }), price }
 }
 

@@ -1,3 +1,4 @@
+import { formatDecimal } from '@tollbook/core/money'
 import type { Clock } from '@tollbook/core/clock'
 import type { Address } from '@tollbook/core/address'
 import type { Balance, ChainReader } from '../../payment/chainReader.ts'
@@ -13,6 +14,7 @@ export interface BalanceDeps extends PriceRule {
 /** A wallet that could not pay, in the state of this slot. */
 export interface Shortage extends Balance {
   readonly requiredBaseUnits: bigint
+  readonly decimals: number
 }
 
 /**
@@ -39,18 +41,19 @@ export async function findShortage(
 ): Promise<Shortage | Refusal | undefined> {
   const chosen = await deps.choosePrice({ order, memo: undefined, ...landingNow(deps.clock) })
   if (isRefusal(chosen)) return chosen
-  const { requiredBaseUnits } = chosen.price
+  const { requiredBaseUnits, decimals } = chosen.price
   const { wallet } = order
   const state = minSlot === undefined ? {} : { minSlot }
   const balance = await deps.chain.readBalance({ wallet, enoughBaseUnits: requiredBaseUnits, ...state })
   const isShort = balance.isAgreed && balance.baseUnits < requiredBaseUnits
-  return isShort ? { ...balance, requiredBaseUnits } : undefined
+  return isShort ? { ...balance, requiredBaseUnits, decimals } : undefined
 }
 
 /** Said only when the payment was looked for in the state of the balance, or in a later one, and was not there. */
-export function refuseShortage({ baseUnits, requiredBaseUnits, slot }: Shortage): Refusal {
+export function refuseShortage({ baseUnits, requiredBaseUnits, decimals, slot }: Shortage): Refusal {
+  const [has, needs] = [baseUnits, requiredBaseUnits].map((amount) => formatDecimal(amount, decimals))
   return refuse(
     'INSUFFICIENT_BALANCE',
-    `at slot ${slot} the wallet holds ${baseUnits} base units of the token, fewer than the ${requiredBaseUnits} required, and no node has its payment; if you have sent one, repeat with the same proof`,
+    `the wallet has ${has} of ${needs} tokens (at slot ${slot}), and no node has its payment; if you have sent one, repeat with the same proof`,
   )
 }

@@ -14,7 +14,16 @@ export interface HttpSettings {
   readonly limits: LimitSettings
 }
 
-type ServedPorts = 'endpoints' | 'searches' | 'sales' | 'wallets' | 'tokenPrice' | 'finance' | 'terms' | 'split'
+type ServedPorts =
+  | 'endpoints'
+  | 'searches'
+  | 'sales'
+  | 'wallets'
+  | 'tokenPrice'
+  | 'finance'
+  | 'terms'
+  | 'split'
+  | 'token'
 
 export interface HttpDeps extends PartDeps, Pick<ServerDeps, ServedPorts> {
   /** Free routes of the parts, in addition to those of the service itself. */
@@ -56,6 +65,7 @@ export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps)
       callers,
       terms,
       split: deps.split,
+      token: deps.token,
       endpoints: deps.endpoints,
       searches: deps.searches,
       moreRoutes: deps.routes,

@@ -1,6 +1,7 @@
 import { describeError } from '@tollbook/core/fault'
 import type { Chain } from '../../chain/openChain.ts'
 import { buildPaymentTransaction } from '../../chain/paymentTransaction.ts'
+import { readPayerFunds } from '../../chain/readPayerFunds.ts'
 import type { WalletPort } from '../../routes/payRoutes.ts'
 import { shareReading } from '../../transport/shareReading.ts'
 import type { Paywall } from '../../paywall/paywall.ts'
@@ -19,7 +20,7 @@ export interface Payments {
 }
 
 export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
-  readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms' | 'latestBlockhash'>
+  readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms' | 'latestBlockhash' | 'readAccounts'>
   readonly jobs: Pick<Jobs, 'slot' | 'whyExposed'>
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
   /** Gives a wallet tokens of a local chain. Absent outside local mode. */
@@ -45,6 +46,7 @@ export function openPayments(settings: RailSettings, deps: PaymentsDeps): Paymen
     signReceipt: ledger.keys.signReceipt,
     onFault: (fault, requestId) => log.warn({ event: 'outcome_unknown', requestId, error: describeError(fault) }),
     quoteTtlMs: sale.quoteTtlMs,
+    token: deps.token,
     leaseMs: sale.claimLeaseMs,
     attemptsMax: sale.attemptsMax,
     handlerTimeoutMs: sale.handlerTimeoutMs,
@@ -57,7 +59,7 @@ export function openPayments(settings: RailSettings, deps: PaymentsDeps): Paymen
 const blockhashAgeMaxMs = 3_000
 
 function openWallets(sales: Sales, deps: PaymentsDeps): WalletPort {
-  const { clock, ledger, chain, split, jobs, fundWallet } = deps
+  const { clock, ledger, chain, split, token, jobs, fundWallet } = deps
   const read = async () => (await chain.latestBlockhash()).blockhash
   const wallets = createWalletPayments({
     sales,
@@ -66,8 +68,10 @@ function openWallets(sales: Sales, deps: PaymentsDeps): WalletPort {
     finality: chain.finality,
     terms: chain.terms,
     split,
+    token,
     slot: jobs.slot,
     blockhash: shareReading({ clock, ageMaxMs: blockhashAgeMaxMs, read }),
+    readFunds: (wallet) => readPayerFunds(chain, wallet),
     buildTransaction: buildPaymentTransaction,
   })
   return { ...wallets, ...(fundWallet === undefined ? {} : { fund: fundWallet }) }

@@ -24,7 +24,7 @@ export interface RailSettings {
   readonly x402: X402Settings | undefined
 }
 
-export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'split'> {
+export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'split' | 'token'> {
   readonly ledger: Pick<LedgerPart, 'payments' | 'presentations' | 'priceLists' | 'settings' | 'keys'>
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly products: Pick<Products, 'currentPrice'> & { readonly endpoints: readonly Endpoint[] }
@@ -35,7 +35,7 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
 
 /** The rails in the order in which they are asked. */
 export function openRails({ sale, x402 }: RailSettings, deps: RailsDeps): readonly PaymentRail[] {
-  const { clock, log, ledger, chain, products, split, slot, feePayer } = deps
+  const { clock, log, ledger, chain, products, split, token, slot, feePayer } = deps
   const settling = {
     clock,
     chain: chain.reader,
@@ -47,7 +47,7 @@ export function openRails({ sale, x402 }: RailSettings, deps: RailsDeps): readon
     onUnrecorded: (error: unknown, { reference }: Pick<Presentation, 'reference'>) =>
       log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
   }
-  const native = createNativeRail(sale, { ...settling, split, slot })
+  const native = createNativeRail(sale, { ...settling, split, token, slot })
   // The native rail answers every request that no other rail claims, so it stands last.
   if (x402 === undefined || feePayer === undefined) return [native]
   return [...openSponsoredRails({ sale, x402 }, { ...deps, feePayer, settling }), native]
@@ -55,7 +55,7 @@ export function openRails({ sale, x402 }: RailSettings, deps: RailsDeps): readon
 
 interface SponsoredRailsDeps extends RailsDeps {
   readonly feePayer: FeePayer
-  readonly settling: Omit<NativeRailDeps, 'slot' | 'split'>
+  readonly settling: Omit<NativeRailDeps, 'slot' | 'split' | 'token'>
 }
 
 /** x402 and MPP. A stock client needs a fee payer, which is a separate process: the signer. */

@@ -12,6 +12,7 @@ import { scriptedRail } from '../../paywall/scriptedRail.ts'
 
 const price = { ...settlementOf(referenceNumber(1)).price, priceList: 1 }
 const recorded: Quote[] = []
+const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
 const deps: QuoteDeps = {
   ledger: { recordQuote: (quote) => Promise.resolve(void recorded.push(quote)) },
   terms: {
@@ -23,11 +24,12 @@ const deps: QuoteDeps = {
     network: 'solana:test',
   },
   split: defaultSplit,
+  token,
   slot: () => 7,
 }
 const rail = { ...scriptedRail('native'), challenge: challenge.bind(undefined, deps) }
 const product = { path: price.endpoint, method: 'POST' } as const
-const offerDeps = { clock: systemClock, rails: [rail], quoteTtlMs: 300_000 }
+const offerDeps = { clock: systemClock, rails: [rail], quoteTtlMs: 300_000, token }
 
 test('the 402 of the native rail alone is the body of the interface, byte for byte', async () => {
   const offer = await issueOffer(offerDeps, { request: requestOf(), product, payer: wallet, price })
@@ -37,14 +39,15 @@ test('the 402 of the native rail alone is the body of the interface, byte for by
   const amounts = { requiredBaseUnits: '5000000', burnBaseUnits: '1500000', transferBaseUnits: '3500000' }
   expect(offer.body).toBe(
     JSON.stringify({
-      error:
-        'payment required: burn 1500000 and transfer 3500000 base units of the token, then repeat the request with x-payment-proof',
+      error: `payment required: 5 TOLL (mint ${price.mint}, available at https://exchange.example/toll); burn 1500000 and transfer 3500000 base units of the token, then repeat the request with x-payment-proof`,
       code: 'PAYMENT_REQUIRED',
       pricing: { endpoint: '/api/tools/qrcode', priceUSD: 0.005, tokenPrice: 0.001, requiredTokens: 5 },
       distribution: { burn: '30%', provider: '50%', holders: '15%', treasury: '5%' },
       burnInfo: { percentage: 30, tokensToBurn: 1.5 },
       paymentWallet: otherWallet,
       tokenMint: mint,
+      tokenSymbol: 'TOLL',
+      tokenSourceUrl: 'https://exchange.example/toll',
       tokenProgram: mint,
       paymentTokenAccount: otherWallet,
       network: 'solana:test',

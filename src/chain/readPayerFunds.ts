@@ -1,0 +1,16 @@
+import type { Address } from '@tollbook/core/address'
+import type { PayerFunds } from '../payment/payerFunds.ts'
+import type { Chain } from './openChain.ts'
+import { tokenAccountOf } from './payoutTransaction.ts'
+
+/** Balances of a wallet that is about to be asked for its signature. A frozen account holds nothing that it could pay with. */
+export async function readPayerFunds(
+  { readAccounts, terms }: Pick<Chain, 'readAccounts' | 'terms'>,
+  wallet: Address,
+): Promise<PayerFunds> {
+  const addresses = [tokenAccountOf(terms, wallet), wallet]
+  const [account, owner] = await readAccounts({ addresses, commitment: 'confirmed', minSlot: 0 })
+  const token = account?.token
+  const isUsable = token?.owner === wallet && !token.isFrozen
+  return { baseUnits: isUsable ? token.baseUnits : 0n, lamports: owner?.lamports ?? 0n }
+}
