@@ -6,7 +6,6 @@ import type { Endpoint } from '../product/endpoint.ts'
 import QRCode from 'qrcode'
 import { type Answer, jsonAnswer, refusalStatuses } from '../paywall/answer.ts'
 import type { Sales } from '../paywall/sales.ts'
-import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import type { Product } from '../product/product.ts'
 import { pageHeaders } from '../pages/pageHeaders.ts'
@@ -33,7 +32,7 @@ export interface PayRouteDeps {
   readonly endpoints: readonly Endpoint[]
   readonly sales: Pick<Sales, 'whyClosed' | 'whyNoQuotes'>
   readonly wallets: WalletPort
-  readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
+  readonly terms: { readonly mint: string; readonly network: string }
   readonly token: TokenNames
   readonly address: Pick<ServiceAddress, 'urlFor'>
 }
