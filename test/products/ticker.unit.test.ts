@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createNasdaq } from '../../src/products/stock/providers/nasdaq.ts'
-import type { StockQuery } from '../../src/products/stock/providers/stockPrice.ts'
+import { type StockQuery, wholeUnitOf } from '../../src/products/stock/providers/stockPrice.ts'
 import { createStooq } from '../../src/products/stock/providers/stooq.ts'
 import { tickerOf } from '../../src/products/stock/providers/ticker.ts'
 import { createTwelveData } from '../../src/products/stock/providers/twelveData.ts'
@@ -79,4 +79,15 @@ describe('the time on a wall', () => {
   ])('of noon in %s on %i-%i-%i is %s', (timeZone, year, month, day, iso) => {
     expect(new Date(epochMsOf({ year, month, day, hour: 12, minute: 0, second: 0 }, timeZone)).toISOString()).toBe(iso)
   })
+})
+
+test.each([
+  ['GBX', 'GBP', 2.5],
+  ['ILA', 'ILS', 2.5],
+  ['ZAc', 'ZAR', 2.5],
+  ['KWF', 'KWD', 0.25],
+  ['USD', 'USD', 250],
+])('250 %s are %s %d', (quoted, currency, amount) => {
+  const unit = wholeUnitOf(quoted)
+  expect([unit.currency, unit.inWhole(250), unit.isPart]).toEqual([currency, amount, quoted !== 'USD'])
 })

@@ -113,7 +113,7 @@ async function findPayment(digest) {
 async function requestPrice(order, wallet) {
   const response = await ask(order, { 'x-wallet-address': wallet })
   const body = await response.json()
-  if (response.status !== 402) throw new Error(body.error)
+  if (response.status !== 402) throw new Error(errorText(body))
   // The transaction that this page gets is for the price of the product.
   if (body.pricing.endpoint !== path)
     throw new Error(`This page does not sell ${body.pricing.endpoint}. Leave the model empty, or buy with a program.`)
@@ -140,7 +140,7 @@ async function deliver(payment) {
     'idempotency-key': key,
   })
   if (response.ok || response.status === 402) localStorage.removeItem(storageKey)
-  if (!response.ok) throw new Error((await response.json()).error)
+  if (!response.ok) throw new Error(errorText(await response.json()))
   await show(await saleOf(response), wallet)
 }
 
@@ -205,6 +205,11 @@ function say(text, isProblem = false) {
   const status = one('#status')
   status.textContent = text
   status.classList.toggle('problem', isProblem)
+}
+
+/** Products in the wire format of OpenAI have an object. */
+function errorText({ error }) {
+  return error?.message ?? error
 }
 
 function sleep(ms) {

@@ -11,6 +11,7 @@ import { createCoinGecko } from './providers/coinGecko.ts'
 import { createCoinGeckoHistory } from './providers/coinGeckoHistory.ts'
 import { createCoinGeckoRates } from './providers/coinGeckoRates.ts'
 import { openCoinGecko } from './providers/coinGeckoUpstream.ts'
+import { openCoinList } from './providers/coinList.ts'
 import { createCoinPaprika } from './providers/coinPaprika.ts'
 import type { CryptoHistoryQuery } from './providers/cryptoHistory.ts'
 import { cryptoAgreement, type CryptoPrice, type CryptoQuery } from './providers/cryptoPrice.ts'
@@ -121,7 +122,15 @@ function openCoins(deps: ProviderDeps, coinGecko: ReturnType<typeof createCoinGe
     },
     hint,
   })
-  return symbolHandler<CryptoOrder, CryptoQuery, CryptoPrice>({ source, queriesOf, dataOf, hint })
+  const handler = symbolHandler<CryptoOrder, CryptoQuery, CryptoPrice>({ source, queriesOf, dataOf, hint })
+  const list = openCoinList(deps)
+  return {
+    ...handler,
+    whyNoData(order) {
+      const unknown = queriesOf(order).find((query) => !list.mayHave(query))
+      return unknown === undefined ? handler.whyNoData?.(order) : `no coin is called ${unknown.symbol}; ${hint}`
+    },
+  }
 }
 
 function historyKeyOf(query: CryptoHistoryQuery): string {

@@ -5,7 +5,7 @@ import { rounded } from './drift.ts'
 import { json, listOf, type SampleProvider } from './sampleProvider.ts'
 
 /**
- * `/coins/markets`, `/simple/price` for shorter answers, `/coins/{id}/ohlc` and `/exchange_rates`. Unknown coins are omitted, with
+ * `/coins/markets`, `/coins/list`, `/simple/price` for shorter answers, `/coins/{id}/ohlc` and `/exchange_rates`. Unknown coins are omitted, with
  * status 200.
  */
 export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
@@ -18,6 +18,8 @@ export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
     case '/api/v3/simple/price':
       if (query.get('vs_currencies') !== 'usd') return json({ error: 'Missing parameter vs_currencies' }, 422)
       return json(Object.fromEntries(chosen(query).map((coin) => simplePriceOf(coin, query, nowMs))))
+    case '/api/v3/coins/list':
+      return json(coins.map(({ id, symbol, name }) => ({ id, symbol: symbol.toLowerCase(), name })))
     case '/api/v3/exchange_rates':
       return json({ rates: ratesOf(nowMs) })
     default:

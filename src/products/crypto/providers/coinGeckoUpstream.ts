@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import type { Upstream, UpstreamOptions } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { baseUrlOf } from '../../../product/upstreamName.ts'
 import { errorIn, paceOf, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
@@ -12,16 +12,20 @@ const proHost = 'pro-api.coingecko.com'
 
 /** One limit for prices, exchange rates and histories. */
 export function openCoinGecko(deps: ProviderDeps): Upstream {
-  const setting = deps.upstreams.COINGECKO
+  return deps.openUpstream(coinGeckoOptions(deps))
+}
+
+export function coinGeckoOptions({ upstreams }: Pick<ProviderDeps, 'upstreams'>): UpstreamOptions {
+  const setting = upstreams.COINGECKO
   const base = baseUrlOf(setting, 'https://api.coingecko.com/api/v3')
   const key = setting?.apiKey
-  return deps.openUpstream({
+  return {
     name: 'coingecko',
     base,
     pace: paceOf(setting, key === undefined ? pacePublic : paceWithKey),
     timeoutMs: 3_500,
     headers: key === undefined ? {} : { [base.hostname === proHost ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key']: key },
-  })
+  }
 }
 
 const errorBody = z

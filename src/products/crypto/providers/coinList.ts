@@ -1,0 +1,81 @@
+import type { ProviderDeps } from '../../../sourcing/provider.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { parseJson } from '../../../sourcing/provider.ts'
+import { listedCoins } from './coin.ts'
+import { coinGeckoOptions, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
+import type { CryptoQuery } from './cryptoPrice.ts'
+
+/** The coins that CoinGecko has, read in the background: an unknown one is refused before a payment. */
+export interface CoinList {
+  /** False only while a recent list is here and lacks the coin. Reads a new list where this one is old. */
+  mayHave(query: CryptoQuery): boolean
+}
+
+// 17,000 coins, some 90 bytes each.
+const bytesMax = 8 * 1024 * 1024
+const timeoutMs = 20_000
+const hour = 60 * 60 * 1000
+// A new coin is ranked, and so for sale, some days after it is listed.
+const renewMs = 6 * hour
+const validMs = 24 * hour
+const retryMs = hour / 6
+
+interface Names {
+  readonly symbols: ReadonlySet<string>
+  readonly ids: ReadonlySet<string>
+  readonly readAtMs: number
+}
+
+/** Reads the list at once, unless probes are off: then nothing is asked without a caller. */
+export function openCoinList(deps: ProviderDeps): CoinList {
+  const { clock, isProbed } = deps
+  const upstream = deps.openUpstream({
+    ...coinGeckoOptions(deps),
+    pace: { requests: 1, perSeconds: 60 },
+    bytesMax,
+    timeoutMs,
+  })
+  let names: Names | undefined
+  let nextAtMs = 0
+  const renew = (): void => {
+    const nowMs = clock.monotonicMs()
+    if (!isProbed || nowMs < nextAtMs) return
+    nextAtMs = nowMs + retryMs
+    const read = upstream.ask({ path: '/coins/list' }, (reply) => {
+      refuseCoinGeckoError(reply)
+      return namesOf(parseJson(reply), deps)
+    })
+    read.then(
+      (found) => {
+        names = { ...found, readAtMs: nowMs }
+        nextAtMs = nowMs + renewMs
+      },
+      // Logged and counted where it happened. The last list stays until it is too old.
+      () => undefined,
+    )
+  }
+  renew()
+  return {
+    mayHave({ coin, id, symbol }) {
+      renew()
+      if (coin !== undefined || names === undefined || clock.monotonicMs() - names.readAtMs > validMs) return true
+      return id === undefined ? names.symbols.has(symbol.toLowerCase()) : names.ids.has(id)
+    },
+  }
+}
+
+/** Throws for a list that lacks half of the coins that exist: it would deny the others, too. Local mode's samples are few. */
+function namesOf(items: unknown, { sampleUpstreams }: ProviderDeps): Omit<Names, 'readAtMs'> {
+  const [symbols, ids] = [new Set<string>(), new Set<string>()]
+  for (const item of Array.isArray(items) ? items : []) {
+    const { id, symbol } = Object(item)
+    if (typeof id !== 'string' || typeof symbol !== 'string') continue
+    ids.add(id)
+    symbols.add(symbol.toLowerCase())
+  }
+  const coins = listedCoins()
+  const known = coins.filter(({ coingecko }) => ids.has(coingecko)).length
+  if (known === 0 || (known * 2 < coins.length && !sampleUpstreams))
+    throw new UpstreamFailure('incomplete', 'the list of coins lacks most of those that exist')
+  return { symbols, ids }
+}
