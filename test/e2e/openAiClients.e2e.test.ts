@@ -1,13 +1,18 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ask, askForQuote, type Order } from '../support/ask.ts'
-import { answersJson, answersText, openLoopbackServer } from '../support/loopbackServer.ts'
+import { answersJson, answersText, openLoopbackServer, type Script } from '../support/loopbackServer.ts'
 import { openTestService } from '../support/testService.ts'
 
 /* Open WebUI, LibreChat and LiteLLM get a URL, and a key or headers. They list the models, send what they always send, and read errors. */
 
 const model = await openLoopbackServer(answersText(500, ''))
 const service = await openTestService({
-  env: { AI_BASE_URL: `${model.url}/v1`, AI_MODEL: 'small,maker/large', AI_MODEL_PRICES_USD: 'maker/large=0.25' },
+  env: {
+    AI_BASE_URL: `${model.url}/v1`,
+    AI_MODEL: 'small,maker/large',
+    AI_MODEL_PRICES_USD: 'maker/large=0.25',
+    HANDLER_TIMEOUT_MS: '6000',
+  },
 })
 const keyed = { authorization: 'Bearer sk-some-key' }
 const messages = [{ role: 'user', content: 'hi' }]
@@ -135,5 +140,42 @@ describe('a request with parameters that change nothing', () => {
     ['a parameter without a name', { whatever: 1 }, 'whatever'],
   ])('but with %s is refused before the price', async (_what, more, param) => {
     expect(await ask(service, chat(more))).toMatchObject({ status: 400, body: { error: { param } } })
+  })
+})
+
+describe('a streamed chat that its model leaves unfinished', () => {
+  const part = (delta: object, reason: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ delta, finish_reason: reason }] })}\n\n`
+  const writes =
+    (text: string, isWhole = true): Script =>
+    (_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text)
+      if (isWhole) response.end('data: [DONE]\n\n')
+    }
+
+  test.each([
+    ['by silence', writes(part({ content: 'Hi' }), false)],
+    ['by its content filter', writes(part({ content: 'Hi' }) + part({}, 'content_filter'))],
+  ])('%s breaks, and the same payment buys the next', async (_how, script) => {
+    const order = chat({ stream: true })
+    const proof = await service.payer.pay(await askForQuote(service, order))
+    const send = () =>
+      fetch(`${service.baseUrl}${order.path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-wallet-address': service.payer.address,
+          'x-payment-proof': proof,
+        },
+        body: JSON.stringify(order.body),
+      })
+    model.script(script)
+    const broken = await send()
+    expect(broken.status).toBe(200)
+    await expect(broken.text()).rejects.toThrow()
+    model.script(writes(part({ content: 'Hello' }) + part({}, 'stop')))
+    const whole = await (await send()).text()
+    expect(whole).toContain('"content":"Hello"')
+    expect(whole).toContain('event: receipt')
   })
 })

@@ -9,6 +9,7 @@ import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService } from '../support/testService.ts'
 import { readLedgerState } from '../support/readLedgerState.ts'
+import { textOf } from '../rendering/readPdf.ts'
 import { browsersOf, childrenOf, startWeb } from '../rendering/testRenderer.ts'
 
 let isDown = false
@@ -32,9 +33,11 @@ const service = await openTestService({
 })
 const url = `http://127.0.0.1:${web.port}/`
 const screenshot: Order = { path: '/api/tools/screenshot', body: { url, width: 800, height: 600 } }
+// Wider than its paper.
+const table = `<table><tr>${Array.from({ length: 25 }, (_, nth) => `<td>column${nth}</td>`).join('')}</tr></table>`
 const pdf: Order = {
   path: '/api/tools/pdf',
-  body: { html: '<p>one</p><p style="page-break-before:always">two</p>', format: 'Letter', margin: { top: '2cm' } },
+  body: { html: `${table}<p style="page-break-before:always">two</p>`, format: 'Letter', margin: { top: '2cm' } },
 }
 
 let first = await ask(service, screenshot)
@@ -96,13 +99,14 @@ describe.skipIf(!canRender)('a screenshot that was paid for', () => {
   })
 })
 
-test.skipIf(!canRender)('a document that was paid for says how many pages it has', async () => {
+test.skipIf(!canRender)('a document that was paid for says how many pages it has, and fits its paper', async () => {
   const data = pdfData.parse((await buy(service, pdf)).data)
   const answer = await fetch(data.pdfUrl)
   expect(answer.headers.get('content-type')).toBe('application/pdf')
   expect(answer.headers.get('content-disposition')).toMatch(/^attachment/)
   expect(data.pages).toBe(2)
-  expect(await pageCount(await answer.bytes())).toBe(2)
+  const bytes = await answer.bytes()
+  expect([await pageCount(bytes), await textOf(bytes)]).toEqual([2, expect.stringMatching(/column0 .* column24 two/)])
 })
 
 test.skipIf(!canRender)(
