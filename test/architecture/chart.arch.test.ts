@@ -24,6 +24,13 @@ test('the pods have separate secrets, and the values have none', () => {
   expect(readText('deploy/helm/tollbook/values.yaml')).not.toMatch(/postgres:\/\/|"kty"/)
 })
 
+test('the key of the fee payer is mounted by the signer only', () => {
+  const templates = globSync('deploy/helm/tollbook/templates/*', { cwd: fileURLToPath(root) })
+  const readers = templates.filter((file) => readText(file).includes('secrets.signer'))
+  expect(readers).toEqual(['deploy/helm/tollbook/templates/signer.yaml'])
+  expect(secrets['signer']?.keys).toEqual({ SIGNER_DATABASE_URL: 'database-url' })
+})
+
 test('the schema of the values knows every value at the top', () => {
   const schema = z
     .object({ properties: z.record(z.string(), z.unknown()) })

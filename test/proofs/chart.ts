@@ -24,7 +24,7 @@ const { helm, schemas } = command.parse().opts<{ helm: string; schemas: string }
 const chart = fileURLToPath(new URL('../../deploy/helm/tollbook', import.meta.url))
 
 const everything = [
-  'burn.enabled=true,payout.enabled=true,backup.enabled=true,serviceMonitor.enabled=true',
+  'signer.enabled=true,burn.enabled=true,payout.enabled=true,backup.enabled=true,serviceMonitor.enabled=true',
   'ingress.enabled=true,ingress.host=api.example.com,ingress.className=nginx,ingress.tlsSecretName=tls',
   'publishing.anchor.enabled=true,publishing.witness.enabled=true,publishing.witness.url=https://witness.example.com/',
   'publishing.witness.key=witness.example.com/w1+01234567+AAAA,publishing.receiptKeys=\\{"keys":[]\\}',
@@ -41,6 +41,7 @@ const refused = [
   'settings.AI_API_KEY=x',
   'unknown=1',
   'burn.schedule=daily',
+  'signer.replicas=0',
   'finance.enabled=true',
   'publishing.anchor.enabled=true',
   'publishing.receiptKeys=\\{"keys":[\\{"d":"x"\\}]\\}',

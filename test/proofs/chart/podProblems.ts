@@ -62,7 +62,8 @@ function variableProblems({ name, value }: { readonly name: string; readonly val
   const setting = name.replace(/_FILE$/, '')
   const isFile = name.endsWith('_FILE') && !environmentNames.includes(name)
   if (!environmentNames.includes(isFile ? setting : name)) return [`nothing reads the variable ${name}`]
-  const isSecret = /DATABASE_URL$|_KEY$/.test(name)
+  // SIGNER_TLS_KEY is the path of a mounted file.
+  const isSecret = /DATABASE_URL$|_KEY$/.test(name) && !value.startsWith('/run/secrets/')
   if (isSecret) return [`${name} is a secret in the environment`]
   return isFile && !value.startsWith('/run/secrets/') ? [`${name} is not below /run/secrets`] : []
 }

@@ -75,6 +75,28 @@ capabilities:
 - { name: secrets, mountPath: /run/secrets/tollbook, readOnly: true }
 {{- end -}}
 
+{{/* Files of mutual TLS with the signer. */}}
+{{- define "tollbook.signerTlsSettings" -}}
+- { name: SIGNER_TLS_CERT, value: /run/secrets/signer-tls/tls.crt }
+- { name: SIGNER_TLS_KEY, value: /run/secrets/signer-tls/tls.key }
+- { name: SIGNER_TLS_CA, value: /run/secrets/signer-tls/ca.crt }
+{{- end -}}
+
+{{- define "tollbook.signerTlsVolume" -}}
+- name: signer-tls
+  secret:
+    secretName: {{ . }}
+    defaultMode: 0440
+    items:
+      - { key: tls.crt, path: tls.crt }
+      - { key: tls.key, path: tls.key }
+      - { key: ca.crt, path: ca.crt }
+{{- end -}}
+
+{{- define "tollbook.signerTlsMount" -}}
+- { name: signer-tls, mountPath: /run/secrets/signer-tls, readOnly: true }
+{{- end -}}
+
 {{- define "tollbook.placement" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
