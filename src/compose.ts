@@ -81,8 +81,9 @@ export async function createService(
 
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
-  const jobs = opened.adopt(await startJobs(config.lifecycle, { ...base, ledger, upkeep, chain }), closePart)
   const signer = opened.adopt(await openSignerPart(x402, base), closePart)
+  const working = { ...base, ledger, upkeep, chain, onAbsent: signer.recordAbsent }
+  const jobs = opened.adopt(await startJobs(config.lifecycle, working), closePart)
   const checks = [...jobs.checks, ...ledger.checks, ...products.checks, ...signer.checks]
   const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
 

@@ -11,6 +11,8 @@ import { type Repeated, repeat } from './repeat.ts'
 
 export interface RebroadcastDeps extends Pick<StepDeps, 'clock' | 'log' | 'lifecycle'> {
   readonly chain: Pick<ChainReader, 'broadcast' | 'landingBound' | 'find'> & Pick<FinalityReader, 'findStatuses'>
+  /** Called with the bytes of a transaction that provably never lands, until it succeeds. */
+  readonly onAbsent?: (bytes: Uint8Array) => Promise<void>
 }
 
 // Interval at which wallets send again. A transaction that a leader dropped has some twenty further chances.
@@ -91,7 +93,7 @@ function settle(memory: RebroadcastMemory, signature: Signature): void {
 }
 
 async function sendAgain(
-  { lifecycle, chain, clock, log }: RebroadcastDeps,
+  { lifecycle, chain, clock, log, onAbsent }: RebroadcastDeps,
   memory: RebroadcastMemory,
   signatures: readonly Signature[],
 ): Promise<void> {
@@ -105,9 +107,12 @@ async function sendAgain(
     try {
       const isLate = clock.monotonicMs() - sinceMs > landingMs
       const finding = isLate ? await chain.find(signature, { bound }) : undefined
-      if (finding === undefined || finding.kind === 'unknown')
-        await chain.broadcast({ bytes: Buffer.from(state.transactionBase64, 'base64') })
-      else settle(memory, signature)
+      const bytes = Buffer.from(state.transactionBase64, 'base64')
+      if (finding === undefined || finding.kind === 'unknown') await chain.broadcast({ bytes })
+      else {
+        if (finding.kind === 'proven_absent') await onAbsent?.(bytes)
+        settle(memory, signature)
+      }
     } catch (error) {
       log.warn({ event: 'rebroadcast_failed', signature, error: describeError(error) })
     }

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
-import { encodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
-import { rebroadcast, type RebroadcastMemory } from '../../src/jobs/rebroadcastJob.ts'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { rebroadcast, type RebroadcastDeps, type RebroadcastMemory } from '../../src/jobs/rebroadcastJob.ts'
 import { followOpenWork } from '../../src/jobs/openWorkJob.ts'
 import { solanaReference } from '../../src/payment/paymentReference.ts'
 import { unknownPayment } from '../../src/payment/payment.ts'
@@ -35,9 +35,10 @@ async function submitUnheard(): Promise<Signature> {
   return signature
 }
 
-function rounds(memory: RebroadcastMemory): Promise<void> {
+function rounds(memory: RebroadcastMemory, onAbsent?: RebroadcastDeps['onAbsent']): Promise<void> {
+  const absence = onAbsent === undefined ? {} : { onAbsent }
   return rebroadcast(
-    { ...environment.deps, chain: { ...environment.chain.reader, ...environment.chain.finality } },
+    { ...environment.deps, ...absence, chain: { ...environment.chain.reader, ...environment.chain.finality } },
     memory,
   )
 }
@@ -52,7 +53,7 @@ test('a transaction that was put on record and never heard of is sent by the job
   expect(await environment.chain.reader.find(signature)).toMatchObject({ kind: 'found' })
 })
 
-test('a transaction that is provably absent is not sent any more', async () => {
+test('a transaction that is provably absent is not sent any more, and reported until the report is taken', async () => {
   const { fixture, clock } = environment
   const memory: RebroadcastMemory = new Map()
   await environment.chain.nodes.poll()
@@ -62,7 +63,11 @@ test('a transaction that is provably absent is not sent any more', async () => {
   fixture.chain.advanceSlots(1_000)
   clock.advance(61_000)
   await environment.chain.nodes.poll()
-  await rounds(memory)
+  const reported: string[] = []
+  await rounds(memory, () => Promise.reject(new Error('the signer is away')))
+  expect(memory.get(signature)?.isSettled).toBe(false)
+  await rounds(memory, async (bytes) => void reported.push(encodeBase58(bytes.subarray(1, 65))))
+  expect(reported).toEqual([signature])
   fixture.chain.forgetRequestCounts()
 
   await rounds(memory)

@@ -30,6 +30,8 @@ export interface JobsDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'payments' | 'lifecycle' | 'presentations' | 'burnDebt' | 'settings'>
   readonly upkeep: HealthJobsDeps['ledger']
   readonly chain: Chain
+  /** Called with the bytes of a transaction that provably never lands. */
+  readonly onAbsent: (bytes: Uint8Array) => Promise<void>
 }
 
 /** Health comes first: jobs start on a ledger and a chain that were checked. `close` stops all of them at once. */
@@ -62,7 +64,7 @@ function startLifecycleJobs({ attemptsMax, proofMaxAgeMs }: LifecycleSettings, d
     finality,
     startOpenWorkJob(steps),
     startRefundJob({ refundAfterMs, attemptsMax }, steps),
-    startRebroadcastJob(onChain),
+    startRebroadcastJob({ ...onChain, onAbsent: deps.onAbsent }),
     startBurnDebtJob({ clock, log, readDebt, onDebt: metrics.onBurnDebt }),
     startTransferScanJob({ ...onChain, presentations, settleAgeMs }),
   ]

@@ -1,3 +1,4 @@
+import { readPayerSigned } from '../../chain/sponsoredTransaction.ts'
 import type { X402Settings } from '../../config/signerSettings.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startSignerHealth } from '../../jobs/signerHealth.ts'
@@ -12,6 +13,8 @@ export interface SignerPart {
   /** Undefined: nothing is offered by x402 or MPP. */
   readonly feePayer: FeePayer | undefined
   readonly checks: readonly HealthCheck[]
+  /** A payment that the fee payer has signed and that never lands costs nothing, so it does not count as failed. */
+  readonly recordAbsent: (bytes: Uint8Array) => Promise<void>
   close(): Promise<void>
 }
 
@@ -20,14 +23,21 @@ export interface SignerPart {
  * configuration; a certificate that has expired is a problem of the signer's health.
  */
 export async function openSignerPart(x402: X402Settings | undefined, deps: PartDeps): Promise<SignerPart> {
-  if (x402 === undefined) return { feePayer: undefined, checks: [], close: () => Promise.resolve() }
+  if (x402 === undefined) return { feePayer: undefined, checks: [], recordAbsent: done, close: done }
   const { clock, log, metrics } = deps
   await requireFiles(x402.signer, clock.nowMs())
   const feePayer = createSignerClient({ address: x402.signer, clock, onBudget: metrics.onSignerBudget })
   const health = await startSignerHealth({ clock, log, readStanding: feePayer.standing })
   const check: HealthCheck = { name: 'signer', problem: health.problem, someProductsOnly: true }
-  return { feePayer, checks: [check], close: health.stop }
+  async function recordAbsent(bytes: Uint8Array): Promise<void> {
+    const signed = readPayerSigned(bytes)
+    // Other transactions are not the fee payer's.
+    if (typeof signed !== 'string') await feePayer.recordOutcome(signed.digest, 'absent')
+  }
+  return { feePayer, checks: [check], recordAbsent, close: health.stop }
 }
+
+const done = () => Promise.resolve()
 
 async function requireFiles(place: X402Settings['signer'], nowMs: number): Promise<void> {
   if (!('tls' in place)) return

@@ -45,7 +45,13 @@ async function presentAtOnce(headers: readonly string[]): Promise<readonly Respo
   return Promise.all(
     headers.map((header, index) => {
       const { baseUrl } = assertPresent(instances[index % instances.length], 'there are two instances')
-      return fetch(`${baseUrl}/x402${qrOrder.path}`, { ...qr, headers: { ...json, 'payment-signature': header } })
+      // Another order each: a second payment for one order would be answered by the first.
+      const body = JSON.stringify({ ...qrOrder.body, data: `order ${index}` })
+      return fetch(`${baseUrl}/x402${qrOrder.path}`, {
+        method: 'POST',
+        headers: { ...json, 'payment-signature': header },
+        body,
+      })
     }),
   )
 }
