@@ -154,7 +154,12 @@ test('a wallet that cannot pay ends with 10, in tokens and SOL, and signs nothin
   expect([exitCode, service.presented.length, await terminal.files('payments')]).toEqual([10, 0, []])
   expect(stderr).toContain('you have 0 of 20 tokens')
   expect(stderr).toContain('you have 0 SOL and need about 0.00001 SOL')
-  expect(JSON.parse(stdout)).toMatchObject({ name: 'InsufficientFunds', exitCode: 10 })
+  expect(JSON.parse(stdout)).toMatchObject({
+    name: 'InsufficientFunds',
+    code: 'INSUFFICIENT_FUNDS',
+    docs: 'docs/sdk.md#insufficient_funds',
+    exitCode: 10,
+  })
 })
 
 test('an open outcome shows a person the proof, the key and the command to go on with', async () => {

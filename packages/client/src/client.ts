@@ -14,6 +14,7 @@ export {
 export type { PaymentOutcome, PaymentStore, PaymentTurn, StoredSpending } from './paymentStore.ts'
 export type { PaymentProgress } from './paymentProgress.ts'
 export { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnresolved, PaymentUnspent } from './paymentError.ts'
+export { type ErrorCode, InvalidOption, PayerFault } from './errorCode.ts'
 export { InsufficientFunds } from './insufficientFunds.ts'
 export { type QuoteProblem, type QuoteProblemKind, QuoteRefused } from './quoteProblem.ts'
 export { type PendingPayment, readPendingPayment } from './pendingPayment.ts'

@@ -19,7 +19,18 @@ export interface ProofParts {
   readonly secret: string
 }
 
-/** The value of `x-payment-proof`: canonical padded base64. */
+/**
+ * The value of `x-payment-proof`: canonical padded base64.
+ *
+ * @example
+ * ```ts
+ * import { encodeProof } from '@tollbook/client'
+ *
+ * export function headersOf(wallet: string, parts: Parameters<typeof encodeProof>[1]): Record<string, string> {
+ *   return { 'x-wallet-address': wallet, 'x-payment-proof': encodeProof('bound', parts) }
+ * }
+ * ```
+ */
 export function encodeProof(form: ProofForm, { signature, transaction, secret }: ProofParts): string {
   switch (form) {
     case 'bound':

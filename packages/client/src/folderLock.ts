@@ -2,8 +2,8 @@ import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '@tollbook/core/clock'
-import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
+import { PayerFault } from './errorCode.ts'
 import { unlessCode } from './fileError.ts'
 
 /*
@@ -73,7 +73,9 @@ async function waitFor(lock: LockFile, clock: Clock, signal: AbortSignal): Promi
   while (!(await tryTake(lock))) {
     const nowMs = clock.monotonicMs()
     if (nowMs - startedMs > waitMaxMs)
-      throw new Fault('another process has been paying for the same request for 15 minutes', { retryable: true })
+      throw new PayerFault('FOLDER_UNUSABLE', 'another process has been paying for the same request for 15 minutes', {
+        retryable: true,
+      })
     const holder = await unlessCode('ENOENT', readFile(lock.path, 'utf8'))
     const status = await unlessCode('ENOENT', stat(lock.path))
     const seen = `${holder} ${status?.mtimeMs}`

@@ -1,4 +1,5 @@
 import { formatDecimal } from '@tollbook/core/money'
+import { docsOf } from './errorCode.ts'
 import type { Holdings } from './payerChain.ts'
 
 /** Amounts that a payment takes from its wallet, and names of the token for messages. */
@@ -22,6 +23,8 @@ export interface SolNeeded {
 /** The wallet lacks tokens or SOL. Nothing was signed. */
 export class InsufficientFunds extends Error {
   override readonly name = 'InsufficientFunds'
+  readonly code = 'INSUFFICIENT_FUNDS'
+  readonly docs = docsOf('INSUFFICIENT_FUNDS')
   readonly missing: readonly ('tokens' | 'SOL')[]
   readonly mint: string
   readonly heldBaseUnits: bigint

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { Fault } from '@tollbook/core/fault'
+import { PayerFault } from './errorCode.ts'
 import { type Keypair, readSecretKey } from './solana/keypair.ts'
 
 const secretKeyJson = z.array(z.int().min(0).max(255)).length(64)
@@ -8,13 +8,15 @@ const secretKeyJson = z.array(z.int().min(0).max(255)).length(64)
 /** Reads a keypair as the Solana CLI writes it: a JSON array of 64 bytes. No message ever shows what is in the file. */
 export async function readKeypair(path: string): Promise<Keypair> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new Fault(`the keypair file ${path} cannot be read`, { cause, retryable: false })
+    throw new PayerFault('KEYPAIR_UNREADABLE', `the keypair file ${path} cannot be read`, { cause, retryable: false })
   })
   try {
     return readSecretKey(Uint8Array.from(secretKeyJson.parse(JSON.parse(text))))
   } catch {
     // The cause is left out on purpose: a JSON error quotes the text around it, which is the key.
     const expected = 'a JSON array of 64 bytes, as solana-keygen writes it'
-    throw new Fault(`${path} is not a keypair file: expected ${expected}`, { retryable: false })
+    throw new PayerFault('KEYPAIR_UNREADABLE', `${path} is not a keypair file: expected ${expected}`, {
+      retryable: false,
+    })
   }
 }

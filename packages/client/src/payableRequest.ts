@@ -1,5 +1,6 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
+import { InvalidOption } from './errorCode.ts'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 import { requireSecureUrl } from './secureUrl.ts'
 import { protocolHeaders } from './sponsored/sponsoredOffer.ts'
@@ -20,7 +21,9 @@ export async function readRequest(input: string | URL, init: RequestInit | undef
   const request = new Request(url, init)
   const headers = new Headers(request.headers)
   if (headers.has(proofHeader))
-    throw new TypeError(`${proofHeader} is set by the paying fetch; present an earlier proof with payingFetch.resume`)
+    throw new InvalidOption(
+      `${proofHeader} is set by the paying fetch; present an earlier proof with payingFetch.resume`,
+    )
   if (isUnnamedJson(init)) headers.set('content-type', 'application/json')
   const idempotencyKey = headers.get(keyHeader) ?? undefined
   for (const name of [walletHeader, keyHeader]) headers.delete(name)

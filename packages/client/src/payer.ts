@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { readAddress } from '@tollbook/core/address'
+import { InvalidOption } from './errorCode.ts'
 import { type Budget, createBudget } from './budget.ts'
 import type { QuotePins } from './checkQuote.ts'
 import type { ProofForm } from './encodeProof.ts'
@@ -58,18 +59,18 @@ export interface Payer {
 /** Throws `TypeError` for options that contradict each other, before anything is signed. */
 export function createPayer(options: PayingFetchOptions): Payer {
   const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = globalThis.fetch, clock = systemClock } = options
-  if (readAddress(wallet.address) === undefined) throw new TypeError(`${wallet.address} is not a wallet address`)
+  if (readAddress(wallet.address) === undefined) throw new InvalidOption(`${wallet.address} is not a wallet address`)
   const budget = createBudget(spendingLimit)
   const { perRequest, perDay, perHost, total } = spendingLimit
   const ceilings = [perRequest, perDay, perHost, total].filter((ceiling) => ceiling !== undefined)
   const limitsTokens = ceilings.some(({ baseUnits }) => baseUnits !== undefined)
   const { protocols = [] } = options
   if (protocols.length > 0 && ceilings.some(({ baseUnits }) => baseUnits === undefined))
-    throw new TypeError(
+    throw new InvalidOption(
       `offers of ${protocols.join(' and ')} state no dollars: give each spending limit in baseUnits too`,
     )
   if (limitsTokens && options.expectedMint === undefined)
-    throw new TypeError('a spending limit in base units says something of one token only: give expectedMint too')
+    throw new InvalidOption('a spending limit in base units says something of one token only: give expectedMint too')
   const { store } = options
   const [chain, open] = [connectPayerChain({ rpcUrl, fetch }), createOpenPayments(store)]
   return {

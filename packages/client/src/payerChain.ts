@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Address } from '@tollbook/core/address'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
-import { Fault } from '@tollbook/core/fault'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
+import { PayerFault } from './errorCode.ts'
 import { readMintState, readTokenAccountState, type ScheduledFee } from './solana/tokenState.ts'
 import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
@@ -197,7 +197,11 @@ async function findStatus(rpc: SolanaRpc, signature: Signature, sinceSlot: numbe
   const [status] = value
   // Behind one address there are often several nodes.
   if (context.slot < sinceSlot)
-    throw new Fault(`the Solana node answered from slot ${context.slot}, before ${sinceSlot}`, { retryable: true })
+    throw new PayerFault(
+      'NODE_UNAVAILABLE',
+      `the Solana node answered from slot ${context.slot}, before ${sinceSlot}`,
+      { retryable: true },
+    )
   if (status === null) return 'not_found'
   // Below `confirmed` a fork can still undo it, and a failure too.
   if (status.confirmationStatus !== 'confirmed' && status.confirmationStatus !== 'finalized') return 'processed'

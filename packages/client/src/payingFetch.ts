@@ -1,4 +1,5 @@
 import { randomToken } from '@tollbook/core/id'
+import { InvalidOption } from './errorCode.ts'
 import { buildPayment } from './buildPayment.ts'
 import { checkQuote, type PayableQuote } from './checkQuote.ts'
 import { deliverPayment } from './deliverPayment.ts'
@@ -29,7 +30,25 @@ export interface ResumeOptions {
   readonly instead?: { readonly input: string | URL; readonly init?: RequestInit }
 }
 
-/** A `fetch` that pays. It signs at most one payment a call, and only within the limit. */
+/**
+ * A `fetch` that pays. It signs at most one payment a call, and only within the limit.
+ *
+ * @example
+ * ```ts
+ * import { createPayingFetch } from '@tollbook/client'
+ * import { openPaymentFolder, readKeypairFile } from '@tollbook/client/node'
+ *
+ * const payingFetch = createPayingFetch({
+ *   wallet: await readKeypairFile('payer.json'),
+ *   rpcUrl: 'https://api.mainnet-beta.solana.com',
+ *   expectedMint: 'the mint that you pay in',
+ *   spendingLimit: { perRequest: { usd: '0.05' }, perDay: { usd: '1' } },
+ *   store: openPaymentFolder('payments'),
+ * })
+ * const response = await payingFetch('https://service.example/api/data/crypto?symbol=BTC')
+ * console.log(await response.json())
+ * ```
+ */
 export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   const payer = createPayer(options)
   const pay = async (input: string | URL, init?: RequestInit) => fetchAndPay(payer, await readRequest(input, init))
@@ -140,7 +159,7 @@ async function moveTo(payment: PendingPayment, { input, init }: NonNullable<Resu
   const { content } = await readRequest(input, init)
   const [from, to] = [new URL(payment.request.url).origin, new URL(content.url).origin]
   // A proof is sent only to the service that it is for.
-  if (to !== from) throw new TypeError(`the payment is for ${from}, so it cannot be presented at ${to}`)
+  if (to !== from) throw new InvalidOption(`the payment is for ${from}, so it cannot be presented at ${to}`)
   // Another request under the same key would be refused as a mix-up.
   return { ...payment, request: content, idempotencyKey: randomToken() }
 }

@@ -1,9 +1,12 @@
 import { errorBody, errorText } from '@tollbook/core/wire'
+import { docsOf, type ErrorCode } from './errorCode.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
 /** No transaction has gone out: no tokens can move, and asking again is safe. */
 export class PaymentNotSent extends Error {
   override readonly name = 'PaymentNotSent'
+  readonly code = 'PAYMENT_NOT_SENT'
+  readonly docs = docsOf('PAYMENT_NOT_SENT')
 
   constructor(why: string, cause?: unknown) {
     super(`no payment was made: ${why}`, { cause })
@@ -24,6 +27,8 @@ export interface LastAnswer {
  * plain sight on purpose: a proof in a log can be stolen until it is used, but a proof in no log is lost for certain.
  */
 export abstract class PaymentError extends Error {
+  abstract readonly code: ErrorCode
+  abstract readonly docs: string
   readonly payment: PendingPayment
   readonly lastAnswer: LastAnswer | undefined
 
@@ -43,6 +48,8 @@ export interface PaymentErrorParts {
 /** The proof is finally unusable: this payment buys no answer. The caller decides what follows; we never pay again. */
 export class PaymentRefused extends PaymentError {
   override readonly name = 'PaymentRefused'
+  readonly code = 'PAYMENT_REFUSED'
+  readonly docs = docsOf('PAYMENT_REFUSED')
   readonly reason: string
 
   constructor(reason: string, parts: PaymentErrorParts) {
@@ -54,6 +61,8 @@ export class PaymentRefused extends PaymentError {
 /** The payment is good and not used: the service could not answer this request, and the same proof buys another answer. */
 export class PaymentUnspent extends PaymentError {
   override readonly name = 'PaymentUnspent'
+  readonly code = 'PAYMENT_UNSPENT'
+  readonly docs = docsOf('PAYMENT_UNSPENT')
 
   constructor(parts: PaymentErrorParts) {
     super(
@@ -66,6 +75,8 @@ export class PaymentUnspent extends PaymentError {
 /** The outcome of the payment is unknown. Paying again may pay twice: resume it. */
 export class PaymentUnresolved extends PaymentError {
   override readonly name = 'PaymentUnresolved'
+  readonly code = 'PAYMENT_UNRESOLVED'
+  readonly docs = docsOf('PAYMENT_UNRESOLVED')
 
   constructor(why: string, parts: PaymentErrorParts) {
     super(

@@ -1,8 +1,8 @@
 import { appendFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { Fault } from '@tollbook/core/fault'
 import { type Clock, systemClock } from '@tollbook/core/clock'
+import { PayerFault } from './errorCode.ts'
 import { unlessCode } from './fileError.ts'
 import { makeFolder } from './makeFolder.ts'
 import { orderOf } from './paymentOrder.ts'
@@ -22,6 +22,14 @@ export interface PaymentFolder extends PaymentStore {
 /**
  * Several processes may use a folder. Of equal requests one pays, and the others wait for it. Spending limits hold together, because
  * each line is appended whole and all processes read the same order.
+ *
+ * @example
+ * ```ts
+ * import { openPaymentFolder } from '@tollbook/client/node'
+ *
+ * const store = openPaymentFolder('payments')
+ * for (const { signature, request } of await store.pending()) console.log(signature, request.url)
+ * ```
  */
 export function openPaymentFolder(
   folder: string,
@@ -87,7 +95,8 @@ async function readPayments(folder: string, file: RegExp): Promise<readonly Pend
     // A payment that is closed while the folder is read is left out.
     if (text === undefined) return []
     const payment = readPendingPayment(text)
-    if (payment === undefined) throw new Fault(`${path} is not a stored payment`, { retryable: false })
+    if (payment === undefined)
+      throw new PayerFault('FOLDER_UNUSABLE', `${path} is not a stored payment`, { retryable: false })
     return [payment]
   }
   return (await Promise.all(names.filter((name) => file.test(name)).map(read))).flat()
@@ -128,7 +137,8 @@ function countLine(journal: string, line: string, spendings: Map<string, StoredS
   // A line that a crash has cut has no closing brace. Its payment never left.
   if (!line.endsWith('}')) return
   const entry = readLine(line)
-  if (entry === undefined) throw new Fault(`${journal} is damaged at "${line.slice(0, 80)}"`, { retryable: false })
+  if (entry === undefined)
+    throw new PayerFault('FOLDER_UNUSABLE', `${journal} is damaged at "${line.slice(0, 80)}"`, { retryable: false })
   if ('notSent' in entry) spendings.delete(entry.notSent)
   else spendings.set(entry.signature, entry)
 }

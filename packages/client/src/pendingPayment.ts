@@ -43,7 +43,21 @@ export type PendingPayment = z.infer<typeof pendingPayment>
 
 export type PendingRequest = PendingPayment['request']
 
-/** Undefined if the text is not a stored payment. */
+/**
+ * Undefined if the text is not a stored payment.
+ *
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises'
+ * import { type PayingFetch, readPendingPayment } from '@tollbook/client'
+ *
+ * export async function resumeFile(payingFetch: PayingFetch, path: string): Promise<Response> {
+ *   const payment = readPendingPayment(await readFile(path, 'utf8'))
+ *   if (payment === undefined) throw new Error(`${path} is not a stored payment`)
+ *   return payingFetch.resume(payment)
+ * }
+ * ```
+ */
 export function readPendingPayment(text: string): PendingPayment | undefined {
   try {
     return pendingPayment.safeParse(JSON.parse(text)).data

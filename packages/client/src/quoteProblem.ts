@@ -1,3 +1,5 @@
+import { docsOf } from './errorCode.ts'
+
 /** Problems of an offer, found before anything is signed for it. */
 export type QuoteProblemKind =
   /** A field is missing, or is not of its type. */
@@ -46,6 +48,8 @@ export function quoteProblem(problem: QuoteProblemKind, message: string): QuoteP
 /** The service's offer is not one to pay. Nothing was signed. */
 export class QuoteRefused extends Error {
   override readonly name = 'QuoteRefused'
+  readonly code = 'QUOTE_REFUSED'
+  readonly docs = docsOf('QUOTE_REFUSED')
   readonly problem: QuoteProblemKind
   /** The body of the 402, as it came. */
   readonly body: unknown

@@ -1,5 +1,5 @@
 import { concatBytes, utf8Text } from '@tollbook/core/bytes'
-import { Fault } from '@tollbook/core/fault'
+import { PayerFault } from './errorCode.ts'
 
 /** The whole body, within a size: an answer that never ends would fill the memory of the payer. */
 export async function readBody(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -14,7 +14,7 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
     size += value.length
     if (size > bytesMax) {
       await reader.cancel()
-      throw new Fault(`the answer is longer than ${bytesMax} bytes`, { retryable: false })
+      throw new PayerFault('SERVICE_UNAVAILABLE', `the answer is longer than ${bytesMax} bytes`, { retryable: false })
     }
     chunks.push(value)
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Fault } from '@tollbook/core/fault'
+import { PayerFault } from './errorCode.ts'
 import { parseJson, readBody } from './readBody.ts'
 
 export type Fetch = typeof globalThis.fetch
@@ -10,12 +10,14 @@ export interface SolanaRpc {
 }
 
 /** The node understood the request and rejected it. */
-export class NodeRefusal extends Fault {
+export class NodeRefusal extends PayerFault {
   override readonly name = 'NodeRefusal'
 
   constructor({ code, message, data }: z.infer<typeof errorJson>) {
     const hasLanded = data?.err === 'AlreadyProcessed'
-    super(`the Solana node refused: ${message} (${code})`, { retryable: hasLanded || !finalCodes.has(code) })
+    super('NODE_REFUSED', `the Solana node refused: ${message} (${code})`, {
+      retryable: hasLanded || !finalCodes.has(code),
+    })
   }
 }
 
@@ -43,12 +45,15 @@ export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly
   return {
     async call(method, params, result) {
       const answer = await post({ url, fetch }, { jsonrpc: '2.0', id: 1, method, params }).catch((cause: unknown) => {
-        throw new Fault(`the Solana node at ${host} did not answer ${method}`, { cause, retryable: true })
+        throw new PayerFault('NODE_UNAVAILABLE', `the Solana node at ${host} did not answer ${method}`, {
+          cause,
+          retryable: true,
+        })
       })
       if ('error' in answer) throw new NodeRefusal(answer.error)
       const parsed = result.safeParse(answer.result)
       if (parsed.success) return parsed.data
-      throw new Fault(`the answer of the Solana node at ${host} to ${method} cannot be read`, {
+      throw new PayerFault('NODE_UNAVAILABLE', `the answer of the Solana node at ${host} to ${method} cannot be read`, {
         cause: parsed.error,
         retryable: true,
       })

@@ -1,4 +1,5 @@
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
+import { docsOf, InvalidOption } from './errorCode.ts'
 
 /**
  * Limit of spending. The price in US dollars and the price of the token are both the service's own statements.
@@ -32,6 +33,8 @@ export const attoUsdScale = 18
 /** The quote asks for more than the payer allows. Nothing was sent. */
 export class SpendingLimitExceeded extends Error {
   override readonly name = 'SpendingLimitExceeded'
+  readonly code = 'SPENDING_LIMIT_EXCEEDED'
+  readonly docs = docsOf('SPENDING_LIMIT_EXCEEDED')
   readonly scope: SpendingScope
   readonly unit: 'USD' | 'base units'
   readonly asked: string
@@ -64,10 +67,10 @@ export interface Allowance {
 export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   const attoUsd = usd === undefined ? undefined : parseDecimal(usd, attoUsdScale)
   if (usd !== undefined && attoUsd === undefined) {
-    throw new TypeError(`a spending limit in USD is a plain decimal such as '0.05', not '${usd}'`)
+    throw new InvalidOption(`a spending limit in USD is a plain decimal such as '0.05', not '${usd}'`)
   }
   if (attoUsd === undefined && baseUnits === undefined) {
-    throw new TypeError('a spending limit names USD, base units or both')
+    throw new InvalidOption('a spending limit names USD, base units or both')
   }
   return { ...(attoUsd === undefined ? {} : { attoUsd }), ...(baseUnits === undefined ? {} : { baseUnits }) }
 }

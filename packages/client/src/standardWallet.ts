@@ -1,3 +1,4 @@
+import { InvalidOption } from './errorCode.ts'
 import type { PayerWallet } from './payerWallet.ts'
 
 /** A wallet of the Wallet Standard, as far as a payment needs it: https://github.com/wallet-standard/wallet-standard */
@@ -18,17 +19,28 @@ export interface StandardWalletOptions {
   readonly chain?: string
 }
 
-/** A browser wallet that signs for one of its accounts. Throws a `TypeError` if it cannot sign transactions of version 0. */
+/**
+ * A browser wallet that signs for one of its accounts. Throws a `TypeError` if it cannot sign transactions of version 0.
+ *
+ * @example
+ * ```ts
+ * import { standardWallet, type StandardWalletOptions } from '@tollbook/client'
+ *
+ * // `wallet` and `account` come from the Wallet Standard, after `standard:connect`.
+ * export const payerOf = ({ wallet, account }: StandardWalletOptions) =>
+ *   standardWallet({ wallet, account, chain: 'solana:mainnet' })
+ * ```
+ */
 export function standardWallet({ wallet, account, chain }: StandardWalletOptions): PayerWallet {
   const feature = wallet.features[signTransactionFeature]
   if (!isSignTransaction(feature))
-    throw new TypeError(`the wallet ${wallet.name} has no ${signTransactionFeature} for transactions of version 0`)
+    throw new InvalidOption(`the wallet ${wallet.name} has no ${signTransactionFeature} for transactions of version 0`)
   const request = chain === undefined ? { account } : { account, chain }
   return {
     address: account.address,
     signTransaction: async (transaction) => {
       const [signed] = await feature.signTransaction({ ...request, transaction })
-      if (signed === undefined) throw new TypeError(`the wallet ${wallet.name} returned no transaction`)
+      if (signed === undefined) throw new InvalidOption(`the wallet ${wallet.name} returned no transaction`)
       return signed.signedTransaction
     },
   }

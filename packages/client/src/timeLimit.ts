@@ -1,5 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import { Fault } from '@tollbook/core/fault'
+import { PayerFault } from './errorCode.ts'
 
 /** Ends a step by time or by the caller, whichever comes first. */
 export interface TimeLimit {
@@ -14,7 +14,8 @@ export async function withinTime<T>(limit: TimeLimit, run: (signal: AbortSignal)
   const over = new AbortController()
   const finished = new AbortController()
   limit.clock.sleep(limit.timeoutMs, finished.signal).then(
-    () => over.abort(new Fault(`no answer within ${limit.timeoutMs} ms`, { retryable: true })),
+    () =>
+      over.abort(new PayerFault('SERVICE_UNAVAILABLE', `no answer within ${limit.timeoutMs} ms`, { retryable: true })),
     // The run ended first, and the timer with it.
     () => undefined,
   )

@@ -59,7 +59,19 @@ export type ReceiptVerdict =
   | { readonly valid: true; readonly receipt: VerifiedReceipt }
   | { readonly valid: false; readonly problem: ReceiptProblem; readonly message: string }
 
-/** Checks a receipt with nothing but the service's public key. No network; never throws, whatever it is given. */
+/**
+ * Checks a receipt with nothing but the service's public key. No network; never throws, whatever it is given.
+ *
+ * @example
+ * ```ts
+ * import { verifyReceipt } from '@tollbook/client'
+ *
+ * export async function requireReceipt(receipt: unknown, keys: unknown): Promise<void> {
+ *   const verdict = await verifyReceipt({ receipt, keys, expected: { endpoint: '/api/data/crypto' } })
+ *   if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
+ * }
+ * ```
+ */
 export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQuestion): Promise<ReceiptVerdict> {
   const read = readReceipt(receipt)
   if (read === undefined) return invalid('malformed', 'it is not a receipt of this service')

@@ -114,6 +114,7 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
   const json = {
     error: message,
     name: error.name,
+    ...documented.safeParse(error).data,
     exitCode,
     ...(hint === undefined ? {} : { hint }),
     answer,
@@ -122,6 +123,9 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
   }
   stdout.write(`${JSON.stringify(json)}\n`)
 }
+
+/** Code and page of an error of this package. */
+const documented = z.object({ code: z.string(), docs: z.string() })
 
 function hintOf(error: Error): string | undefined {
   if (error instanceof SpendingLimitExceeded) return `to allow it: --max-usd ${error.asked}`

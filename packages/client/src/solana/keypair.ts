@@ -2,7 +2,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { secretKeySigner } from '@tollbook/core/ed25519'
-import { Fault } from '@tollbook/core/fault'
+import { PayerFault } from '../errorCode.ts'
 
 export interface Keypair {
   readonly address: Address
@@ -19,7 +19,9 @@ export function readSecretKey(key: SecretKey): Keypair {
   const secretKey = key instanceof Uint8Array ? key : key.secretKey
   const signer = secretKeySigner(secretKey)
   if (signer === undefined)
-    throw new Fault('a secret key has 64 bytes, and the last 32 are its public key', { retryable: false })
+    throw new PayerFault('KEYPAIR_UNREADABLE', 'a secret key has 64 bytes, and the last 32 are its public key', {
+      retryable: false,
+    })
   const address = assertPresent(readAddress(encodeBase58(signer.publicKey)), 'a public key is an address')
   return { address, secretKey: secretKey.slice(), sign: signer.sign }
 }
