@@ -120,3 +120,11 @@ test('after a key that was used for another request, a payment that has landed b
   expect((await payingFetch.resume(error.payment, { instead: { input: url(crypto) } })).status).toBe(200)
   expect([wallet.signed, keys().length]).toEqual([1, 2])
 })
+
+test('a folder that cannot be read does not hide that a payment was refused', async () => {
+  const { service, url, start, folder } = await openRefusedScene()
+  service.script = [simulationFailed]
+  const refused = () => Promise.reject(new Error('too many open files'))
+  const store = { ...openPaymentFolder(folder), refused }
+  expect(await rejectionOf(start({ store })(url(crypto)))).toMatchObject({ name: 'PaymentRefused' })
+})

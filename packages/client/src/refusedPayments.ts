@@ -56,7 +56,8 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps): Refu
       await open.close(payment, 'refused')
       // The signature on chain is the fee payer's, which the wallet does not know.
       if (payment.protocol === undefined) own.set(payment.signature, payment)
-      await giveBack()
+      // The refusal is the answer to the caller, also when the folder cannot be read now. The next limit tries again.
+      await giveBack().catch(() => false)
     },
     giveBack,
   }
