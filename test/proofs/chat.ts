@@ -90,6 +90,7 @@ interface Chunk {
   readonly choices: readonly { readonly delta: { readonly content?: string }; readonly finish_reason: string | null }[]
 }
 interface OpenAi {
+  readonly models: { list(): Promise<{ readonly data: readonly { readonly id: string }[] }> }
   readonly chat: {
     readonly completions: {
       create(order: Order & { readonly stream: true }): Promise<AsyncIterable<Chunk>>
@@ -100,6 +101,7 @@ interface OpenAi {
 const OpenAI = await installClient()
 const client = new OpenAI({ baseURL: `${local.baseUrl}/v1`, apiKey: 'none', maxRetries: 0, fetch: payingFetch })
 const messages = [{ role: 'user', content: 'Count.' }]
+await expectPlainClient()
 await awaitSale()
 
 const whole = await client.chat.completions.create({ model: 'large', messages })
@@ -154,6 +156,20 @@ expectThat(last.startsWith('event: receipt\n') && last.includes(signed.at(-1) ??
 concludeProof({ holds: wrong.length === 0, lines: wrong })
 
 /** A busy machine refuses unpaid work for a while after the start. */
+/** With a URL and a key alone it lists the models, and reads why a chat is refused. */
+async function expectPlainClient(): Promise<void> {
+  const plain = new OpenAI({ baseURL: `${local.baseUrl}/v1`, apiKey: 'sk-any', maxRetries: 0, fetch })
+  const { data } = await plain.models.list()
+  const names = data.map(({ id }) => id).join()
+  expectThat(names === 'small,large', `a client with any key lists the models: ${names}`)
+  const refusal = await plain.chat.completions.create({ model: 'small', messages }).catch((error: unknown) => error)
+  const { status, type, code, message } = Object(refusal)
+  expectThat(
+    status === 401 && type === 'authentication_error' && code === 'NO_WALLET',
+    `it reads the refusal of a chat without a wallet: ${message}`,
+  )
+}
+
 async function awaitSale(): Promise<void> {
   const triesMax = 60
   for (let tried = 1; tried <= triesMax; tried++) {

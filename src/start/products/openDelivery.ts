@@ -69,8 +69,8 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
     await openSupply({ clock, log, endpoints, hasStandIns: standIns !== undefined }),
     closePart,
   )
-  const models = () => modelsOf(standIns === undefined ? [providers] : [providers, standIns])
-  const sellsChat = sold.some(({ path }) => path === chatCompletions.path)
+  const chat = endpoints.find(({ path }) => path === chatCompletions.path)
+  const models = () => modelsOf(chat?.suppliedBy() === 'samples' && standIns !== undefined ? standIns : providers)
   const stored = opened.move()
   const rendering = [
     { name: 'rendering', problem: renderer.problem, someProductsOnly: true },
@@ -81,7 +81,7 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
     routes: [
       artifactRoute(artifacts, clock),
       ...createSearchRoutes(searches),
-      ...(sellsChat ? createModelRoutes({ models, errorForm: openAiError }) : []),
+      ...(chat !== undefined ? createModelRoutes({ models, errorForm: openAiError }) : []),
     ],
     searches,
     checks: [...(render.concurrency === 0 ? [] : rendering), supply.check],
@@ -90,7 +90,7 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   }
 }
 
-/** In the order in which servers are asked; local mode's stand-ins come last. */
-function modelsOf(all: readonly Providers[]): readonly string[] {
-  return [...new Set(all.flatMap(({ chatServers }) => chatServers.flatMap(({ models }) => models)))]
+/** In the order in which servers are asked. */
+function modelsOf({ chatServers }: Providers): readonly string[] {
+  return [...new Set(chatServers.flatMap(({ models }) => models))]
 }
