@@ -20,7 +20,7 @@ export interface PaymentLedger {
    * The answer of this payment has been handed to the operating system. Recorded later and in batches: an answer whose mark
    * is lost may be sent to its payer once more.
    */
-  markSent(reference: PaymentReference): void
+  markSent(answer: SentAnswer): void
   /** The delivery of an attempt; undefined when this attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Resolves once durable: a quote that was never stored could not be honoured. */
@@ -40,7 +40,7 @@ export interface PaymentLookup {
   readonly reference: PresentedReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
-  /** Digest of the order. Without it no unsent answer is searched. */
+  /** Digest of the order. Without it no answer is searched. */
   readonly orderDigest?: string
 }
 
@@ -72,8 +72,20 @@ export interface KnownPayment {
   readonly reference: PaymentReference | undefined
   /** Present when this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
-  /** The answer that this order bought with this payment, while it is not known to have been sent. */
-  readonly unsent: StoredAnswer | undefined
+  /** The answer that this order bought with this payment, until it was sent and for a short time after it. */
+  readonly stored: KeptAnswer | undefined
+}
+
+/** A stored answer, and whether all of it has been handed to the operating system before. */
+export interface KeptAnswer extends StoredAnswer {
+  readonly isSent: boolean
+}
+
+/** An answer that has been handed to the operating system. */
+export interface SentAnswer {
+  readonly reference: PaymentReference
+  /** Whether the payment is bound to a secret, so that the answer may be sent to the holder of that secret again. */
+  readonly isBound: boolean
 }
 
 /** Earlier request of this wallet with the same idempotency key. */

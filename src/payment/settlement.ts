@@ -54,6 +54,11 @@ export interface SettlementEvidence {
   readonly transactionBase64: string | undefined
 }
 
+/** Whether a secret belongs to the payment, which only its payer knows. Everything else about a payment is public on chain. */
+export function isBound({ memo }: Pick<Settlement, 'memo'>): boolean {
+  return memo !== undefined
+}
+
 /** The payer sent the whole price and burned nothing. The burn is ours to make, and owed with the delivery. */
 export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
   assert(

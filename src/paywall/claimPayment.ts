@@ -69,7 +69,7 @@ export async function claimPayment(deps: ClaimDeps, question: ClaimQuestion): Pr
         const now = await deps.ledger.lookUp({ ...sought, idempotencyKey })
         // The winner of the same order stores its answer, and the next request gets it. Another decision here would only
         // find the payment used.
-        if (now.earlier !== undefined || now.unsent !== undefined) return refuseOvertaken()
+        if (now.earlier !== undefined || now.stored !== undefined) return refuseOvertaken()
         before = now.payment
         break
       }

@@ -1,7 +1,7 @@
 import type { Order, PaymentState } from '../payment/payment.ts'
 import type { KnownPayment } from '../payment/paymentLedger.ts'
 import { isRefusal, type Refusal, refuseField } from '@tollbook/core/refusal'
-import type { Settlement } from '../payment/settlement.ts'
+import { isBound, type Settlement } from '../payment/settlement.ts'
 import { refuseReusedKey } from './claimPayment.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import type { PaymentRail, Proof } from './rail.ts'
@@ -26,21 +26,23 @@ export interface PresentedOrder {
 }
 
 /**
- * The stored answer, for a payer who repeats the request with its proof: under the same Idempotency-Key for a day, and
- * without one while the answer is not known to have been sent. Undefined when nothing is stored. No key opens anything by
- * itself: the caller must hold the proof.
+ * The stored answer, for a payer who repeats the request with its proof: under the same Idempotency-Key for a day, and without one until
+ * the answer was sent. For a short time after that it is sent again to the holder of the payment's secret: a proof without a secret
+ * is public on chain. Undefined when nothing is stored. No key opens anything by itself: the caller must hold the proof.
  */
 export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
-  const { earlier, unsent, payment, reference } = known
+  const { earlier, stored, payment, reference } = known
   const { order } = presented
-  if (earlier === undefined && unsent === undefined) return undefined
+  if (earlier === undefined && stored === undefined) return undefined
   const isReused = earlier !== undefined && (earlier.orderDigest !== order.digest || earlier.reference !== reference)
   if (isReused) return refuseReusedKey()
   const settlement = settlementInLedger(payment, presented)
   if (isRefusal(settlement)) return settlement
-  const answer = earlier?.answer ?? unsent
   // The order's digest does not name its wallet, and the payment reference is public.
-  if (answer === undefined || settlement?.wallet !== order.wallet) return undefined
+  if (settlement?.wallet !== order.wallet) return undefined
+  const isOpen = stored !== undefined && (!stored.isSent || isBound(settlement))
+  const answer = earlier?.answer ?? (isOpen ? stored : undefined)
+  if (answer === undefined) return undefined
   const { answerJson, position, leafHash, recordedAtMs } = answer
   return {
     answerJson,

@@ -3,6 +3,7 @@ import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { type Ed25519PrivateJwk, ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
+import { isBound } from '../payment/settlement.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { type Answer, type Dispatch, jsonAnswer, type StreamedAnswer } from './answer.ts'
 import { type PublicReceiptKey, receiptKeyId } from '../settings/receiptKeys.ts'
@@ -97,7 +98,13 @@ export function dispatchOf({ ledger }: Pick<ReceiptDeps, 'ledger'>, sale: Omit<S
   const { settlement, position } = sale.fulfilment
   const { wallet, reference } = settlement
   assert(position > 0, 'a delivery has a position')
-  return { wallet, reference, position, isReplay: sale.replayed, markSent: () => ledger.markSent(reference) }
+  return {
+    wallet,
+    reference,
+    position,
+    isReplay: sale.replayed,
+    markSent: () => ledger.markSent({ reference, isBound: isBound(settlement) }),
+  }
 }
 
 // A stored answer is small and its provider is done: only the caller can be slow.

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
+import { forgetSentAnswers } from './sentAnswers.ts'
 
 /** Creates the partitions of the coming days and positions. Safe from any instance at any time. */
 export async function addPartitions(database: Database): Promise<void> {
@@ -14,8 +15,9 @@ export async function forgetOldPresentations(database: Database): Promise<void> 
 // The most that one statement deletes (forget_old_notes.sql).
 const forgottenMax = 100_000
 
-/** Deletes idempotency keys that have ended, answers a day old, and the oldest answers beyond the storage bound. */
-export async function forgetOldAnswers(database: Database): Promise<void> {
+/** Deletes answers that were sent, idempotency keys that have ended, answers a day old, and the oldest answers beyond the storage bound. */
+export async function forgetOldAnswers(database: Database, repeatMs: number): Promise<void> {
+  await forgetSentAnswers({ database, repeatMs })
   let forgotten = forgottenMax
   while (forgotten >= forgottenMax) {
     const { rows } = await sql<{ forgotten: number }>`select ledger.forget_old_notes()::integer as forgotten`.execute(

@@ -33,6 +33,8 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
   readonly log: Log
   /** Every acknowledged commit is on a standby too, so a promotion loses none. */
   readonly requiresStandby?: boolean
+  /** Time for which an answer may be sent again after it was sent. */
+  readonly answerRepeatMs?: number
 }
 
 /** The ledger of the service, as the ports of its callers. */
@@ -71,12 +73,14 @@ const connectionsMax = 10
 const strangerConnectionsMax = 4
 // Maximum duration of a failover before callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000
+/** A client that repeats a request does so within seconds; a person who was asked to, within a minute or two. */
+export const answerRepeatMsDefault = 120_000
 // Longer than any instance takes to notice that its server has gone, and to compare with the new one: 3 s and 5 s.
 const promotionWaitMs = 10_000
 
 /** Refuses to open a database whose schema is not this program's, and warns of a login that the ledger is not protected from. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { clock, log, onFlush, requiresStandby = false } = options
+  const { clock, log, onFlush, requiresStandby = false, answerRepeatMs: repeatMs = answerRepeatMsDefault } = options
   const history = createHistory({
     clock,
     log,
@@ -106,10 +110,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const election = createElection({ database, clock, log, holder: options.applicationName })
   const nowMs = () => clock.nowMs()
   const quotes = createQuoteQueue(strangers)
-  const sentAnswers = createSentAnswers({ database, clock, log })
+  const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
-    payments: createPaymentLedger({ pool, strangers, kernel, quotes, priceLists, sentAnswers }),
+    payments: createPaymentLedger({ pool, strangers, kernel, quotes, priceLists, sentAnswers, repeatMs }),
     lifecycle: createPaymentLifecycle({ database, kernel, election }),
     presentations: createPresentations(strangers),
     priceLists,
@@ -123,7 +127,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),
     addPartitions: () => addPartitions(database),
-    forgetOldAnswers: () => forgetOldAnswers(database),
+    forgetOldAnswers: () => forgetOldAnswers(database, repeatMs),
     forgetOldPresentations: () => forgetOldPresentations(database),
     readQuoteStorage: () => readQuoteStorage(strangers),
     shareRates: (reports) => shareRates(strangers, reports),

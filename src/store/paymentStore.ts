@@ -8,6 +8,7 @@ import type {
   AppendOutcome,
   DeliveryQuestion,
   EarlierUse,
+  KeptAnswer,
   KnownPayment,
   PaymentLookup,
   PaymentChange,
@@ -38,7 +39,7 @@ import {
   textOf,
 } from './paymentItem.ts'
 import type { PriceListStore } from './priceListStore.ts'
-import type { SentAnswers } from './sentAnswers.ts'
+import { secondsOf, type SentAnswers } from './sentAnswers.ts'
 import { findBoundQuote, findOpenQuote, type QuoteQueue } from './quoteStore.ts'
 import { createRecentQuotes } from './recentQuotes.ts'
 
@@ -51,6 +52,8 @@ export interface PaymentStoreDeps {
   readonly quotes: QuoteQueue
   readonly priceLists: PriceListStore
   readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
+  /** Time for which an answer is looked for after it was sent. */
+  readonly repeatMs: number
 }
 
 // A wallet seldom has more than one that is not served yet.
@@ -65,7 +68,7 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
     lookUp: (question) => lookUp(deps, question),
     listUnreceived: (question) => listUnreceived(deps, question),
     append: (change) => append(kernel, change),
-    markSent: (reference) => deps.sentAnswers.add(reference),
+    markSent: (answer) => deps.sentAnswers.add(answer),
     findDelivery: (question) => findDelivery(kernel, question),
     async recordQuote(quote, { sharesMemo } = {}) {
       await deps.quotes.submit(quote)
@@ -88,7 +91,7 @@ async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<
     payment: foldPayment(recorded),
     reference,
     earlier: await loadEarlierUse(deps, question),
-    unsent: reference === undefined ? undefined : await loadUnsent(deps, { ...question, reference }, recorded),
+    stored: reference === undefined ? undefined : await loadStored(deps, { ...question, reference }, recorded),
   }
 }
 
@@ -239,24 +242,33 @@ function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string)
   return { position, leafHash, recordedAtMs }
 }
 
-const selectUnsent = 'select note from ledger.notes where id = $1 and sent_at is null'
+const selectStored = `select note, sent_at is not null as is_sent from ledger.notes
+  where id = $1 and (sent_at is null or sent_at > now() - make_interval(secs => $2))`
 
-async function loadUnsent(
-  { pool, sentAnswers }: PaymentStoreDeps,
+interface StoredRow {
+  readonly note: Buffer
+  readonly is_sent: boolean
+}
+
+async function loadStored(
+  { pool, sentAnswers, repeatMs }: PaymentStoreDeps,
   { reference, orderDigest }: PaymentLookup & { readonly reference: PaymentReference },
   recorded: readonly RecordedEvent[],
-): Promise<StoredAnswer | undefined> {
+): Promise<KeptAnswer | undefined> {
   const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)
-  // Checked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
-  if (delivery === undefined || sentAnswers.has(reference)) return undefined
-  const values = [Buffer.from(streamIdOf(reference))]
+  if (delivery === undefined) return undefined
+  // Asked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
+  const wasSent = sentAnswers.has(reference)
+  const values = [Buffer.from(streamIdOf(reference)), secondsOf(repeatMs)]
   const {
     rows: [row],
-  } = await readOrFault('an unsent answer', () =>
-    queryPrepared(pool, 'unsent_answer', (statement) =>
-      pool.query<{ readonly note: Buffer }>({ ...statement, text: selectUnsent, values }),
+  } = await readOrFault('a stored answer', () =>
+    queryPrepared(pool, 'stored_answer', (statement) =>
+      pool.query<StoredRow>({ ...statement, text: selectStored, values }),
     ),
   )
-  if (row === undefined || sentAnswers.has(reference)) return undefined
-  return { answerJson: row.note.toString('utf8'), ...delivery }
+  if (row === undefined) return undefined
+  const isSent = wasSent || row.is_sent || sentAnswers.has(reference)
+  if (isSent && repeatMs === 0) return undefined
+  return { answerJson: row.note.toString('utf8'), ...delivery, isSent }
 }

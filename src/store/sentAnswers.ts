@@ -3,13 +3,14 @@ import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { byteaArray } from '@tollbook/ledger/wire'
+import type { SentAnswer } from '../payment/paymentLedger.ts'
 import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
 import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
 /** Answers that this process has sent. The table of stored answers learns about them in batches, off the request path. */
 export interface SentAnswers {
-  add(reference: PaymentReference): void
+  add(answer: SentAnswer): void
   /** True from `add` until the table says the same. */
   has(reference: PaymentReference): boolean
   /** Records what waits, once. */
@@ -20,6 +21,8 @@ export interface SentAnswersDeps {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
+  /** Time for which a bound answer may be sent again. 0: every answer is deleted once it was sent. */
+  readonly repeatMs: number
 }
 
 // Four commits a second at any load. Until then only another instance would send an answer twice.
@@ -30,15 +33,15 @@ const waitingMax = 100_000
 
 /** Records in batches in the background. `close` waits for those that are left. */
 export function createSentAnswers(deps: SentAnswersDeps): SentAnswers {
-  const waiting = new Set<PaymentReference>()
+  const waiting = new Map<PaymentReference, SentAnswer>()
   const closing = new AbortController()
   let running: Promise<void> | undefined
 
   async function record(): Promise<void> {
     while (waiting.size > 0) {
-      const batch = [...waiting].slice(0, batchMax)
-      await endNotes(deps.database, batch)
-      for (const reference of batch) waiting.delete(reference)
+      const batch = [...waiting.values()].slice(0, batchMax)
+      await recordSent(deps, batch)
+      for (const { reference } of batch) waiting.delete(reference)
     }
   }
 
@@ -55,9 +58,9 @@ export function createSentAnswers(deps: SentAnswersDeps): SentAnswers {
   }
 
   return {
-    add(reference) {
+    add(answer) {
       if (closing.signal.aborted || waiting.size >= waitingMax) return
-      waiting.add(reference)
+      waiting.set(answer.reference, answer)
       running ??= recordLater()
     },
     has: (reference) => waiting.has(reference),
@@ -73,7 +76,33 @@ function warn(log: Log, answers: number, error: unknown): void {
   log.warn({ event: 'sent_answers_not_recorded', answers, error: describeError(error) })
 }
 
-async function endNotes(database: Database, references: readonly PaymentReference[]): Promise<void> {
-  assert(references.length > 0, 'a batch of marks has answers')
-  await sql`select ledger.end_notes(${byteaArray(references.map(streamIdOf))})`.execute(database)
+async function recordSent({ database, repeatMs }: SentAnswersDeps, batch: readonly SentAnswer[]): Promise<void> {
+  assert(batch.length > 0, 'a batch of marks has answers')
+  const isRepeatable = ({ isBound }: SentAnswer) => isBound && repeatMs > 0
+  const ended = batch.filter((answer) => !isRepeatable(answer))
+  const repeatable = batch.filter(isRepeatable)
+  if (ended.length > 0) await sql`select ledger.end_notes(${idsOf(ended)})`.execute(database)
+  if (repeatable.length > 0) await markNotes(database, { ids: idsOf(repeatable), repeatMs })
+}
+
+/** Deletes the answers that may not be sent again any more. Those of this process are deleted as it marks others. */
+export async function forgetSentAnswers({ database, repeatMs }: Pick<SentAnswersDeps, 'database' | 'repeatMs'>) {
+  await markNotes(database, { ids: byteaArray([]), repeatMs })
+}
+
+interface Marks extends Pick<SentAnswersDeps, 'repeatMs'> {
+  readonly ids: Buffer
+}
+
+async function markNotes(database: Database, { ids, repeatMs }: Marks): Promise<void> {
+  await sql`select ledger.mark_notes(${ids}, ${secondsOf(repeatMs)}::integer)`.execute(database)
+}
+
+function idsOf(answers: readonly SentAnswer[]) {
+  return byteaArray(answers.map(({ reference }) => streamIdOf(reference)))
+}
+
+/** Rounded up, because an answer may be sent again for at least that time. */
+export function secondsOf(repeatMs: number): number {
+  return Math.ceil(repeatMs / 1000)
 }

@@ -10,6 +10,7 @@ import { createLog } from '../../src/machine/log.ts'
 import { ask, askForQuote } from '../support/ask.ts'
 import { withAdminSession } from '../support/adminSession.ts'
 import { awaitThat } from '../support/awaitThat.ts'
+import { endRepeats } from '../support/endRepeats.ts'
 import { delivers, scriptedEndpoint, withEndpoint } from '../support/scriptedEndpoint.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
@@ -65,6 +66,7 @@ describe('an answer whose delivery is not known', () => {
       expect(replay).toMatchObject({ status: 200, body: { success: true, data: { answer: 42 } } })
       expect(replay.headers.get('idempotent-replay')).toBe('true')
       expect(scripted.runs()).toBe(runs)
+      if (form === 'boundSignature') await endRepeats(service.database.adminUrl)
       expect(await ask(service, { ...order, proof })).toMatchObject(alreadyUsed)
     },
   )
@@ -88,12 +90,20 @@ describe('an answer whose delivery is not known', () => {
   })
 })
 
+/** Stream of the payment of a proof that holds a signature. */
+function streamOf(proof: string): Uint8Array {
+  const text = Buffer.from(proof, 'base64').toString('utf8')
+  const signature = readSignature(
+    text.startsWith('{') ? z.object({ signature: z.string() }).parse(JSON.parse(text)).signature : text,
+  )
+  return streamIdOf(solanaReference(assertPresent(signature, 'a proof has a signature')))
+}
+
 /** Number of answers that are stored for one payment and not known to have been sent. */
 async function countUnsent(proof: string): Promise<number> {
-  const signature = readSignature(Buffer.from(proof, 'base64').toString('utf8'))
-  const id = streamIdOf(solanaReference(assertPresent(signature, 'a proof is a signature')))
   return withAdminSession(service.database.adminUrl, async (session) => {
-    const { rowCount } = await session.query('select from ledger.notes where id = $1 and sent_at is null', [id])
+    const text = 'select from ledger.notes where id = $1 and sent_at is null'
+    const { rowCount } = await session.query(text, [streamOf(proof)])
     return rowCount ?? -1
   })
 }
@@ -129,7 +139,55 @@ describe('a served request', () => {
   })
 })
 
+describe('an answer that was sent to the holder of a secret (I1)', () => {
+  test('is sent again for two minutes by every instance, and the handler does not run', async () => {
+    const proof = await paidProof('boundSignature')
+    const first = await ask(service, { ...order, proof })
+    const runs = scripted.runs()
+    const repeats = [await ask(service, { ...order, proof }), await ask(another, { ...order, proof })]
+    await awaitThat('the answer is marked as sent', async () => (await countUnsent(proof)) === 0)
+    repeats.push(await ask(service, { ...order, proof }), await ask(another, { ...order, proof }))
+
+    for (const repeat of repeats) {
+      expect([repeat.status, repeat.headers.get('idempotent-replay')]).toEqual([200, 'true'])
+      expect(repeat.body).toEqual(first.body)
+    }
+    expect(scripted.runs()).toBe(runs)
+
+    await endRepeats(service.database.adminUrl)
+    expect(await ask(another, { ...order, proof })).toMatchObject(alreadyUsed)
+    expect(await ask(service, { ...order, proof })).toMatchObject(alreadyUsed)
+  })
+
+  test('is not sent again for another order, to another wallet, or without the secret', async () => {
+    const proof = await paidProof('boundSignature')
+    expect((await ask(service, { ...order, proof })).status).toBe(200)
+    expect(await ask(service, { path: '/api/data/crypto?symbol=ETH', proof })).toMatchObject(alreadyUsed)
+    const wallet = 'HonTEwkKeE5xnZ9jPZMhUgPEmSRxjnfmaxg9FNkY7HK9'
+    expect(await ask(service, { ...order, wallet, proof })).toMatchObject({ body: { reason: 'other_wallet' } })
+    const { signature } = z.object({ signature: z.string() }).parse(JSON.parse(Buffer.from(proof, 'base64').toString()))
+    const bare = Buffer.from(signature).toString('base64')
+    expect(await ask(service, { ...order, proof: bare })).toMatchObject({ body: { reason: 'secret_required' } })
+  })
+
+  test('is not sent again where the operator keeps no sent answers', async () => {
+    const env = { ANSWER_REPEAT_SECONDS: '0' }
+    const strict = await openTestService({ besides: service, env, seams: { endpoints: withEndpoint(scripted) } })
+    const proof = await paidProof('boundSignature')
+    expect((await ask(strict, { ...order, proof })).status).toBe(200)
+    expect(await ask(strict, { ...order, proof })).toMatchObject(alreadyUsed)
+  })
+})
+
 describe('an answer that was sent', () => {
+  // Everyone can read signature and transaction of a plain payment on chain.
+  test.each(['signature', 'transaction'] as const)('for a plain %s is not sent again, to no caller', async (form) => {
+    const proof = await paidProof(form)
+    expect((await ask(service, { ...order, proof })).status).toBe(200)
+    for (let repeat = 1; repeat <= 2; repeat++)
+      expect(await ask(service, { ...order, proof })).toMatchObject(alreadyUsed)
+  })
+
   test('does not stay stored, and every instance knows that the proof is used', async () => {
     const proof = await paidProof()
     expect((await ask(service, { ...order, proof })).status).toBe(200)

@@ -148,6 +148,7 @@ describe('least privilege: a member of tollbook_service', () => {
       'ledger.forget_old_notes',
       'ledger.has_event',
       'ledger.identify',
+      'ledger.mark_notes',
       'ledger.probe_commit',
       'ledger.quote_storage',
       'ledger.read',

@@ -41,9 +41,44 @@ describe('a note that was sent', () => {
       { note: 'waiting', sent: false },
     ])
   })
+
+  test('and may be sent again is marked once, and deleted when its time is over, unless a key refers to it', async () => {
+    const [bare, keyed, unsent] = [newSignature(), newSignature(), newSignature()]
+    await ledger.append({ ...claim(bare), note: Buffer.from('bare') })
+    await ledger.append({ ...claim(keyed), note: Buffer.from('keyed'), keys: key('notes 2') })
+    await ledger.append({ ...claim(unsent), note: Buffer.from('unsent') })
+    const all = [bare, keyed, unsent]
+    const mark = (seconds: number) =>
+      pool.query('select ledger.mark_notes($1, $2)', [[bare, keyed].map((stream) => Buffer.from(stream)), seconds])
+    await mark(120)
+    expect(await notesOf(all)).toEqual([
+      { note: 'bare', sent: true },
+      { note: 'keyed', sent: true },
+      { note: 'unsent', sent: false },
+    ])
+
+    await tamper("update ledger.notes set sent_at = now() - interval '121 seconds' where id = any($1)", [
+      all.slice(0, 2),
+    ])
+    await mark(120)
+    expect(await notesOf(all)).toEqual([
+      { note: 'keyed', sent: true },
+      { note: 'unsent', sent: false },
+    ])
+  })
 })
 
 describe('the housekeeping', () => {
+  test('deletes sent notes beyond a bound before older ones that were not sent', async () => {
+    await tamper('delete from ledger.notes')
+    const [unsent, sent, newer] = [newSignature(), newSignature(), newSignature()]
+    for (const [index, stream] of [unsent, sent, newer].entries())
+      await ledger.append({ ...claim(stream), note: Buffer.from(`note ${index}`) })
+    await pool.query('select ledger.mark_notes($1, 120)', [[Buffer.from(sent)]])
+    await tamper('select ledger.forget_notes_beyond(2, 1000)')
+    expect((await notesOf([unsent, sent, newer])).map(({ note }) => note)).toEqual(['note 0', 'note 2'])
+  })
+
   test.each([
     ['number', [2, 1_000]],
     ['size', [1_000, 13]],

@@ -385,6 +385,7 @@ CREATE INDEX events_of_burns ON ONLY ledger.events USING btree (kind, seq) WHERE
 CREATE INDEX events_of_payouts ON ONLY ledger.events USING btree (kind, seq) WHERE (kind = ANY (ARRAY['DistributionPaid'::text, 'HolderPayoutPlanned'::text, 'HolderPayoutEnded'::text]))
 CREATE INDEX keys_by_end ON ledger.keys USING btree (until) WHERE (until IS NOT NULL)
 CREATE INDEX late_entries_by_day ON reports.late_entries USING btree (mint, day, seq)
+CREATE INDEX notes_by_sending ON ledger.notes USING btree (sent_at) WHERE ((NOT is_keyed) AND (sent_at IS NOT NULL))
 CREATE INDEX notes_by_time ON ledger.notes USING btree (recorded_at)
 CREATE INDEX open_by_time ON work.open USING btree (queue, due_at, stream)
 CREATE INDEX payments_by_endpoint ON reports.payments USING btree (endpoint, paid_at, stream)
@@ -503,6 +504,7 @@ ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint se
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.mark_notes(ids bytea[], repeat_seconds integer) returns bigint security definer search_path="" enable_seqscan=off
 ledger.needed_quotes() returns SETOF text search_path=""
 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone) returns record search_path=""
 ledger.probe_commit() returns void security definer search_path="" lock_timeout=2s
@@ -667,6 +669,7 @@ ledger.find_quote_by_memo tollbook_service
 ledger.forget_old_notes tollbook_service
 ledger.has_event tollbook_service
 ledger.identify tollbook_service
+ledger.mark_notes tollbook_service
 ledger.probe_commit tollbook_service
 ledger.quote_storage tollbook_service
 ledger.read tollbook_reader

@@ -13,7 +13,7 @@ const nowMs = 1_790_000_000_000
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() }
 const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 const { reference } = settlement
-const unpaid: KnownPayment = { payment: unknownPayment, reference, earlier: undefined, unsent: undefined }
+const unpaid: KnownPayment = { payment: unknownPayment, reference, earlier: undefined, stored: undefined }
 const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
 const conflict: AppendOutcome = { outcome: 'conflict' }
 
@@ -37,7 +37,7 @@ function scriptedLedger(outcomes: readonly AppendOutcome[], lookUps: readonly Kn
 }
 
 test.each([
-  ['its answer is stored and not yet sent', { ...unpaid, unsent: stored }],
+  ['its answer is stored and not yet sent', { ...unpaid, stored: { ...stored, isSent: false } }],
   [
     'its answer is stored under the key',
     { ...unpaid, earlier: { reference: settlement.reference, orderDigest: order.digest, answer: stored } },

@@ -28,7 +28,7 @@ test('a claim is decided on the state that the rail has recorded, so it takes on
     },
     lookUp() {
       lookUps++
-      return Promise.resolve({ payment: unknownPayment, reference, earlier: undefined, unsent: undefined })
+      return Promise.resolve({ payment: unknownPayment, reference, earlier: undefined, stored: undefined })
     },
   }
   const rail = {

@@ -69,6 +69,7 @@ const quoteTtlMs = 120_000
 const quoteGraceMs = 60_000
 export const proofMaxAgeMs = 600_000
 const attemptsMax = 10
+const repeatMs = 120_000
 const refundAfterMs = 24 * 60 * 60 * 1000
 const settleAgeMs = proofMaxAgeMs + 60 * 60 * 1000
 
@@ -79,8 +80,9 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const kernel = createLedger({ pool, clock, log, outcomeTimeoutMs: 15_000 })
   const quotes = createQuoteQueue(database)
   const priceLists = createPriceListStore({ database, kernel, nowMs: () => clock.nowMs() })
-  const sentAnswers = createSentAnswers({ database, clock, log })
-  const honestPayments = createPaymentLedger({ pool, strangers: database, kernel, quotes, priceLists, sentAnswers })
+  const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
+  const stores = { pool, strangers: database, kernel, quotes, priceLists, sentAnswers }
+  const honestPayments = createPaymentLedger({ ...stores, repeatMs })
   const ledger = planted.payments?.(honestPayments, { clock }) ?? honestPayments
   const election = createElection({ database, clock, log, holder: deps.name })
   const honestLifecycle = createPaymentLifecycle({ database, kernel, election })

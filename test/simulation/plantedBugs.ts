@@ -39,7 +39,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     payments: (payments) => ({
       ...payments,
       async append(change) {
-        if (change.step === 'payment.fulfil') payments.markSent(change.reference)
+        if (change.step === 'payment.fulfil') payments.markSent({ reference: change.reference, isBound: false })
         return payments.append(change)
       },
     }),

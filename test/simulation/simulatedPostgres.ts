@@ -93,8 +93,10 @@ interface State extends SimulatedPostgresOptions {
   readonly quotes: QuoteRow[]
   readonly settings: SettingRow[]
   readonly leases: Map<string, LeaseRow>
-  /** Notes that were marked as sent. */
-  readonly sent: Set<string>
+  /** Notes that were deleted once they were sent. */
+  readonly ended: Set<string>
+  /** Notes that were marked as sent, and when. */
+  readonly sent: Map<string, number>
   readonly presentations: Map<string, PresentationRow>
   readonly scans: Map<string, { readonly signature: string; readonly slot: number }>
   open: readonly OpenWork[]
@@ -114,7 +116,8 @@ export function createSimulatedPostgres(options: SimulatedPostgresOptions): Simu
     quotes: [],
     settings: [],
     leases: new Map(),
-    sent: new Set(),
+    ended: new Set(),
+    sent: new Map(),
     presentations: new Map(),
     scans: new Map(),
     open: [],
@@ -152,8 +155,9 @@ const answers: readonly (readonly [RegExp, Answer])[] = [
     ({ settings }, { values }) => settings.filter(({ name, number }) => name === values[0] && number === values[1]),
   ],
   [/from "ledger"\."settings" where "name" = \$1 order by "number" desc/, newestSetting],
-  [/select note from ledger\.notes where id = \$1 and sent_at is null/, findUnsent],
+  [/select note, sent_at is not null as is_sent from ledger\.notes/, findStored],
   [/ledger\.end_notes\(/, endNotes],
+  [/ledger\.mark_notes\(/, markNotes],
   [/work\.record_presentation\(/, recordPresentation],
   [/from "work"\."presentations" where "reference" = /, findPresentation],
   [/from "work"\."presentations" where "reference" in/, findPresented],
@@ -260,14 +264,26 @@ function findKey({ memory }: State, { values }: Statement): readonly object[] {
   ]
 }
 
-function findUnsent({ memory, sent }: State, { values }: Statement): readonly object[] {
+function findStored({ memory, ended, sent, clock }: State, { values }: Statement): readonly object[] {
   const id = bytesOf(values[0])
+  const key = streamKey(id)
   const note = memory.note(id)
-  return note === undefined || sent.has(streamKey(id)) ? [] : [{ note: Buffer.from(note) }]
+  const sentAtMs = sent.get(key)
+  const isOver = sentAtMs !== undefined && sentAtMs <= clock.nowMs() - Number(values[1]) * 1000
+  if (note === undefined || ended.has(key) || isOver) return []
+  return [{ note: Buffer.from(note), is_sent: sentAtMs !== undefined }]
 }
 
-function endNotes({ sent }: State, { values }: Statement): readonly object[] {
-  for (const id of elements(Buffer.from(bytesOf(values[0])))) if (id !== undefined) sent.add(streamKey(id))
+function endNotes({ ended }: State, { values }: Statement): readonly object[] {
+  for (const id of elements(Buffer.from(bytesOf(values[0])))) if (id !== undefined) ended.add(streamKey(id))
+  return []
+}
+
+function markNotes({ sent, clock }: State, { values }: Statement): readonly object[] {
+  for (const id of elements(Buffer.from(bytesOf(values[0])))) {
+    if (id === undefined || sent.has(streamKey(id))) continue
+    sent.set(streamKey(id), clock.nowMs())
+  }
   return []
 }
 

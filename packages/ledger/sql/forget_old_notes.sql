@@ -1,5 +1,5 @@
--- The oldest notes beyond a number and a sum of bytes. A note that is deleted before it was sent cannot be sent again, so the
--- bounds are for a flood of payers who do not read their answers.
+-- The oldest notes beyond a number and a sum of bytes, those that were sent first. A note that is deleted before it was sent cannot be
+-- sent again, so the bounds are for a flood of payers who do not read their answers.
 create or replace function ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint
 language plpgsql
 set search_path = ''
@@ -12,7 +12,7 @@ begin
     select r.id from (
       select k.id, row_number() over newest as number, sum(octet_length(k.note)) over newest as bytes
       from ledger.notes k
-      window newest as (order by k.recorded_at desc, k.id rows unbounded preceding)
+      window newest as (order by k.sent_at is null desc, k.recorded_at desc, k.id rows unbounded preceding)
     ) r
     where r.number > notes_max or r.bytes > bytes_max
   ) old
