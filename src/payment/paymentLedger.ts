@@ -73,11 +73,11 @@ export interface KnownPayment {
   /** Present when this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
   /** The answer that this order bought with this payment, until it was sent and for a short time after it. */
-  readonly stored: KeptAnswer | undefined
+  readonly stored: RepeatableAnswer | undefined
 }
 
 /** A stored answer, and whether all of it has been handed to the operating system before. */
-export interface KeptAnswer extends StoredAnswer {
+export interface RepeatableAnswer extends StoredAnswer {
   readonly isSent: boolean
 }
 

@@ -8,7 +8,7 @@ import type {
   AppendOutcome,
   DeliveryQuestion,
   EarlierUse,
-  KeptAnswer,
+  RepeatableAnswer,
   KnownPayment,
   PaymentLookup,
   PaymentChange,
@@ -254,7 +254,7 @@ async function loadStored(
   { pool, sentAnswers, repeatMs }: PaymentStoreDeps,
   { reference, orderDigest }: PaymentLookup & { readonly reference: PaymentReference },
   recorded: readonly RecordedEvent[],
-): Promise<KeptAnswer | undefined> {
+): Promise<RepeatableAnswer | undefined> {
   const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)
   if (delivery === undefined) return undefined
   // Asked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
