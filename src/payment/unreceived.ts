@@ -13,7 +13,7 @@ const sentForMs = 12_000
 
 /** Stock clients repeat no request, so the next call for an order brings a new payment, although the wallet has paid. */
 export function judgePurchase(
-  { payment, unsent }: Pick<KnownPayment, 'payment' | 'unsent'>,
+  { payment, stored }: Pick<KnownPayment, 'payment' | 'stored'>,
   { ageMs }: Pick<SponsoredPurchase, 'ageMs'>,
   nowMs: number,
 ): Purchase {
@@ -27,7 +27,8 @@ export function judgePurchase(
     case 'released':
       return 'resumed'
     case 'fulfilled':
-      return unsent === undefined ? 'over' : 'resumed'
+      // Sent, as far as this service can see: the wallet may want a new answer to the same order.
+      return stored === undefined || stored.isSent ? 'over' : 'resumed'
     case 'unknown':
     case 'exhausted':
     case 'refund_due':

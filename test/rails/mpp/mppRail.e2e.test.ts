@@ -11,6 +11,7 @@ import {
   type TamperingNode,
 } from '../../chain/tamperingNode.ts'
 import { ask, qrOrder } from '../../support/ask.ts'
+import { awaitThat } from '../../support/awaitThat.ts'
 import { endRepeats } from '../../support/endRepeats.ts'
 import { mppClient, mppFetch, signForEveryRail } from '../../support/mppClient.ts'
 import { openTestService, type TestService } from '../../support/testService.ts'
