@@ -62,6 +62,11 @@ export function signatureOf(reference: PaymentReference): Signature | undefined 
   return reference.startsWith(solanaPrefix) ? readSignature(reference.slice(solanaPrefix.length)) : undefined
 }
 
+/** The signature of a payment that is known to be one on Solana. */
+export function requireSignature(reference: PaymentReference): Signature {
+  return assertPresent(signatureOf(reference), 'a payment is made by a Solana transaction')
+}
+
 /** The id of the payment's stream: space byte and key. */
 export function streamIdOf(reference: PaymentReference): Uint8Array {
   assert(reference.startsWith(solanaPrefix), 'a payment reference is a Solana signature')

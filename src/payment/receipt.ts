@@ -1,7 +1,7 @@
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { assert } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { displayNumber } from '@tollbook/core/money'
-import { signatureOf } from './paymentReference.ts'
+import { requireSignature } from './paymentReference.ts'
 import { isPaidWhole, type Settlement } from './settlement.ts'
 
 /**
@@ -64,7 +64,7 @@ export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: Recei
     wallet: settlement.wallet,
     endpoint,
     quoteId: settlement.quoteId ?? null,
-    signature: assertPresent(signatureOf(settlement.reference), 'a receipt is for a Solana payment'),
+    signature: requireSignature(settlement.reference),
     slot: evidence.slot,
     blockTime: isoTime(evidence.blockTimeMs),
     requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),

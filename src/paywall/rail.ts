@@ -2,7 +2,6 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import type { Address } from '@tollbook/core/address'
 import type { Order, PaymentState } from '../payment/payment.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
-import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Refusal } from '@tollbook/core/refusal'
 import type { Settlement } from '../payment/settlement.ts'
 import type { MessageReference, PresentedReference } from '../payment/paymentReference.ts'
@@ -50,8 +49,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
   /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
   settle(question: SettleQuestion<P>): Promise<Settlement | Refusal>
-  /** Headers that go with a paid answer, in this rail's words. */
-  respond(receipt: SignedReceipt): Headers
+  /** Headers that go in front of a paid answer, in this rail's words. The receipt may follow much later, so they state the payment alone. */
+  respond(paid: PaidOrder): Headers
   /** The rail's words about the refusal of one of its proofs. Absent: the body says everything. */
   explain?(refusal: Refusal, refused: RefusedRequest): Promise<RefusalExplanation>
 }
@@ -108,6 +107,12 @@ export interface RefusedRequest {
 export interface RefusalExplanation {
   readonly headers: Headers
   readonly members?: Challenge['members']
+}
+
+/** A settled payment, and the endpoint that it buys. */
+export interface PaidOrder {
+  readonly endpoint: string
+  readonly settlement: Settlement
 }
 
 /** The least that every proof has: the key that makes its payment single-use, whichever rail brought it. */

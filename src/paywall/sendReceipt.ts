@@ -79,7 +79,7 @@ export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer
   const { answerJson, fulfilment } = sale
   const receipt = await signReceipt(fulfilment)
   const headers = {
-    ...rail.respond(receipt),
+    ...rail.respond(fulfilment),
     'cache-control': 'private, no-store',
     ...(sale.replayed ? { 'idempotent-replay': 'true' } : {}),
     ...(isSample(answerJson) ? { 'x-sample-data': 'true' } : {}),

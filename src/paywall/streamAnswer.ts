@@ -38,7 +38,10 @@ export async function startStream(
     const sending = createSending(deps, { claim: started, stream, reader })
     return {
       status: 200,
-      headers: streamHeaders(stream, claim),
+      headers: {
+        ...deps.rail.respond({ endpoint: claim.order.endpoint, settlement: claim.settlement }),
+        ...streamHeaders(stream, claim),
+      },
       ...sending,
       // Provider and caller together have to be done before the lease ends and another attempt may take over.
       callerWaitMaxMs: (leaseMs - handlerTimeoutMs) / 2,
@@ -84,11 +87,7 @@ function createSending(deps: StreamDeps, run: Run): Pick<StreamedAnswer, 'chunks
   }
   return {
     chunks: send(),
-    trailers() {
-      if (sealed === undefined) return {}
-      const { receipt } = sealed
-      return { ...deps.rail.respond(receipt), ...receiptTrailers(run.stream, receipt) }
-    },
+    trailers: () => (sealed === undefined ? {} : receiptTrailers(run.stream, sealed.receipt)),
     dispatch: () => sealed?.dispatch,
   }
 }

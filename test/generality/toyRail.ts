@@ -3,7 +3,7 @@ import { plainPrice, type Price } from '@tollbook/core/quote'
 import { readAddress } from '@tollbook/core/address'
 import { isRefusal, refuse, refuseField, refuseProof } from '@tollbook/core/refusal'
 import { readSignature, type Signature } from '@tollbook/core/signature'
-import { type PaymentReference, solanaReference } from '../../src/payment/paymentReference.ts'
+import { type PaymentReference, requireSignature, solanaReference } from '../../src/payment/paymentReference.ts'
 import type { ChainReader } from '../../src/payment/chainReader.ts'
 import { type PaymentTerms, settle } from '../../src/payment/settlement.ts'
 import type { PaymentRail, Proof } from '../../src/paywall/rail.ts'
@@ -83,7 +83,7 @@ export function createToyRail({ chain, terms }: ToyRailDeps): PaymentRail<ToyPro
         },
       }
     },
-    respond: ({ signature }) => ({ 'toy-receipt': signature }),
+    respond: ({ settlement }) => ({ 'toy-receipt': requireSignature(settlement.reference) }),
   }
 }
 

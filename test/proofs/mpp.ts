@@ -12,7 +12,7 @@ import { openStockPurchases, type PurchaseOptions } from './stockPurchases.ts'
 
 const options = proofCommand('mpp', 'The stock client of MPP buys every product of local mode, from two instances.')
   .option('--rounds <n>', 'purchases of each product by each client', wholeNumber, 3)
-  .option('--drop <n>', 'lose the answer to every Nth payment; 0: none', wholeNumber, 10)
+  .option('--drop <n>', 'lose the answer to every Nth payment; 0: none', wholeNumber, 2)
   .parse()
   .opts<PurchaseOptions>()
 

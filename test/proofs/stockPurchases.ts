@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { audit } from '@tollbook/audit'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { randomToken } from '@tollbook/core/id'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import type { LocalJson } from '../../src/cli/localJson.ts'
 import { openLocalService } from '../../src/cli/openLocalService.ts'
@@ -118,8 +117,10 @@ async function prove(
     const ratio = (payments / answers).toFixed(2)
     lines.push(`${nameOf(client)}: ${payments} payments ÷ ${answers} answers = ${ratio}, ${dropped} answers dropped`)
     say(lines.at(-1) ?? '')
-    const expected = client.repeats ? answers : answers + dropped
-    if (payments !== expected) wrong.push(`${nameOf(client)}: ${payments} payments, expected ${expected}`)
+    // Who does not repeat pays again, unless the service still knew that its first answer had not been sent.
+    const most = client.repeats ? answers : answers + dropped
+    if (payments < answers || payments > most)
+      wrong.push(`${nameOf(client)}: ${payments} payments, expected ${answers} to ${most}`)
   }
   const more = await check()
   wrong.push(...more.wrong)
@@ -139,8 +140,7 @@ async function buyAll(purchases: Opened, client: StockClient): Promise<Bought> {
   const [before, droppedBefore] = [await readProofLedger(adminUrl), proxy.dropped()]
   let answers = 0
   for (let round = 0; round < rounds; round++) {
-    // A stream carries the receipt behind its body, where these clients do not look.
-    for (const product of products.filter(({ stream }) => stream === undefined)) {
+    for (const product of products) {
       await buyUntilAnswered(purchases, client, product)
       answers++
     }
@@ -155,10 +155,9 @@ const pauseMs = 1_000
 async function buyUntilAnswered(purchases: Opened, client: StockClient, product: ProductFacts): Promise<void> {
   const { local, proxy, wrong } = purchases
   const { target, body } = requestOf(product, product.demo.order({ pageUrl: pageUrlOf(local) }))
-  const key = client.repeats ? { 'idempotency-key': randomToken() } : {}
   for (let tries = 1; tries <= triesMax; tries++) {
     const order = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const headers = { 'content-type': 'application/json', ...key }
+    const headers = { 'content-type': 'application/json' }
     const response = await client
       .fetch(`${proxy.baseUrl}${client.mount}${target}`, { ...order, headers })
       .catch(() => undefined)

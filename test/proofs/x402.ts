@@ -11,7 +11,7 @@ import { openStockPurchases, type PurchaseOptions } from './stockPurchases.ts'
 
 const options = proofCommand('x402', 'Stock clients of x402 buy every product of local mode, from two instances.')
   .option('--rounds <n>', 'purchases of each product by each client', wholeNumber, 3)
-  .option('--drop <n>', 'lose the answer to every Nth payment; 0: none', wholeNumber, 10)
+  .option('--drop <n>', 'lose the answer to every Nth payment; 0: none', wholeNumber, 2)
   .parse()
   .opts<PurchaseOptions>()
 

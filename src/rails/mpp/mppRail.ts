@@ -1,3 +1,5 @@
+import { isoTime } from '@tollbook/core/clock'
+import { requireSignature } from '../../payment/paymentReference.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
 import { resumeSponsored, type SponsoredProof } from '../sponsored/sponsoredProof.ts'
@@ -42,9 +44,11 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
     resume: resumeSponsored,
     checkHolder: checkSecret,
     settle: (question) => payments.settle(question),
-    respond: ({ signature, issuedAt }) => ({
-      [receiptHeader]: encodeJson({ method, reference: signature, status: 'success', timestamp: issuedAt }),
-    }),
+    respond({ settlement: { reference, evidence } }) {
+      const timestamp = isoTime(evidence.blockTimeMs)
+      const receipt = { method, reference: requireSignature(reference), status: 'success', timestamp }
+      return { [receiptHeader]: encodeJson(receipt) }
+    },
     async explain(refusal, { request, offer }) {
       // A client answers a challenge with a payment.
       const fresh = offer === undefined ? {} : await challengeOf(deps, offer)

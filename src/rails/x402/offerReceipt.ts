@@ -1,6 +1,7 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import { pathOf } from '@tollbook/core/endpointName'
-import type { SignedReceipt } from '../../payment/receipt.ts'
+import { requireSignature } from '../../payment/paymentReference.ts'
+import type { PaidOrder } from '../../paywall/rail.ts'
 import { mount } from './challenge.ts'
 
 /* The extension `offer-receipt`: a second receipt, in the form that clients of x402 can verify. */
@@ -14,15 +15,18 @@ export interface OfferReceiptDeps {
 
 const version = 1
 
-/** The x402 extension `offer-receipt`: a statement of the payment, signed with the receipt key. */
-export function receiptExtension(deps: OfferReceiptDeps, receipt: SignedReceipt): { readonly [name: string]: Json } {
+/** The x402 extension `offer-receipt`: a statement of the payment, signed with the receipt key. It is issued at the time of the block. */
+export function receiptExtension(
+  deps: OfferReceiptDeps,
+  { endpoint, settlement: { reference, wallet, evidence } }: PaidOrder,
+): { readonly [name: string]: Json } {
   const signature = deps.signStatement({
     version,
     network: deps.network,
-    resourceUrl: `${deps.serviceUrl()}${mount}${pathOf(receipt.endpoint)}`,
-    payer: receipt.wallet,
-    issuedAt: Math.floor(Date.parse(receipt.issuedAt) / 1000),
-    transaction: receipt.signature,
+    resourceUrl: `${deps.serviceUrl()}${mount}${pathOf(endpoint)}`,
+    payer: wallet,
+    issuedAt: Math.floor(evidence.blockTimeMs / 1000),
+    transaction: requireSignature(reference),
   })
   return { 'offer-receipt': { info: { receipt: { format: 'jws', signature } }, schema } }
 }

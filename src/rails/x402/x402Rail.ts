@@ -2,6 +2,7 @@ import type { PaymentRail } from '../../paywall/rail.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
 import { resumeSponsored, type SponsoredProof } from '../sponsored/sponsoredProof.ts'
 import { isPermanent } from '../../payment/newPayment.ts'
+import { requireSignature } from '../../payment/paymentReference.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
 import { challenge, mount, paymentRequired, type X402ChallengeDeps } from './challenge.ts'
 import { type X402ReadDeps, readPayment } from './readPayment.ts'
@@ -36,9 +37,10 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
     checkHolder: checkSecret,
     settle: (question) => payments.settle(question),
     idempotencyKey: (request) => readIdentifier(readPayload(request.header(paymentHeader) ?? '')?.extensions),
-    respond(receipt) {
-      const { signature: transaction, wallet: payer } = receipt
-      const extensions = receiptExtension(deps, receipt)
+    respond(paid) {
+      const { reference, wallet: payer } = paid.settlement
+      const transaction = requireSignature(reference)
+      const extensions = receiptExtension(deps, paid)
       return {
         [responseHeader]: encodeHeader({ success: true, transaction, network: deps.network, payer, extensions }),
       }
