@@ -74,7 +74,7 @@ const strangerConnectionsMax = 4
 // Maximum duration of a failover before callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000
 /** A client that repeats a request does so within seconds; a person who was asked to, within a minute or two. */
-export const answerRepeatMsDefault = 120_000
+const answerRepeatMsDefault = 120_000
 // Longer than any instance takes to notice that its server has gone, and to compare with the new one: 3 s and 5 s.
 const promotionWaitMs = 10_000
 
