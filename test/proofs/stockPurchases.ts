@@ -117,7 +117,7 @@ async function prove(
     const ratio = (payments / answers).toFixed(2)
     lines.push(`${nameOf(client)}: ${payments} payments ÷ ${answers} answers = ${ratio}, ${dropped} answers dropped`)
     say(lines.at(-1) ?? '')
-    // Who does not repeat pays again, unless the service still knew that its first answer had not been sent.
+    // A client that does not repeat pays again, unless the service still knew that its first answer had not been sent.
     const most = client.repeats ? answers : answers + dropped
     if (payments < answers || payments > most)
       wrong.push(`${nameOf(client)}: ${payments} payments, expected ${answers} to ${most}`)
