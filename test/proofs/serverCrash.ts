@@ -90,7 +90,9 @@ async function buyThroughCrash({ payer, step, run }: Purchase): Promise<{ tries:
   if (!again.replayed || again.data !== first.data)
     wrong.push(`${step} ${run}: the same request again was not the same answer`)
   const keyless = await present({ baseUrl: server.baseUrl, wallet: payer.address, symbol, proof: request.proof })
-  if (keyless.reason !== 'already_used') wrong.push(`${step} ${run}: the proof alone was answered ${keyless.status}`)
+  // A payment with a secret gets its answer for two minutes more.
+  const isRight = family?.bound === true ? keyless.replayed : keyless.reason === 'already_used'
+  if (!isRight) wrong.push(`${step} ${run}: the proof alone was answered ${keyless.status}`)
   return { tries, first }
 }
 
