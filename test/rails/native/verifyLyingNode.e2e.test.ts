@@ -95,10 +95,10 @@ test('a wallet is not empty because one of two nodes hides its payment and its t
   const verifier = await openWithLiar()
   const signed = await signPayment(verifier)
   await sendDirectly(verifier, signed)
-  const hidden = { context: { slot: verifier.nodes.newestSlot() + 10 }, value: [] }
+  const inSlot = (slotsAhead: number) => ({ context: { slot: verifier.nodes.newestSlot() + slotsAhead } })
   verifier.node.answer('getTransaction', () => resultReply(null))
-  verifier.node.answer('getTokenAccountsByOwner', () => resultReply(hidden))
-  verifier.node.answer('getSignatureStatuses', () => resultReply({ ...hidden, value: [null] }))
+  verifier.node.answer('getTokenAccountsByOwner', () => resultReply({ ...inSlot(10), value: [] }))
+  verifier.node.answer('getSignatureStatuses', () => resultReply({ ...inSlot(20), value: [null] }))
   verifier.chain.setNode(honest, { fail: 'unavailable', only: ['getTokenAccountsByOwner', 'getSignatureStatuses'] })
 
   expect(await verdictAbout(verifier, signed, signed.signatureHeader)).toBe('not_found')
