@@ -13,7 +13,7 @@ import { loadLocalMode } from './local/loadLocalMode.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
-import { untilStopped } from './untilStopped.ts'
+import { closeInPeace, untilStopped } from './untilStopped.ts'
 
 /** Option of the commands that can start local mode. */
 export function sampleUpstreamsOption(): Option {
@@ -71,7 +71,7 @@ async function serve(config: Config): Promise<number> {
 
   await untilStopped(stopped.signal)
   log.info({ event: 'stopping' })
-  await running.close()
+  await closeInPeace(running.close, (signal) => log.warn({ event: 'still_stopping', signal }))
   log.info({ event: 'stopped' })
   return code
 }

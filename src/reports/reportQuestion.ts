@@ -157,7 +157,7 @@ export function readQuestion(
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
   const { endpoint, wallet, state, refund, owedTo, by, limit, columns, cursor } = parsed.data
   const { from, to } = daysOf(parsed.data)
-  if (cursor !== undefined && !isCursorOf({ report, by, cursor }))
+  if (cursor !== undefined && !cursorForms[report](cursor, by))
     return [{ field: 'cursor', message: 'must be the `next` of the page before this one' }]
   return { from, to, by, endpoint, wallet, state, refund, owedTo, columns, cursor, limit }
 }
@@ -184,10 +184,22 @@ function lastDayOf(month: string): string {
   return isoTime(Date.UTC(year ?? 0, number ?? 0, 0)).slice(0, 10)
 }
 
-/** A cursor is a day, a name, the time and position of a payment, or the position and line of a payout. */
-function isCursorOf({ report, by, cursor }: { report: ReportName; by: Grouping; cursor: string }): boolean {
-  if (report === 'payments' || report === 'payouts' || report === 'refunds') return /^\d{1,13}\.\d{1,15}$/.test(cursor)
-  return report === 'liabilities' || by !== 'day' || day.safeParse(cursor).success
+type CursorForm = (cursor: string, by: Grouping) => boolean
+
+const isGroup: CursorForm = (cursor, by) => by !== 'day' || day.safeParse(cursor).success
+const isName: CursorForm = () => true
+/** The time and position of a payment, or the position and line of a payout. */
+const isPlace: CursorForm = (cursor) => /^\d{1,13}\.\d{1,15}$/.test(cursor)
+
+/** The form of the `next` of each report. */
+const cursorForms: Readonly<Record<ReportName, CursorForm>> = {
+  burns: isGroup,
+  distributions: isGroup,
+  payments: isPlace,
+  refunds: isPlace,
+  payouts: isPlace,
+  liabilities: isName,
+  'trial-balance': () => false,
 }
 
 export function isProblems(read: ReportQuestion | readonly QuestionProblem[]): read is readonly QuestionProblem[] {

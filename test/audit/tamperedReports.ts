@@ -97,6 +97,8 @@ export const tamperedReports: readonly Tampering[] = [
   onPayment('the day', `paid_at = paid_at - interval '1 day'`),
   onPayment('the delivery', 'fulfilled_at = null'),
   onPayment('the price', 'required = required + 1'),
+  onPayment('the receipt', `receipt = '\\x00112233445566778899aabbccddeeff'`),
+  onPayment('the absence of the receipt', 'receipt = null'),
   onPayment('a share', `shares = shares || '{"treasury": 1}'`),
   {
     name: 'a payment deleted in the reports',

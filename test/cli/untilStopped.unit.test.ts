@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { untilStopped } from '../../src/cli/untilStopped.ts'
 
@@ -13,4 +16,31 @@ test.each([
   end(lost)
   await stopped
   expect(listeners().filter((listener) => !before.includes(listener))).toEqual([])
+})
+
+const module = JSON.stringify(new URL('../../src/cli/untilStopped.ts', import.meta.url).href)
+// Closing takes until its input ends.
+const program = `
+import { closeInPeace, untilStopped } from ${module}
+import { once } from 'node:events'
+console.log('ready')
+await untilStopped()
+console.log('stopping')
+await closeInPeace(() => once(process.stdin.resume(), 'end'), (name) => console.log('again ' + name))
+console.log('stopped')`
+
+test('a second signal is reported, and does not cut what is still answered', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const said: string[] = []
+  const gone = once(child, 'exit')
+  for await (const line of createInterface({ input: child.stdout })) {
+    said.push(line)
+    if (line === 'ready' || line === 'stopping') child.kill('SIGTERM')
+    if (line === 'again SIGTERM') child.kill('SIGINT')
+    if (line === 'again SIGINT') child.stdin.end()
+  }
+  expect(said).toEqual(['ready', 'stopping', 'again SIGTERM', 'again SIGINT', 'stopped'])
+  expect(await gone).toEqual([0, null])
 })

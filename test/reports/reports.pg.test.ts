@@ -6,7 +6,7 @@ import { paymentDetail } from '../../src/reports/paymentDetail.ts'
 import { readReference } from '../../src/payment/paymentReference.ts'
 import { type ReportRequest, allRows, readReport } from '../../src/reports/readReport.ts'
 import { reportCsv } from '../../src/reports/reportCsv.ts'
-import { isProblems, readQuestion, type ReportName, reportNames } from '../../src/reports/reportQuestion.ts'
+import { groupings, isProblems, readQuestion, type ReportName, reportNames } from '../../src/reports/reportQuestion.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { createReports } from '../../src/reports/reports.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
@@ -179,6 +179,24 @@ test('pages of any size make the same list', async () => {
     cursor = read.next
     if (cursor === undefined) break
   }
+  expect(paged).toEqual(whole)
+})
+
+const groupedReports: readonly ReportName[] = ['burns', 'distributions']
+const pages = reportNames.flatMap((report) =>
+  groupedReports.includes(report) ? groupings.map((by) => [report, { by }] as const) : [[report, {}] as const],
+)
+
+test.each(pages)('%s takes the `next` of each of its pages: %j', async (report, grouping) => {
+  const whole = await rowsOf(report, grouping)
+  const paged: ReportRow[] = []
+  let cursor: string | undefined
+  do {
+    const given = report === 'trial-balance' ? {} : { limit: '1' }
+    const read = await readReport(database, asked(report, { ...grouping, ...given, ...(cursor && { cursor }) }))
+    paged.push(...read.rows)
+    cursor = read.next
+  } while (cursor !== undefined)
   expect(paged).toEqual(whole)
 })
 
