@@ -23,10 +23,12 @@ const module = JSON.stringify(new URL('../../src/cli/untilStopped.ts', import.me
 const program = `
 import { closeInPeace, untilStopped } from ${module}
 import { once } from 'node:events'
+process.stdin.resume()
+const stopped = untilStopped()
 console.log('ready')
-await untilStopped()
+await stopped
 console.log('stopping')
-await closeInPeace(() => once(process.stdin.resume(), 'end'), (name) => console.log('again ' + name))
+await closeInPeace(() => once(process.stdin, 'end'), (name) => console.log('again ' + name))
 console.log('stopped')`
 
 test('a second signal is reported, and does not cut what is still answered', async () => {
