@@ -13,7 +13,7 @@ import { loadLocalMode } from './local/loadLocalMode.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
-import { closeInPeace, untilStopped } from './untilStopped.ts'
+import { closeWhenStopped } from './untilStopped.ts'
 
 /** Option of the commands that can start local mode. */
 export function sampleUpstreamsOption(): Option {
@@ -69,9 +69,11 @@ async function serve(config: Config): Promise<number> {
   const samples = sampled.length === 0 ? '' : ` (sample data: ${sampled.join(', ')})`
   process.stdout.write(`listening on ${running.baseUrl}${samples}\n`)
 
-  await untilStopped(stopped.signal)
-  log.info({ event: 'stopping' })
-  await closeInPeace(running.close, (signal) => log.warn({ event: 'still_stopping', signal }))
+  await closeWhenStopped(stopped.signal, {
+    onStopping: () => log.info({ event: 'stopping' }),
+    onSignal: (signal) => log.warn({ event: 'still_stopping', signal }),
+    close: running.close,
+  })
   log.info({ event: 'stopped' })
   return code
 }

@@ -16,15 +16,30 @@ export async function untilStopped(lost?: AbortSignal): Promise<void> {
   }
 }
 
+export interface Stop {
+  readonly onStopping: () => void
+  /** Another signal, which is ignored. */
+  readonly onSignal: (name: string) => void
+  readonly close: () => Promise<void>
+}
+
 /**
- * Closes after a signal. Further signals are reported and ignored: without a listener the second one would kill the process and
+ * Waits as `untilStopped` does, then closes. Further signals are reported and ignored: the second one would kill the process and
  * cut answers that are still streamed. npm and some supervisors send every signal twice.
  */
-export async function closeInPeace(close: () => Promise<void>, onSignal: (name: string) => void): Promise<void> {
-  for (const name of signals) process.on(name, onSignal)
+export async function closeWhenStopped(lost: AbortSignal, { onStopping, onSignal, close }: Stop): Promise<void> {
+  let isStopping = false
+  // Listens from the beginning: without any listener a signal kills the process.
+  const listener = (name: string): void => {
+    if (isStopping) onSignal(name)
+  }
+  for (const name of signals) process.on(name, listener)
   try {
+    await untilStopped(lost)
+    isStopping = true
+    onStopping()
     await close()
   } finally {
-    for (const name of signals) process.off(name, onSignal)
+    for (const name of signals) process.off(name, listener)
   }
 }

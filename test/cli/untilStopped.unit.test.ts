@@ -21,14 +21,16 @@ test.each([
 const module = JSON.stringify(new URL('../../src/cli/untilStopped.ts', import.meta.url).href)
 // Closing takes until its input ends.
 const program = `
-import { closeInPeace, untilStopped } from ${module}
+import { closeWhenStopped } from ${module}
 import { once } from 'node:events'
 process.stdin.resume()
-const stopped = untilStopped()
+const closed = closeWhenStopped(new AbortController().signal, {
+  onStopping: () => console.log('stopping'),
+  onSignal: (name) => console.log('again ' + name),
+  close: () => once(process.stdin, 'end'),
+})
 console.log('ready')
-await stopped
-console.log('stopping')
-await closeInPeace(() => once(process.stdin, 'end'), (name) => console.log('again ' + name))
+await closed
 console.log('stopped')`
 
 test('a second signal is reported, and does not cut what is still answered', async () => {
