@@ -4,6 +4,7 @@ import type { CheckFinding, Verdict } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
 import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { findDifferingFunctions } from './differingFunctions.ts'
 
 /** `tollbook doctor`: checks an installation before it serves, or while it does. */
 export function doctorCommand(deps: CommandDeps): Command {
@@ -24,6 +25,7 @@ Exit codes:
       await examine({
         config: readConfig(undefined, { start: 'unless-operated' }),
         log: silentLog,
+        findDifferingFunctions,
         onFinding(finding) {
           findings.push(finding)
           deps.stdout.write(json ? `${JSON.stringify(finding)}\n` : `${textOfFinding(finding)}\n`)

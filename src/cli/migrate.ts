@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
+import { findDifferingFunctions } from './differingFunctions.ts'
 import { migrate } from '../store/migrate.ts'
 
 export function migrateCommand(): Command {
@@ -17,7 +18,7 @@ export function migrateCommand(): Command {
           retryable: false,
         })
       }
-      const applied = await migrate({ databaseUrl: migrationDatabaseUrl })
+      const applied = await migrate({ databaseUrl: migrationDatabaseUrl, findDifferingFunctions })
       process.stdout.write(applied.length === 0 ? 'up to date\n' : applied.map((name) => `applied ${name}\n`).join(''))
     })
 }

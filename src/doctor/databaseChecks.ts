@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely'
 import type { Clock } from '@tollbook/core/clock'
 import { errorText } from '@tollbook/core/fault'
 import type { LedgerSettings } from '../config/ledgerSettings.ts'
@@ -15,6 +16,7 @@ import {
   serviceLoginFix,
 } from '../store/databaseFacts.ts'
 import { findCommitProblem, findDurabilityProblem } from '../store/durability.ts'
+import type { FindDifferingFunctions } from '../store/migrate.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
@@ -26,6 +28,8 @@ export interface DatabaseCheckOptions {
   readonly login: Login
   readonly clock: Clock
   readonly log: Log
+  /** Absent where the audit compares the functions. */
+  readonly findDifferingFunctions?: FindDifferingFunctions
 }
 
 // Older ones lack what the migrations use.
@@ -51,6 +55,7 @@ export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] 
   })
   const ofDatabase: readonly Check[] = [
     { name: 'schema', run: () => checkSchema(database) },
+    ...(options.findDifferingFunctions === undefined ? [] : [functionsCheck(database, options.findDifferingFunctions)]),
     { name: 'login', run: async () => judgeLogin(await read(), settings) },
     { name: 'grants', run: async () => judgeGrants(await read()) },
     { name: 'append-only triggers', run: async () => checkTriggers(options, await read()) },
@@ -87,6 +92,23 @@ async function checkSchema(database: Database): Promise<Result> {
   if (!schema.fits) return failed(schema.advice, schema.needsMigration ? migration : undefined)
   if (schema.difference === undefined) return passed('of this release')
   return warning(`newer than this release: ${schema.difference}`, 'upgrade this instance')
+}
+
+function functionsCheck(database: Database, findDifferingFunctions: FindDifferingFunctions): Check {
+  const read = async (text: string) =>
+    (await database.executeQuery<{ readonly name: string; readonly text: string }>(CompiledQuery.raw(text))).rows
+  return {
+    name: 'functions',
+    async run() {
+      const differing = await findDifferingFunctions(read)
+      if (differing === undefined) return skipped('another release has migrated the database')
+      if (differing.length === 0) return passed('those of this release')
+      return failed(
+        `a superuser has changed functions of the ledger: ${differing.join('; ')}`,
+        'run `tollbook audit`, find out who changed them, then `tollbook migrate` applies the functions of this release again',
+      )
+    },
+  }
 }
 
 function judgeLogin(facts: DatabaseFacts, { databaseUrl, quoteRetention }: LedgerSettings): Result {

@@ -1,6 +1,7 @@
 import { systemClock } from '@tollbook/core/clock'
 import { type Config, isServiceConfig, mistypedVariables, type ServiceConfig } from '../config.ts'
 import { ledgerSettingsFor } from '../config/ledgerSettings.ts'
+import type { FindDifferingFunctions } from '../store/migrate.ts'
 import type { Log } from '../machine/log.ts'
 import { openLogin } from '../store/databaseFacts.ts'
 import { chainChecks } from './chainChecks.ts'
@@ -15,22 +16,26 @@ export interface Examination {
   readonly config: Config
   readonly log: Log
   readonly onFinding: (finding: CheckFinding) => void
+  readonly findDifferingFunctions: FindDifferingFunctions
 }
 
 /** Checks an installation with the configuration of its service. Changes nothing. */
-export async function examine({ config, log, onFinding }: Examination): Promise<void> {
+export async function examine({ config, log, onFinding, findDifferingFunctions }: Examination): Promise<void> {
   if (!isServiceConfig(config)) return runChecks([variablesCheck, ...localChecks(config)], onFinding)
   // Two connections, because a lock is checked between two sessions.
   const login = openLogin({ databaseUrl: config.ledger.databaseUrl, connectionsMax: 2, log })
   try {
-    await runChecks([variablesCheck, ...machineChecks(config), ...serviceChecks(config, { login, log })], onFinding)
+    await runChecks(
+      [variablesCheck, ...machineChecks(config), ...serviceChecks(config, { login, log, findDifferingFunctions })],
+      onFinding,
+    )
   } finally {
     await login.database.destroy()
   }
 }
 
 /** A restored database, which is checked without its chain and configuration. */
-export interface RestoredLedger extends Omit<Examination, 'config'> {
+export interface RestoredLedger extends Omit<Examination, 'config' | 'findDifferingFunctions'> {
   /** A login of the service. */
   readonly serviceUrl: string
   readonly ownerUrl: string
@@ -70,13 +75,20 @@ const variablesCheck: Check = {
 
 function serviceChecks(
   config: ServiceConfig,
-  deps: Pick<Examination, 'log'> & { login: ReturnType<typeof openLogin> },
+  deps: Pick<Examination, 'log' | 'findDifferingFunctions'> & { login: ReturnType<typeof openLogin> },
 ) {
-  const { login, log } = deps
+  const { login, log, findDifferingFunctions } = deps
   const clock = systemClock
   const chain = chainChecks({ settings: config.chain, clock, log })
   return [
-    ...databaseChecks({ settings: config.ledger, ownerUrl: config.migrationDatabaseUrl, login, clock, log }),
+    ...databaseChecks({
+      settings: config.ledger,
+      ownerUrl: config.migrationDatabaseUrl,
+      login,
+      clock,
+      log,
+      findDifferingFunctions,
+    }),
     ...chain.checks,
     ...ledgerChecks({ config, database: login.database, chain: chain.chain, clock, log }),
   ]

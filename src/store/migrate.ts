@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { Fault } from '@tollbook/core/fault'
-import { migrate as migrateLedger, type SchemaSources } from '@tollbook/ledger/migrate'
+import { type FindDifferingFunctions, migrate as migrateLedger, type SchemaSources } from '@tollbook/ledger/migrate'
 import { isDenied } from './database.ts'
+
+export type { FindDifferingFunctions }
 
 function folder(path: string): string {
   return fileURLToPath(new URL(`../../migrations${path}`, import.meta.url))
@@ -13,12 +15,13 @@ export const schemaSources: SchemaSources = { numbered: folder(''), code: [folde
 export interface MigrateOptions {
   /** A role that owns the database and may create roles; never the service's (docs/operations.md). */
   readonly databaseUrl: string
+  readonly findDifferingFunctions?: FindDifferingFunctions
 }
 
 /** Brings the schema up to this code's version. Names of the files that were applied now. */
-export async function migrate({ databaseUrl }: MigrateOptions): Promise<readonly string[]> {
+export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   try {
-    return await migrateLedger({ databaseUrl, sources: schemaSources })
+    return await migrateLedger({ ...options, sources: schemaSources })
   } catch (error) {
     if (!isDenied(error)) throw error
     const advice = 'the role of MIGRATION_DATABASE_URL must own the database and be allowed to create roles'

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { startLocalChain } from '@tollbook/localnet/localChain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { findDifferingFunctions } from '../../src/cli/differingFunctions.ts'
 import { readConfig } from '../../src/config.ts'
 import type { CheckFinding, Verdict } from '../../src/doctor/check.ts'
 import { examine } from '../../src/doctor/examine.ts'
@@ -40,7 +41,12 @@ beforeAll(async () => {
 async function findingsOf(changes: Environment = {}): Promise<ReadonlyMap<string, CheckFinding>> {
   const findings = new Map<string, CheckFinding>()
   const onFinding = (finding: CheckFinding) => void findings.set(finding.check, finding)
-  await examine({ config: readConfig({ ...environment, ...changes }), log: silentLog, onFinding })
+  await examine({
+    config: readConfig({ ...environment, ...changes }),
+    log: silentLog,
+    onFinding,
+    findDifferingFunctions,
+  })
   return findings
 }
 
@@ -99,7 +105,7 @@ test('a database that refuses the login is one failure with its fix, and the che
 test('an environment of nothing is local mode, whose own parts are not checked', async () => {
   const findings: CheckFinding[] = []
   const onFinding = (finding: CheckFinding) => void findings.push(finding)
-  await examine({ config: readConfig({}), log: silentLog, onFinding })
+  await examine({ config: readConfig({}), log: silentLog, onFinding, findDifferingFunctions })
   expect(findings.find(({ check }) => check === 'service')).toMatchObject({
     verdict: 'skipped',
     detail: expect.stringContaining('local mode starts its own database, chain and receipt key'),
@@ -186,7 +192,7 @@ test('a folder that cannot be written and a missing checkpoint file are named', 
 async function localFindings(changes: Environment): Promise<ReadonlyMap<string, CheckFinding>> {
   const findings = new Map<string, CheckFinding>()
   const onFinding = (finding: CheckFinding) => void findings.set(finding.check, finding)
-  await examine({ config: readConfig({ PORT: '0', ...changes }), log: silentLog, onFinding })
+  await examine({ config: readConfig({ PORT: '0', ...changes }), log: silentLog, onFinding, findDifferingFunctions })
   return findings
 }
 
@@ -198,4 +204,14 @@ test('local mode is checked for what its start needs: its home and its ports', a
   const unfit = await localFindings({ TOLLBOOK_HOME: '/dev/null/home', PORT: new URL(chain.rpcUrl).port })
   expect(unfit.get('home folder')?.verdict).toBe('failed')
   expect(unfit.get('ports')).toMatchObject({ verdict: 'warning', detail: expect.stringContaining('is in use') })
+})
+
+test('a function that a superuser has replaced fails', async () => {
+  expect((await verdictOf('functions'))[0]).toBe('ok')
+  const admin = openPool(database.adminUrl, 1)
+  await admin.query('alter function ledger.probe_commit set search_path = public')
+  expect(await verdictOf('functions')).toEqual([
+    'failed',
+    expect.stringMatching(/ledger\.probe_commit\(.*tollbook migrate/),
+  ])
 })

@@ -68,6 +68,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     source: 'export',
     durationMs,
     areKeysRead: false,
+    functionsCompared: undefined,
     reportsUpto: undefined,
   })
 }

@@ -7,6 +7,7 @@ import type { DatabaseSource } from './databaseSource.ts'
 import { matchAccounts, matchTallies, readAccounts } from './matchAccounts.ts'
 import { matchDeclaration } from './matchDeclaration.ts'
 import { matchQuotes } from './matchQuotes.ts'
+import { matchFunctions } from './matchFunctions.ts'
 import { matchHead, matchKeys, matchSettings } from './matchSettings.ts'
 import { matchStreams } from './matchStreams.ts'
 import { matchTables } from './matchTables.ts'
@@ -24,6 +25,8 @@ export interface AuditParts {
 /** Tables that not every role may read. */
 export interface TablesRead {
   readonly areKeysRead: boolean
+  /** Functions that were compared with the release; undefined for a database of another release, and for an export. */
+  readonly functionsCompared: number | undefined
   /** The position that the reports have reached; undefined where they could not be read. */
   readonly reportsUpto: number | undefined
 }
@@ -49,6 +52,7 @@ export async function auditDatabase(
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
   await matchTables(replay.findings, source)
   replay.unknownKinds.report(replay.findings, await matchDeclaration(replay.findings, source))
+  const functionsCompared = await matchFunctions(replay.findings, source)
   await matchStreams(replay, source)
   matchAccounts(replay, accounts)
   await matchTallies(replay, source, accounts)
@@ -60,7 +64,7 @@ export async function auditDatabase(
   await matchQuotes(replay, source)
   await matchHead(replay, source)
   await chain?.finish()
-  return { areKeysRead, reportsUpto }
+  return { areKeysRead, functionsCompared, reportsUpto }
 }
 
 /** A resume file of another ledger would make every check go wrong, or right, for no reason. */

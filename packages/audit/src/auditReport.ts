@@ -128,7 +128,7 @@ export function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Ver
   }
 }
 
-function integrityBasis({ replay, checkpoints, source, resumedAfter }: Audited): Basis {
+function integrityBasis({ replay, checkpoints, source, resumedAfter, functionsCompared }: Audited): Basis {
   const { compared, signaturesVerified, signaturesUnverified } = checkpoints.figures
   const declaration = 'the kinds, steps and classes that the database enforces'
   const hashes = `${replay.tree.size} bodies read and hashed again, and their tree`
@@ -136,16 +136,23 @@ function integrityBasis({ replay, checkpoints, source, resumedAfter }: Audited):
     checked: [
       hashes,
       ...(source === 'database' ? [declaration] : []),
+      ...(functionsCompared === undefined
+        ? []
+        : [`${functionsCompared} functions of the database, which are those of this release`]),
       ...(replay.tiles.compared > 0 ? [`${replay.tiles.compared} stored tiles`] : []),
       ...(compared > 0 ? [`${compared} checkpoints compared, the signatures of ${signaturesVerified} verified`] : []),
     ],
     notChecked: [
       ...(signaturesUnverified > 0 ? [`the signatures of ${signaturesUnverified} checkpoints: no --verifier-key`] : []),
       ...(compared > 0 ? [] : [uncompared(resumedAfter)]),
+      ...(source === 'database' && functionsCompared === undefined ? [otherFunctions] : []),
     ],
+    notReCheckable: source === 'database' && functionsCompared === undefined ? 1 : 0,
     insufficient: compared === 0 && resumedAfter === undefined,
   }
 }
+
+const otherFunctions = 'the functions of the database: another release than that of this audit has migrated it'
 
 function uncompared(resumedAfter: number | undefined): string {
   return resumedAfter === undefined

@@ -25,6 +25,7 @@ export const findingAspects = {
   checkpoint_signature_wrong: 'integrity',
   tile_differs: 'integrity',
   declaration_differs: 'integrity',
+  function_differs: 'integrity',
   price_wrong: 'arithmetic',
   price_not_published: 'arithmetic',
   setting_wrong: 'arithmetic',

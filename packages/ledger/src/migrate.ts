@@ -18,7 +18,13 @@ export interface MigrateOptions {
   /** A role that owns the database and may create roles; never the service's (docs/operations.md). */
   readonly databaseUrl: string
   readonly sources: SchemaSources
+  /** Functions that are not those of this release. When there are any, all files of code are applied again. */
+  readonly findDifferingFunctions?: FindDifferingFunctions
 }
+
+export type FindDifferingFunctions = (
+  run: (text: string) => Promise<readonly { readonly name: string; readonly text: string }[]>,
+) => Promise<readonly string[] | undefined>
 
 /** `digest` is the SHA-256 of the text in hex; a file of code is applied again when it changes. */
 export interface SchemaFile {
@@ -72,7 +78,11 @@ function digestOf(text: string): string {
  * Brings a database to the schema of this program, in one transaction or not at all. Names of the files that were
  * applied now.
  */
-export async function migrate({ databaseUrl, sources }: MigrateOptions): Promise<readonly string[]> {
+export async function migrate({
+  databaseUrl,
+  sources,
+  findDifferingFunctions,
+}: MigrateOptions): Promise<readonly string[]> {
   const schema = await readSchema(sources)
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'tollbook migrate' })
   await client.connect().catch((error: unknown) => {
@@ -87,8 +97,13 @@ export async function migrate({ databaseUrl, sources }: MigrateOptions): Promise
     const applied = isNewer
       ? []
       : [...(await applyNumbered(client, schema.numbered)), ...(await applyCode(client, schema.code))]
+    const differing = isNewer
+      ? undefined
+      : await findDifferingFunctions?.(async (text) => (await client.query(text)).rows)
+    const isIntact = differing === undefined || differing.length === 0
+    if (!isIntact) for (const file of schema.code) await apply(client, file, 'ledger.code')
     await client.query('commit')
-    return applied
+    return isIntact ? applied : [...new Set([...applied, ...schema.code.map(({ name }) => name)])]
   } finally {
     await client.end()
   }

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { releasedFunctions } from './releasedFunctions.ts'
+
+/*
+ * The functions of the database against those of this release. A superuser can replace one, such as the append, and every row that it
+ * writes from then on agrees with its event. The rows of the catalogue are hashed here, because the database is the accused.
+ */
+
+const schemas = ['ledger', 'work', 'paywall', 'news', 'reports', 'migration']
+
+export const functionsQuery = `
+select format('%s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as name,
+  concat_ws(E'\\n', pg_get_function_result(p.oid), l.lanname, p.prokind, p.prosecdef, p.provolatile, p.proisstrict, p.proparallel,
+    coalesce(array_to_string(p.proconfig, ','), '-'), p.probin is null and p.prosqlbody is null, p.prosrc) as text
+from pg_catalog.pg_proc p
+join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+join pg_catalog.pg_language l on l.oid = p.prolang
+where n.nspname = any(array['${schemas.join("','")}'])
+order by 1`
+
+export const codeQuery = `select name, encode(digest, 'hex') as text from ledger.code order by name`
+
+export type RunQuery = (query: string) => Promise<readonly InstalledText[]>
+
+/** A function, or a file of SQL that was applied. */
+export interface InstalledText {
+  readonly name: string
+  readonly text: string
+}
+
+export type FunctionComparison =
+  /** The database says that another release has migrated it, so its functions are not known here. */
+  | { readonly isOfRelease: false }
+  | { readonly isOfRelease: true; readonly compared: number; readonly differences: readonly FunctionDifference[] }
+
+export interface FunctionDifference {
+  readonly name: string
+  readonly problem: 'is not the one of this release' | 'is missing' | 'is not of this release'
+}
+
+/** Compares every function of the ledger's schemas with the release, in both directions. */
+export async function compareFunctions(run: RunQuery): Promise<FunctionComparison> {
+  const released = new Map(releasedFunctions.map(({ name, digest }) => [name, digest]))
+  const code = digestOf((await run(codeQuery)).map(({ name, text }) => `${name} ${text}\n`).join(''))
+  if (code !== released.get(codeName)) return { isOfRelease: false }
+  released.delete(codeName)
+  const compared = released.size
+  const differences: FunctionDifference[] = []
+  for (const { name, text } of await run(functionsQuery)) {
+    const right = released.get(name)
+    released.delete(name)
+    if (right === undefined) differences.push({ name, problem: 'is not of this release' })
+    else if (right !== digestOf(text)) differences.push({ name, problem: 'is not the one of this release' })
+  }
+  for (const name of released.keys()) differences.push({ name, problem: 'is missing' })
+  return { isOfRelease: true, compared, differences }
+}
+
+/** Name of the line for the digests of all SQL files that were applied. */
+const codeName = 'code'
+
+/** The lines of releasedFunctions.ts. */
+export async function readInstalled(run: RunQuery): Promise<readonly string[]> {
+  const code = (await run(codeQuery)).map(({ name, text }) => `${name} ${text}\n`).join('')
+  const functions = await run(functionsQuery)
+  return [{ name: codeName, text: code }, ...functions].map(({ name, text }) => `${digestOf(text)} ${name}`)
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex')
+}
