@@ -33,15 +33,13 @@ const ofOperator = new Set([
   'CHECKPOINT_FILE',
   'PUBLIC_URL',
   'TRUSTED_PROXY_HOPS',
-  'SIGNER_SOCKET',
   'FEE_PAYER_KEYPAIR',
-  'SIGNER_JOURNAL',
   'FINANCE_PORT',
   'FINANCE_ISSUER',
   'FINANCE_JWKS_URL',
   'PROVIDER_TERMS_ACCEPTED',
 ])
-const ofOperatorPattern = /DATABASE_URL$|^ARTIFACT_S3_/
+const ofOperatorPattern = /DATABASE_URL$|^ARTIFACT_S3_|^SIGNER_/
 const listenerHosts = ['HOST', 'HEALTH_HOST', 'FINANCE_HOST']
 const ofLocalMode = ['LOCAL_POSTGRES_PORT', 'LOCAL_CHAIN_PORT']
 

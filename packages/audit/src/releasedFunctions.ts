@@ -1,7 +1,7 @@
 /* The SHA-256 of each function of this release. Written by test/audit/releasedFunctions.pg.test.ts. */
 
 const lines = `
-8a3dd92b800dc15c718c80bde2178d218a74c52fb7bfa2cb554bda5c59397339 code
+5dd85cd1f022f78e54116b3f48cca478756690998d6d0b30a0cb163683f1060e code
 71ecafc9e0f4d13b45a1b620c4c335e47b7ff89640b5d1a77200a6082c481241 ledger.add_partition(parent regclass, name text, bounds text[])
 7e097f5d1c4a4fbb14417dc74e087e52cc722ad110acd348c59786dc38922922 ledger.add_partitions()
 f0b61bcbac3e839d64d1da7436e2a8c8f85ff733df786a63671dc7cc9a40796c ledger.append(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, lane_epoch integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
