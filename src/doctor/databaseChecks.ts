@@ -1,4 +1,3 @@
-import { CompiledQuery } from 'kysely'
 import type { Clock } from '@tollbook/core/clock'
 import { errorText } from '@tollbook/core/fault'
 import type { LedgerSettings } from '../config/ledgerSettings.ts'
@@ -17,7 +16,7 @@ import {
 } from '../store/databaseFacts.ts'
 import { findCommitProblem, findDurabilityProblem } from '../store/durability.ts'
 import type { FindDifferingFunctions } from '../store/migrate.ts'
-import { checkSchemaVersion } from '../store/schemaVersion.ts'
+import { checkSchemaVersion, differingFunctions } from '../store/schemaVersion.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 export interface DatabaseCheckOptions {
@@ -95,12 +94,10 @@ async function checkSchema(database: Database): Promise<Result> {
 }
 
 function functionsCheck(database: Database, findDifferingFunctions: FindDifferingFunctions): Check {
-  const read = async (text: string) =>
-    (await database.executeQuery<{ readonly name: string; readonly text: string }>(CompiledQuery.raw(text))).rows
   return {
     name: 'functions',
     async run() {
-      const differing = await findDifferingFunctions(read)
+      const differing = await differingFunctions(database, findDifferingFunctions)
       if (differing === undefined) return skipped('another release has migrated the database')
       if (differing.length === 0) return passed('those of this release')
       return failed(

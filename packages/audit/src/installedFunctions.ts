@@ -6,7 +6,7 @@ import { releasedFunctions } from './releasedFunctions.ts'
  * writes from then on agrees with its event. The rows of the catalogue are hashed here, because the database is the accused.
  */
 
-const schemas = ['ledger', 'work', 'paywall', 'news', 'reports', 'migration']
+const schemas = ['ledger', 'work', 'paywall', 'news', 'reports', 'signer', 'migration']
 
 export const functionsQuery = `
 select format('%s.%s(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as name,
