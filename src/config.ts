@@ -65,6 +65,7 @@ export { ledgerSettingsFor } from './config/ledgerSettings.ts'
 export type { StartMode } from './config/startMode.ts'
 export { type ProviderAddresses, sampleModes } from './config/providerSettings.ts'
 export { upstreamNames } from './product/upstreamName.ts'
+export { parseShareWallets } from './config/payoutSettings.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
 export type { ReceiptSigningKey }
 

@@ -32,8 +32,15 @@ export function planHolderPayout(question: HolderQuestion): PayoutPlan | undefin
   const parts = Array.from({ length: Math.ceil(payments.length / holderPartMax) }, (_, index) =>
     payments.slice(index * holderPartMax, (index + 1) * holderPartMax),
   )
+  const accounts = new Set(snapshot.accounts.map(({ address }) => address))
+  const opens = payments.map(({ wallet }) => wallet).filter((wallet) => !accounts.has(tokenAccountOf(wallet)))
   const terms = { account, amountBaseUnits, excluded, minimumBaseUnits, openAccountsMax }
-  const created = identifiedPlan({ ...base, parts, holders: { ...terms, snapshotSha256, snapshotSlot: snapshot.slot } })
+  const created = identifiedPlan({
+    ...base,
+    parts,
+    ...(opens.length === 0 ? {} : { opens }),
+    holders: { ...terms, snapshotSha256, snapshotSlot: snapshot.slot },
+  })
   assert(
     created.parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n) === amountBaseUnits,
     'the lines of the plan sum to its amount',

@@ -4,7 +4,6 @@ import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { sha256Hex } from '@tollbook/core/digest'
 import { parseBaseUnits } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
-import { shareName } from './account.ts'
 
 /** Payouts by debt and receiver. Its id is a digest of all the rest, so a memo that names it names all of it. */
 export interface PayoutPlan {
@@ -20,6 +19,8 @@ export interface PayoutPlan {
   readonly slot: number
   /** One transaction each; part n is at index n - 1. */
   readonly parts: readonly (readonly PlannedTransfer[])[]
+  /** Wallets whose token account is opened by their transfer. All others need one. Absent: none is opened. */
+  readonly opens?: readonly Address[]
   /** Present in a plan that divides one debt among the holders of the token. */
   readonly holders?: HolderTerms
 }
@@ -42,61 +43,12 @@ export interface PlannedTransfer {
   readonly baseUnits: bigint
 }
 
-/** Debt of an account; a positive amount. */
-export interface Debt {
-  readonly account: string
-  readonly baseUnits: bigint
-}
-
-export interface PayoutQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holders'> {
-  readonly debts: readonly Debt[]
-  readonly destinations: Destinations
-  /** Smaller debts wait until they have grown: paying them would cost more than they are. */
-  readonly leastBaseUnits: bigint
-}
-
-/** Wallets of the shares, by account of the split. A share without a wallet is not paid out this time. */
-export type Destinations = ReadonlyMap<string, Address>
-
-// With a token account to open for each, five take 900 of a transaction's 1,232 bytes.
-const partMax = 5
 // A part of a plan for holders has more lines, because its accounts need fewer words.
 const linesMax = 8
-
-/** Pure: the same debts and destinations yield the same plan, to its id. Undefined if there is nothing to pay. */
-export function planPayout({ debts, destinations, leastBaseUnits, ...plan }: PayoutQuestion): PayoutPlan | undefined {
-  assert(leastBaseUnits >= 0n, 'the least transfer is not a debt')
-  assert(
-    debts.every(({ baseUnits }) => baseUnits >= 0n),
-    'a debt is what is owed, and not what is due to us',
-  )
-  const transfers = debts
-    .filter(({ baseUnits }) => baseUnits > 0n && baseUnits >= leastBaseUnits)
-    .flatMap(({ account, baseUnits }): PlannedTransfer[] => {
-      const wallet = walletOf(account, destinations)
-      // A debt of the payment wallet to itself needs no transfer.
-      return wallet === undefined || wallet === plan.paymentWallet ? [] : [{ account, wallet, baseUnits }]
-    })
-    .toSorted((one, other) => (one.account < other.account ? -1 : 1))
-  if (transfers.length === 0) return undefined
-  const parts = Array.from({ length: Math.ceil(transfers.length / partMax) }, (_, index) =>
-    transfers.slice(index * partMax, (index + 1) * partMax),
-  )
-  return identifiedPlan({ ...plan, parts })
-}
 
 /** The plan with the digest of its content as its id. */
 export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
   return { ...content, id: idOf(content) }
-}
-
-const ofWallet = /^Liabilities:(?:Overpaid|RefundsDue|Unmatched):(.+)$/
-
-/** Undefined for a debt to a wallet that is not known, and for a share without a destination. */
-function walletOf(account: string, destinations: Destinations): Address | undefined {
-  const share = shareName(account)
-  if (share !== undefined) return destinations.get(share)
-  return readAddress(ofWallet.exec(account)?.[1] ?? '')
 }
 
 const memoPrefix = 'tollbook-payout:'
@@ -143,6 +95,7 @@ const planFile = z.object({
       .min(1)
       .max(linesMax),
   ),
+  opens: z.array(address).exactOptional(),
   holders: z
     .object({
       account: z.string(),
@@ -177,10 +130,11 @@ function idOf(content: Omit<PayoutPlan, 'id'>): string {
 }
 
 function contentJson(content: Omit<PayoutPlan, 'id'>): { readonly [key: string]: Json } {
-  const { network, mint, decimals, paymentWallet, position, slot, parts, holders } = content
+  const { network, mint, decimals, paymentWallet, position, slot, parts, opens = [], holders } = content
   assert(parts.length > 0, 'a plan has transfers')
   return {
     ...(holders === undefined ? {} : { holders: holdersJson(holders) }),
+    ...(opens.length === 0 ? {} : { opens }),
     network,
     mint,
     decimals,

@@ -15,6 +15,8 @@ export interface PayoutOrder {
   readonly terms: PaymentTerms
   readonly memo: string
   readonly payments: readonly { readonly wallet: Address; readonly baseUnits: bigint }[]
+  /** Wallets whose token account is opened. A transfer to any other wallet fails if it has none. */
+  readonly opens: readonly Address[]
   readonly blockhash: string
   /** Pays the fee and the rent of new token accounts. By default the payment wallet. */
   readonly feePayer: Address
@@ -28,14 +30,15 @@ export function tokenAccountOf({ mint, tokenProgram }: PaymentTerms, wallet: Add
 }
 
 /** Not signed: for a multisig, or for `signPayout`. */
-export function buildPayout({ terms, memo, payments, blockhash, feePayer }: PayoutOrder): Uint8Array {
+export function buildPayout({ terms, memo, payments, opens, blockhash, feePayer }: PayoutOrder): Uint8Array {
   const key = (address: string) => new PublicKey(address)
   const [mint, program] = [key(terms.mint), key(terms.tokenProgram)] as const
   const [owner, payer] = [key(terms.paymentWallet), key(feePayer)] as const
   const instructions = payments.flatMap(({ wallet, baseUnits }) => {
     const account = key(tokenAccountOf(terms, wallet))
+    const opening = createAssociatedTokenAccountIdempotentInstruction(payer, account, key(wallet), mint, program)
     return [
-      createAssociatedTokenAccountIdempotentInstruction(payer, account, key(wallet), mint, program),
+      ...(opens.includes(wallet) ? [opening] : []),
       createTransferCheckedInstruction(
         key(terms.paymentTokenAccount),
         mint,

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import type { Payout } from '../payout/openPayout.ts'
 import { planText } from '../payout/planText.ts'
-import { parseDecimal } from '@tollbook/core/money'
+import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
-import { addressIn, readPlanFile, signatureIn } from './payoutArguments.ts'
+import { accountsIn, readPlanFile, signatureIn } from './payoutArguments.ts'
 import { holdersCommand } from './payoutHolders.ts'
 import { runPayout } from './payoutRun.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
@@ -14,17 +14,16 @@ import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
 
 const exitHelp = `
 Exit codes:
-  0  done; "plan" says so when nothing is owed
+  0  done; "plan" names each debt that waits, with the reason
   2  wrong usage
-  4  refused: the message says why, and nothing was sent or recorded
+  4  refused: the message says why, and nothing was sent or recorded; or "send" has not paid every line, and names the others
   7  the database or the Solana node does not answer, or the transaction is not final yet; run the command again
   130  interrupted; run the command again`
 
 interface PlanFlags {
-  readonly providerWallet?: string
-  readonly holdersWallet?: string
-  readonly treasuryWallet?: string
-  readonly minTokens: string
+  readonly wallets?: string
+  readonly minTokens?: string
+  readonly openAccounts: string
   readonly except: readonly string[]
   readonly fromOldWallet?: boolean
   readonly output?: string
@@ -44,10 +43,9 @@ export function payoutCommand(deps: CommandDeps): Command {
   command
     .command('plan')
     .description('list the wallets to pay, with amounts and debts; moves nothing')
-    .option('--provider-wallet <address>', 'default: PAYOUT_PROVIDER_WALLET; without one the share waits')
-    .option('--holders-wallet <address>', 'default: PAYOUT_HOLDERS_WALLET')
-    .option('--treasury-wallet <address>', 'default: PAYOUT_TREASURY_WALLET')
-    .option('--min-tokens <amount>', 'let smaller debts wait', '0')
+    .option('--wallets <list>', 'wallets by share, such as provider:ADDRESS,holders:ADDRESS; before PAYOUT_WALLETS')
+    .option('--min-tokens <amount>', 'let smaller debts wait (default: a hundredth of the cheapest price)')
+    .option('--open-accounts <n>', 'open token accounts for up to this many wallets that are not of a share', '0')
     .addOption(repeatedOption('--except <account>', 'leave this debt as it is; may be given more than once'))
     .option('--from-old-wallet', 'pay out of PAYMENT_WALLET although the ledger has another one in force')
     .option('--output <file>', 'write the plan to a file instead')
@@ -77,27 +75,24 @@ export function payoutCommand(deps: CommandDeps): Command {
 }
 
 async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promise<void> {
-  const leastBaseUnits = parseDecimal(flags.minTokens, payout.terms.decimals)
-  if (leastBaseUnits === undefined) throw new UsageProblem('--min-tokens', 'must be a plain decimal such as 0.5')
-  const wallets = payoutWallets(flags)
-  const wallet = (name: keyof typeof wallets) => {
-    const text = wallets[name]
-    return text === undefined ? undefined : addressIn(`--${name}-wallet`, text)
-  }
-  const chosen = (['provider', 'holders', 'treasury'] as const).map((name) => [name, wallet(name)] as const)
-  const destinations = new Map(chosen.flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
-  const { except, fromOldWallet = false } = flags
-  const created = await payout.plan({ destinations, leastBaseUnits, except, fromOldWallet })
-  if (created === undefined) {
-    const waiting = chosen.flatMap(([name, address]) => (address === undefined ? [`--${name}-wallet`] : []))
-    const advice = waiting.length === 0 ? '' : `; shares without a wallet wait: give ${waiting.join(', ')}`
-    deps.stderr.write(`nothing is owed that could be paid${advice}\n`)
-    return
-  }
-  if (flags.output === undefined) deps.stdout.write(planText(created))
+  const { minTokens, except, fromOldWallet = false, output } = flags
+  const { decimals } = payout.terms
+  const leastBaseUnits = minTokens === undefined ? undefined : parseDecimal(minTokens, decimals)
+  if (minTokens !== undefined && leastBaseUnits === undefined)
+    throw new UsageProblem('--min-tokens', 'must be a plain decimal such as 0.5')
+  const openAccountsMax = accountsIn('--open-accounts', flags.openAccounts)
+  const destinations = payoutWallets(flags.wallets)
+  const request = { destinations, leastBaseUnits, openAccountsMax, except, fromOldWallet }
+  const { plan: created, waiting } = await payout.plan(request)
+  for (const { account, baseUnits, why } of waiting)
+    deps.stderr.write(`waits: ${account}, ${formatDecimal(baseUnits, decimals)} tokens: ${why}\n`)
+  if (created === undefined) deps.stderr.write('nothing is owed that could be paid\n')
+  else if (output === undefined) deps.stdout.write(planText(created))
   else {
-    await writeFile(flags.output, planText(created))
-    deps.stdout.write(`${JSON.stringify({ id: created.id, parts: created.parts.length, file: flags.output })}\n`)
+    await writeFile(output, planText(created))
+    const { id, parts, opens = [] } = created
+    const figures = { parts: parts.length, opens: opens.length, waiting: waiting.length }
+    deps.stdout.write(`${JSON.stringify({ id, ...figures, file: output })}\n`)
   }
 }
 

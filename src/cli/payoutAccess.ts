@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, parseShareWallets, readConfig } from '../config.ts'
 import { openPayout, type Payout } from '../payout/openPayout.ts'
+import type { Address } from '@tollbook/core/address'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
@@ -32,18 +33,11 @@ function chainOf(config: Config, local: LocalJson | undefined) {
   return { rpcUrls: [local.rpcUrl], tokenMint: local.tokenMint, paymentWallet: local.paymentWallet }
 }
 
-interface WalletFlags {
-  readonly providerWallet?: string
-  readonly holdersWallet?: string
-  readonly treasuryWallet?: string
-}
-
-/** Options of the command come before the variables. */
-export function payoutWallets(flags: WalletFlags) {
-  const { payout } = readConfig()
-  return {
-    provider: flags.providerWallet ?? payout.providerWallet,
-    holders: flags.holdersWallet ?? payout.holdersWallet,
-    treasury: flags.treasuryWallet ?? payout.treasuryWallet,
-  }
+/** Wallets by share: those of `--wallets` come before those of PAYOUT_WALLETS. */
+export function payoutWallets(flag: string | undefined): ReadonlyMap<string, Address> {
+  const { wallets } = readConfig().payout
+  if (flag === undefined) return wallets
+  const given = parseShareWallets(flag)
+  if (!given.ok) throw new UsageProblem('--wallets', given.problems.join('; '))
+  return new Map([...wallets, ...given.value])
 }

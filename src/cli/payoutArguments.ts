@@ -28,6 +28,12 @@ export function addressIn(option: string, text: string): Address {
   return address
 }
 
+/** A number of token accounts that may be opened. */
+export function accountsIn(option: string, text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw new UsageProblem(option, `must be a whole number up to 9999 (got ${text})`)
+  return Number(text)
+}
+
 export function signatureIn(option: string, text: string): Signature {
   const signature = readSignature(text)
   if (signature === undefined) throw new UsageProblem(option, `${text} is not a signature`)

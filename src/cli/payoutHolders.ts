@@ -6,7 +6,7 @@ import { planText } from '../payout/planText.ts'
 import type { Payout } from '../payout/openPayout.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
-import { addressIn, keypairIn, readPlanFile } from './payoutArguments.ts'
+import { accountsIn, addressIn, keypairIn, readPlanFile } from './payoutArguments.ts'
 import { runPayout } from './payoutRun.ts'
 import { repeatedOption } from './repeatedOption.ts'
 import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
@@ -71,8 +71,6 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   const minimumBaseUnits = parseDecimal(flags.minBalance, payout.terms.decimals)
   if (minimumBaseUnits === undefined || minimumBaseUnits === 0n)
     throw new UsageProblem('--min-balance', `must be a plain decimal above 0 such as 0.5 (got ${flags.minBalance})`)
-  if (!/^\d{1,4}$/.test(flags.openAccounts))
-    throw new UsageProblem('--open-accounts', `must be a whole number up to 9999 (got ${flags.openAccounts})`)
   if (!/^[a-z][a-z0-9-]{0,31}$/.test(flags.share))
     throw new UsageProblem('--share', `must be the name of a share of the split (got ${flags.share})`)
   if (flags.exclude.length > excludedMax)
@@ -85,7 +83,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
     snapshotText: snapshotFile,
     excluded: excludedWallets(flags),
     minimumBaseUnits,
-    openAccountsMax: Number(flags.openAccounts),
+    openAccountsMax: accountsIn('--open-accounts', flags.openAccounts),
   })
   if (created === undefined) {
     deps.stderr.write(`nothing is owed on the share ${flags.share}, or no holder has the minimum\n`)
@@ -99,9 +97,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
 
 /** The wallets of the other shares are ours; those of the payment wallet are added from the ledger. */
 function excludedWallets({ exclude, share }: PlanFlags): readonly Address[] {
-  const own = Object.entries(payoutWallets({})).flatMap(([name, wallet]) =>
-    wallet === undefined || name === share ? [] : [addressIn(`PAYOUT_${name.toUpperCase()}_WALLET`, wallet)],
-  )
+  const own = [...payoutWallets(undefined)].flatMap(([name, wallet]) => (name === share ? [] : [wallet]))
   return [...own, ...exclude.map((wallet) => addressIn('--exclude', wallet))]
 }
 

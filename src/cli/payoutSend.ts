@@ -3,6 +3,9 @@ import { landTransaction } from '@tollbook/client/landTransaction'
 import { connectPayerChain } from '@tollbook/client/payerChain'
 import { readConfig } from '../config.ts'
 import type { Payout } from '../payout/openPayout.ts'
+import type { LeftOut, UnsignedPayout } from '../payout/preparePart.ts'
+import type { Address } from '@tollbook/core/address'
+import { assertNever } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
@@ -11,7 +14,7 @@ import { payoutRpcUrl } from './payoutAccess.ts'
 import { keypairIn } from './payoutArguments.ts'
 import { UsageProblem } from './usageProblem.ts'
 
-type Plan = Parameters<Payout['build']>[0]
+type Plan = Parameters<Payout['prepare']>[0]
 
 export interface PartsToSend {
   readonly plan: Plan
@@ -20,11 +23,15 @@ export interface PartsToSend {
 
 /** For a multisig: its signers add the signatures of the payment wallet. */
 export async function printUnsigned(deps: CommandDeps, payout: Payout, { plan, parts }: PartsToSend): Promise<void> {
+  const unpaid = new UnpaidLines(deps)
   for (const part of parts) {
-    const { transaction, memo } = await payout.build(plan, part, payout.terms.paymentWallet)
-    const line = { part, memo, transaction: Buffer.from(transaction).toString('base64') }
+    const { payout: built, leftOut } = await payout.prepare(plan, part, payout.terms.paymentWallet)
+    unpaid.name(part, leftOut)
+    if (built === undefined) continue
+    const line = { part, memo: built.memo, transaction: Buffer.from(built.transaction).toString('base64') }
     deps.stdout.write(`${JSON.stringify(line)}\n`)
   }
+  unpaid.refuse()
 }
 
 interface SigningOrder extends PartsToSend {
@@ -32,30 +39,91 @@ interface SigningOrder extends PartsToSend {
   readonly feePayer: string | undefined
 }
 
-/** One after the other. A part whose outcome is not known stops the rest; sending the plan again goes on where it was. */
+/**
+ * One after the other. Only a part whose outcome is not known stops the rest; sending the plan again goes on where it was.
+ */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const wallet = await keypairIn('--keypair', order.keypair)
   if (wallet.address !== payout.terms.paymentWallet)
     throw new UsageProblem('--keypair', `is not the payment wallet ${payout.terms.paymentWallet}`)
   const payer = order.feePayer === undefined ? wallet : await keypairIn('--fee-payer', order.feePayer)
+  const signers = payer === wallet ? [wallet] : [payer, wallet]
+  const unpaid = new UnpaidLines(deps)
+  for (const part of order.parts) {
+    const { payout: built, leftOut } = await payout.prepare(order.plan, part, payer.address)
+    unpaid.name(part, leftOut)
+    if (built === undefined) continue
+    const failure = await sendPart(deps, payout, { plan: order.plan, part, built, signers })
+    if (failure !== undefined) unpaid.fail(part, failure)
+  }
+  unpaid.refuse()
+}
+
+interface PartToSign {
+  readonly plan: Plan
+  readonly part: number
+  readonly built: UnsignedPayout
+  readonly signers: readonly { readonly address: Address; readonly secretKey: Uint8Array }[]
+}
+
+/** Undefined when the part is on chain. A text says why it certainly is not. Throws while that is not known. */
+async function sendPart(
+  deps: CommandDeps,
+  payout: Payout,
+  { plan, part, built, signers }: PartToSign,
+): Promise<string | undefined> {
   const local = await readLocalJson(join(deps.home(), 'local.json'))
   const { clock = systemClock, interrupted: signal } = deps
   const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local) })
-  for (const part of order.parts) {
-    const feePayer = payer.address
-    const { transaction: unsigned, lastValidBlockHeight } = await payout.build(order.plan, part, feePayer)
-    const signed = payout.sign(unsigned, payer === wallet ? [wallet] : [payer, wallet])
-    // The part is on record before it leaves, so that nothing that happens to this process can lose it, and no other sends it.
-    await payout.recordSignedPart(order.plan, { part, ...signed, lastValidBlockHeight })
-    deps.stderr.write(`part ${part}: ${signed.signature}\n`)
-    const landing = await landTransaction(
-      { chain, clock, signal },
-      { ...signed, lastValidBlockHeight, sentBefore: false },
+  const { lastValidBlockHeight } = built
+  const signed = { ...payout.sign(built.transaction, signers), lastValidBlockHeight }
+  // The part is on record before it leaves, so that nothing that happens to this process can lose it, and no other sends it.
+  await payout.recordSignedPart(plan, { part, ...signed })
+  deps.stderr.write(`part ${part}: ${signed.signature}\n`)
+  const landing = await landTransaction({ chain, clock, signal }, { ...signed, sentBefore: false })
+  switch (landing.outcome) {
+    case 'confirmed':
+      deps.stdout.write(`${JSON.stringify({ part, signature: signed.signature })}\n`)
+      return undefined
+    case 'rejected':
+      return landing.why
+    case 'failed':
+      return `${signed.signature} failed on chain`
+    case 'expired':
+      return `${signed.signature} did not land in time`
+    default:
+      return assertNever(landing)
+  }
+}
+
+/** Debts that a run has not paid. They stay owed. */
+class UnpaidLines {
+  readonly #deps: Pick<CommandDeps, 'stderr'>
+  #count = 0
+
+  constructor(deps: Pick<CommandDeps, 'stderr'>) {
+    this.#deps = deps
+  }
+
+  name(part: number, leftOut: readonly LeftOut[]): void {
+    for (const { account, wallet, why } of leftOut) this.#add(`part ${part} leaves out ${account} to ${wallet}: ${why}`)
+  }
+
+  fail(part: number, why: string): void {
+    this.#add(`part ${part} was not paid: ${why}`)
+  }
+
+  /** Throws a fault if something was not paid. */
+  refuse(): void {
+    if (this.#count === 0) return
+    throw new Fault(
+      `not everything was paid: ${this.#count} problems are named above, and all other lines were sent. Record what was sent; then \`payout plan\` plans the rest without wallets that cannot be paid`,
+      { retryable: false },
     )
-    if (landing.outcome !== 'confirmed') {
-      const why = landing.outcome === 'rejected' ? landing.why : landing.outcome
-      throw new Fault(`part ${part} was not paid (${why}); the parts before it were`, { retryable: false })
-    }
-    deps.stdout.write(`${JSON.stringify({ part, signature: signed.signature })}\n`)
+  }
+
+  #add(line: string): void {
+    this.#count += 1
+    this.#deps.stderr.write(`${line}\n`)
   }
 }

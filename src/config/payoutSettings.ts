@@ -1,27 +1,36 @@
 import type { z } from 'zod'
-import { postgresUrl, solanaAddress } from './variables.ts'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { type ParsedSetting, parsedUnless, parseEntries, repeatedNames } from '../pricing/settingList.ts'
+import { parsedBy, postgresUrl } from './variables.ts'
 
 /** For `tollbook payout` only; the service reads none of it. */
 export interface PayoutSettings {
   /** A login of `tollbook_payout`, never the service's. */
   readonly databaseUrl: string | undefined
-  readonly providerWallet: string | undefined
-  readonly holdersWallet: string | undefined
-  readonly treasuryWallet: string | undefined
+  /** Wallets by share of the split. */
+  readonly wallets: ReadonlyMap<string, Address>
 }
 
 export const payoutVariables = {
   PAYOUT_DATABASE_URL: postgresUrl,
-  PAYOUT_PROVIDER_WALLET: solanaAddress,
-  PAYOUT_HOLDERS_WALLET: solanaAddress,
-  PAYOUT_TREASURY_WALLET: solanaAddress,
+  PAYOUT_WALLETS: parsedBy(parseShareWallets, new Map<string, Address>()),
 }
 
 export function payoutSettingsOf(env: z.infer<z.ZodObject<typeof payoutVariables>>): PayoutSettings {
-  return {
-    databaseUrl: env.PAYOUT_DATABASE_URL,
-    providerWallet: env.PAYOUT_PROVIDER_WALLET,
-    holdersWallet: env.PAYOUT_HOLDERS_WALLET,
-    treasuryWallet: env.PAYOUT_TREASURY_WALLET,
+  return { databaseUrl: env.PAYOUT_DATABASE_URL, wallets: env.PAYOUT_WALLETS }
+}
+
+/** `PAYOUT_WALLETS`, such as `provider:ADDRESS,treasury:ADDRESS`: shares of the split and their wallets. */
+export function parseShareWallets(setting: string): ParsedSetting<ReadonlyMap<string, Address>> {
+  const entries = parseEntries(setting, ':')
+  const problems = repeatedNames(entries).map((name) => `names "${name}" more than once; keep one wallet for it`)
+  const wallets = new Map<string, Address>()
+  for (const { text, name, value } of entries) {
+    const address = readAddress(value ?? '')
+    if (value === undefined || !/^[a-z][a-z0-9-]{0,30}$/.test(name))
+      problems.push(`has "${text}": write share:address, such as provider:ADDRESS, separated by commas`)
+    else if (address === undefined) problems.push(`has "${text}": ${value} is not a Solana address`)
+    else wallets.set(name, address)
   }
+  return parsedUnless(problems, wallets)
 }

@@ -6,11 +6,11 @@ import { type Debts, readDebts } from '../store/payoutStore.ts'
 /** Debts that this plan may pay: what an open plan for holders has still to pay is left to it. */
 export async function readFreeDebts(database: Database, mint: string, planId?: string): Promise<Debts> {
   const open = await readOpenHolderPayout(database, mint)
-  const { position, debts } = await readDebts(database, mint)
-  if (open === undefined || open.planId === planId) return { position, debts }
+  const { debts, ...rest } = await readDebts(database, mint)
+  if (open === undefined || open.planId === planId) return { debts, ...rest }
   const reservedBaseUnits = open.amountBaseUnits - open.paidBaseUnits
   return {
-    position,
+    ...rest,
     debts: debts.map(({ account, baseUnits }) => {
       if (account !== open.account) return { account, baseUnits }
       const freeBaseUnits = baseUnits - reservedBaseUnits

@@ -2,13 +2,14 @@ import { readHolders } from '../chain/readHolders.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { shareOf } from '../accounting/account.ts'
 import { planHolderPayout } from '../accounting/holderPlan.ts'
-import { readSnapshot, snapshotDigest, snapshotText } from '../accounting/holderSnapshot.ts'
+import { type HolderSnapshot, readSnapshot, snapshotDigest, snapshotText } from '../accounting/holderSnapshot.ts'
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { postJson } from '../outbound/postJson.ts'
 import { readOpenHolderPayout } from '../store/holderPayoutStore.ts'
+import { findPaidWallets } from '../store/payoutStore.ts'
 import { readFreeDebts } from './freeDebts.ts'
 import { endHolderPayout, type HolderPaymentDeps, type HolderPaymentOrder, payHolders } from './payHolders.ts'
 import type { PayoutWallets } from './payoutWallets.ts'
@@ -88,7 +89,7 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   await deps.requireRecorded()
   const open = await readOpenHolderPayout(database, mint)
   if (open !== undefined) throw refused(`the plan ${open.planId} is open: pay it first, or end it`)
-  const { position, debts } = await readFreeDebts(database, mint)
+  const { position, debts, heldBaseUnits } = await readFreeDebts(database, mint)
   const amountBaseUnits = debts.find((debt) => debt.account === account)?.baseUnits ?? 0n
   if (amountBaseUnits === 0n) return undefined
   const created = planHolderPayout({
@@ -102,13 +103,27 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
     amountBaseUnits,
     snapshot,
     snapshotSha256: snapshotDigest(request.snapshotText),
-    excluded: [...request.excluded, ...(await wallets.all()), ...destroyers()],
+    excluded: [
+      ...request.excluded,
+      ...(await wallets.all()),
+      ...destroyers(),
+      ...(await closedAccounts(deps, snapshot)),
+    ],
     minimumBaseUnits,
     openAccountsMax,
     tokenAccountOf: (wallet) => tokenAccountOf(chain.terms, wallet),
   })
-  if (created !== undefined) await wallets.requireCover(created)
+  if (created !== undefined) await wallets.requireCover(created, heldBaseUnits)
   return created
+}
+
+/** Wallets without an associated token account that an earlier payout has paid: rent is not paid twice for one wallet. */
+async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, accounts }: HolderSnapshot) {
+  const known = new Set(accounts.map(({ address }) => address))
+  const owners = [...new Set(accounts.map(({ owner }) => owner))]
+  const missing = owners.filter((owner) => !known.has(tokenAccountOf(chain.terms, owner)))
+  const paid = await findPaidWallets(database, mint, missing)
+  return missing.filter((owner) => paid.has(owner))
 }
 
 /** Tokens sent to these addresses are lost: the incinerator, and the address of 32 zero bytes. */

@@ -2,7 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import type { DistributionPaid } from '../payment/events/payoutEvents.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
-import { isPayoutMemo, payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
+import { isPayoutMemo, payoutMemo, type PayoutPlan, type PlannedTransfer } from '../accounting/payoutPlan.ts'
 
 /** A transaction on chain, and the plan that it should carry out. */
 export interface PayoutMatch {
@@ -13,8 +13,9 @@ export interface PayoutMatch {
 }
 
 /**
- * Checks whether this transaction pays one part of the plan, all of it and nothing else. The recorded
- * amount is what left our wallet, independent of a fee that the mint withheld. A text explains a rejection.
+ * Checks whether this transaction pays lines of one part of the plan, and nothing else. Lines that could not be paid when it was
+ * sent are left out; a plan for holders is paid by whole parts. The recorded amount is what left our wallet, independent of a fee
+ * that the mint withheld. A text explains a rejection.
  */
 export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch): DistributionPaid | string {
   if (plan.mint !== terms.mint || plan.paymentWallet !== terms.paymentWallet || plan.network !== terms.network)
@@ -34,12 +35,14 @@ export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch
       ? [`${movement.kind === 'burn' ? 'burned' : movement.destination} ${movement.amountBaseUnits}`]
       : [],
   )
-  const planned = part.map(({ wallet, baseUnits }) => `${tokenAccountOf(wallet)} ${baseUnits}`)
-  if (left.toSorted().join() !== planned.toSorted().join())
+  const paid = takeLines(part, left, tokenAccountOf)
+  if (paid === undefined || (plan.holders !== undefined && paid.length < part.length)) {
+    const planned = part.map(({ wallet, baseUnits }) => `${tokenAccountOf(wallet)} ${baseUnits}`)
     return `it does not pay part ${index + 1} as planned: ${left.join(', ')} instead of ${planned.join(', ')}`
+  }
   const net = own.reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + beforeBaseUnits - afterBaseUnits, 0n)
-  const total = part.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  if (net !== total) return `${net} base units left the payment wallet, and the part is ${total}`
+  const total = paid.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  if (net !== total) return `${net} base units left the payment wallet, and its lines sum to ${total}`
   return {
     kind: 'DistributionPaid',
     signature: record.signature,
@@ -47,6 +50,21 @@ export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch
     part: index + 1,
     mint: terms.mint,
     slot: record.slot,
-    payments: part.map(({ account, wallet, baseUnits }) => ({ account, wallet, paidBaseUnits: baseUnits })),
+    payments: paid.map(({ account, wallet, baseUnits }) => ({ account, wallet, paidBaseUnits: baseUnits })),
   }
+}
+
+/** The lines that these transfers pay, each once. Undefined when a transfer pays none of them. */
+function takeLines(
+  part: readonly PlannedTransfer[],
+  transfers: readonly string[],
+  tokenAccountOf: PayoutMatch['tokenAccountOf'],
+): readonly PlannedTransfer[] | undefined {
+  const unmatched = [...transfers]
+  const paid = part.filter(({ wallet, baseUnits }) => {
+    const at = unmatched.indexOf(`${tokenAccountOf(wallet)} ${baseUnits}`)
+    if (at !== -1) unmatched.splice(at, 1)
+    return at !== -1
+  })
+  return unmatched.length === 0 && paid.length > 0 ? paid : undefined
 }

@@ -1,12 +1,12 @@
 import { openChain, type Chain } from '../chain/openChain.ts'
 import { openPayoutWallets, type PayoutWallets } from './payoutWallets.ts'
-import { buildPayout, signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { matchPayout } from './matchPayout.ts'
-import { type Destinations, payoutMemo, type PayoutPlan, planPayout } from '../accounting/payoutPlan.ts'
+import { payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
+import type { PlannedDebts } from '../accounting/planPayout.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
-import { assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
@@ -15,6 +15,8 @@ import { findRecorded, findRecordedParts, recordPayout } from '../store/payoutSt
 import { readFreeDebts } from './freeDebts.ts'
 import type { HolderPaymentDeps } from './payHolders.ts'
 import { type HolderPayouts, openHolderPayouts } from './holderPayouts.ts'
+import { type PayoutRequest, planDebts } from './planDebts.ts'
+import { type PreparedPart, preparePart } from './preparePart.ts'
 import { findSentUnrecorded, recordSignedPart, type SignedPart } from './sentParts.ts'
 import { findUnrecorded } from './unrecordedPayouts.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
@@ -34,37 +36,19 @@ export interface PayoutOptions {
 /** Pays out debts: reads the ledger, builds transactions, and records those that are final. */
 export interface Payout {
   readonly terms: Chain['terms']
-  /** Undefined when nothing is owed that could be paid. */
-  plan(request: PayoutRequest): Promise<PayoutPlan | undefined>
+  plan(request: PayoutRequest): Promise<PlannedDebts>
   /** The parts that are neither in the ledger nor on chain. Refuses if the debts have changed, or a part could still land. */
   openParts(plan: PayoutPlan): Promise<readonly number[]>
   /** Puts a signed transaction on record. It is not sent before, and not at all if this refuses. */
   recordSignedPart(plan: PayoutPlan, signed: SignedPart): Promise<void>
-  /** Not signed. The payment wallet has to, and the fee payer. */
-  build(plan: PayoutPlan, part: number, feePayer: Address): Promise<UnsignedPayout>
+  /** Rehearses the part, leaves out the lines that would make it fail, and builds it. The payment wallet has to sign, and the fee payer. */
+  prepare(plan: PayoutPlan, part: number, feePayer: Address): Promise<PreparedPart>
   readonly sign: typeof signPayout
   /** Waits for finality. Recording again is harmless. */
   record(plan: PayoutPlan, signature: Signature): Promise<RecordedPart>
   /** Plans that divide a share among the holders of the token. */
   readonly holders: HolderPayouts
   close(): Promise<void>
-}
-
-/** Choices of the operator for one payout of debts. */
-export interface PayoutRequest {
-  readonly destinations: Destinations
-  readonly leastBaseUnits: bigint
-  /** Accounts whose debts stay as they are. */
-  readonly except?: readonly string[]
-  /** Allows a payout from a former payment wallet. */
-  readonly fromOldWallet?: boolean
-}
-
-/** To be signed by the payment wallet, offline if need be, before `lastValidBlockHeight`. */
-export interface UnsignedPayout {
-  readonly transaction: Uint8Array
-  readonly memo: string
-  readonly lastValidBlockHeight: number
 }
 
 /** A part of the plan, on record at this position. */
@@ -98,17 +82,17 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
     const opened = { database, chain, clock, wallets }
     return {
       terms: chain.terms,
-      plan: (request) => plan(opened, request),
+      plan: (request) => planDebts({ ...opened, requireRecorded: () => requireRecorded(opened) }, request),
       openParts: (created) => partsToSend(opened, created),
       recordSignedPart: (created, signed) => recordSignedAlone(opened, created, signed),
-      build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
+      prepare: (created, part, feePayer) => preparePart(opened, { plan: created, part, feePayer }),
       sign: signPayout,
       record: (created, signature) => record(opened, created, signature),
       holders: openHolderPayouts({
         ...opened,
         seam: options.seam,
         rpcUrl: options.rpcUrls[0] ?? '',
-        build: (created, part, feePayer) => build(opened, { plan: created, part, feePayer }),
+        prepare: (created, part, feePayer) => preparePart(opened, { plan: created, part, feePayer }),
         record: (created, signature) => record(opened, created, signature),
         requirePayable: (created) => openParts(opened, created),
         requireNothingSent: () => requireNothingSent(opened),
@@ -122,24 +106,6 @@ export async function openPayout(options: PayoutOptions): Promise<Payout> {
       ? error
       : new Fault('the database of the payouts cannot be reached', { cause: error, retryable: true })
   }
-}
-
-async function plan(opened: Opened, request: PayoutRequest): Promise<PayoutPlan | undefined> {
-  const { except = [], fromOldWallet = false, ...rest } = request
-  const { chain, database, wallets } = opened
-  await wallets.require({ fromOldWallet })
-  const { network, mint, decimals, paymentWallet } = chain.terms
-  // Before the debts are read: payments after this slot are checked when the plan is sent.
-  const slot = await chain.finality.finalizedSlot()
-  await requireRecorded(opened)
-  const { position, debts: all } = await readFreeDebts(database, mint)
-  // A name that was mistyped would be paid after all.
-  const unexpected = except.filter((name) => !all.some(({ account }) => account === name))
-  if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })
-  const debts = all.filter(({ account }) => !except.includes(account))
-  const created = planPayout({ network, mint, decimals, paymentWallet, position, slot, debts, ...rest })
-  if (created !== undefined) await wallets.requireCover(created)
-  return created
 }
 
 async function requireRecorded(opened: Opened): Promise<void> {
@@ -201,20 +167,6 @@ async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: rea
     if (left < 0n) throw new Fault(`${account} is owed less than the plan pays; make a new plan`, { retryable: false })
     owed.set(account, left)
   }
-}
-
-interface PartOrder {
-  readonly plan: PayoutPlan
-  readonly part: number
-  readonly feePayer: Address
-}
-
-async function build({ chain }: Opened, { plan: created, part, feePayer }: PartOrder): Promise<UnsignedPayout> {
-  const payments = assertPresent(created.parts[part - 1], 'the plan has the part')
-  const memo = payoutMemo(created, part)
-  const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
-  const transaction = buildPayout({ terms: chain.terms, memo, payments, blockhash, feePayer })
-  return { transaction, memo, lastValidBlockHeight }
 }
 
 const pollMs = 1_000

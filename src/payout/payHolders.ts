@@ -16,22 +16,18 @@ import {
 } from '../store/holderPayoutStore.ts'
 import { findRecordedParts } from '../store/payoutStore.ts'
 import { type AttemptStanding, judgeAttempts } from './attemptStanding.ts'
+import type { PreparedPart } from './preparePart.ts'
 
 export interface HolderPaymentDeps {
   readonly database: Database
   readonly chain: Chain
   readonly clock: Clock
-  readonly build: (plan: PayoutPlan, part: number, feePayer: Address) => Promise<BuiltPart>
+  readonly prepare: (plan: PayoutPlan, part: number, feePayer: Address) => Promise<PreparedPart>
   readonly record: (plan: PayoutPlan, signature: Signature) => Promise<unknown>
   /** Refuses when a payout on chain is not in the ledger, or the plan pays more than is owed. */
   readonly requirePayable: (plan: PayoutPlan) => Promise<unknown>
   /** Refuses while a transaction of another plan is on chain and not in the ledger, or could still land. */
   readonly requireNothingSent: () => Promise<void>
-}
-
-interface BuiltPart {
-  readonly transaction: Uint8Array
-  readonly lastValidBlockHeight: number
 }
 
 /** A plan to pay, with the keys that sign. */
@@ -114,7 +110,7 @@ async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean
 
 interface Round {
   readonly open: readonly number[]
-  /** Parts whose transaction failed on chain during this run, with the reason. */
+  /** Parts whose transaction failed on chain or in a rehearsal during this run, with the reason. */
   readonly failed: Map<number, string>
 }
 
@@ -137,7 +133,8 @@ async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, { ope
     if (standing.kind === 'failed') failed.set(part, standing.why)
   }
   for (const part of free.slice(0, Math.max(0, openPartsMax - waiting))) {
-    await sendPart(deps, order, { part, replaced: known.get(part)?.signature })
+    const why = await sendPart(deps, order, { part, replaced: known.get(part)?.signature })
+    if (why !== undefined) failed.set(part, why)
     changes += 1
   }
   return changes > 0
@@ -177,10 +174,18 @@ interface PartToSend {
   readonly replaced: Signature | undefined
 }
 
-async function sendPart(deps: HolderPaymentDeps, order: HolderPaymentOrder, { part, replaced }: PartToSend) {
+/** A text says why the part cannot be paid; then nothing was sent. The audit derives whole parts, so no line is left out. */
+async function sendPart(
+  deps: HolderPaymentDeps,
+  order: HolderPaymentOrder,
+  { part, replaced }: PartToSend,
+): Promise<string | undefined> {
   const { database, chain } = deps
   const { plan, feePayer, signers } = order
-  const { transaction: unsigned, lastValidBlockHeight } = await deps.build(plan, part, feePayer)
+  const { payout, leftOut } = await deps.prepare(plan, part, feePayer)
+  if (payout === undefined || leftOut.length > 0)
+    return leftOut.map(({ wallet, why }) => (why.includes(wallet) ? why : `${wallet}: ${why}`)).join('; ')
+  const { transaction: unsigned, lastValidBlockHeight } = payout
   const { signature, transaction: bytes } = signPayout(unsigned, signers)
   // The later of two bounds, because one node named the first.
   const lastValidHeight = Math.max(lastValidBlockHeight, chain.reader.landingBound().lastValidHeight)
@@ -190,13 +195,14 @@ async function sendPart(deps: HolderPaymentDeps, order: HolderPaymentOrder, { pa
   })
   if (!isRecorded) throw new Fault('another process pays this plan; let it finish', { retryable: false })
   await chain.reader.broadcast({ bytes })
+  return undefined
 }
 
 async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: ReadonlyMap<number, string>): Promise<void> {
   if (failed.size === 0) return endPlan(deps, plan)
   const reasons = [...failed].slice(0, 5).map(([part, why]) => `part ${part}: ${why}`)
   throw refused(
-    `${failed.size} parts failed on chain, and all others are paid and recorded (${reasons.join('; ')}). Run the command again to send them again, or \`payout holders end\` to leave their lines owed`,
+    `${failed.size} parts failed on chain or in a rehearsal, and all others are paid and recorded (${reasons.join('; ')}). Run the command again to send them again, or \`payout holders end\` to leave their lines owed; the next plan can leave out a wallet with --exclude`,
   )
 }
 

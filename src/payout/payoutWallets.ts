@@ -13,8 +13,8 @@ import { readVersions } from '../store/settingStore.ts'
 export interface PayoutWallets {
   /** Refuses PAYMENT_WALLET when the ledger does not know it, or when another wallet is in force. */
   require(options: { readonly fromOldWallet: boolean }): Promise<void>
-  /** Refuses a plan that pays more than the wallet holds, and shows what the other wallets hold. */
-  requireCover(plan: PayoutPlan): Promise<void>
+  /** Refuses a plan that the wallet cannot pay without the tokens that are held for others, and shows what the other wallets hold. */
+  requireCover(plan: PayoutPlan, heldBaseUnits: bigint): Promise<void>
   /** Each wallet on record. */
   all(): Promise<readonly Address[]>
   /** Token account of each wallet on record. */
@@ -35,7 +35,8 @@ export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
   const periods = async () => periodsOf((await readVersions(database, [name])).get(name) ?? [])
   return {
     require: async (options) => requireWallet(deps, await periods(), options),
-    requireCover: async (plan) => requireCover(deps, walletsOf(chain, await periods()), plan),
+    requireCover: async (plan, heldBaseUnits) =>
+      requireCover(deps, { wallets: walletsOf(chain, await periods()), heldBaseUnits, plan }),
     all: async () => walletsOf(chain, await periods()),
     tokenAccounts: async () => walletsOf(chain, await periods()).map((wallet) => tokenAccountOf(chain.terms, wallet)),
   }
@@ -65,30 +66,38 @@ function requireWallet(
     )
 }
 
-async function requireCover(
-  { chain }: PayoutWalletsDeps,
-  wallets: readonly Address[],
-  { parts, paymentWallet, decimals, slot: minSlot }: PayoutPlan,
-): Promise<void> {
+interface Cover {
+  readonly wallets: readonly Address[]
+  /** Paid and not delivered yet, owed to be burned, or prepaid. */
+  readonly heldBaseUnits: bigint
+  readonly plan: PayoutPlan
+}
+
+/** The tokens of all wallets pay what is held for others; the plan is paid out of its own wallet. */
+async function requireCover({ chain }: PayoutWalletsDeps, { wallets, heldBaseUnits, plan }: Cover): Promise<void> {
+  const { parts, paymentWallet, decimals, slot: minSlot } = plan
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
   // A slot is named, because without one the reader may answer with a balance of the last 30 s.
-  const held = await Promise.all(
+  const balances = await Promise.all(
     wallets.map(async (wallet) => ({
       wallet,
       baseUnits: (await chain.reader.readBalance({ wallet, minSlot })).baseUnits,
     })),
   )
-  const own = held.find(({ wallet }) => wallet === paymentWallet)?.baseUnits ?? 0n
-  if (own >= plannedBaseUnits) return
-  const others = held
+  const all = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
+  const own = balances.find(({ wallet }) => wallet === paymentWallet)?.baseUnits ?? 0n
+  if (own >= plannedBaseUnits && all - heldBaseUnits >= plannedBaseUnits) return
+  const amount = (baseUnits: bigint) => formatDecimal(baseUnits, decimals)
+  const others = balances
     .filter(({ wallet, baseUnits }) => wallet !== paymentWallet && baseUnits > 0n)
-    .map(({ wallet, baseUnits }) => `${wallet} holds ${formatDecimal(baseUnits, decimals)}`)
+    .map(({ wallet, baseUnits }) => `${wallet} holds ${amount(baseUnits)}`)
+  const less = 'leave out debts with --except, or set a higher --min-tokens'
   const advice =
-    others.length === 0
-      ? 'Leave out debts with --except, or set a higher --min-tokens'
-      : `The payment wallet ${others.join(', and the payment wallet ')}: transfer these tokens to ${paymentWallet} (a transfer between payment wallets on record needs no event), or leave out debts with --except`
+    own >= plannedBaseUnits || others.length === 0
+      ? `Send the tokens that are missing to ${paymentWallet}, ${less}`
+      : `The payment wallet ${others.join(', and the payment wallet ')}: transfer these tokens to ${paymentWallet} (a transfer between payment wallets on record needs no event), or ${less}`
   throw refused(
-    `the plan pays ${formatDecimal(plannedBaseUnits, decimals)} tokens, and ${paymentWallet} holds ${formatDecimal(own, decimals)}. ${advice}`,
+    `the plan pays ${amount(plannedBaseUnits)} tokens, and ${paymentWallet} holds ${amount(own)}, while ${amount(heldBaseUnits)} are held for open payments and owed burns. ${advice}`,
   )
 }
 

@@ -2,8 +2,11 @@ import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
-import { isPayable } from '../accounting/account.ts'
-import type { Debt, PayoutPlan } from '../accounting/payoutPlan.ts'
+import { isPayable, unmatchedFrom } from '../accounting/account.ts'
+import type { Address } from '@tollbook/core/address'
+import { priceListName } from '../settings/settings.ts'
+import type { PayoutPlan } from '../accounting/payoutPlan.ts'
+import type { Debt } from '../accounting/planPayout.ts'
 import { createEventCodec } from '../payment/eventCodec.ts'
 import { distributionPaid, type DistributionPaid } from '../payment/events/payoutEvents.ts'
 import { solanaReference, streamIdOf } from '../payment/paymentReference.ts'
@@ -14,6 +17,10 @@ import { textOf } from './paymentItem.ts'
 export interface Debts {
   readonly position: number
   readonly debts: readonly Debt[]
+  /** Overpayments that wait for a payment to become final. */
+  readonly unsettled: readonly Debt[]
+  /** Tokens that payouts must leave in the wallet: paid and not delivered yet, owed to be burned, or prepaid. */
+  readonly heldBaseUnits: bigint
 }
 
 const codec = createEventCodec<DistributionPaid>([distributionPaid])
@@ -26,7 +33,7 @@ const codec = createEventCodec<DistributionPaid>([distributionPaid])
  */
 export async function readDebts(database: Database, mint: string): Promise<Debts> {
   const { rows } = await readOrFault('the debts', () =>
-    sql<{ seq: number; account: string | null; owed: string | null }>`
+    sql<DebtRow>`
       with open as materialized (
         select stream from work.open where queue = 'finality'
         union
@@ -37,16 +44,74 @@ export async function readDebts(database: Database, mint: string): Promise<Debts
         from ledger.payments p
         where p.stream in (select stream from open) and p.state in ('claimed', 'streaming', 'released', 'exhausted', 'fulfilled')
       )
-      select h.seq, a.name as account, -a.balance as owed
+      select h.seq, a.name as account, -a.balance as owed, a.name in (select account from waiting) as is_unsettled
       from ledger.head h
       left join ledger.accounts a on a.mint = ${mint} and a.balance < 0 and a.name like 'Liabilities:%'
-        and a.name not in (select account from waiting)
       order by a.name`.execute(database),
   )
-  const debts = rows.flatMap(({ account, owed }): Debt[] =>
-    account === null || owed === null || !isPayable(account) ? [] : [{ account, baseUnits: BigInt(owed) }],
+  const all = rows.flatMap(({ account, owed, is_unsettled: isUnsettled }) =>
+    account === null || owed === null ? [] : [{ account, baseUnits: BigInt(owed), isUnsettled }],
   )
-  return { position: assertPresent(rows[0], 'the ledger has a head').seq, debts }
+  const payable = all.filter(({ account }) => isPayable(account))
+  const held = all.filter(({ account }) => !isPayable(account) && account !== unmatchedFrom(undefined))
+  return {
+    position: assertPresent(rows[0], 'the ledger has a head').seq,
+    debts: payable.filter(({ isUnsettled }) => !isUnsettled).map(debtOf),
+    unsettled: payable.filter(({ isUnsettled }) => isUnsettled).map(debtOf),
+    heldBaseUnits: held.reduce((sum, { baseUnits }) => sum + baseUnits, 0n),
+  }
+}
+
+interface DebtRow {
+  readonly seq: number
+  readonly account: string | null
+  readonly owed: string | null
+  readonly is_unsettled: boolean
+}
+
+function debtOf({ account, baseUnits }: Debt): Debt {
+  return { account, baseUnits }
+}
+
+/** Wallets among these that an earlier payout of this mint has paid, so that they had a token account. */
+export async function findPaidWallets(
+  database: Database,
+  mint: string,
+  wallets: readonly Address[],
+): Promise<ReadonlySet<string>> {
+  if (wallets.length === 0) return new Set()
+  const { rows } = await readOrFault('payouts', () =>
+    sql<{ wallet: string }>`
+      select distinct d.debt ->> 'wallet' as wallet
+      from ledger.events e
+      cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as said) b
+      cross join lateral jsonb_array_elements(b.said -> 'payments') as d (debt)
+      where e.kind = 'DistributionPaid' and b.said ->> 'mint' = ${mint} and d.debt ->> 'wallet' = any(${wallets})`.execute(
+      database,
+    ),
+  )
+  return new Set(rows.map(({ wallet }) => wallet))
+}
+
+/**
+ * The smallest payout where the operator names none: a hundredth of the cheapest price on the newest price list, so that a
+ * refund of any purchase is paid although the token price has moved. 0 without a price list.
+ */
+export async function readLeastPayout(database: Database, mint: string): Promise<bigint> {
+  const { rows } = await readOrFault('the newest price list', () =>
+    sql<{ cheapest: string | null }>`
+      select min((price ->> 'requiredBaseUnits')::numeric)::text as cheapest
+      from (
+        select convert_from(s.body, 'UTF8')::jsonb as said
+        from ledger.settings s
+        where s.name = ${priceListName}
+        order by s.number desc
+        limit 1
+      ) newest
+      cross join lateral jsonb_array_elements(newest.said -> 'prices') as p (price)
+      where price ->> 'mint' = ${mint}`.execute(database),
+  )
+  return BigInt(rows[0]?.cheapest ?? 0) / 100n
 }
 
 /** The part of a plan that a transaction has paid. */

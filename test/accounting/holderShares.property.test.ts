@@ -144,6 +144,6 @@ test('eight lines that open an account each fit into a transaction', () => {
   const [source = mint, feePayer = mint, token = mint] = wallets.slice(8)
   const terms = { ...place, tokenProgram: token, paymentTokenAccount: source }
   const memo = payoutMemo({ id: `payout_${'f'.repeat(32)}` }, 99_999)
-  const bytes = buildPayout({ terms, memo, payments, blockhash: mint, feePayer })
+  const bytes = buildPayout({ terms, memo, payments, opens: wallets, blockhash: mint, feePayer })
   expect(bytes.length).toBeLessThanOrEqual(1_232)
 })

@@ -1,8 +1,10 @@
 import type { Address } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isPayable } from '../../src/accounting/account.ts'
-import { type Debt, payoutPlanJson, planPayout, readPayoutPlan } from '../../src/accounting/payoutPlan.ts'
+import { payoutPlanJson, readPayoutPlan } from '../../src/accounting/payoutPlan.ts'
+import { planPayout, type Receiver, walletsToPay } from '../../src/accounting/planPayout.ts'
 import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
 import { anyAddress } from '../store/arbitraryEvent.ts'
 
@@ -13,6 +15,7 @@ const anyDebts = fc.uniqueArray(
         'Liabilities:Share:provider',
         'Liabilities:Share:holders',
         'Liabilities:Share:treasury',
+        'Liabilities:Share:charity',
         'Liabilities:Unmatched:unknown',
       ),
       fc
@@ -27,28 +30,78 @@ const anyDestination = fc.option(anyAddress, { nil: undefined })
 function mapOf(wallets: Readonly<Record<string, Address | undefined>>): ReadonlyMap<string, Address> {
   return new Map(Object.entries(wallets).flatMap(([name, address]) => (address === undefined ? [] : [[name, address]])))
 }
+const anyReceiver: fc.Arbitrary<Receiver> = fc.oneof(
+  fc.constant<Receiver>({ kind: 'ready' }),
+  fc.boolean().map((wasPaid): Receiver => ({ kind: 'missing', wasPaid })),
+  fc.constant<Receiver>({ kind: 'refusing', why: 'its token account is frozen' }),
+)
 
-const anyQuestion = fc.record({
-  debts: anyDebts,
-  destinations: fc.record({ provider: anyDestination, holders: anyDestination, treasury: anyDestination }).map(mapOf),
-  leastBaseUnits: fc.constantFrom(0n, 1_000n),
-})
+const anyQuestion = fc
+  .record({
+    debts: anyDebts,
+    destinations: fc
+      .record({ provider: anyDestination, holders: anyDestination, treasury: anyDestination, charity: anyDestination })
+      .map(mapOf),
+    leastBaseUnits: fc.constantFrom(0n, 1_000n),
+    openAccountsMax: fc.constantFrom(0, 2),
+    states: fc.array(anyReceiver, { minLength: 18, maxLength: 18 }),
+  })
+  .map(({ states, ...question }) => {
+    const wallets = walletsToPay(question.debts, question.destinations)
+    const receivers = new Map(
+      wallets.map((address, index) => [address, assertPresent(states[index], 'each wallet has a state')]),
+    )
+    return { ...question, receivers }
+  })
 
 const rest = { network: 'solana:test', mint, decimals: 6, paymentWallet: wallet, position: 12, slot: 900 }
 
-test('a plan pays each debt once and whole, to whom it is owed, and none that is small or has nowhere to go', () => {
+test('each debt is paid once and whole to whom it is owed, or waits with a reason', () => {
   fc.assert(
     fc.property(anyQuestion, (question) => {
-      const paid = planPayout({ ...rest, ...question })?.parts.flat() ?? []
-      const expected = question.debts.flatMap(({ account, baseUnits }: Debt) => {
+      const { plan, waiting } = planPayout({ ...rest, ...question })
+      const paid = plan?.parts.flat() ?? []
+      const all = [...paid, ...waiting].map(({ account, baseUnits }) => `${account} ${baseUnits}`)
+      const owed = question.debts.filter(({ baseUnits }) => baseUnits > 0n)
+      expect(all.toSorted()).toEqual(owed.map(({ account, baseUnits }) => `${account} ${baseUnits}`).toSorted())
+      for (const { account, wallet: to, baseUnits } of paid) {
         const [, kind = '', owner = ''] = account.split(':')
-        const to = kind === 'Share' ? question.destinations.get(owner) : owner
-        const pays = to !== undefined && to !== 'unknown' && baseUnits > 0n && baseUnits >= question.leastBaseUnits
-        return pays ? [`${account} ${to} ${baseUnits}`] : []
-      })
-      const found = paid.map(({ account, wallet: to, baseUnits }) => `${account} ${to} ${baseUnits}`)
-      expect(found.toSorted()).toEqual(expected.toSorted())
-      expect(paid.every(({ account }) => isPayable(account))).toBe(true)
+        expect(to).toBe(kind === 'Share' ? question.destinations.get(owner) : owner)
+        expect(isPayable(account) && baseUnits >= question.leastBaseUnits).toBe(true)
+        const receiver = question.receivers.get(to)
+        const opens = plan?.opens?.includes(to) === true
+        expect(opens ? receiver : receiver?.kind).toEqual(opens ? { kind: 'missing', wasPaid: false } : 'ready')
+      }
+      expect(waiting.every(({ why }) => why.length > 10)).toBe(true)
+    }),
+  )
+})
+
+test('no more accounts are opened for others than the maximum, and a debt that could be paid waits only beyond it', () => {
+  fc.assert(
+    fc.property(anyQuestion, (question) => {
+      const { plan, waiting } = planPayout({ ...rest, ...question })
+      const others = (plan?.parts.flat() ?? []).filter(({ account }) => !account.includes(':Share:'))
+      const opened = others.filter(({ wallet: to }) => plan?.opens?.includes(to) === true)
+      const openedWallets = new Set(opened.map(({ wallet: to }) => to))
+      const shareWallets = new Set<string>(question.destinations.values())
+      expect([...openedWallets].filter((to) => !shareWallets.has(to)).length).toBeLessThanOrEqual(
+        question.openAccountsMax,
+      )
+      const bounded = waiting.filter(({ why }) => why.includes('--open-accounts'))
+      if (bounded.length > 0) expect(openedWallets.size).toBe(question.openAccountsMax)
+    }),
+  )
+})
+
+test('the parts of the shares come first, and have no line of another wallet', () => {
+  fc.assert(
+    fc.property(anyQuestion, (question) => {
+      const { plan } = planPayout({ ...rest, ...question })
+      const kinds = (plan?.parts ?? []).map((part) => new Set(part.map(({ account }) => account.includes(':Share:'))))
+      expect(kinds.every(({ size }) => size === 1)).toBe(true)
+      const isShares = kinds.map((kind) => kind.has(true))
+      expect(isShares).toEqual(isShares.toSorted((one, other) => Number(other) - Number(one)))
     }),
   )
 })
@@ -56,8 +109,9 @@ test('a plan pays each debt once and whole, to whom it is owed, and none that is
 test('the order in which debts are read makes no other plan, and a plan that is written and read is the same', () => {
   fc.assert(
     fc.property(anyQuestion, (question) => {
-      const plan = planPayout({ ...rest, ...question })
-      expect(planPayout({ ...rest, ...question, debts: question.debts.toReversed() })).toEqual(plan)
+      const planned = planPayout({ ...rest, ...question })
+      expect(planPayout({ ...rest, ...question, debts: question.debts.toReversed() })).toEqual(planned)
+      const { plan } = planned
       if (plan !== undefined) expect(readPayoutPlan(JSON.parse(JSON.stringify(payoutPlanJson(plan))))).toEqual(plan)
     }),
   )
@@ -65,10 +119,15 @@ test('the order in which debts are read makes no other plan, and a plan that is 
 
 test('a plan that was changed anywhere is rejected', () => {
   const debts = [{ account: 'Liabilities:Share:provider', baseUnits: 5n }]
-  const destinations = new Map([['provider', otherWallet]])
-  const plan = planPayout({ ...rest, debts, destinations, leastBaseUnits: 0n })
-  if (plan === undefined) throw new Error('something is owed')
-  const text = JSON.stringify(payoutPlanJson(plan))
+  const { plan } = planPayout({
+    ...rest,
+    debts,
+    destinations: new Map([['provider', otherWallet]]),
+    leastBaseUnits: 0n,
+    receivers: new Map([[otherWallet, { kind: 'missing', wasPaid: false }]]),
+    openAccountsMax: 0,
+  })
+  const text = JSON.stringify(payoutPlanJson(assertPresent(plan, 'something is owed')))
   const changes: readonly (readonly [string, string])[] = [
     ['"5"', '"6"'],
     [otherWallet, mint],
@@ -76,6 +135,7 @@ test('a plan that was changed anywhere is rejected', () => {
     ['"position":12', '"position":13'],
     ['solana:test', 'solana:other'],
     ['payout_', 'payout_0'],
+    [`"opens":["${otherWallet}"]`, '"opens":[]'],
   ]
   for (const [from, to] of changes) {
     expect(text).toContain(from)

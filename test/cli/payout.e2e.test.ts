@@ -1,11 +1,10 @@
-import { assertPresent } from '@tollbook/core/assert'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { payoutCommand } from '../../src/cli/payout.ts'
 import { balances, onChain } from '../jobs/lifecycleFixture.ts'
 import { makeDebts, openPayoutFixture, type PayoutFixture } from '../payout/payoutFixture.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { runPayoutCommand } from './payoutRunner.ts'
 
 let environment: PayoutFixture
 let folder: string
@@ -18,44 +17,20 @@ beforeAll(async () => {
   vi.stubEnv('SOLANA_RPC_URLS', fixture.chain.rpcUrl)
   vi.stubEnv('TOKEN_MINT', fixture.terms.mint)
   vi.stubEnv('PAYMENT_WALLET', fixture.terms.paymentWallet)
-  vi.stubEnv('PAYOUT_PROVIDER_WALLET', destinations.get('provider'))
-  vi.stubEnv('PAYOUT_HOLDERS_WALLET', destinations.get('holders'))
+  vi.stubEnv('PAYOUT_WALLETS', `provider:${destinations.get('provider')},holders:${destinations.get('holders')}`)
   await writeFile(join(folder, 'wallet.json'), JSON.stringify([...fixture.paymentWallet.secretKey]))
   await makeDebts(environment)
 })
 afterAll(() => vi.unstubAllEnvs())
 
 function run(...words: readonly string[]) {
-  return runUntil(undefined, ...words)
+  return runPayoutCommand(environment, folder, words)
 }
 
 /** Interrupted as soon as the command has written this text. */
-async function runUntil(text: string | undefined, ...words: readonly string[]) {
-  const [said, complained]: [string[], string[]] = [[], []]
-  const interrupted = new AbortController()
-  const { clock } = environment
-  let code = 0
-  const command = payoutCommand({
-    stdout: { write: (text) => said.push(text) },
-    stderr: {
-      write(written) {
-        complained.push(written)
-        if (text !== undefined && written.includes(text)) interrupted.abort()
-      },
-    },
-    home: () => folder,
-    setExitCode: (exitCode) => void (code = exitCode),
-    interrupted: interrupted.signal,
-    clock: {
-      ...clock,
-      sleep(durationMs, signal) {
-        signal?.throwIfAborted()
-        return clock.sleep(durationMs)
-      },
-    },
-  })
-  await command.parseAsync([...words], { from: 'user' })
-  return { code, lines: said.join('').trim().split('\n'), complaint: complained.join('') }
+function runUntil(text: string, ...words: readonly string[]) {
+  const onComplaint = (written: string, interrupt: () => void) => written.includes(text) && interrupt()
+  return runPayoutCommand(environment, folder, words, { onComplaint })
 }
 
 test.each([
@@ -65,7 +40,13 @@ test.each([
     /^<plan>: the file \/nowhere\/plan.json/,
   ],
   ['a plan of holders that cannot be read', ['holders', 'end', '/nowhere/plan.json'], /^<plan>: the file/],
-  ['a wrong wallet', ['plan', '--provider-wallet', 'nobody'], /^--provider-wallet: nobody is not a Solana address/],
+  [
+    'a wrong wallet',
+    ['plan', '--wallets', 'provider:nobody'],
+    /^--wallets: has "provider:nobody": nobody is not a Solana/,
+  ],
+  ['a wallet without a share', ['plan', '--wallets', 'nobody'], /^--wallets: has "nobody": write share:address/],
+  ['a wrong number of accounts', ['plan', '--open-accounts', 'many'], /^--open-accounts: must be a whole number/],
   ['a wrong signature', ['record', 'none', '--plan', '{plan}'], /^<signature>: none is not a signature/],
   ['a keypair that cannot be read', ['send', '{plan}', '--keypair', '/nowhere/wallet.json'], /^--keypair: .*nowhere/],
 ])('%s is wrong usage, and names the option', async (_name, words, complaint) => {
@@ -93,7 +74,8 @@ test('after an interruption no part is sent again while its last transaction cou
 })
 
 // The treasury has no wallet in this environment.
-const nothingOwed = 'nothing is owed that could be paid; shares without a wallet wait: give --treasury-wallet\n'
+const treasuryWaits =
+  /^waits: Liabilities:Share:treasury, [\d.]+ tokens: the share has no wallet: give --wallets treasury:ADDRESS, or add it to PAYOUT_WALLETS\nnothing is owed that could be paid\n$/
 
 test('a plan is made, sent and recorded, and what has no destination yet stays owed', async () => {
   const file = join(folder, 'plan.json')
@@ -105,7 +87,9 @@ test('a plan is made, sent and recorded, and what has no destination yet stays o
     complaint: `nothing is owed on ${spared}x\n`,
   })
   const sparing = await run('plan', ...debts.flatMap((account) => ['--except', account]))
-  expect(sparing).toMatchObject({ code: 0, complaint: nothingOwed })
+  expect(sparing.code).toBe(0)
+  for (const account of debts)
+    expect(sparing.complaint).toMatch(new RegExp(`waits: ${account}, .*left out by --except`))
 
   expect(await run('plan', '--output', file)).toMatchObject({ code: 0 })
   const unsigned = await run('send', file, '--unsigned')
@@ -117,11 +101,15 @@ test('a plan is made, sent and recorded, and what has no destination yet stays o
 
   const sent = await run('send', file, '--keypair', wallet)
   expect(sent.complaint).toContain('part 1: ')
-  const { signature } = JSON.parse(sent.lines[0] ?? '')
-  expect(await run('plan', '--output', file)).toMatchObject({ code: 4, complaint: expect.stringContaining(signature) })
-  const recorded = await run('record', signature, '--plan', file)
-  expect(recorded.code).toBe(0)
-  expect(await run('record', signature, '--plan', file)).toEqual(recorded)
+  const signatures = sent.lines.map((line): string => JSON.parse(line).signature)
+  expect(signatures).toHaveLength(2)
+  for (const signature of signatures) {
+    const refused = await run('plan', '--output', file)
+    expect(refused).toMatchObject({ code: 4, complaint: expect.stringContaining(signature) })
+    const recorded = await run('record', signature, '--plan', file)
+    expect(recorded.code).toBe(0)
+    expect(await run('record', signature, '--plan', file)).toEqual(recorded)
+  }
   const after = await balances(environment)
   expect(Object.keys(after).filter((account) => account.startsWith('Liabilities:'))).toEqual([
     'Liabilities:Share:treasury',
@@ -131,13 +119,13 @@ test('a plan is made, sent and recorded, and what has no destination yet stays o
     code: 0,
     complaint: expect.stringMatching(/already/),
   })
-  expect(await run('plan')).toMatchObject({ code: 0, complaint: nothingOwed })
+  expect(await run('plan')).toMatchObject({ code: 0, complaint: expect.stringMatching(treasuryWaits) })
 })
 
 test('a plan that was changed, another wallet, and a wrong call are refused before anything is sent', async () => {
   const { destinations } = environment
   const file = join(folder, 'second.json')
-  const treasury = ['--treasury-wallet', assertPresent(destinations.get('treasury'), 'the treasury has a wallet')]
+  const treasury = ['--wallets', `treasury:${destinations.get('treasury')}`]
   await run('plan', ...treasury, '--output', file)
   const changed = join(folder, 'changed.json')
   const text = await readFile(file, 'utf8')

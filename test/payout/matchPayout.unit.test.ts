@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { signatureOfBytes } from '@tollbook/core/signature'
-import { payoutMemo, planPayout } from '../../src/accounting/payoutPlan.ts'
+import { payoutMemo } from '../../src/accounting/payoutPlan.ts'
+import { planPayout } from '../../src/accounting/planPayout.ts'
 import { matchPayout } from '../../src/payout/matchPayout.ts'
 import type { TokenBalance, TokenMovement, TransactionRecord } from '../../src/payment/transactionRecord.ts'
 import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
@@ -16,20 +17,26 @@ const terms = {
   paymentTokenAccount: wallet,
   network,
 }
-const plan = assertPresent(
-  planPayout({
-    network,
-    mint,
-    decimals: 6,
-    paymentWallet: wallet,
-    position: 12,
-    slot: 900,
-    debts: [{ account: 'Liabilities:Share:provider', baseUnits: 70n }],
-    destinations: new Map([['provider', otherWallet]]),
-    leastBaseUnits: 0n,
-  }),
-  'a debt makes a plan',
-)
+const { plan: created } = planPayout({
+  network,
+  mint,
+  decimals: 6,
+  paymentWallet: wallet,
+  position: 12,
+  slot: 900,
+  debts: [
+    { account: 'Liabilities:Share:provider', baseUnits: 70n },
+    { account: 'Liabilities:Share:treasury', baseUnits: 5n },
+  ],
+  destinations: new Map([
+    ['provider', otherWallet],
+    ['treasury', mint],
+  ]),
+  leastBaseUnits: 0n,
+  receivers: new Map([otherWallet, mint].map((address) => [address, { kind: 'ready' }])),
+  openAccountsMax: 0,
+})
+const plan = assertPresent(created, 'a debt makes a plan')
 const paid: TokenMovement = {
   kind: 'transfer',
   tokenProgram: mint,
@@ -47,8 +54,8 @@ const spent: TokenBalance = {
   afterBaseUnits: 30n,
 }
 
-function match(changes: Partial<TransactionRecord> = {}) {
-  const record: TransactionRecord = {
+function recordOf(changes: Partial<TransactionRecord>): TransactionRecord {
+  return {
     signature,
     slot: 901,
     blockTimeMs: 0,
@@ -60,12 +67,42 @@ function match(changes: Partial<TransactionRecord> = {}) {
     bytes: undefined,
     ...changes,
   }
+}
+
+function match(changes: Partial<TransactionRecord> = {}) {
+  const record = recordOf(changes)
   return matchPayout({ record, plan, terms, tokenAccountOf: (owner) => owner })
 }
 
+const provider = { account: 'Liabilities:Share:provider', wallet: otherWallet, paidBaseUnits: 70n }
+
 test('a transaction that pays the part, and nothing else, is recorded with what left the wallet', () => {
-  const payments = [{ account: 'Liabilities:Share:provider', wallet: otherWallet, paidBaseUnits: 70n }]
-  expect(match()).toMatchObject({ kind: 'DistributionPaid', planId: plan.id, part: 1, payments })
+  const whole = {
+    movements: [paid, { ...paid, destination: mint, amountBaseUnits: 5n }],
+    balances: [{ ...spent, afterBaseUnits: 25n }],
+  }
+  const payments = [provider, { account: 'Liabilities:Share:treasury', wallet: mint, paidBaseUnits: 5n }]
+  expect(match(whole)).toMatchObject({ kind: 'DistributionPaid', planId: plan.id, part: 1, payments })
+})
+
+test('a transaction that leaves out a line is recorded with the lines that it pays', () => {
+  expect(match()).toMatchObject({ kind: 'DistributionPaid', planId: plan.id, part: 1, payments: [provider] })
+})
+
+test('a plan for holders is paid by whole parts', () => {
+  const holders = {
+    account: 'Liabilities:Share:holders',
+    amountBaseUnits: 75n,
+    snapshotSha256: '',
+    snapshotSlot: 1,
+    excluded: [],
+    minimumBaseUnits: 1n,
+    openAccountsMax: 0,
+  }
+  const record = recordOf({})
+  expect(matchPayout({ record, plan: { ...plan, holders }, terms, tokenAccountOf: (owner) => owner })).toContain(
+    'as planned',
+  )
 })
 
 const notOurs = 'does not move tokens of the payment wallet'

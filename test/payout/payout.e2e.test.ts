@@ -31,11 +31,11 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     const plan = await planAll(environment)
     const accounts = plan.parts.flat().map(({ account }) => account.replace(/:[^:]{32,}$/, ':…'))
     expect(accounts).toEqual([
-      'Liabilities:Overpaid:…',
-      'Liabilities:RefundsDue:…',
       'Liabilities:Share:holders',
       'Liabilities:Share:provider',
       'Liabilities:Share:treasury',
+      'Liabilities:Overpaid:…',
+      'Liabilities:RefundsDue:…',
       'Liabilities:Unmatched:…',
     ])
     expect(await payout.openParts(plan)).toEqual([1, 2])
@@ -48,8 +48,8 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     expect(await payout.record(plan, first), 'recording again is harmless').toEqual(recorded)
     const between = await balances(environment)
     expect(between['Assets:PaymentWallet']).toBe(await onChain(environment))
-    const [last] = plan.parts[1] ?? []
-    expect(Object.keys(between).filter((account) => account.startsWith('Liabilities:'))).toEqual([last?.account])
+    const rest = (plan.parts[1] ?? []).map(({ account }) => account)
+    expect(Object.keys(between).filter((account) => account.startsWith('Liabilities:'))).toEqual(rest)
 
     await payout.record(plan, await sendPart(environment, plan, 2))
     const after = await balances(environment)
@@ -58,7 +58,7 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     expect(after['Assets:PaymentWallet']).toBeUndefined()
     const shares = (price.shares[0]?.baseUnits ?? 0n) * 2n
     expect(await tokensOf(environment, provider)).toBe(shares - withheld(fixture, shares))
-    expect(await payout.plan({ destinations, leastBaseUnits: 0n })).toBeUndefined()
+    expect(await payout.plan({ destinations, leastBaseUnits: 0n })).toEqual({ plan: undefined, waiting: [] })
     expect(await payout.openParts(plan)).toEqual([])
   })
 
@@ -96,7 +96,7 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     await sendWith('tollbook-payout:payout_0:1')
     const plan = await planAll(environment)
     await sendWith(`tollbook-payout:${plan.id}:1`)
-    expect(await payout.openParts(plan)).toEqual([1])
+    expect(await payout.openParts(plan)).toEqual(plan.parts.map((_, index) => index + 1))
   })
 
   test('of payouts of the same debt that are recorded at once the ledger takes one, and pays no more than is owed', async () => {

@@ -82,13 +82,14 @@ export async function makeDebts(environment: PayoutFixture): Promise<void> {
 }
 
 export async function planAll({ payout, destinations }: PayoutFixture): Promise<PayoutPlan> {
-  return assertPresent(await payout.plan({ destinations, leastBaseUnits: 0n }), 'something is owed')
+  return assertPresent((await payout.plan({ destinations, leastBaseUnits: 0n })).plan, 'something is owed')
 }
 
 /** Signs a part with the payment wallet and puts it on chain, not final yet. */
 export async function sendPart(environment: PayoutFixture, plan: PayoutPlan, part: number): Promise<Signature> {
   const { fixture, payout } = environment
-  const { transaction } = await payout.build(plan, part, fixture.terms.paymentWallet)
+  const { payout: built } = await payout.prepare(plan, part, fixture.terms.paymentWallet)
+  const { transaction } = assertPresent(built, 'the part can be paid')
   return sendAndConfirm(fixture, signedBy(environment, transaction, [fixture.paymentWallet]))
 }
 

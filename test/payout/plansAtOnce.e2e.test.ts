@@ -16,13 +16,14 @@ fixture.chain.advanceSlots(32)
 await newCustomer(fixture, 1_000n)
 
 const withoutTreasury = async (): Promise<PayoutPlan> => {
-  const plan = await payout.plan({ destinations, leastBaseUnits: 0n, except: ['Liabilities:Share:treasury'] })
+  const { plan } = await payout.plan({ destinations, leastBaseUnits: 0n, except: ['Liabilities:Share:treasury'] })
   return assertPresent(plan, 'something is owed')
 }
 
 /** Signs part 1 and puts it on record, as `payout send` does before it sends. */
 async function recordSigned(plan: PayoutPlan): Promise<void> {
-  const { transaction, lastValidBlockHeight } = await payout.build(plan, 1, fixture.terms.paymentWallet)
+  const { payout: built } = await payout.prepare(plan, 1, fixture.terms.paymentWallet)
+  const { transaction, lastValidBlockHeight } = assertPresent(built, 'the part can be paid')
   await payout.recordSignedPart(plan, {
     part: 1,
     ...payout.sign(transaction, [fixture.paymentWallet]),

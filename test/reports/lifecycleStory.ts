@@ -61,7 +61,8 @@ export async function runLifecycles(environment: PayoutFixture): Promise<Lifecyc
   environment.fixture.chain.advanceSlots(1)
   // Losses by reversals are missing in the wallet, so the provider is not paid.
   const destinations = new Map([...environment.destinations].filter(([share]) => share !== 'provider'))
-  const plan = assertPresent(await environment.payout.plan({ destinations, leastBaseUnits: 0n }), 'something is owed')
+  const { plan: created } = await environment.payout.plan({ destinations, leastBaseUnits: 0n })
+  const plan = assertPresent(created, 'something is owed')
   const one = await sendPart(environment, plan, 1)
   await environment.payout.record(plan, one)
   const partlyPaid = await readLedgerView(environment, questions)

@@ -1,0 +1,144 @@
+import { assert } from '@tollbook/core/assert'
+import { formatDecimal } from '@tollbook/core/money'
+import { type Address, readAddress } from '@tollbook/core/address'
+import { shareName } from './account.ts'
+import { compare } from './holderShares.ts'
+import { identifiedPlan, type PayoutPlan, type PlannedTransfer } from './payoutPlan.ts'
+
+/** Debt of an account; a positive amount. */
+export interface Debt {
+  readonly account: string
+  readonly baseUnits: bigint
+}
+
+/** A debt that the plan does not pay, with the reason and the remedy. */
+export interface WaitingDebt extends Debt {
+  readonly why: string
+}
+
+/** Wallets of the shares, by account of the split. A share without a wallet waits. */
+export type Destinations = ReadonlyMap<string, Address>
+
+/** The token account that a transfer to a wallet needs. */
+export type Receiver =
+  | { readonly kind: 'ready' }
+  /** `wasPaid`: the wallet had an account for an earlier payout, and closed it. */
+  | { readonly kind: 'missing'; readonly wasPaid: boolean }
+  | { readonly kind: 'refusing'; readonly why: string }
+
+export interface PayoutQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holders' | 'opens'> {
+  readonly debts: readonly Debt[]
+  readonly destinations: Destinations
+  /** Smaller debts wait until they have grown: paying them would cost more than they are. */
+  readonly leastBaseUnits: bigint
+  /** State of each wallet of `walletsToPay`. */
+  readonly receivers: ReadonlyMap<Address, Receiver>
+  /** Largest number of token accounts that are opened for wallets of others. The fee payer pays their rent. */
+  readonly openAccountsMax: number
+}
+
+export interface PlannedDebts {
+  /** Undefined if there is nothing to pay. */
+  readonly plan: PayoutPlan | undefined
+  readonly waiting: readonly WaitingDebt[]
+}
+
+// With a token account to open for each, five take 900 of a transaction's 1,232 bytes.
+const partMax = 5
+
+interface Line extends PlannedTransfer {
+  readonly opens: boolean
+}
+
+/**
+ * Pure: the same question yields the same plan, to its id. The shares come first and in separate parts, because the
+ * accounts of other wallets can make their part fail.
+ */
+export function planPayout(question: PayoutQuestion): PlannedDebts {
+  const { debts, leastBaseUnits, openAccountsMax, destinations: _, receivers: _seen, ...plan } = question
+  assert(leastBaseUnits >= 0n && openAccountsMax >= 0, 'the least transfer is not a debt')
+  assert(
+    debts.every(({ baseUnits }) => baseUnits >= 0n),
+    'a debt is what is owed, and not what is due to us',
+  )
+  const judged = debts
+    .filter(({ baseUnits }) => baseUnits > 0n)
+    .toSorted((one, other) => compare(one.account, other.account))
+    .map((debt) => judge(question, debt))
+  const { lines, unopened } = boundOpenings(judged.filter(isLine), openAccountsMax)
+  const waiting = [...judged.filter(isWaiting), ...unopened]
+  if (lines.length === 0) return { plan: undefined, waiting }
+  const shares = lines.filter(isShare)
+  const parts = [...partsOf(shares), ...partsOf(lines.filter((line) => !isShare(line)))]
+  const opens = [...new Set(lines.filter((line) => line.opens).map(({ wallet }) => wallet))].toSorted()
+  return { plan: identifiedPlan({ ...plan, parts, ...(opens.length === 0 ? {} : { opens }) }), waiting }
+}
+
+function isLine(judged: Line | WaitingDebt): judged is Line {
+  return 'wallet' in judged
+}
+
+function isWaiting(judged: Line | WaitingDebt): judged is WaitingDebt {
+  return !isLine(judged)
+}
+
+function isShare({ account }: Debt): boolean {
+  return shareName(account) !== undefined
+}
+
+function partsOf(lines: readonly Line[]): readonly (readonly PlannedTransfer[])[] {
+  return Array.from({ length: Math.ceil(lines.length / partMax) }, (_, index) =>
+    lines.slice(index * partMax, (index + 1) * partMax).map(({ opens: _opens, ...transfer }) => transfer),
+  )
+}
+
+function judge(question: PayoutQuestion, { account, baseUnits }: Debt): Line | WaitingDebt {
+  const { destinations, leastBaseUnits, decimals, paymentWallet, receivers } = question
+  const waits = (why: string): WaitingDebt => ({ account, baseUnits, why })
+  const wallet = walletOf(account, destinations)
+  if (wallet === undefined) return waits(whyNoWallet(account))
+  if (wallet === paymentWallet) return waits('it is owed to the payment wallet itself, which has the tokens')
+  if (baseUnits < leastBaseUnits)
+    return waits(`it is less than the smallest payout, ${formatDecimal(leastBaseUnits, decimals)} (--min-tokens)`)
+  const receiver = receivers.get(wallet)
+  assert(receiver !== undefined, 'each wallet was looked at')
+  if (receiver.kind === 'refusing') return waits(receiver.why)
+  if (receiver.kind === 'missing' && receiver.wasPaid)
+    return waits(`${wallet} closed its token account after an earlier payout; rent is not paid twice for one wallet`)
+  return { account, wallet, baseUnits, opens: receiver.kind === 'missing' }
+}
+
+function whyNoWallet(account: string): string {
+  const share = shareName(account)
+  return share === undefined
+    ? 'its wallet is not known'
+    : `the share has no wallet: give --wallets ${share}:ADDRESS, or add it to PAYOUT_WALLETS`
+}
+
+/** The largest debts get an account first. Accounts of shares do not count: their wallets are the operator's choice. */
+function boundOpenings(lines: readonly Line[], openAccountsMax: number) {
+  const wanting = lines
+    .filter((line) => line.opens && !isShare(line))
+    .toSorted((one, other) => compare(other.baseUnits, one.baseUnits) || compare(one.account, other.account))
+  const opened = new Set([...new Set(wanting.map(({ wallet }) => wallet))].slice(0, openAccountsMax))
+  const isUnopened = (line: Line) => line.opens && !isShare(line) && !opened.has(line.wallet)
+  const unopened = lines.filter(isUnopened).map(({ account, wallet, baseUnits }): WaitingDebt => {
+    const why = `${wallet} has no token account; --open-accounts N opens up to N, for a rent of about 0.00204 SOL each`
+    return { account, baseUnits, why }
+  })
+  return { lines: lines.filter((line) => !isUnopened(line)), unopened }
+}
+
+const ofWallet = /^Liabilities:(?:Overpaid|RefundsDue|Unmatched):(.+)$/
+
+/** Undefined for a debt to a wallet that is not known, and for a share without a destination. */
+function walletOf(account: string, destinations: Destinations): Address | undefined {
+  const share = shareName(account)
+  if (share !== undefined) return destinations.get(share)
+  return readAddress(ofWallet.exec(account)?.[1] ?? '')
+}
+
+/** Wallets to which these debts could be paid, each once. */
+export function walletsToPay(debts: readonly Debt[], destinations: Destinations): readonly Address[] {
+  return [...new Set(debts.flatMap(({ account }) => walletOf(account, destinations) ?? []))]
+}

@@ -1,0 +1,83 @@
+import type { Chain } from '../chain/openChain.ts'
+import { Fault } from '@tollbook/core/fault'
+import {
+  type Debt,
+  type Destinations,
+  type PlannedDebts,
+  planPayout,
+  type WaitingDebt,
+  walletsToPay,
+} from '../accounting/planPayout.ts'
+import type { Database } from '../store/database.ts'
+import { readLeastPayout } from '../store/payoutStore.ts'
+import { readFreeDebts } from './freeDebts.ts'
+import type { PayoutWallets } from './payoutWallets.ts'
+import { readReceivers } from './receivers.ts'
+
+/** Choices of the operator for one payout of debts. */
+export interface PayoutRequest {
+  readonly destinations: Destinations
+  /** Undefined: a hundredth of the cheapest price in force. */
+  readonly leastBaseUnits: bigint | undefined
+  /** Largest number of token accounts that are opened for wallets of others; 0 by default. */
+  readonly openAccountsMax?: number
+  /** Accounts whose debts stay as they are. */
+  readonly except?: readonly string[]
+  /** Allows a payout from a former payment wallet. */
+  readonly fromOldWallet?: boolean
+}
+
+export interface PlanDeps {
+  readonly database: Database
+  readonly chain: Chain
+  readonly wallets: PayoutWallets
+  /** Refuses while a payout on chain is not in the ledger. */
+  readonly requireRecorded: () => Promise<void>
+}
+
+/** Plans the payout of all debts, and names each that waits. Moves and records nothing. */
+export async function planDebts(deps: PlanDeps, request: PayoutRequest): Promise<PlannedDebts> {
+  const { except = [], fromOldWallet = false, openAccountsMax = 0, destinations } = request
+  const { chain, database, wallets } = deps
+  await wallets.require({ fromOldWallet })
+  const { network, mint, decimals, paymentWallet } = chain.terms
+  // Before the debts are read: payments after this slot are checked when the plan is sent.
+  const slot = await chain.finality.finalizedSlot()
+  await deps.requireRecorded()
+  const { position, debts: all, unsettled, heldBaseUnits } = await readFreeDebts(database, mint)
+  requireDebts(except, [...all, ...unsettled])
+  const debts = all.filter(({ account }) => !except.includes(account))
+  const planned = planPayout({
+    network,
+    mint,
+    decimals,
+    paymentWallet,
+    position,
+    slot,
+    debts,
+    destinations,
+    openAccountsMax,
+    leastBaseUnits: request.leastBaseUnits ?? (await readLeastPayout(database, mint)),
+    receivers: await readReceivers(deps, walletsToPay(debts, destinations), slot),
+  })
+  if (planned.plan !== undefined) await wallets.requireCover(planned.plan, heldBaseUnits)
+  const excepted = all.filter(({ account }) => except.includes(account))
+  return {
+    plan: planned.plan,
+    waiting: [
+      ...planned.waiting,
+      ...waits(excepted, 'left out by --except'),
+      ...waits(unsettled, 'a payment of the wallet is not final yet'),
+    ].toSorted((one, other) => (one.account < other.account ? -1 : 1)),
+  }
+}
+
+function waits(debts: readonly Debt[], why: string): readonly WaitingDebt[] {
+  return debts.map((debt) => ({ ...debt, why }))
+}
+
+/** A name that was mistyped would be paid after all. */
+function requireDebts(except: readonly string[], debts: readonly Debt[]): void {
+  const unexpected = except.filter((name) => !debts.some(({ account }) => account === name))
+  if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })
+}

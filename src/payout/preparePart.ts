@@ -1,0 +1,106 @@
+import type { Chain } from '../chain/openChain.ts'
+import { buildPayout } from '../chain/payoutTransaction.ts'
+import { payoutMemo, type PayoutPlan, type PlannedTransfer } from '../accounting/payoutPlan.ts'
+import type { Address } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { type ReceiverDeps, readReceivers } from './receivers.ts'
+
+/** A part of a plan, and the wallet that pays the fee and the rent. */
+export interface PartOrder {
+  readonly plan: PayoutPlan
+  readonly part: number
+  readonly feePayer: Address
+}
+
+/** The lines of a part that can be paid now, in one transaction; and those that cannot. */
+export interface PreparedPart {
+  /** Undefined when no line can be paid. */
+  readonly payout: UnsignedPayout | undefined
+  readonly leftOut: readonly LeftOut[]
+}
+
+/** To be signed by the payment wallet, offline if need be, before `lastValidBlockHeight`. */
+export interface UnsignedPayout {
+  readonly transaction: Uint8Array
+  readonly memo: string
+  readonly lastValidBlockHeight: number
+}
+
+/** A line that is not paid, with the reason. Its debt stays owed. */
+export interface LeftOut extends PlannedTransfer {
+  readonly why: string
+}
+
+export interface PrepareDeps extends ReceiverDeps {
+  readonly chain: Pick<Chain, 'terms' | 'readAccounts' | 'reader' | 'nodes' | 'latestBlockhash'>
+}
+
+/** Looks at the receiving accounts, rehearses the part, and leaves out each line that would make it fail. */
+export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<PreparedPart> {
+  const lines = assertPresent(order.plan.parts[order.part - 1], 'the plan has the part')
+  const refused = await findRefused(deps, order, lines)
+  const payable = lines.filter((line) => !refused.has(line))
+  const { payout, failed } = await rehearse(deps, order, payable)
+  const whys = new Map([...refused, ...failed])
+  const leftOut = lines.flatMap((line) => {
+    const why = whys.get(line)
+    return why === undefined ? [] : [{ ...line, why }]
+  })
+  return { payout, leftOut }
+}
+
+type Reasons = ReadonlyMap<PlannedTransfer, string>
+
+/** Without an instruction that opens it, a transfer needs an account that exists and belongs to the wallet. */
+async function findRefused(
+  deps: PrepareDeps,
+  { plan }: PartOrder,
+  lines: readonly PlannedTransfer[],
+): Promise<Reasons> {
+  const wallets = lines.map(({ wallet }) => wallet)
+  const receivers = await readReceivers(deps, wallets, Math.max(plan.slot, deps.chain.nodes.newestSlot()))
+  return new Map(
+    lines.flatMap((line): (readonly [PlannedTransfer, string])[] => {
+      const receiver = receivers.get(line.wallet)
+      if (receiver?.kind === 'refusing') return [[line, receiver.why]]
+      const isClosed = receiver?.kind === 'missing' && plan.opens?.includes(line.wallet) !== true
+      return isClosed ? [[line, `${line.wallet} has no token account any more, and the plan does not open one`]] : []
+    }),
+  )
+}
+
+interface Rehearsed {
+  readonly payout: UnsignedPayout | undefined
+  readonly failed: Reasons
+}
+
+async function rehearse(deps: PrepareDeps, order: PartOrder, lines: readonly PlannedTransfer[]): Promise<Rehearsed> {
+  if (lines.length === 0) return { payout: undefined, failed: new Map() }
+  const whole = await rehearseLines(deps, order, lines)
+  if (typeof whole !== 'string') return { payout: whole, failed: new Map() }
+  const failed = new Map<PlannedTransfer, string>()
+  for (const line of lines) {
+    const alone = await rehearseLines(deps, order, [line])
+    if (typeof alone === 'string') failed.set(line, alone)
+  }
+  const good = lines.filter((line) => !failed.has(line))
+  const rest = good.length === 0 ? whole : await rehearseLines(deps, order, good)
+  if (typeof rest !== 'string') return { payout: rest, failed }
+  // The lines fail together, as when the fee payer has no SOL or the wallet holds less than their sum.
+  return { payout: undefined, failed: new Map(lines.map((line) => [line, failed.get(line) ?? rest])) }
+}
+
+/** The transaction of these lines, or why it would fail. */
+async function rehearseLines(
+  { chain }: PrepareDeps,
+  { plan, part, feePayer }: PartOrder,
+  payments: readonly PlannedTransfer[],
+): Promise<UnsignedPayout | string> {
+  const memo = payoutMemo(plan, part)
+  const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
+  const { opens = [] } = plan
+  const transaction = buildPayout({ terms: chain.terms, memo, payments, opens, blockhash, feePayer })
+  const rehearsed = await chain.reader.simulate({ bytes: transaction }, { withoutSignatures: true })
+  // Where no node could rehearse it in its newest state, the chain decides: a failure there costs a fee and moves nothing.
+  return rehearsed.outcome === 'would_fail' ? rehearsed.text : { transaction, memo, lastValidBlockHeight }
+}
