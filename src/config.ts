@@ -3,6 +3,7 @@ import { type BackupSettings, backupSettingsOf, backupVariables } from './config
 import { type BurnSettings, burnSettingsOf, burnVariables } from './config/burnSettings.ts'
 import { type CatalogSettings, catalogSettingsOf, catalogVariables } from './config/catalogSettings.ts'
 import {
+  burnsMoney,
   type ChainSettings,
   chainSettingsOf,
   chainVariables,
@@ -56,7 +57,7 @@ import {
 import { type ServerSettings, serverSettingsOf, serverVariables, sharedPorts } from './config/serverSettings.ts'
 import { findMistyped, type MistypedVariable } from './config/mistypedVariables.ts'
 import { findStartMistakes, type StartMode } from './config/startMode.ts'
-import { type GivenVariables, missingBeside, postgresUrl } from './config/variables.ts'
+import { type GivenVariables, postgresUrl } from './config/variables.ts'
 import { fileSuffix, readVariables } from './config/variableFiles.ts'
 import { Fault } from '@tollbook/core/fault'
 import { type LogLevel, logLevels } from './machine/log.ts'
@@ -206,10 +207,8 @@ function mistakeOf({ path, message }: z.core.$ZodIssue, given: GivenVariables): 
 
 /** Mistakes that no variable has by itself. */
 function findConflicts(given: GivenVariables, isSet: (name: string) => boolean): readonly string[] {
-  const isOperated = given['SOLANA_RPC_URLS'] !== undefined && given['DATABASE_URL'] !== undefined
   const missing = [
     ...missingChainVariables(given),
-    ...(isOperated ? missingReceiptKey(given) : []),
     ...missingProviderVariables(given),
     ...missingDeliveryVariables(given),
     ...missingFinanceVariables(given),
@@ -220,15 +219,12 @@ function findConflicts(given: GivenVariables, isSet: (name: string) => boolean):
     ...sampleConflicts(given),
     ...sharedPorts(given),
     ...signerConflicts(given),
+    ...burnsMoney(given),
     ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
     ...(outlastsLease(given)
       ? ['HANDLER_TIMEOUT_MS must be shorter than CLAIM_LEASE_SECONDS, or an attempt could be taken over while it runs']
       : []),
   ]
-}
-
-function missingReceiptKey(given: GivenVariables) {
-  return missingBeside(given, 'DATABASE_URL', [['RECEIPT_SIGNING_KEY', 'make one with `tollbook key new`']])
 }
 
 function configOf(env: z.infer<typeof environment>): Config {

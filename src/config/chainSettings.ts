@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { stablecoinMints } from './stablecoinMints.ts'
 import {
   type GivenVariables,
   httpUrls,
@@ -33,6 +34,7 @@ export const chainVariables = {
   SOLANA_NODE_LAG_SLOTS: wholeNumber(1, 100_000, 50),
   SOLANA_CLOCK_SKEW_SECONDS: wholeNumber(1, 3_600, 60),
   TOKEN_MINT: solanaAddress,
+  BURN_THIS_MINT: solanaAddress,
   PAYMENT_WALLET: solanaAddress,
 }
 
@@ -48,6 +50,18 @@ export function chainSettingsOf(env: ChainEnvironment): ChainSettings | undefine
     clockSkewMaxMs: env.SOLANA_CLOCK_SKEW_SECONDS * 1000,
   }
   return { rpcUrls, tokenMint, paymentWallet, commitment: env.SOLANA_COMMITMENT, limits }
+}
+
+/** Each payment burns a part of the token, so a stablecoin needs the operator's word. */
+export function burnsMoney(given: GivenVariables): readonly string[] {
+  const { TOKEN_MINT: mint, BURN_THIS_MINT: allowed } = given
+  if (allowed !== undefined && allowed !== mint)
+    return ['BURN_THIS_MINT is not TOKEN_MINT: remove it, or set it to the mint whose tokens are to be burned']
+  const coin = stablecoinMints.get(mint ?? '')
+  if (coin === undefined || allowed !== undefined) return []
+  return [
+    `TOKEN_MINT is ${coin}, and callers would burn a part of each payment in it. Set TOKEN_MINT to the mint of your own token; to burn this one on purpose, set BURN_THIS_MINT=${mint}`,
+  ]
 }
 
 /** A second node cannot agree where there is none. */

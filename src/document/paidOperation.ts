@@ -5,7 +5,7 @@ import { receiptBody, saleBody } from '@tollbook/core/wire'
 import { defaultSplit } from '../pricing/splitSetting.ts'
 import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
 import { shownVariants } from './variantPrices.ts'
 import { type OfferedPrice, type RailName, paymentInfo } from './discovery.ts'
@@ -194,8 +194,9 @@ const decimals = 6
 const examplePrice = { tokenPriceAttoUsd: 10n ** 15n, decimals, split: defaultSplit }
 
 function receiptExample(endpoint: Endpoint): JsonObject {
-  const [price] = priceAll([endpoint], examplePrice) ?? []
-  assert(price !== undefined, 'a product costs fewer tokens than can exist when a token is worth a tenth of a cent')
+  const prices = priceAll([endpoint], examplePrice)
+  assert(typeof prices !== 'string', 'a product can be sold when a token is worth a tenth of a cent')
+  const price = assertPresent(prices[0], 'a product has a price')
   const { requiredBaseUnits, burnBaseUnits, shares } = price
   return {
     id: 'receipt_…',

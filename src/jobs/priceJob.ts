@@ -48,8 +48,8 @@ export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
   /** In the form of the published lists. */
   readonly sourceName: string
-  /** Undefined when a request would cost more tokens than can exist. */
-  readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | undefined
+  /** A text says why a request cannot be sold at this token price. */
+  readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | string
   /** Division of the prices of the lists. */
   readonly split: readonly SplitPart[]
   readonly priceLists: {
@@ -153,9 +153,9 @@ async function confirm(
   { state, agreed }: { readonly state: State; readonly agreed: AgreedPrice },
 ): Promise<void> {
   const prices = deps.pricesAt(agreed.tokenPriceAttoUsd)
-  if (prices === undefined) {
+  if (typeof prices === 'string') {
     state.inForce = undefined
-    remember(deps, state, 'the token is worth so little that a request would cost more of them than can exist')
+    remember(deps, state, prices)
     return
   }
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {

@@ -1,7 +1,8 @@
-import { type PricedProduct, priceEntries } from './priceList.ts'
-import { type DividedPrice, split } from './split.ts'
+import { divideRoundingUp, formatDecimal } from '@tollbook/core/money'
+import { type PricedProduct, priceEntries, usdDecimals } from './priceList.ts'
+import { type DividedPrice, smallestSplit, split } from './split.ts'
 import type { SplitShare } from './splitSetting.ts'
-import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd } from './tokenPrice.ts'
+import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
 /** The price of one endpoint at a token price, and its shares. */
 export interface PricedEndpoint extends DividedPrice {
@@ -19,15 +20,27 @@ export interface TokenValue {
   readonly split: readonly SplitShare[]
 }
 
-/** The whole price list in tokens. Undefined when a request would cost more of them than can exist. */
+/** The whole price list in tokens. A text says why a request cannot be sold at this token price. */
 export function priceAll(
   products: readonly PricedProduct[],
   { tokenPriceAttoUsd, decimals, split: policy }: TokenValue,
-): readonly PricedEndpoint[] | undefined {
-  const prices = priceEntries(products).map(({ endpoint, priceMicroUsd }) => {
+): readonly PricedEndpoint[] | string {
+  const smallest = smallestSplit(policy)
+  const prices: PricedEndpoint[] = []
+  for (const { endpoint, priceMicroUsd } of priceEntries(products)) {
     const required = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
+    if (required > baseUnitsMax) return `${endpoint} would cost more tokens than can exist`
+    if (required < smallest) {
+      const usd = formatDecimal(usdOf(smallest, { tokenPriceAttoUsd, decimals }), usdDecimals)
+      return `${endpoint} costs ${required} base units, and the burn would take all of it. The smallest price that splits is ${smallest} base units, ${usd} USD at this token price`
+    }
     const shares = split(required, policy)
-    return { endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...shares }
-  })
-  return prices.every(({ requiredBaseUnits: required }) => required <= baseUnitsMax) ? prices : undefined
+    prices.push({ endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: required, ...shares })
+  }
+  return prices
+}
+
+/** In millionths of a dollar, rounded up. */
+function usdOf(baseUnits: bigint, { tokenPriceAttoUsd, decimals }: Omit<TokenValue, 'split'>): bigint {
+  return divideRoundingUp(baseUnits * tokenPriceAttoUsd, 10n ** BigInt(decimals + tokenPriceDecimals - usdDecimals))
 }

@@ -12,6 +12,13 @@ export interface DividedPrice {
 const wholePerMille = 1_000n
 const burnAccount = 'burn'
 
+/** The smallest amount of which the burn, which is rounded up, does not take all. */
+export function smallestSplit(policy: readonly SplitShare[]): bigint {
+  const burnPerMille = BigInt(policy.find(({ account }) => account === burnAccount)?.perMille ?? 0)
+  assert(burnPerMille < wholePerMille, 'a split has an account besides the burn')
+  return divideRoundingUp(wholePerMille, wholePerMille - burnPerMille)
+}
+
 /**
  * Divides what is required without losing or making a base unit: the burn is rounded up, because its percentage is
  * promised; the shares are rounded down; the first account that is not the burn takes the rest (I18).

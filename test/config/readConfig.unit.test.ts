@@ -78,7 +78,6 @@ describe('mistakes', () => {
 
   test.each([
     [{ SOLANA_RPC_URLS: 'http://node' }, ['TOKEN_MINT', 'PAYMENT_WALLET']],
-    [{ ...operated, RECEIPT_SIGNING_KEY: '' }, ['RECEIPT_SIGNING_KEY']],
     [{ ...operated, SAMPLE_UPSTREAMS: 'auto' }, ['SAMPLE_UPSTREAMS']],
     [{ ...operated, SAMPLE_UPSTREAMS: 'always' }, ['SAMPLE_UPSTREAMS']],
     [{ SAMPLE_UPSTREAMS: '1' }, ['SAMPLE_UPSTREAMS']],
@@ -87,6 +86,27 @@ describe('mistakes', () => {
     [{ ARTIFACT_S3_BUCKET: 'b' }, ['ARTIFACT_S3_ACCESS_KEY_ID', 'ARTIFACT_S3_SECRET_ACCESS_KEY']],
   ])('%j names %j', (env, names) => {
     expect(mistakesOf(env).map((mistake) => mistake.split(' ')[0])).toEqual(names)
+  })
+})
+
+describe('a stablecoin as TOKEN_MINT', () => {
+  const usdc = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+
+  test.each([
+    [usdc, 'USDC'],
+    ['Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', 'USDT'],
+    ['4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'USDC of devnet'],
+  ])('%s is refused, because callers would burn it', (mint, name) => {
+    const problem = `TOKEN_MINT is ${name}, and callers would burn a part of each payment in it`
+    expect(mistakesOf({ ...operated, TOKEN_MINT: mint })).toEqual([expect.stringContaining(problem)])
+    expect(mistakesOf({ ...operated, TOKEN_MINT: mint })[0]).toContain(`set BURN_THIS_MINT=${mint}`)
+  })
+
+  test('is allowed by its address, and by no other', () => {
+    expect(readConfig({ ...operated, TOKEN_MINT: usdc, BURN_THIS_MINT: usdc }).chain?.tokenMint).toBe(usdc)
+    expect(mistakesOf({ ...operated, TOKEN_MINT: usdc, BURN_THIS_MINT: address })).toEqual([
+      expect.stringContaining('BURN_THIS_MINT is not TOKEN_MINT'),
+    ])
   })
 })
 

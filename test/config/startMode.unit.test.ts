@@ -130,6 +130,12 @@ test('a complete configuration starts in either way, except with the ports of lo
   }
 })
 
+test('commands that start no service need no receipt key', () => {
+  const { RECEIPT_SIGNING_KEY: _, ...rest } = complete
+  expect(readConfig({ ...rest, FINANCE_DATABASE_URL: complete.DATABASE_URL }).receiptSigningKey).toBeUndefined()
+  expect(refusalOf(rest, 'operated')).toContain('RECEIPT_SIGNING_KEY is missing')
+})
+
 test('commands that start no service read a part of the settings', () => {
   expect(isServiceConfig(readConfig({ PAYOUT_DATABASE_URL: complete.DATABASE_URL }))).toBe(false)
 })

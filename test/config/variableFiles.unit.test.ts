@@ -53,9 +53,10 @@ test('a wrong value from a file is not shown when it is a secret', () => {
 
 test('a variable whose file cannot be read is not reported as missing too', () => {
   const env = { DATABASE_URL: databaseUrl, SOLANA_RPC_URLS: 'http://node', TOKEN_MINT: mint, PAYMENT_WALLET: mint }
-  const read = () => readConfig({ ...env, RECEIPT_SIGNING_KEY_FILE: join(directory, 'none') })
+  const start = 'operated'
+  const read = () => readConfig({ ...env, RECEIPT_SIGNING_KEY_FILE: join(directory, 'none') }, { start })
   expect(read).toThrow(/has 1 mistake:\n {2}RECEIPT_SIGNING_KEY_FILE must name a file that can be read/)
-  expect(() => readConfig(env)).toThrow('RECEIPT_SIGNING_KEY is missing')
+  expect(() => readConfig(env, { start })).toThrow('RECEIPT_SIGNING_KEY is missing')
 })
 
 test('a mistyped name of a file is noticed', () => {

@@ -249,6 +249,27 @@ test('a list that the operator fixed, or one by other decimals, is not taken for
   ])
 })
 
+test('a token of which one is worth more than a request stops quotes, and names the smallest price that splits', async () => {
+  const { open, markets, clock } = await openStall()
+  const prices = await open({ terms: { ...terms, decimals: 0 } })
+  expect(requiredOf(prices)).toBe(5n)
+  markets.sayAll('0.006')
+  await clock.step()
+  await clock.step()
+  expect(requiredOf(prices)).toBeUndefined()
+  expect(problemOf(prices)).toContain(
+    '/api/tools/qrcode costs 1 base units, and the burn would take all of it. The smallest price that splits is 2 base units, 0.012 USD',
+  )
+})
+
+test('a fixed price of which the burn takes all does not start', async () => {
+  const { open } = await openStall()
+  const env = { TOKEN_PRICE_SOURCE: 'fixed', TOKEN_PRICE_USD: '0.006' }
+  await expect(open({ env, terms: { ...terms, decimals: 0 } })).rejects.toThrow(
+    /The smallest price that splits is 2 base units, 0.012 USD at this token price. Set another price in PRICES_USD/,
+  )
+})
+
 test('a token worth so little that a request needs more than 2^64 - 1 base units stops quotes and nothing else', async () => {
   const { open, lists, markets, clock } = await openStall()
   const prices = await open({ terms: { ...terms, decimals: 9 } })
@@ -258,7 +279,7 @@ test('a token worth so little that a request needs more than 2^64 - 1 base units
   expect(requiredOf(prices), 'it may be a jump').toBe(5_000_000_000n)
   await clock.step()
   expect(requiredOf(prices), 'it is none: the old price is not valid').toBeUndefined()
-  expect(problemOf(prices)).toMatch(/more of them than can exist/)
+  expect(problemOf(prices)).toMatch(/more tokens than can exist/)
   expect(await lists()).toHaveLength(1)
 
   markets.sayAll('0.000000000005')

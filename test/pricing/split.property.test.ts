@@ -1,3 +1,4 @@
+import { assert } from '@tollbook/core/assert'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { priceAll } from '../../src/pricing/currentPrice.ts'
@@ -96,12 +97,36 @@ describe('what is required', () => {
     const value = { tokenPriceAttoUsd: 10n ** 18n, decimals: 6, split: defaultSplit }
     const priceOf = (priceMicroUsd: bigint) => priceAll([{ path: '/api/x', priceMicroUsd }], value)
     expect(priceOf(2n ** 64n - 1n)).toMatchObject([{ requiredBaseUnits: 2n ** 64n - 1n }])
-    expect(priceOf(2n ** 64n)).toBeUndefined()
+    expect(priceOf(2n ** 64n)).toBe('/api/x would cost more tokens than can exist')
+  })
+
+  test('a price of which the burn takes all is refused with the smallest price that splits', () => {
+    const value = { tokenPriceAttoUsd: 10n ** 15n, decimals: 0, split: defaultSplit }
+    const priceOf = (priceMicroUsd: bigint) => priceAll([{ path: '/api/x', priceMicroUsd }], value)
+    expect(priceOf(1_000n)).toBe(
+      '/api/x costs 1 base units, and the burn would take all of it. The smallest price that splits is 2 base units, 0.002 USD at this token price',
+    )
+    expect(priceOf(2_000n)).toMatchObject([{ requiredBaseUnits: 2n, burnBaseUnits: 1n }])
+  })
+
+  test('of every price that is sold something is left by the burn, and the smallest one is named', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 2_000n }), anySplit, (amount, policy) => {
+        const value = { tokenPriceAttoUsd: 10n ** 18n, decimals: 6, split: policy }
+        const found = priceAll([{ path: '/api/x', priceMicroUsd: amount }], value)
+        expect(typeof found === 'string').toBe(split(amount, policy).burnBaseUnits === amount)
+        if (typeof found !== 'string') return
+        const smallest = BigInt(/splits is (\d+) base units/.exec(found)?.[1] ?? 0)
+        expect(split(smallest - 1n, policy).burnBaseUnits).toBe(smallest - 1n)
+        expect(typeof priceAll([{ path: '/api/x', priceMicroUsd: smallest }], value)).toBe('object')
+      }),
+    )
   })
 
   test('every endpoint of the list has a price that divides', () => {
     const prices = priceAll(products, { tokenPriceAttoUsd: 10n ** 15n, decimals: 6, split: defaultSplit })
-    expect(prices?.map(({ endpoint }) => endpoint)).toEqual(products.map(({ path }) => path))
-    expect(prices?.find(({ endpoint }) => endpoint === '/api/tools/qrcode')?.requiredBaseUnits).toBe(5_000_000n)
+    assert(typeof prices !== 'string', 'each product can be sold')
+    expect(prices.map(({ endpoint }) => endpoint)).toEqual(products.map(({ path }) => path))
+    expect(prices.find(({ endpoint }) => endpoint === '/api/tools/qrcode')?.requiredBaseUnits).toBe(5_000_000n)
   })
 })

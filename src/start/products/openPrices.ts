@@ -23,20 +23,20 @@ export async function openPrices(settings: PriceSettings, deps: PricesDeps): Pro
     : openMarketPrices(settings.market, pricing)
 }
 
-/** Undefined when a request would cost more tokens than can exist. */
+/** A text says why a request cannot be sold at this token price. */
 function pricesAt({ sold, split, terms: { mint, decimals } }: PricesDeps, tokenPriceAttoUsd: TokenPriceAttoUsd) {
-  return priceAll(sold, { tokenPriceAttoUsd, decimals, split })?.map((price): Price => ({ ...price, mint }))
+  const prices = priceAll(sold, { tokenPriceAttoUsd, decimals, split })
+  return typeof prices === 'string' ? prices : prices.map((price): Price => ({ ...price, mint }))
 }
 
 /** Published once: the price changes only with the configuration. */
 async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricingDeps): Promise<Prices> {
   const { terms, priceLists, split, clock } = deps
   const prices = deps.pricesAt(tokenPriceAttoUsd)
-  if (prices === undefined)
-    throw new Fault(
-      'TOKEN_PRICE_USD is so small that a request would cost more tokens than can exist; set a higher one',
-      { retryable: false },
-    )
+  if (typeof prices === 'string')
+    throw new Fault(`${prices}. Set another price in PRICES_USD, or another TOKEN_PRICE_USD or SPLIT`, {
+      retryable: false,
+    })
   const priceList = await priceLists.publish({ kind: 'PriceListPublished', source: 'fixed', split, prices })
   const byEndpoint = new Map(prices.map((price): [string, ListedPrice] => [price.endpoint, { ...price, priceList }]))
   return {

@@ -1,0 +1,21 @@
+/**
+ * Mints of dollars and euros: a service that burns a part of each payment would have callers destroy money. From the default
+ * assets of `@x402/svm` 2.27.0 and `@solana/mpp` 0.6.0 (USDC, USDT, USDG, PYUSD, CASH, and the mints of devnet), and from the
+ * list `tokens_solana_spl_stablecoins_core` of duneanalytics/spellbook (the others), read in November 2026. A list like this
+ * is never complete: it catches the mistake, and a mint that is not on it is not therefore a token to burn.
+ */
+export const stablecoinMints: ReadonlyMap<string, string> = new Map([
+  ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'USDC'],
+  ['Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', 'USDT'],
+  ['2u1tszSeqZ3qBWF3uNGPFc8TzMk2tdiwknnRMWGWjGWH', 'USDG'],
+  ['2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', 'PYUSD'],
+  ['CASHx9KJUStyftLFWGvEVf59SGeG9sh5FfcnZMVPCASH', 'CASH'],
+  ['USD1ttGY1N17NEEHLmELoaybftRBUSErhqYiQzvEmuB', 'USD1'],
+  ['USDSwr9ApdHk5bvJKMjzff41FfuX8bSxdKcR81vTwcA', 'USDS'],
+  ['9zNQRsGLjNKwCUU5Gq5LR8beUCPzQMVMqKAi3SSZh54u', 'FDUSD'],
+  ['DEkqHyPN7GMRJ5cArtQFAWefqbZb33Hyf6s5iCwjEonT', 'USDe'],
+  ['HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', 'EURC'],
+  ['4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'USDC of devnet'],
+  ['4F6PM96JJxngmHnZLBh9n58RH4aTVNWvDs2nuwrT5BP7', 'USDG of devnet'],
+  ['CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', 'PYUSD of devnet'],
+])
