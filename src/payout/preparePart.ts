@@ -101,6 +101,6 @@ async function rehearseLines(
   const { opens = [] } = plan
   const transaction = buildPayout({ terms: chain.terms, memo, payments, opens, blockhash, feePayer })
   const rehearsed = await chain.reader.simulate({ bytes: transaction }, { withoutSignatures: true })
-  // Where no node could rehearse it in its newest state, the chain decides: a failure there costs a fee and moves nothing.
+  // If no node could rehearse it in its newest state, the chain decides: a failure there costs a fee and moves nothing.
   return rehearsed.outcome === 'would_fail' ? rehearsed.text : { transaction, memo, lastValidBlockHeight }
 }
