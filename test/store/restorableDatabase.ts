@@ -1,3 +1,4 @@
+import type { Client } from 'pg'
 import { withAdminSession } from '../support/adminSession.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { databaseUrl } from '../support/databaseTemplate.ts'
@@ -17,9 +18,11 @@ export function restorableDatabase(database: TestDatabase): RestorableDatabase {
   const { name, adminUrl } = database
   const [backup, newer] = [`${name}_backup`, `${name}_newer`]
   const serverUrl = databaseUrl(adminUrl, 'postgres')
-  const endSessions = (database: string): string => `
-    alter database ${database} with allow_connections false;
-    select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${database}'`
+  // Two queries, because statements of one query are committed together: a new session would slip in between.
+  async function endSessions(admin: Client): Promise<void> {
+    await admin.query(`alter database ${name} with allow_connections false`)
+    await admin.query(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`)
+  }
   afterFile(() =>
     withAdminSession(serverUrl, async (admin) => {
       await admin.query(`drop database if exists ${newer} with (force)`)
@@ -29,13 +32,13 @@ export function restorableDatabase(database: TestDatabase): RestorableDatabase {
     ...database,
     backUp: () =>
       withAdminSession(serverUrl, async (admin) => {
-        await admin.query(endSessions(name))
+        await endSessions(admin)
         await admin.query(`create database ${backup} template ${name} owner tollbook_owner`)
         await admin.query(`alter database ${name} with allow_connections true`)
       }),
     restore: () =>
       withAdminSession(serverUrl, async (admin) => {
-        await admin.query(endSessions(name))
+        await endSessions(admin)
         await admin.query(`alter database ${name} rename to ${newer}`)
         await admin.query(`alter database ${backup} rename to ${name}`)
       }),
