@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openPaymentFolder } from '@tollbook/client/node'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
-import { PaymentUnspent } from '@tollbook/client/paymentError'
+import { PaymentRefused, PaymentUnspent } from '@tollbook/client/paymentError'
 import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
@@ -127,4 +127,16 @@ test('a folder that cannot be read does not hide that a payment was refused', as
   const refused = () => Promise.reject(new Error('too many open files'))
   const store = { ...openPaymentFolder(folder), refused }
   expect(await rejectionOf(start({ store })(url(crypto)))).toMatchObject({ name: 'PaymentRefused' })
+})
+
+test('a payment with a fee payer that was given up is never returned: its absence by the wallet’s signature proves nothing', async () => {
+  const scene = await openRefusedScene()
+  const { service, url, start, folder } = scene
+  service.script = [simulationFailed]
+  const error = await rejectionOf(start()(url(crypto)))
+  if (!(error instanceof PaymentRefused)) throw error
+  const file = join(folder, `${error.payment.signature}.refused.json`)
+  await writeFile(file, JSON.stringify({ ...error.payment, protocol: 'x402' }))
+  expire(scene, 'not_found')
+  expect(await rejectionOf(start()(url(crypto)))).toMatchObject({ name: 'SpendingLimitExceeded' })
 })

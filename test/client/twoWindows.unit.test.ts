@@ -100,6 +100,20 @@ test('eight calls in each of three windows, under three keys, make three payment
   expect(await readdir(turns)).toEqual([])
 })
 
+test('a caller who has stopped already does not wait', async () => {
+  const scene = await openWindows()
+  const { service, wallet, open, url } = scene
+  const release = holdAnswers(scene)
+  const first = open()(url(crypto))
+  await awaitThat('the first window pays', () => service.presented.length === 1)
+  expect(String(await rejectionOf(open()(url(crypto), { signal: AbortSignal.abort(new Error('enough')) })))).toContain(
+    'enough',
+  )
+  release()
+  expect((await first).status).toBe(200)
+  expect(wallet.signed).toBe(1)
+})
+
 test('another request does not wait', async () => {
   const scene = await openWindows()
   const { service, open, url } = scene

@@ -36,7 +36,10 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps): Refu
   const giveBack = async () => {
     const stored = (await store?.refused?.()) ?? []
     const refused = new Map([...stored.map((payment) => [payment.signature, payment] as const), ...own])
-    const open = [...refused.values()].filter(({ signature }) => !landed.has(signature))
+    // With a fee payer, the signature on chain is one that the wallet does not know, so that its absence proves nothing.
+    const open = [...refused.values()].filter(
+      ({ signature, protocol }) => protocol === undefined && !landed.has(signature),
+    )
     const returned = await Promise.all(open.slice(-checkedMax).map(settle))
     return returned.includes(true)
   }
@@ -54,8 +57,7 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps): Refu
     hold: (signature, reservation) => void held.set(signature, reservation),
     async add(payment) {
       await open.close(payment, 'refused')
-      // The signature on chain is the fee payer's, which the wallet does not know.
-      if (payment.protocol === undefined) own.set(payment.signature, payment)
+      own.set(payment.signature, payment)
       // The refusal is the answer to the caller, also when the folder cannot be read now. The next limit tries again.
       await giveBack().catch(() => false)
     },

@@ -56,6 +56,7 @@ export function createSharedTurns(store: PaymentStore | undefined): SharedTurns 
   }
   return {
     async join(order, { idempotencyKey, signal }) {
+      signal.throwIfAborted()
       const isShared = idempotencyKey === undefined
       const turn = (isShared ? shared.get(order) : undefined) ?? begin(order)
       if (isShared) shared.set(order, turn)
