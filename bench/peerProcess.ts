@@ -28,7 +28,7 @@ const client = {
     return Promise.resolve({ ...supported, kinds: supported.kinds.map((kind) => ({ ...kind, network: devnet })) })
   },
 }
-const server = new x402ResourceServer(client).register(devnet, new ServerScheme({ rpcUrl: settings.rpcUrl }))
+const server = new x402ResourceServer(client).register(devnet, new ServerScheme())
 const price = { asset: settings.mint, amount: settings.amountBaseUnits }
 const accepts = { scheme: 'exact', price, network: devnet, payTo: settings.payTo, maxTimeoutSeconds: 60 } as const
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { assertPresent } from '@tollbook/core/assert'
@@ -51,8 +52,10 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
     `\nThe service runs until Ctrl-C. Try it yourself:\n${hints(service.local.baseUrl, service.local.demoWallet?.address ?? '')}`,
   )
   say(`\nBurned tokens:   ${service.local.baseUrl}/burn`)
-  const { financeToken } = service.local
-  if (financeToken) say(`Finance reports: ${service.local.baseUrl}/finance#token=${financeToken}`)
+  if (service.local.financeToken)
+    say(
+      `Finance reports: ${service.local.baseUrl}/finance, with financeToken of ${join(config.local.home, 'local.json')}`,
+    )
   await untilStopped()
 }
 

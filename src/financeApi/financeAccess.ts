@@ -51,7 +51,7 @@ const jwksTimeoutMs = 5_000
 const jwksCooldownMs = 30_000
 const jwksAgeMaxMs = 600_000
 
-/** Bearer tokens of the operator's identity provider. Every access and every refusal is logged; a token never is. */
+/** Bearer tokens of the operator's identity provider. Every access of a known holder is logged, and refusals of others up to a bound; a token never is. */
 export function createFinanceAccess(
   { issuer, audience, keys }: FinanceAccessOptions,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
@@ -64,12 +64,13 @@ export function createFinanceAccess(
           cooldownDuration: jwksCooldownMs,
           cacheMaxAge: jwksAgeMaxMs,
         })
+  const logRefusal = boundRefusals({ clock, log })
   return {
     async judge({ authorization, route, requestId, allowed }) {
       const token = readBearer(authorization)
       const line = { event: 'finance_access', route, requestId }
       const logged = (refusal: AccessRefusal, facts: object = {}) => {
-        log.warn({ ...line, outcome: refusal, ...facts })
+        logRefusal({ ...line, outcome: refusal, ...facts })
         return refusal
       }
       if (token === undefined) return logged('unauthenticated')
@@ -86,7 +87,10 @@ export function createFinanceAccess(
         if (!holder.success) return logged('invalid_token', { why: 'malformed claims' })
         const roles = rolesOf(payload)
         const found = { subject: holder.data.sub.slice(0, subjectShownMax), roles }
-        if (!roles.some((role) => allowed.includes(role))) return logged('forbidden', found)
+        if (!roles.some((role) => allowed.includes(role))) {
+          log.warn({ ...line, outcome: 'forbidden', ...found })
+          return 'forbidden'
+        }
         log.info({ ...line, outcome: 'granted', ...found })
         return found
       } catch (error) {
@@ -98,6 +102,36 @@ export function createFinanceAccess(
 }
 
 const subjectShownMax = 100
+// Strangers cause refusals at no cost. Each client of an operator makes some in a minute at most.
+const refusalsPerMinuteMax = 60
+const minuteMs = 60_000
+
+interface RefusalLine {
+  readonly event: string
+  readonly route: string
+  readonly requestId: string
+  readonly outcome: AccessRefusal
+}
+
+/** Logs refusals up to a number a minute. The first line of a later minute has the number of those that were left out. */
+function boundRefusals({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
+  let startedAtMs = -Infinity
+  let logged = 0
+  let leftOut = 0
+  return (line: RefusalLine): void => {
+    if (clock.monotonicMs() - startedAtMs >= minuteMs) {
+      startedAtMs = clock.monotonicMs()
+      logged = 0
+    }
+    if (logged >= refusalsPerMinuteMax) {
+      leftOut++
+      return
+    }
+    log.warn(leftOut === 0 ? line : { ...line, leftOut })
+    logged++
+    leftOut = 0
+  }
+}
 
 function readBearer(authorization: string | undefined): string | undefined {
   const token = /^Bearer ([A-Za-z0-9_=.-]+)$/i.exec(authorization ?? '')?.[1]

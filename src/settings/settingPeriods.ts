@@ -86,7 +86,17 @@ function isList(value: Json): value is readonly Json[] {
 export function isSameValue(name: string, one: Json, other: Json): boolean {
   return name === 'receipt-key'
     ? membersOf(one)?.['x'] === membersOf(other)?.['x']
-    : canonicalJson(one) === canonicalJson(other)
+    : one === other || textOf(one) === textOf(other)
+}
+
+// Every 402 compares each setting in force with the one on record. Values never change, so each is written once.
+const texts = new WeakMap<object, string>()
+
+function textOf(value: Json): string {
+  if (typeof value !== 'object' || value === null) return canonicalJson(value)
+  const text = texts.get(value) ?? canonicalJson(value)
+  texts.set(value, text)
+  return text
 }
 
 /** The period of the newest value that has taken effect. Undefined for a setting that is not on record. */

@@ -21,17 +21,27 @@ export interface AdmitDeps {
   readonly trustedProxyHops: number
 }
 
+// Asked up to five times for a request.
+const known = new WeakMap<IncomingMessage, AdmissionRequest>()
+
 export function admissionRequestOf(deps: AdmitDeps, request: IncomingMessage): AdmissionRequest {
-  return { purpose: purposeOf(deps, request), address: limitAddressOf(deps, request) }
+  const asked = known.get(request) ?? readRequest(deps, request)
+  known.set(request, asked)
+  return asked
+}
+
+function readRequest(deps: AdmitDeps, request: IncomingMessage): AdmissionRequest {
+  const address = limitKey(clientAddress(request, deps.trustedProxyHops))
+  return { purpose: purposeOf(deps, request), address }
 }
 
 /** The client address, as limits count it. */
-export function limitAddressOf({ trustedProxyHops }: AdmitDeps, request: IncomingMessage): string {
-  return limitKey(clientAddress(request, trustedProxyHops))
+export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): string {
+  return admissionRequestOf(deps, request).address
 }
 
 /** Requests with a proof of any rail go before requests for a price. A header proves nothing, so they have their own share. */
-export function purposeOf({ sales, endpoints }: AdmitDeps, request: IncomingMessage): Purpose {
+function purposeOf({ sales, endpoints }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
   if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
   const path = pathOf(request)

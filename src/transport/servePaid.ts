@@ -7,7 +7,14 @@ import type { RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Log } from '../machine/log.ts'
 import type { Slot } from './admission.ts'
-import { type AdmitDeps, limitAddressOf, purposeOf, reportAddressState, takePass, takeSlot } from './admitRequest.ts'
+import {
+  admissionRequestOf,
+  type AdmitDeps,
+  limitAddressOf,
+  reportAddressState,
+  takePass,
+  takeSlot,
+} from './admitRequest.ts'
 import type { Pass } from './callerLimits.ts'
 import type { FreeAnswer } from './freeRoute.ts'
 import { prefersHtml } from './mediaRange.ts'
@@ -71,7 +78,7 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, p
     requestId: String(context.state['requestId']),
     async readParameters() {
       // The slot is taken when the body is here: a slow upload holds nothing that others need.
-      const isProbe = mount !== undefined && hasNoInput(context.req) && purposeOf(deps, context.req) !== 'proof'
+      const isProbe = mount !== undefined && hasNoInput(context.req) && admissionRequestOf(deps, context.req).purpose !== 'proof'
       const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
       if (body !== undefined && 'status' in body) return body
       arrived = body

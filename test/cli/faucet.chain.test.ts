@@ -1,6 +1,6 @@
 import { getAccount } from '@solana/spl-token'
 import { TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
-import { Keypair, PublicKey } from '@solana/web3.js'
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { faucetCommand } from '../../src/cli/faucet.ts'
 import { openTokenChain, type TokenChain } from '../client/support/tokenChain.ts'
@@ -48,6 +48,8 @@ test('rejects impossible amounts, names the argument and sends nothing', async (
   const address = Keypair.generate().publicKey.toBase58()
   const mistakes: [string, string[]][] = [
     ['ADDRESS', ['nobody', '1']],
+    ['is not a wallet: the account belongs to the program', [SystemProgram.programId.toBase58(), '1']],
+    ['is not a wallet: the account belongs to the program', [TOKEN_PROGRAM_ID.toBase58(), '1']],
     ['TOKENS', [address, '0.0000001']],
     ['TOKENS: 18446744073709.551616 is more than a token account holds', [address, '18446744073709.551616']],
     ['--sol: 1000000.5 is more than 1000000 SOL', [address, '1', '--sol', '1000000.5']],

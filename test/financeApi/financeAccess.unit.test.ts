@@ -77,3 +77,23 @@ test.each([
   expect(await judgeRaw(`"sub":"ann","exp":${nowSeconds + 60}`)).toMatchObject({ subject: 'ann' })
   expect(await judgeRaw(claims)).toBe('invalid_token')
 })
+
+test('refusals of strangers have a bound of lines in the log, and what was left out is counted', async () => {
+  let monotonicMs = 0
+  const lines: object[] = []
+  const log = { ...silentLog, warn: (line: object) => void lines.push(line) }
+  const bounded = createFinanceAccess(
+    { issuer, audience, keys: { jwks } },
+    { clock: { ...clock, monotonicMs: () => monotonicMs }, log },
+  )
+  const refuse = (requestId: string, authorization?: string) =>
+    bounded.judge({ authorization, route: '/finance', requestId, allowed: ['finance'] })
+  for (let n = 0; n < 500; n++) expect(await refuse('request_1')).toBe('unauthenticated')
+  for (let n = 0; n < 500; n++) expect(await refuse('request_1', 'Bearer junk')).toBe('invalid_token')
+  expect(lines).toHaveLength(60)
+  monotonicMs = 60_000
+  await refuse('request_2')
+  expect(lines.slice(60)).toEqual([
+    { event: 'finance_access', route: '/finance', requestId: 'request_2', outcome: 'unauthenticated', leftOut: 940 },
+  ])
+})

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
+import { systemProgram } from '@tollbook/core/programs'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { connectPayerChain, type MintFacts, type PayerChain } from './payerChain.ts'
 import { nonceMemo } from './paymentMemo.ts'
@@ -65,7 +66,7 @@ export async function fundWallet(options: FaucetOptions, request: FaucetRequest)
   if (!URL.canParse(rpcUrl) || !isOnThisMachine(new URL(rpcUrl)))
     return problem('rpcUrl', `the faucet works on a chain on this machine only, and ${rpcUrl} is not on it`)
   const [rpc, chain] = [createSolanaRpc({ url: rpcUrl, fetch }), connectPayerChain({ rpcUrl, fetch })]
-  const gift = await readGift(chain, options.mint, request)
+  const gift = await readGift({ rpc, chain }, options.mint, request)
   if ('field' in gift) return gift
 
   const mintAuthority = readSecretKey(options.mintAuthority)
@@ -100,10 +101,17 @@ function problem(field: FaucetProblem['field'], message: string): FaucetProblem 
   return { field, message }
 }
 
-async function readGift(chain: PayerChain, mintText: string, request: FaucetRequest): Promise<Gift | FaucetProblem> {
+async function readGift(
+  { rpc, chain }: Pick<Faucet, 'rpc' | 'chain'>,
+  mintText: string,
+  request: FaucetRequest,
+): Promise<Gift | FaucetProblem> {
   const [mint, address] = [readAddress(mintText), readAddress(request.address)]
   if (mint === undefined) return problem('mint', `${mintText} is not an address`)
   if (address === undefined) return problem('address', `${request.address} is not a Solana address`)
+  const owner = await ownerOf(rpc, address)
+  if (owner !== undefined && owner !== systemProgram)
+    return problem('address', `${address} is not a wallet: the account belongs to the program ${owner}`)
   const lamports = parseDecimal(request.sol, solDecimals)
   if (lamports === undefined) return problem('sol', `${request.sol} is not an amount of SOL such as 1 or 0.5`)
   if (lamports > lamportsMax)
@@ -115,6 +123,15 @@ async function readGift(chain: PayerChain, mintText: string, request: FaucetRequ
     return problem('tokens', `${request.tokens} is not an amount of tokens with at most ${facts.decimals} decimals`)
   if (baseUnits > baseUnitsMax) return problem('tokens', `${request.tokens} is more than a token account holds`)
   return { address, mint, facts, baseUnits, lamports }
+}
+
+const accountJson = z.object({ value: z.object({ owner: z.string() }).nullable() })
+
+/** The program that owns the account. Undefined for an address that holds nothing yet. */
+async function ownerOf(rpc: SolanaRpc, address: Address): Promise<string | undefined> {
+  const options = { commitment: 'confirmed', encoding: 'base64' }
+  const { value } = await rpc.call('getAccountInfo', [address, options], accountJson)
+  return value?.owner
 }
 
 async function lamportsOf({ rpc }: Faucet, address: Address): Promise<number> {

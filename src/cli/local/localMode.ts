@@ -119,8 +119,9 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     auditorToken: finance?.auditorToken ?? null,
     supportToken: finance?.supportToken ?? null,
   })
-  // The token is in the fragment, which no browser sends and no server or proxy logs.
-  const financeUrl = finance === undefined ? undefined : `${baseUrl}/finance#token=${finance.financeToken}`
+  // Without the token: what is printed ends in logs. The file is readable by its owner only.
+  const financeUrl =
+    finance === undefined ? undefined : `${baseUrl}/finance (the token is financeToken in ${localJsonPath})`
   const stored = opened.move()
   return { baseUrl, localJsonPath, sampled: service.sampled, financeUrl, close: () => stored.disposeAsync() }
 }

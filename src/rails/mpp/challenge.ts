@@ -1,18 +1,18 @@
 import type { Address } from '@tollbook/core/address'
-import { memoOfSecret } from '@tollbook/core/binding'
 import { encodeBase64 } from '@tollbook/core/base64'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
-import { randomToken } from '@tollbook/core/id'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { Challenge, Offer, OrderRequest } from '../../paywall/rail.ts'
 import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
+import { newBinding, type OfferTexts } from '../sponsored/offerText.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
 import { describeOffer, wantsProblem } from './problem.ts'
 import {
   boundText,
   challengeHeader,
   type ChallengeParameters,
-  encodeJson,
+  encodeText,
   intent,
   method,
   writeChallenge,
@@ -21,11 +21,15 @@ import {
 export interface MppChallengeDeps {
   readonly feePayer: FeePayer
   readonly terms: PaymentTerms
+  /** Texts of this rail's offers. */
+  readonly offerTexts: OfferTexts
   /** Origin for callers; its host is the realm. */
   readonly serviceUrl: () => string
   readonly describe: (path: string) => { readonly summary: string } | undefined
   /** Authentication code of a text. All instances of the service make the same one. */
   readonly authenticate: (text: string) => string
+  /** Whether this is the code of the text. Takes the same time for every wrong code. */
+  readonly isAuthentic: (text: string, code: string) => boolean
 }
 
 /** Undefined while no fee payer signs. */
@@ -43,22 +47,32 @@ export async function challengeOf(deps: MppChallengeDeps, offer: Offer) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
   const { price, product, request, expiresAtMs } = offer
-  const secret = randomToken()
+  const amount = amountToSend(deps.terms, price.requiredBaseUnits).toString()
+  const charge = deps.offerTexts.of(price, `${amount} ${feePayer}`, ({ memo }) =>
+    canonicalJson(chargeOf(deps, { amount, feePayer, memo })),
+  )
+  const binding = newBinding()
   const parameters: ChallengeParameters = {
-    realm: new URL(deps.serviceUrl()).hostname,
+    realm: realmOf(deps.serviceUrl()),
     method,
     intent,
-    request: encodeJson(chargeOf(deps, offer, { feePayer, memo: memoOfSecret(secret) })),
+    request: encodeText(charge(binding)),
     expires: isoTime(expiresAtMs),
     digest: digestOf(request),
     // The secret behind the memo, and the price list for whose prices the payment is good.
-    opaque: encodeJson({ secret, priceList: String(price.priceList) }),
+    opaque: encodeText(`{"priceList":"${price.priceList}","secret":"${binding.secret}"}`),
   }
   const id = deps.authenticate(boundText(parameters))
   return { [challengeHeader]: writeChallenge({ id, ...parameters }, deps.describe(product.path)?.summary) }
 }
 
+/** The host without its port. The address is the operator's, and was parsed at the start. */
+function realmOf(serviceUrl: string): string {
+  return /^https?:\/\/(\[[^\]]*\]|[^:/]*)/.exec(serviceUrl)?.[1] ?? ''
+}
+
 interface Sponsorship {
+  readonly amount: string
   readonly feePayer: Address
   readonly memo: string
 }
@@ -67,9 +81,9 @@ interface Sponsorship {
  * The request of the method `solana`, intent `charge`. A fee payer excludes payments that the client sends itself. The
  * stock client puts `externalId` on chain as the memo.
  */
-function chargeOf({ terms }: MppChallengeDeps, { price }: Offer, { feePayer, memo }: Sponsorship) {
+function chargeOf({ terms }: MppChallengeDeps, { amount, feePayer, memo }: Sponsorship) {
   return {
-    amount: amountToSend(terms, price.requiredBaseUnits).toString(),
+    amount,
     currency: terms.mint,
     recipient: terms.paymentWallet,
     externalId: memo,

@@ -7,7 +7,7 @@ import { presentSponsored, type SponsoredProof } from '../sponsored/sponsoredPro
 import { type MppChallengeDeps, digestOf } from './challenge.ts'
 import { boundText, credentialHeader, intent, method, type MppChallenge, readCredential } from './wire.ts'
 
-export interface MppReadDeps extends Pick<MppChallengeDeps, 'authenticate'> {
+export interface MppReadDeps extends Pick<MppChallengeDeps, 'isAuthentic'> {
   readonly clock: Clock
   readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
@@ -34,11 +34,11 @@ function refuseSponsor(problem: SponsorProblem): Refusal {
 
 /** A challenge is good for the order that it was made for, until it expires, as it was made. */
 function refuseChallenge(
-  { authenticate, clock }: MppReadDeps,
+  { isAuthentic, clock }: MppReadDeps,
   request: OrderRequest,
   challenge: MppChallenge,
 ): Refusal | undefined {
-  if (challenge.id !== authenticate(boundText(challenge)))
+  if (!isAuthentic(boundText(challenge), challenge.id))
     return refuseProof('challenge_invalid', 'its id is not that of its other parameters')
   if (clock.nowMs() > Date.parse(challenge.expires))
     return refuseProof('challenge_expired', `it expired at ${challenge.expires}`)

@@ -42,8 +42,12 @@ export function writeChallenge(challenge: MppChallenge, description: string | un
   return `Payment ${written.join(', ')}`
 }
 
+// Printable ASCII without backslash and quotation mark, as nearly every value is.
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+
 /** Writes a quoted-string. Header values are Latin-1, so mppx reads other characters from JSON escapes such as `\u00e9`. */
 function quoted(value: string): string {
+  if (plain.test(value)) return `"${value}"`
   const escaped = value
     .replaceAll(/[\\"]/g, String.raw`\$&`)
     .replaceAll(/[^\x20-\x7e]/g, (character) => String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -52,7 +56,12 @@ function quoted(value: string): string {
 
 /** Canonical JSON in base64url, as the `request` parameter and credentials carry it. */
 export function encodeJson(content: Json): string {
-  return toBase64Url(utf8Bytes(canonicalJson(content)))
+  return encodeText(canonicalJson(content))
+}
+
+/** The same for a text that is canonical JSON already. */
+export function encodeText(json: string): string {
+  return toBase64Url(utf8Bytes(json))
 }
 
 const credentialJson = z.object({

@@ -1,19 +1,21 @@
 import type { Address } from '@tollbook/core/address'
-import { memoOfSecret } from '@tollbook/core/binding'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { randomToken } from '@tollbook/core/id'
+import type { ListedPrice } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { Challenge, Offer } from '../../paywall/rail.ts'
 import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
+import { type Binding, newBinding, type OfferTexts } from '../sponsored/offerText.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
 import { declaration, paymentIdentifier } from './paymentIdentifier.ts'
-import { encodeHeader, requiredHeader, x402Version } from './wire.ts'
+import { encodeText, requiredHeader, x402Version } from './wire.ts'
 
 export const mount = '/x402'
 
 export interface X402ChallengeDeps {
   readonly feePayer: FeePayer
   readonly terms: PaymentTerms
+  /** Texts of this rail's offers. */
+  readonly offerTexts: OfferTexts
   /** CAIP-2 id that clients know the chain by. */
   readonly network: string
   /** Origin for callers. */
@@ -45,9 +47,26 @@ export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<
 export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, error: string) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
+  const { price, product } = offer
+  const amount = amountToSend(deps.terms, price.requiredBaseUnits).toString()
+  const key = [product.path, amount, feePayer, error].join(' ')
+  const text = deps.offerTexts.of(price, key, (binding) =>
+    JSON.stringify(
+      contentOf(deps, offer, { error, requirements: requirementsOf(deps, price, { amount, feePayer, binding }) }),
+    ),
+  )
+  return { [requiredHeader]: encodeText(text(newBinding())) }
+}
+
+interface OfferContent {
+  readonly error: string
+  readonly requirements: Json
+}
+
+function contentOf(deps: X402ChallengeDeps, offer: Offer, { error, requirements }: OfferContent): Json {
   const { path } = offer.product
   const description = deps.describe(path)
-  const content: Json = {
+  return {
     x402Version,
     error,
     resource: {
@@ -55,13 +74,18 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, err
       ...(description === undefined ? {} : { description: description.summary, mimeType: description.mimeType }),
       serviceName: 'Tollbook',
     },
-    accepts: [requirementsOf(deps, offer, feePayer)],
+    accepts: [requirements],
     extensions: {
       [paymentIdentifier]: declaration,
       ...(description === undefined ? {} : { bazaar: bazaarOf(deps, offer, description) }),
     },
   }
-  return { [requiredHeader]: encodeHeader(content) }
+}
+
+interface Requirements {
+  readonly amount: string
+  readonly feePayer: Address
+  readonly binding: Binding
 }
 
 /**
@@ -69,20 +93,23 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, err
  * behind it only to us, so no caller can use the payment of another one. Nothing of the offer is stored: the price list
  * says for which price the payment is good, and for how long.
  */
-function requirementsOf({ terms, network }: X402ChallengeDeps, { price }: Offer, feePayer: Address): Json {
-  const secret = randomToken()
+function requirementsOf(
+  { terms, network }: X402ChallengeDeps,
+  { priceList }: ListedPrice,
+  { amount, feePayer, binding: { memo, secret } }: Requirements,
+): Json {
   return {
     scheme: 'exact',
     network,
-    amount: amountToSend(terms, price.requiredBaseUnits).toString(),
+    amount,
     asset: terms.mint,
     payTo: terms.paymentWallet,
     maxTimeoutSeconds,
     extra: {
       feePayer,
-      memo: memoOfSecret(secret),
+      memo,
       secret,
-      priceList: price.priceList,
+      priceList,
       // Paid before the answer is made: the transaction lands first.
       paymentFlow: 'upfront',
     },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
+import { utf8Bytes } from '@tollbook/core/bytes'
 
 /* The headers of x402 version 2 (specs/transports-v2/http.md). Each is standard base64 of JSON. */
 
@@ -47,7 +48,12 @@ export function readPayload(value: string): PaymentPayload | undefined {
 
 /** JSON in base64 with padding, as x402 headers carry it. */
 export function encodeHeader(content: Json): string {
-  return encodeBase64(new TextEncoder().encode(JSON.stringify(content)))
+  return encodeText(JSON.stringify(content))
+}
+
+/** The same for a text that is JSON already. */
+export function encodeText(json: string): string {
+  return encodeBase64(utf8Bytes(json))
 }
 
 function padded(value: string): string {

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { ReceiptSigningKey } from '../../config.ts'
 import { compactJws } from '@tollbook/core/compactJws'
 import { createReceiptSigner, type SignReceipt } from '../../paywall/sendReceipt.ts'
@@ -36,6 +36,8 @@ export interface ReceiptKeys {
   didDocument(serviceUrl: string): Json
   /** Authentication code of a text that clients bring back, the same on each instance. */
   authenticate(text: string): string
+  /** Whether `authenticate` returns this code. Takes the same time for every wrong code. */
+  isAuthentic(text: string, code: string): boolean
   /** Public keys of all periods, as a JWK set. */
   published(): Json
   /** Keys for verifiers of checkpoints, newest first, one C2SP verifier key each. */
@@ -57,7 +59,11 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
   const signer = ed25519Signer(key)
   const { kty, crv, x } = key
   // A separate key, derived, so that no code tells anything about receipts.
-  const codeKey = createHmac('sha256', Buffer.from(key.d, 'base64url')).update('tollbook challenge').digest()
+  // A prepared key: Node takes 17 µs for a code with the bytes of a key, and 3 with this object.
+  const codeKey = createSecretKey(
+    createHmac('sha256', Buffer.from(key.d, 'base64url')).update('tollbook challenge').digest(),
+  )
+  const authenticate = (text: string) => createHmac('sha256', codeKey).update(text).digest('base64url')
   const recorded = () => settings.periods('receipt-key')
   const isAccepted = (atMs: number, marginMs = 0) =>
     recorded().length === 0 ||
@@ -85,7 +91,11 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
       return signClosing(key, closing)
     },
     didDocument: (serviceUrl) => didDocumentOf(serviceUrl, recorded()),
-    authenticate: (text) => createHmac('sha256', codeKey).update(text).digest('base64url'),
+    authenticate,
+    isAuthentic(text, code) {
+      const [given, own] = [Buffer.from(code), Buffer.from(authenticate(text))]
+      return given.length === own.length && timingSafeEqual(given, own)
+    },
     published: () => jwkSetOf(recorded()),
     verifierKeys: () =>
       receiptKeysOf(recorded()).map((each) => verifierKeyText({ name: origin, publicKey: receiptKeyBytes(each) })),

@@ -11,6 +11,7 @@ import type { PaymentRail } from '../../paywall/rail.ts'
 import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
 import { createMppRail } from '../../rails/mpp/mppRail.ts'
 import { createNativeRail, type NativeRailDeps } from '../../rails/native/nativeRail.ts'
+import { createOfferTexts } from '../../rails/sponsored/offerText.ts'
 import { createSponsoredPayments } from '../../rails/sponsored/sponsoredPayments.ts'
 import type { ProductDescription } from '../../rails/x402/challenge.ts'
 import { createX402Rail } from '../../rails/x402/x402Rail.ts'
@@ -89,10 +90,14 @@ function openSponsoredRails(
     acceptedTerms: ledger.settings.acceptedTerms,
     describe: (path: string) => described.get(path),
     authenticate: keys.authenticate,
+    isAuthentic: keys.isAuthentic,
     signStatement: (statement: Parameters<typeof keys.signStatement>[1]) => keys.signStatement(serviceUrl(), statement),
   }
   const network = x402.network ?? terms.network
-  return [createX402Rail(payments, { ...offering, network }), createMppRail(payments, offering)]
+  return [
+    createX402Rail(payments, { ...offering, network, offerTexts: createOfferTexts() }),
+    createMppRail(payments, { ...offering, offerTexts: createOfferTexts() }),
+  ]
 }
 
 function describe(endpoint: Endpoint): ProductDescription {

@@ -12,6 +12,7 @@ import type { Offer } from '../../../src/paywall/rail.ts'
 import { challenge } from '../../../src/rails/mpp/challenge.ts'
 import type { MppRailDeps } from '../../../src/rails/mpp/mppRail.ts'
 import { readPayment } from '../../../src/rails/mpp/readPayment.ts'
+import { createOfferTexts } from '../../../src/rails/sponsored/offerText.ts'
 import { coSign, type CoSignDeps } from '../../../src/rails/sponsored/coSign.ts'
 import { createFeePayerSigner } from '../../../src/signer/feePayerSigner.ts'
 import { referenceNumber, settlementOf } from '../../payment/paymentStory.ts'
@@ -71,6 +72,7 @@ export function openRailParts() {
     paymentTokenAccount: price.mint,
     network: 'solana:x',
   }
+  const authenticate = (text: string) => sha256Hex(`key of the service ${text}`)
   const deps: MppRailDeps & CoSignDeps = {
     clock,
     terms,
@@ -86,7 +88,9 @@ export function openRailParts() {
     },
     serviceUrl: () => 'https://api.example:8443',
     describe: () => ({ summary: 'A "QR" code \u2013 \\ as SVG' }),
-    authenticate: (text) => sha256Hex(`key of the service ${text}`),
+    authenticate,
+    isAuthentic: (text, code) => authenticate(text) === code,
+    offerTexts: createOfferTexts(),
     priceOfList: () => Promise.resolve({ price: plain, priceList: price.priceList, quoteId: undefined }),
     chain: {
       simulate: (transaction) => {

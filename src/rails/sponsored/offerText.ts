@@ -1,0 +1,46 @@
+import { memoOfSecret } from '@tollbook/core/binding'
+import { randomToken } from '@tollbook/core/id'
+import type { ListedPrice } from '@tollbook/core/quote'
+
+/** The parts of an offer that no other offer has. The memo goes on chain, and the secret behind it to the payer alone. */
+export interface Binding {
+  readonly memo: string
+  readonly secret: string
+}
+
+/** A fresh secret with its memo. */
+export function newBinding(): Binding {
+  const secret = randomToken()
+  return { secret, memo: memoOfSecret(secret) }
+}
+
+export type OfferText = (binding: Binding) => string
+
+export interface OfferTexts {
+  /** `key` names everything besides the price list that the text depends on. */
+  of(price: Pick<ListedPrice, 'priceList'>, key: string, write: OfferText): OfferText
+}
+
+// Names of places in a text, which no other part of it contains.
+const places: Binding = { memo: '{the memo}', secret: '{the secret}' }
+
+/** Prepares the text of an offer once for each price list. To write the JSON anew took a tenth of the time of a 402. */
+export function createOfferTexts(): OfferTexts {
+  const prepared = new Map<string, OfferText>()
+  let ofList: number | undefined
+  return {
+    of({ priceList }, key, write) {
+      if (priceList !== ofList) prepared.clear()
+      ofList = priceList
+      const text = prepared.get(key) ?? fillIn(write(places))
+      prepared.set(key, text)
+      return text
+    },
+  }
+}
+
+function fillIn(text: string): OfferText {
+  const parts = text.split(/(\{the memo\}|\{the secret\})/)
+  return ({ memo, secret }) =>
+    parts.map((part) => (part === places.memo ? memo : part === places.secret ? secret : part)).join('')
+}
