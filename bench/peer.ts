@@ -3,6 +3,7 @@ import { openEnvironment } from '../test/proofs/proofEnvironment.ts'
 import { spawnServer } from '../test/proofs/spawnServer.ts'
 import type { Form } from '../test/support/payer.ts'
 import { answersPerSecond } from './autocannon.ts'
+import { openFeePayer } from './peer/feePayer.ts'
 import { type OurService, openOurService } from './peer/ourService.ts'
 import { measureIdle, measurePaidLoad, type PaidLoad, type Spent } from './peer/paidLoad.ts'
 import { openStockService, type StockService } from './peer/stockService.ts'
@@ -24,7 +25,8 @@ export const peer: Bench = {
   async run(options) {
     await using opened = new AsyncDisposableStack()
     const environment = opened.use(await openEnvironment())
-    const env = { ...environment.env, TOKEN_PRICE_USD: tokenPriceUsd }
+    const feePayer = opened.use(await openFeePayer(environment))
+    const env = { ...environment.env, ...feePayer.env, TOKEN_PRICE_USD: tokenPriceUsd }
     const server = await spawnServer({ env, runsFile: `${environment.directory}/runs` })
     opened.defer(() => server.stop())
     const ours = opened.use(await openOurService(environment, server))
@@ -35,7 +37,7 @@ export const peer: Bench = {
     options.progress(`peer: without requests ${describeSpent(idle)} a second`)
 
     const found: Yardstick[] = []
-    for (const connections of connectionCounts) found.push(await compareOffers(sides, connections, options))
+    for (const connections of connectionCounts) found.push(...(await compareOffers(sides, connections, options)))
     for (const callers of callerCounts) found.push(...(await comparePaid(sides, callers, options)))
     for (const form of otherForms) found.push(await compareForm(sides, form, options))
     return found
@@ -53,20 +55,48 @@ interface Sides {
 // Thousands of open quotes of the payer would slow the lookup of the cheapest.
 const strangersWallet = Keypair.generate().publicKey.toBase58()
 
-async function compareOffers({ ours, stock }: Sides, connections: number, options: BenchOptions): Promise<Yardstick> {
-  const load = { connections, seconds: options.roundSeconds, headers: { 'x-wallet-address': strangersWallet } }
-  const rounds = await inRounds(options, async () => ({
-    ours: await answersPerSecond({ ...load, url: ours.offerUrl, expected: '4xx' }),
-    theirs: await answersPerSecond({ ...load, url: stock.offerUrl, expected: '4xx' }),
-  }))
+/** Prices with all rails on, each stored, against prices of the peer, which stores nothing. */
+async function compareOffers(sides: Sides, connections: number, options: BenchOptions): Promise<readonly Yardstick[]> {
+  const { roundSeconds: seconds } = options
+  const ask = async ({ offerUrl: url, spent }: Pick<OurService, 'offerUrl' | 'spent'>): Promise<OfferLoad> => {
+    const headers = { 'x-wallet-address': strangersWallet }
+    const before = await spent()
+    const perSecond = await answersPerSecond({ connections, seconds, headers, url, expected: '4xx' })
+    const after = await spent()
+    const answers = perSecond * seconds
+    const serverMs = (after.serverMs - before.serverMs) / answers
+    return { perSecond, serverMs, databaseMs: (after.databaseMs - before.databaseMs) / answers }
+  }
+  const rounds = await inRounds(options, async () => ({ ours: await ask(sides.ours), theirs: await ask(sides.stock) }))
   const of = middle(rounds)
   options.progress(`peer: 402s at ${connections} connections`)
-  return {
-    what: `402s/s ÷ stock x402, ${connections} connections`,
-    value: of((round) => round.ours / round.theirs),
-    goal: { atLeast: 1 },
-    detail: `${of((round) => round.ours).toFixed(0)}/s, each stored, against ${of((round) => round.theirs).toFixed(0)}/s`,
-  }
+  const rates = `${of(({ ours }) => ours.perSecond).toFixed(0)}/s, each stored, against ${of(({ theirs }) => theirs.perSecond).toFixed(0)}/s`
+  const times = [
+    of(({ ours }) => ours.serverMs),
+    of(({ ours }) => ours.databaseMs),
+    of(({ theirs }) => theirs.serverMs),
+  ]
+  const [node = '', postgres = '', peerNode = ''] = times.map((ms) => ms.toFixed(3))
+  return [
+    {
+      what: `402s/s with all rails on ÷ stock x402 with its default options, ${connections} connections`,
+      value: of(({ ours, theirs }) => ours.perSecond / theirs.perSecond),
+      goal: { atLeast: 0.5 },
+      detail: rates,
+    },
+    {
+      what: `ms of processor time of a price with all rails on, ${connections} connections`,
+      value: of(({ ours }) => ours.serverMs + ours.databaseMs),
+      goal: { atMost: 0.2 },
+      detail: `Node ${node} ms, Postgres ${postgres} ms, against Node ${peerNode} ms`,
+    },
+  ]
+}
+
+interface OfferLoad {
+  readonly perSecond: number
+  readonly serverMs: number
+  readonly databaseMs: number
 }
 
 interface Round {

@@ -24,7 +24,7 @@ export interface OfferTexts {
 // Names of places in a text, which no other part of it contains.
 const places: Binding = { memo: '{the memo}', secret: '{the secret}' }
 
-/** Prepares the text of an offer once for each price list. To write the JSON anew took a tenth of the time of a 402. */
+/** Prepares the text of an offer once for each price list. Writing the JSON for each offer took a tenth of the time of a 402. */
 export function createOfferTexts(): OfferTexts {
   const prepared = new Map<string, OfferText>()
   let ofList: number | undefined
