@@ -78,7 +78,8 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, p
     requestId: String(context.state['requestId']),
     async readParameters() {
       // The slot is taken when the body is here: a slow upload holds nothing that others need.
-      const isProbe = mount !== undefined && hasNoInput(context.req) && admissionRequestOf(deps, context.req).purpose !== 'proof'
+      const isProbe =
+        mount !== undefined && hasNoInput(context.req) && admissionRequestOf(deps, context.req).purpose !== 'proof'
       const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
       if (body !== undefined && 'status' in body) return body
       arrived = body
