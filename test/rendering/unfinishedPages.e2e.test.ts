@@ -28,9 +28,9 @@ const socketHost = `site.test:${address.port}`
 const shows = `(text) => { document.body.innerHTML = '<h1>' + text + '</h1>' }`
 const withScript = (script: string) => `<p>wait</p><script>const shows = ${shows}; ${script}</script>`
 const canvas = (script: string) => `<canvas id="c" width="300" height="100"></canvas><script>
-  const pen = c.getContext('2d'); let n = 0; const draw = () => { pen.fillRect(n, 0, 2, 100); n += 2 }; ${script}</script>`
+  const pen = c.getContext('2d'); let n = 0; const draw = () => { pen.fillRect(n, 0, 6, 100); n += 6 }; ${script}</script>`
 const pages: Record<string, string> = {
-  '/timer': withScript(`setTimeout(() => shows('late'), 4_500)`),
+  '/timer': withScript(`setTimeout(() => shows('late'), 5_000)`),
   '/clock': withScript(`const tick = () => { document.title = Date.now(); setTimeout(tick, 100) }; tick()`),
   '/reminder': withScript(`setTimeout(() => shows('still there?'), 60_000)`),
   '/silentSocket': withScript(`new WebSocket('ws://${socketHost}/silent')`),
@@ -113,9 +113,15 @@ describe.skipIf(opened === undefined)('a page', () => {
   })
 
   test('that is too long for webp is cut, and the answer says so', async () => {
-    const order = { url: `http://site.test:${port}/endless`, ...viewport, fullPage: true, format: 'webp' as const }
+    const order = {
+      url: `http://site.test:${port}/endless`,
+      width: 320,
+      height: 480,
+      fullPage: true,
+      format: 'webp' as const,
+    }
     const { bytes, clipped } = await assertPresent(opened, 'a browser').screenshot(order, customer())
-    expect([pictureSize(bytes, 'webp'), clipped]).toEqual([{ width: 640, height: 16_383 }, true])
+    expect([pictureSize(bytes, 'webp'), clipped]).toEqual([{ width: 320, height: 16_383 }, true])
   })
 })
 

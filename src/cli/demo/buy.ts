@@ -5,6 +5,7 @@ import { createPayingFetch } from '@tollbook/client/payingFetch'
 import type { PendingPayment } from '@tollbook/client/pendingPayment'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
+import { errorBody, errorText } from '@tollbook/core/wire'
 import { type DemoDeps, rpcUrlOf, type DemoSpending, walletOf } from './demoDeps.ts'
 
 /** One request of the demo. With a body it is a POST. */
@@ -75,14 +76,12 @@ export async function buy(
   }
 }
 
-const refusalJson = z.object({ error: z.string(), code: z.string() })
-
 async function reasonOf(response: Response): Promise<string> {
-  const { data } = refusalJson.safeParse(await response.json())
-  return data === undefined ? `HTTP ${response.status}` : data.error
+  const { data } = errorBody.safeParse(await response.json())
+  return data === undefined ? `HTTP ${response.status}` : errorText(data.error)
 }
 
 function whyOf({ lastAnswer, message }: PaymentUnspent): string {
-  const { data } = refusalJson.safeParse(lastAnswer?.body)
-  return data === undefined ? message : `${lastAnswer?.status} ${data.code}, ${data.error}`
+  const { data } = errorBody.safeParse(lastAnswer?.body)
+  return data === undefined ? message : `${lastAnswer?.status} ${data.code}, ${errorText(data.error)}`
 }
