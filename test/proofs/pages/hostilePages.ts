@@ -65,7 +65,7 @@ export const hostilePages: readonly CorpusPage[] = [
     html: script(
       `const c = document.createElement('canvas'); c.width = c.height = 32767; document.body.append(c); const d = c.getContext('2d'); d.fillRect(0, 0, 32767, 32767); d.getImageData(0, 0, 32767, 32767)`,
     ),
-    endings: [{ marks: [], clipped: true }, ...complete, ...outOfMemory],
+    endings: [{ marks: [], clipped: true }, { marks: ['too_wide'] }, ...complete, ...outOfMemory],
   },
   {
     name: 'style sheets that import each other without end',
@@ -177,7 +177,7 @@ export const hostilePages: readonly CorpusPage[] = [
   {
     name: 'page of a thousand million pixels in width',
     html: '<h1>Wide</h1><div style="width:1000000000px;height:100px;background:red"></div>',
-    endings: complete,
+    endings: [{ marks: ['too_wide'] }, ...complete],
   },
   {
     name: 'messages of the console without end',
