@@ -39,15 +39,16 @@ export async function listBackups({ path }: BackupFolder): Promise<readonly stri
     .toReversed()
 }
 
-/** The backup of that name, or the newest. */
-export async function findBackup(folder: BackupFolder, name: string | undefined): Promise<string> {
+/** The backup of that name, or the newest one, or the newest one that began before the target time. */
+export async function findBackup(folder: BackupFolder, name: string | undefined, targetMs?: number): Promise<string> {
   const names = await listBackups(folder)
-  const found = name === undefined ? names[0] : names.find((known) => known === name)
+  const isEarly = (known: string) => targetMs === undefined || known <= backupNameAt(targetMs)
+  const found = names.find((known) => (name === undefined ? isEarly(known) : known === name))
   if (found !== undefined) return join(folder.path, found)
   const known = names.length === 0 ? 'has no backup: make one with `tollbook backup`' : `has ${names.join(', ')}`
-  throw new Fault(`${folder.path} (BACKUP_DIR) ${known}${name === undefined ? '' : ` (got ${name})`}`, {
-    retryable: false,
-  })
+  const asked = name === undefined ? '' : ` (got ${name})`
+  const before = targetMs === undefined || names.length === 0 ? asked : ', and none from before --target-time'
+  throw new Fault(`${folder.path} (BACKUP_DIR) ${known}${before}`, { retryable: false })
 }
 
 /** Removes all but the newest backups, and returns the names of the removed ones. */

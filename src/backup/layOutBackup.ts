@@ -12,13 +12,16 @@ export interface Layout {
   /** Absent or empty. */
   readonly dataDirectory: string
   readonly sizeSetting: string
+  /** The replay ends here. Undefined: at the end of the received log. */
+  readonly targetMs?: number | undefined
 }
 
 /** Copies a backup into a data directory that Postgres can start in. Returns whether received write-ahead log is replayed. */
-export async function layOutBackup({ backup, folder, dataDirectory, sizeSetting }: Layout): Promise<boolean> {
+export async function layOutBackup({ backup, folder, dataDirectory, sizeSetting, targetMs }: Layout): Promise<boolean> {
   await refuseTablespaces(backup)
   await refuseFiles(dataDirectory)
   const wal = await walSince(backup, folder)
+  if (targetMs !== undefined && wal.length === 0) throw new Fault(needsWal, { retryable: false })
   const neededBytes = (await bytesIn(backup)) + (await bytesOf(wal.map((name) => join(folder.walFolder, name))))
   await createFolder(dataDirectory, sizeSetting)
   await requireSpace(neededBytes + freeBytesMin, { folder: dirname(dataDirectory), sizeSetting })
@@ -33,9 +36,18 @@ export async function layOutBackup({ backup, folder, dataDirectory, sizeSetting 
   await writeFile(join(dataDirectory, 'recovery.signal'), '')
   await appendFile(
     join(dataDirectory, 'postgresql.auto.conf'),
-    `restore_command = '${restoreCommand}'\nrecovery_target_timeline = 'latest'\nrecovery_end_command = 'rm -r ${walName}'\n`,
+    `restore_command = '${restoreCommand}'\nrecovery_target_timeline = 'latest'\nrecovery_end_command = 'rm -r ${walName}'\n${targetOf(targetMs)}`,
   )
   return true
+}
+
+const needsWal =
+  '--target-time needs the received write-ahead log: a base backup alone has one state (`tollbook backup wal`)'
+
+/** Postgres stops the replay after the last commit at or before the time, and takes commits from then on. */
+function targetOf(targetMs: number | undefined): string {
+  if (targetMs === undefined) return ''
+  return `recovery_target_time = '${new Date(targetMs).toISOString()}'\nrecovery_target_action = 'promote'\n`
 }
 
 /*

@@ -16,6 +16,8 @@ export interface ScratchOptions {
   /** A folder in which the scratch gets its own folder. */
   readonly scratchFolder: string
   readonly superuser: string
+  /** The replay ends here. Undefined: at the end of the received log. */
+  readonly targetMs?: number | undefined
   readonly clock: Clock
   readonly interrupted: AbortSignal
 }
@@ -29,7 +31,7 @@ export interface ScratchCluster extends AsyncDisposable {
 
 /** Restores a backup into a new folder, which is removed with the cluster. */
 export async function startScratchCluster(options: ScratchOptions): Promise<ScratchCluster> {
-  const { backup, folder, superuser } = options
+  const { backup, folder, superuser, targetMs } = options
   const tools = await requireTools({
     toolsFolder: options.toolsFolder,
     programs: ['postgres'],
@@ -41,7 +43,7 @@ export async function startScratchCluster(options: ScratchOptions): Promise<Scra
   opened.defer(() => rm(place, { recursive: true, force: true }))
   requireShortPath(place)
   const dataDirectory = join(place, 'data')
-  const replaysWal = await layOutBackup({ backup, folder, dataDirectory, sizeSetting: '--scratch' })
+  const replaysWal = await layOutBackup({ backup, folder, dataDirectory, sizeSetting: '--scratch', targetMs })
   await writeFile(join(place, 'postgresql.conf'), '')
   // The folder of the socket is closed to other users.
   await writeFile(join(place, 'pg_hba.conf'), 'local all all trust\n')

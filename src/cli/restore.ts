@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
+import { z } from 'zod'
 import { audit } from '@tollbook/audit'
 import { exitCodeOf } from '@tollbook/audit/auditReport'
 import { describeAudit } from '@tollbook/audit/auditText'
@@ -24,6 +25,7 @@ interface RestoreFlags {
   readonly drill?: boolean
   readonly into?: string
   readonly backup?: string
+  readonly targetTime?: string
   readonly scratch: string
   readonly checkpoint: readonly string[]
   readonly verifierKey?: string
@@ -42,6 +44,7 @@ export function restoreCommand(deps: CommandDeps): Command {
     .option('--drill', 'restore into a scratch cluster, examine and audit it, print a verdict, and remove it')
     .option('--into <folder>', 'data directory to create; Postgres must not run in it')
     .option('--backup <name>', 'a backup of BACKUP_DIR (default: the newest)')
+    .option('--target-time <time>', 'end the replay here, such as 2026-11-26T14:00:00Z (default: the end of the log)')
     .option('--scratch <folder>', 'where the scratch cluster is created', tmpdir())
     .addOption(
       repeatedOption('--checkpoint <file>', 'a stored checkpoint; may be given more than once', 'CHECKPOINT_FILE'),
@@ -73,9 +76,10 @@ async function runRestore(deps: CommandDeps, flags: RestoreFlags): Promise<numbe
     if ((flags.drill === true) === (flags.into !== undefined))
       throw new UsageProblem('--drill, --into', 'give one of them: a drill, or the data directory to create')
     const keys = readKeys(flags, config)
-    const backup = await findBackup(folder, flags.backup)
-    if (flags.into === undefined) return await runDrill(deps, { flags, config, folder, backup, keys })
-    await restoreInto(deps, { backup, folder, dataDirectory: resolve(flags.into) })
+    const targetMs = readTargetTime(flags.targetTime)
+    const backup = await findBackup(folder, flags.backup, targetMs)
+    if (flags.into === undefined) return await runDrill(deps, { flags, config, folder, backup, keys, targetMs })
+    await restoreInto(deps, { backup, folder, dataDirectory: resolve(flags.into), targetMs })
     return 0
   } catch (error) {
     if (!(error instanceof UsageProblem)) throw error
@@ -84,14 +88,24 @@ async function runRestore(deps: CommandDeps, flags: RestoreFlags): Promise<numbe
   }
 }
 
+const isoTime = z.iso.datetime({ offset: true })
+
+function readTargetTime(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (isoTime.safeParse(text).success) return Date.parse(text)
+  throw new UsageProblem('--target-time', `must be a time with its zone, such as 2026-11-26T14:00:00Z (got ${text})`)
+}
+
 interface Restoration {
   readonly backup: string
   readonly folder: BackupFolder
   readonly dataDirectory: string
+  readonly targetMs: number | undefined
 }
 
-async function restoreInto(deps: CommandDeps, { backup, folder, dataDirectory }: Restoration): Promise<void> {
-  const replaysWal = await layOutBackup({ backup, folder, dataDirectory, sizeSetting: '--into' })
+async function restoreInto(deps: CommandDeps, restoration: Restoration): Promise<void> {
+  const { backup, dataDirectory } = restoration
+  const replaysWal = await layOutBackup({ ...restoration, sizeSetting: '--into' })
   deps.stdout.write(
     `restored ${backup} into ${dataDirectory}, ${replaysWal ? 'with' : 'without'} received write-ahead log\n` +
       `Give the folder to the account of Postgres (chown -R), and start the server in it. Then run \`tollbook doctor\`.\n`,
@@ -104,14 +118,16 @@ interface Drill {
   readonly folder: BackupFolder
   readonly backup: string
   readonly keys: readonly VerifierKey[]
+  readonly targetMs: number | undefined
 }
 
-async function runDrill(deps: CommandDeps, { flags, config, folder, backup, keys }: Drill): Promise<number> {
+async function runDrill(deps: CommandDeps, { flags, config, folder, backup, keys, targetMs }: Drill): Promise<number> {
   const own = config.seal.checkpointFile
   const findings = await drill(
     {
       backup,
       folder,
+      targetMs,
       toolsFolder: config.backup.toolsFolder,
       scratchFolder: resolve(flags.scratch),
       superuser: flags.superuser,

@@ -34,6 +34,9 @@ test('backups are named by their time, and the newest ones are kept', async () =
   expect(await removeOldBackups(folder, 2)).toEqual([names[0]])
   expect((await readdir(folder.path)).toSorted()).toEqual(['.20261122T030509Z', names[1], names[2], 'notes', 'wal'])
   expect(await findBackup(folder, undefined)).toBe(join(folder.path, names[2] ?? ''))
+  const half = Date.UTC(2026, 10, 22, 1, 30)
+  expect(await findBackup(folder, undefined, half)).toBe(join(folder.path, names[1] ?? ''))
+  await expect(findBackup(folder, undefined, Date.UTC(2026, 10, 21))).rejects.toThrow('none from before --target-time')
   await expect(findBackup(folder, '../other')).rejects.toThrow(`has ${names[2]}, ${names[1]} (got ../other)`)
 })
 
@@ -85,6 +88,21 @@ test('a backup becomes a data directory with the log that was received since it 
   expect([names.includes('recovery.signal'), names.includes('standby.signal')]).toEqual([true, false])
   expect(await readFile(join(dataDirectory, 'postgresql.auto.conf'), 'utf8')).toContain('cp received_wal/%f.partial')
   await expect(layOutBackup({ backup, folder, dataDirectory, sizeSetting: '--into' })).rejects.toThrow('is not empty')
+})
+
+test('a target time ends the replay there, and needs the received log', async () => {
+  const folder = backupFolderAt(await makeScratchDirectory())
+  const backup = await makeBackup(folder.path, '20261122T000509Z')
+  const order = { backup, folder, sizeSetting: '--into', targetMs: Date.UTC(2026, 10, 22, 1, 30) }
+  const refused = layOutBackup({ ...order, dataDirectory: join(folder.path, 'refused') })
+  await expect(refused).rejects.toThrow('--target-time needs the received write-ahead log')
+  await mkdir(folder.walFolder)
+  await writeFile(join(folder.walFolder, '000000010000000000000003'), 'log')
+  const dataDirectory = join(folder.path, 'restored')
+  await layOutBackup({ ...order, dataDirectory })
+  expect(await readFile(join(dataDirectory, 'postgresql.auto.conf'), 'utf8')).toContain(
+    "recovery_target_time = '2026-11-22T01:30:00.000Z'\nrecovery_target_action = 'promote'\n",
+  )
 })
 
 test('a backup with tablespaces is refused: their links lead into the original cluster', async () => {
