@@ -47,7 +47,9 @@ const needsWal =
 /** Postgres stops the replay after the last commit at or before the time, and takes commits from then on. */
 function targetOf(targetMs: number | undefined): string {
   if (targetMs === undefined) return ''
-  return `recovery_target_time = '${new Date(targetMs).toISOString()}'\nrecovery_target_action = 'promote'\n`
+  // In numbers: Postgres reads this setting before it knows the names of time zones, `Z` included.
+  const time = new Date(targetMs).toISOString().replace('T', ' ').replace('Z', '+00')
+  return `recovery_target_time = '${time}'\nrecovery_target_action = 'promote'\n`
 }
 
 /*

@@ -101,7 +101,7 @@ test('a target time ends the replay there, and needs the received log', async ()
   const dataDirectory = join(folder.path, 'restored')
   await layOutBackup({ ...order, dataDirectory })
   expect(await readFile(join(dataDirectory, 'postgresql.auto.conf'), 'utf8')).toContain(
-    "recovery_target_time = '2026-11-22T01:30:00.000Z'\nrecovery_target_action = 'promote'\n",
+    "recovery_target_time = '2026-11-22 01:30:00.000+00'\nrecovery_target_action = 'promote'\n",
   )
 })
 
