@@ -1,7 +1,7 @@
 /* The SHA-256 of each function of this release. Written by test/audit/releasedFunctions.pg.test.ts. */
 
 const lines = `
-5dd85cd1f022f78e54116b3f48cca478756690998d6d0b30a0cb163683f1060e code
+6ee8d032c60d2c2899fd588e08d51d5fd9cffdffbbd066d318bb4965394be148 code
 71ecafc9e0f4d13b45a1b620c4c335e47b7ff89640b5d1a77200a6082c481241 ledger.add_partition(parent regclass, name text, bounds text[])
 7e097f5d1c4a4fbb14417dc74e087e52cc722ad110acd348c59786dc38922922 ledger.add_partitions()
 f0b61bcbac3e839d64d1da7436e2a8c8f85ff733df786a63671dc7cc9a40796c ledger.append(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, lane_epoch integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
@@ -15,10 +15,11 @@ eff189374c4851271a1b1efceab7bb9e2ccea3fa28c049695b2286d7d02cf59b ledger.end_note
 da6761e0e6b3f90c7e93f514a7a4d9935ff0f314d2cc649e0eff578ef05d52c7 ledger.find_bound_quote(paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamp with time zone, landed_slot bigint, grace interval)
 2699c4a9c1e4368c292d9a52e72a1a8c66a5ad6692ab6b574725d3f1dde5f978 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval)
 ddb53b9f962b5d3ad73dcc1e8f41be460fc8c9a625425f262e201227ead0de71 ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone)
-41603c9b4c68dcbb399204d421fe99199ccdf460983b02f3eba0e1d2153cb18d ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint)
+71e2d4e5c6b797038313b630a8075e4b8ff3d1b317e48fda0b1c80f6442ab2b5 ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint)
 4bd7468116db8b307a9d8b76e64f46abce06c636d7526f0cafd5bacc640e252b ledger.forget_old_notes()
 4be2e3c1aa9c9f70a1e982a62ab1f404d21f4bbbe2fefd09a3bd45ba5fe36264 ledger.has_event(wanted_seq bigint, wanted_leaf bytea)
 152a07d68decc2e96c91befaf17507473a044f9501d2f682f02eb57dce1bbebe ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea)
+d70ee91dceefee4802aa5177692f396ac85a31db241608ab664b426bb0f689c3 ledger.mark_notes(ids bytea[], repeat_seconds integer)
 1c7b19d8f61343a47ad445dc75e81fc12b80871c31d146723faba201b3c5b406 ledger.needed_quotes()
 b6e3af393df672c26f9885d52c58a086fa850310fc61e8eeb47dca31ae3e4093 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone)
 ec0740c91a5a8744f588e44336c8e83fe11053472f0bb4951b45c979c272c7c8 ledger.probe_commit()
