@@ -32,7 +32,7 @@ export interface LeftOut extends PlannedTransfer {
 }
 
 export interface PrepareDeps extends ReceiverDeps {
-  readonly chain: Pick<Chain, 'terms' | 'readAccounts' | 'reader' | 'nodes' | 'latestBlockhash'>
+  readonly chain: Pick<Chain, 'terms' | 'readAccounts' | 'reader' | 'latestBlockhash'>
 }
 
 /** Looks at the receiving accounts, rehearses the part, and leaves out each line that would make it fail. */
@@ -54,19 +54,26 @@ type Reasons = ReadonlyMap<PlannedTransfer, string>
 /** Without an instruction that opens it, a transfer needs an account that exists and belongs to the wallet. */
 async function findRefused(
   deps: PrepareDeps,
-  { plan }: PartOrder,
+  { plan, part }: PartOrder,
   lines: readonly PlannedTransfer[],
 ): Promise<Reasons> {
   const wallets = lines.map(({ wallet }) => wallet)
-  const receivers = await readReceivers(deps, wallets, Math.max(plan.slot, deps.chain.nodes.newestSlot()))
+  const opens = openedBy(plan, part)
+  const receivers = await readReceivers(deps, wallets, plan.slot)
   return new Map(
     lines.flatMap((line): (readonly [PlannedTransfer, string])[] => {
       const receiver = receivers.get(line.wallet)
       if (receiver?.kind === 'refusing') return [[line, receiver.why]]
-      const isClosed = receiver?.kind === 'missing' && plan.opens?.includes(line.wallet) !== true
-      return isClosed ? [[line, `${line.wallet} has no token account any more, and the plan does not open one`]] : []
+      const isClosed = receiver?.kind === 'missing' && (receiver.wasPaid || !opens.includes(line.wallet))
+      return isClosed ? [[line, `${line.wallet} has no token account, and this part does not open one`]] : []
     }),
   )
+}
+
+/** Each account is opened by the first part that pays its wallet only: a wallet could close it before the next part. */
+function openedBy({ parts, opens = [] }: PayoutPlan, part: number): readonly Address[] {
+  const paidBefore = new Set(parts.slice(0, part - 1).flatMap((lines) => lines.map(({ wallet }) => wallet)))
+  return opens.filter((wallet) => !paidBefore.has(wallet))
 }
 
 interface Rehearsed {
@@ -98,7 +105,7 @@ async function rehearseLines(
 ): Promise<UnsignedPayout | string> {
   const memo = payoutMemo(plan, part)
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
-  const { opens = [] } = plan
+  const opens = openedBy(plan, part)
   const transaction = buildPayout({ terms: chain.terms, memo, payments, opens, blockhash, feePayer })
   const rehearsed = await chain.reader.simulate({ bytes: transaction }, { withoutSignatures: true })
   // If no node could rehearse it in its newest state, the chain decides: a failure there costs a fee and moves nothing.

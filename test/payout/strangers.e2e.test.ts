@@ -10,11 +10,12 @@ import {
 } from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
+import { identifiedPlan } from '../../src/accounting/payoutPlan.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Customer, land, newCustomer, openAccount, stage } from '../chain/chainFixture.ts'
+import { addressOf, type Customer, land, newCustomer, openAccount, stage } from '../chain/chainFixture.ts'
 import { runPayoutCommand } from '../cli/payoutRunner.ts'
 import { balances, expectAuditHolds, finalityRound, onChain, pay, serve } from '../jobs/lifecycleFixture.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
@@ -213,6 +214,21 @@ describe('a stranger who closes its token account', () => {
     expect(before - (await lamports())).toBe(5_000 * sent.lines.length)
   })
 
+  test('after the first of two payments of one plan gets one account, and not another', async () => {
+    const { fixture, payout } = environment
+    const stranger = await newCustomer(fixture)
+    await close(stranger)
+    const transfer = { wallet: addressOf(stranger.address), baseUnits: 1n }
+    const [first, second] = [stranger, stranger].map((_, index) => [{ account: `Liabilities:${index}`, ...transfer }])
+    const { network, mint, decimals, paymentWallet } = fixture.terms
+    const plan = identifiedPlan({
+      ...{ network, mint, decimals, paymentWallet, position: 1, slot: 1, opens: [transfer.wallet] },
+      parts: [first ?? [], second ?? []],
+    })
+    expect((await payout.prepare(plan, 1, paymentWallet)).leftOut).toEqual([])
+    expect((await payout.prepare(plan, 2, paymentWallet)).leftOut).toMatchObject([{ wallet: transfer.wallet }])
+  })
+
   test('as a holder gets no account in the next payout to holders, and none in the payout that it sees coming', async () => {
     const { fixture, payout, destinations } = environment
     const stranger = await owe(environment)
@@ -261,7 +277,7 @@ describe('a stranger who closes its token account', () => {
       signal: new AbortController().signal,
       onProgress: () => undefined,
     })
-    await expect(paying).rejects.toThrow(`${stranger.address.toBase58()} has no token account any more`)
+    await expect(paying).rejects.toThrow(`${stranger.address.toBase58()} has no token account, and`)
     expect((before - (await lamports())) % 5_000).toBe(0)
     await payout.holders.end(plan)
     const next = (await planHolders()).parts.flat().map(({ wallet }): string => wallet)
