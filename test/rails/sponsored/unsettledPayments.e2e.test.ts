@@ -7,13 +7,18 @@ import { Connection, Keypair, PublicKey, sendAndConfirmTransaction, Transaction 
 import { x402HTTPClient } from '@x402/fetch'
 import { beforeAll, expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
+import { openSigner } from '../../../src/signer/openSigner.ts'
+import { afterFile } from '../../support/afterFile.ts'
 import { qrOrder } from '../../support/ask.ts'
+import { issueCertificate, writeTlsFiles } from '../../support/certificates.ts'
+import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
+import { openTestSignatures } from '../../support/signatureStore.ts'
 import { openTestService, type TestService } from '../../support/testService.ts'
 import { openX402Service, stockClient, type X402Service } from '../../support/x402Service.ts'
 
 /*
  * Payments of one wallet at the same moment. Each alone would succeed; whether all of them can is decided by the signer and its
- * journal in the database, so the requests are spread over two instances.
+ * journal in the database, so the requests are spread over two instances, each with its own signer.
  */
 
 let x402: X402Service
@@ -21,9 +26,27 @@ let instances: readonly TestService[]
 
 beforeAll(async () => {
   x402 = await openX402Service()
-  const other = await openTestService({ besides: x402.service, env: x402.env })
+  const other = await openTestService({ besides: x402.service, env: await openSecondSigner() })
   instances = [x402.service, other]
 })
+
+/** A signer of another machine with the same key, reached over mutual TLS. Returns the environment of its instance. */
+async function openSecondSigner(): Promise<Readonly<Record<string, string>>> {
+  const name = 'signer authority'
+  const issued = issueCertificate({ name })
+  const by = { name, issued }
+  const folder = await makeScratchDirectory()
+  const authority = issued.certificate
+  const own = issueCertificate({ name: 'signer', by, hosts: ['127.0.0.1'] })
+  const tls = await writeTlsFiles(folder, 'signer', { own, authority })
+  const journal = await openTestSignatures(x402.service.database)
+  const address = { host: '127.0.0.1', port: 0, tls }
+  const signer = await openSigner({ ...x402.signerOptions, journal, address })
+  afterFile(() => signer.close())
+  const files = await writeTlsFiles(folder, 'api', { own: issueCertificate({ name: 'api', by }), authority })
+  const { SIGNER_SOCKET: _other, ...env } = x402.env
+  return { ...env, ...files, SIGNER_ADDRESS: `127.0.0.1:${signer.port}` }
+}
 
 const json = { 'content-type': 'application/json' }
 const qr = { method: 'POST', headers: json, body: JSON.stringify(qrOrder.body) }
