@@ -7,8 +7,8 @@ as $$
   select interval '2 minutes'
 $$;
 
--- Writes the outcomes that are known by now: of one wallet, or of all. A payment that the ledger has is paid, also if it was taken
--- for failed before. Rows that another session is settling are skipped, so that two sessions never wait for each other.
+-- Writes the outcomes that are known by now: of one wallet, or of the open payments of all. A payment that the ledger has is paid, also
+-- if it was taken for failed before; thousands of failed payments of others are left to their own wallets. Rows that another session is settling are skipped, so that two sessions never wait for each other.
 create or replace function signer.settle(of_wallet text) returns void
 language plpgsql
 set search_path = ''
@@ -21,7 +21,7 @@ begin
     from signer.signatures u
     left join ledger.streams p on p.id = payments || u.signature
     where u.outcome is distinct from 'paid' and u.signed_at > clock_timestamp() - interval '1 day'
-      and (of_wallet is null or u.wallet = of_wallet)
+      and (u.wallet = of_wallet or of_wallet is null and u.outcome is null)
       and (p.state <> 'submitted' or u.outcome is null and u.signed_at <= clock_timestamp() - signer.landing_time())
     for update of u skip locked)
   update signer.signatures s set outcome = k.outcome, settled_at = clock_timestamp()
@@ -107,7 +107,7 @@ begin
     return 'perWalletAndDay';
   end if;
 
-  perform signer.settle(null);
+  perform signer.settle(given_wallet);
   has_paid := exists (select from signer.signatures s where s.wallet = given_wallet and s.outcome = 'paid');
   select count(*) filter (where s.outcome is null) as open,
       count(*) filter (where s.outcome = 'failed') as failed,
@@ -125,6 +125,7 @@ begin
   end if;
   if not has_paid or of_wallet.failed > 0 then
     -- An open payment counts as failed here: a thousand new wallets at once must not lose more than one after another.
+    perform signer.settle(null);
     select coalesce(sum(u.lamports), 0) into lost
     from signer.signatures u
     where u.outcome is distinct from 'paid' and u.outcome is distinct from 'absent' and u.signed_at > clock_timestamp() - interval '1 day';
