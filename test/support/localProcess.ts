@@ -28,6 +28,8 @@ const localJson = z.object({
 
 export interface LocalProcess {
   readonly child: ChildProcess
+  /** Lines that it wrote before it listened. */
+  readonly printed: readonly string[]
   readonly local: z.infer<typeof localJson>
 }
 
@@ -60,8 +62,12 @@ export async function startLocalProcess(home: string, flags: readonly string[] =
     if (child.exitCode === null && child.signalCode === null) await stopLocalProcess(child)
   })
   const lines = createInterface({ input: assertPresent(child.stdout, 'its output is piped') })
-  for await (const line of lines)
-    if (line.startsWith('listening on http://')) return { child, local: await readLocal(join(home, 'local.json')) }
+  const printed: string[] = []
+  for await (const line of lines) {
+    printed.push(line)
+    if (line.startsWith('listening on http://'))
+      return { child, printed, local: await readLocal(join(home, 'local.json')) }
+  }
   throw new Error('the process ended before it listened; its words are above')
 }
 

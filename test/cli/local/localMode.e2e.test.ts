@@ -106,6 +106,9 @@ describe('local mode', () => {
 
   test('kill -9 leaves nothing running, and the next start finds keys, chain and ledger as they were', async () => {
     await expectSamples(first)
+    // The address of the finance page, without the token that opens it.
+    expect(first.printed.join('\n')).toContain(`finance page ${first.local.baseUrl}/finance`)
+    expect(first.printed.join('\n')).not.toContain(first.local.financeToken.slice(0, 20))
     await expect(open(home), 'the home is in use').rejects.toThrow(/in use|already/i)
     const [proof] = await Promise.all([askForQuote(first).then((quote) => first.payer.pay(quote)), buy(other)])
     expect((await ask(first, { ...qrOrder, proof })).status).toBe(200)
