@@ -95,3 +95,13 @@ test('functions of another release are not compared, and the audit says so inste
   expect(report.verdicts.integrity.notChecked).toContainEqual(expect.stringContaining('another release'))
   expect(await findDifferingFunctions(run)).toBeUndefined()
 })
+
+test('a file that an earlier release had applied does not keep the functions from being compared', async () => {
+  const { serviceUrl, admin } = await openDatabase()
+  await admin.query(
+    `insert into ledger.code (name, digest, applied_at) values ('functions/dropped', sha256('x'), now())`,
+  )
+  expect((await auditOf(serviceUrl)).findings).toEqual([])
+  await admin.query('alter function ledger.append_as security invoker')
+  expect((await auditOf(serviceUrl)).findings).toMatchObject([{ code: 'function_differs' }])
+})

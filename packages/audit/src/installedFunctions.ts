@@ -41,29 +41,34 @@ export interface FunctionDifference {
 /** Compares every function of the ledger's schemas with the release, in both directions. */
 export async function compareFunctions(run: RunQuery): Promise<FunctionComparison> {
   const released = new Map(releasedFunctions.map(({ name, digest }) => [name, digest]))
-  const code = digestOf((await run(codeQuery)).map(({ name, text }) => `${name} ${text}\n`).join(''))
-  if (code !== released.get(codeName)) return { isOfRelease: false }
-  released.delete(codeName)
+  const files = (await run(codeQuery)).map(({ name, text }) => [fileMark + name, text] as const)
+  const applied = new Map(files)
+  const ofFiles = [...released].filter(([name]) => name.startsWith(fileMark))
+  if (!ofFiles.every(([name, digest]) => applied.get(name) === digest)) return { isOfRelease: false }
+  for (const [name] of ofFiles) released.delete(name)
+  // A file of another release leaves its row, and a newer one may have added functions.
+  const mayHaveMore = applied.size > ofFiles.length
   const compared = released.size
   const differences: FunctionDifference[] = []
   for (const { name, text } of await run(functionsQuery)) {
     const right = released.get(name)
     released.delete(name)
-    if (right === undefined) differences.push({ name, problem: 'is not of this release' })
-    else if (right !== digestOf(text)) differences.push({ name, problem: 'is not the one of this release' })
+    if (right === undefined && !mayHaveMore) differences.push({ name, problem: 'is not of this release' })
+    if (right !== undefined && right !== digestOf(text))
+      differences.push({ name, problem: 'is not the one of this release' })
   }
   for (const name of released.keys()) differences.push({ name, problem: 'is missing' })
   return { isOfRelease: true, compared, differences }
 }
 
-/** Name of the line for the digests of all SQL files that were applied. */
-const codeName = 'code'
+/** Begins the line of a file of SQL, which `tollbook migrate` applied. */
+const fileMark = 'file '
 
 /** The lines of releasedFunctions.ts. */
 export async function readInstalled(run: RunQuery): Promise<readonly string[]> {
-  const code = (await run(codeQuery)).map(({ name, text }) => `${name} ${text}\n`).join('')
+  const files = (await run(codeQuery)).map(({ name, text }) => `${text} ${fileMark}${name}`)
   const functions = await run(functionsQuery)
-  return [{ name: codeName, text: code }, ...functions].map(({ name, text }) => `${digestOf(text)} ${name}`)
+  return [...files, ...functions.map(({ name, text }) => `${digestOf(text)} ${name}`)]
 }
 
 function digestOf(text: string): string {
