@@ -1,5 +1,5 @@
 -- The one write path. Group commit in one function gives about 35 times the payments a second of an interactive database
--- transaction under the same lock (docs/decisions/0003). It knows streams, steps, accounts and limits, and no business:
+-- transaction under the same lock (docs/decisions/0002). It knows streams, steps, accounts and limits, and no business:
 -- kinds of streams are rows (migrations/kinds). The caller decides; this function enforces single use, order, transitions,
 -- sums of zero and limits, and makes the leaf hashes.
 --
