@@ -57,16 +57,16 @@ function showDelivery(deps: DemoDeps, { data, receipt }: DemoSale): void {
 }
 
 async function tryAgain(deps: DemoDeps, { proof }: PendingPayment): Promise<void> {
-  const { status, body } = await askFree({
-    ...request(deps),
-    headers: { ...request(deps).headers, 'x-payment-proof': proof },
-  })
+  const { headers, ...order } = request(deps)
+  // The same order would get its answer again for two minutes.
+  const other = { ...order, body: JSON.stringify({ data: `${text}/` }) }
+  const { status, body } = await askFree({ ...other, headers: { ...headers, 'x-payment-proof': proof } })
   const refusal = z.object({ code: z.string(), reason: z.string() }).parse(body)
   expectThat(
     status === 402 && refusal.reason === 'already_used',
     `a used proof is refused, not answered with ${status}`,
   )
-  deps.say(`4. The same proof again: ${status} ${refusal.code}, ${refusal.reason}`)
+  deps.say(`4. The same proof for another order: ${status} ${refusal.code}, ${refusal.reason}`)
 }
 
 async function checkReceipt(deps: DemoDeps, { receipt }: DemoSale): Promise<void> {
