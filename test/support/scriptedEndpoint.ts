@@ -41,7 +41,7 @@ export function scriptedEndpoint(): ScriptedEndpoint {
 }
 
 /** Replaces the endpoint of the same path. */
-export function withEndpoint(scripted: ScriptedEndpoint) {
+export function withEndpoint(scripted: Pick<ScriptedEndpoint, 'endpoint'>) {
   return (inner: readonly Endpoint[]) => [
     scripted.endpoint,
     ...inner.filter(({ path }) => path !== scripted.endpoint.path),
