@@ -11,7 +11,7 @@ import { untilStopped } from './untilStopped.ts'
 
 const help = `
 Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT, SIGNER_TLS_KEY and SIGNER_TLS_CA;
-SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, PAYMENT_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY,
+SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, PAYMENT_WALLET, SIGNER_FORMER_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY,
 SIGNER_LAMPORTS_PER_WALLET_AND_DAY and SIGNER_LAMPORTS_PER_PAYMENT; docs/x402.md explains them.`
 
 /** `tollbook signer`: holds the key of the fee payer, in a separate process. */
@@ -33,6 +33,7 @@ export function signerCommand(): Command {
         TOKEN_MINT: settings.tokenMint,
         PAYMENT_WALLET: settings.paymentWallet,
       })
+      const former = readAddress(settings.formerWallet ?? '')
       const journal = await openSignatureStore({ databaseUrl: given.SIGNER_DATABASE_URL, log })
       const signer = await openSigner({
         clock: systemClock,
@@ -43,6 +44,7 @@ export function signerCommand(): Command {
         terms: {
           mint: assertPresent(readAddress(given.TOKEN_MINT), 'TOKEN_MINT is an address'),
           paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
+          otherWallets: former === undefined ? [] : [former],
         },
         limits: settings.limits,
       })

@@ -6,6 +6,7 @@ import {
   missingBeside,
   type MissingVariable,
   postgresUrl,
+  solanaAddress,
   wholeNumber,
 } from './variables.ts'
 
@@ -39,6 +40,8 @@ export interface SignerSettings {
   readonly keypairFile: string | undefined
   readonly tokenMint: string | undefined
   readonly paymentWallet: string | undefined
+  /** Also paid, while the payment wallet changes. */
+  readonly formerWallet: string | undefined
   readonly limits: {
     readonly perDay: number
     readonly perWalletAndDay: number
@@ -71,6 +74,7 @@ export const signerVariables = {
     .regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/, 'must be solana: and the first 32 characters of a genesis hash')
     .optional(),
   FEE_PAYER_KEYPAIR: filePath,
+  SIGNER_FORMER_WALLET: solanaAddress,
   SIGNER_LAMPORTS_PER_DAY: wholeNumber(1, lamportsMax, 100_000_000),
   SIGNER_LAMPORTS_PER_WALLET_AND_DAY: wholeNumber(1, lamportsMax, 5_000_000),
   SIGNER_LAMPORTS_PER_PAYMENT: wholeNumber(1, lamportsMax, 20_000),
@@ -92,6 +96,7 @@ export function signerSettingsOf(env: SignerEnvironment): SignerSettings {
     keypairFile: env.FEE_PAYER_KEYPAIR,
     tokenMint: env.TOKEN_MINT,
     paymentWallet: env.PAYMENT_WALLET,
+    formerWallet: env.SIGNER_FORMER_WALLET,
     limits: {
       perDay: env.SIGNER_LAMPORTS_PER_DAY,
       perWalletAndDay: env.SIGNER_LAMPORTS_PER_WALLET_AND_DAY,

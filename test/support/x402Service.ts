@@ -13,7 +13,7 @@ import { openTestSignatures } from './signatureStore.ts'
 import { openTestService, type TestService, type TestServiceOptions } from './testService.ts'
 
 /** Stock x402 knows three Solana networks by name; the local chain goes by the name of devnet. */
-const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+export const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
 export interface X402Service {
   /** Offers x402 and the native rail. */

@@ -16,6 +16,8 @@ export interface Customer {
   call(): Promise<number>
   /** Shows the first payment again, byte for byte. */
   repeat(): Promise<Response>
+  /** Header of the first payment. */
+  paid(name: string): string | undefined
 }
 
 export interface CustomerOptions {
@@ -57,6 +59,7 @@ export async function openCustomer(
   const call = client === 'ours' ? ours(kind, { ...options, inner }) : await stock(kind, { ...options, inner })
   return {
     call,
+    paid: (name) => paid?.headers.get(name) ?? undefined,
     repeat: () => {
       if (paid === undefined) throw new Error('nothing was paid yet')
       return fetch(new Request(paid.url.replace(/^http:\/\/[^/]+/, options.baseUrl()), { headers: paid.headers }))

@@ -1,15 +1,38 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { assert } from '@tollbook/core/assert'
 import { allCells, coreCells, nameOf, possibleCells } from './cells.ts'
+import { openCustomer } from './customers.ts'
 import { runCells } from './runCells.ts'
 import { openScene } from './scene.ts'
 
 // `all`, or a part of the names of combinations, such as `x402 by ours`.
 const chosen = process.env['MATRIX']
-const named = (name: string) => chosen === 'all' || name.includes(chosen ?? '')
-const cells = (chosen === undefined ? coreCells() : possibleCells().filter((cell) => named(nameOf(cell)))).filter(
-  (cell) => cell.change !== 'mint terms changed',
-)
+const isChosen = (name: string) => chosen === 'all' || name.includes(chosen ?? '')
+const cells = chosen === undefined ? coreCells() : possibleCells().filter((cell) => isChosen(nameOf(cell)))
 const [run, possible, all] = [cells.length, possibleCells().length, allCells().length]
+
+const extra = z.object({ accepted: z.object({ extra: z.object({ secret: z.string() }) }) })
+
+test('the native rail names x402 for a payment of x402 that is not confirmed yet', async () => {
+  const scene = await openScene()
+  const [wallet] = await scene.fund(1)
+  assert(wallet !== undefined, 'it is funded')
+  const customer = await openCustomer({ kind: 'x402', client: '@x402/fetch' }, { ...scene, wallet })
+  scene.interrupt(wallet, 'submitted')
+  expect(await customer.call()).toBe(503)
+  const { references } = await scene.facts(wallet)
+  const [signature] = references.map((reference) => reference.replace('solana:', ''))
+  const { secret } = extra.parse(JSON.parse(Buffer.from(customer.paid('payment-signature') ?? '', 'base64').toString()))
+    .accepted.extra
+  const proof = Buffer.from(JSON.stringify({ signature, secret })).toString('base64')
+  const headers = { 'x-wallet-address': wallet.publicKey.toBase58(), 'x-payment-proof': proof }
+  const response = await fetch(`${scene.baseUrl()}/api/data/crypto?symbol=BTC`, { headers })
+  expect([response.status, await response.json()]).toMatchObject([
+    409,
+    { code: 'PAYMENT_IN_PROGRESS', error: expect.stringContaining('made by x402') },
+  ])
+})
 
 test(`a payment that is on record is served once and never asked for again: ${run} of ${possible} possible combinations of ${all}`, async () => {
   const scene = await openScene()

@@ -51,8 +51,8 @@ async function buy(scene: Scene, cell: Cell, wallet: Keypair): Promise<Bought> {
   const expected = cell.state === 'sent' ? 200 : cell.state === 'released' ? 502 : 503
   const isOurs = cell.client === 'ours'
   const phase = before.phases[0]?.replace('.final', '')
-  const isMade = phase === phaseOf[cell.state] || (cell.kind === 'signature' && phase === undefined)
-  if ((!isOurs && status !== expected) || !isMade)
+  const isPaid = phase === phaseOf[cell.state] || (cell.kind === 'signature' && phase === undefined)
+  if ((!isOurs && status !== expected) || !isPaid)
     throw new Error(`${nameOf(cell)}: the first call is answered with ${status}, and the payment is ${phase}`)
   return { cell, wallet, customer, before }
 }

@@ -29,10 +29,11 @@ import { addressOf, signerKey } from '../../support/feePayerKey.ts'
 import { makeMemberLogin } from '../../support/memberLogin.ts'
 import { delivers, withEndpoint } from '../../support/scriptedEndpoint.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
+import { openTestSignatures } from '../../support/signatureStore.ts'
 import { shiftedClock } from '../../support/shiftedClock.ts'
 import { openTestEndpoint } from '../../support/testProduct.ts'
-import { openTestService, type TestService } from '../../support/testService.ts'
-import { devnet, openX402Service } from '../../support/x402Service.ts'
+import { openTestService } from '../../support/testService.ts'
+import { openX402Service } from '../../support/x402Service.ts'
 import type { Change, State } from './cells.ts'
 
 /** An environment whose operator changes one thing after the other, with the instance that serves at the moment. */
@@ -59,6 +60,7 @@ export interface Facts {
   readonly runs: number
   /** Phase of each payment. */
   readonly phases: readonly string[]
+  readonly references: readonly string[]
 }
 
 /** The append at which a request dies, and whether the ledger took it. */
@@ -111,7 +113,7 @@ export async function openScene(): Promise<Scene> {
   })
   const seams = { ledger: dying, endpoints: withEndpoint({ endpoint }) }
   const first = await openX402Service({ env, seams })
-  const { native, tokenMint, signerOptions } = first
+  const { native, tokenMint, signerOptions, env: offering } = first
   const { database, chain, demoWallet } = native
   const connection = new Connection(chain.rpcUrl, 'confirmed')
   const admin = new Pool({ connectionString: database.adminUrl, max: 4 })
@@ -120,7 +122,7 @@ export async function openScene(): Promise<Scene> {
 
   let service = first.service
   let signer: SignerOptions = signerOptions
-  let current: Readonly<Record<string, string>> = { ...env, SIGNER_SOCKET: signer.socketPath, X402_NETWORK: devnet }
+  let current = offering
 
   async function reopen(change: Readonly<Record<string, string>> = {}, clock = systemClock): Promise<void> {
     await service.close()
@@ -128,11 +130,11 @@ export async function openScene(): Promise<Scene> {
     service = await openTestService({ besides: native, env: current, seams, clock })
   }
   async function startSigner(change: Partial<SignerOptions>): Promise<Readonly<Record<string, string>>> {
-    const directory = await makeScratchDirectory()
-    signer = { ...signer, socketPath: `${directory}/signer.sock`, journalFile: `${directory}/signer.jsonl`, ...change }
+    const socketPath = `${await makeScratchDirectory()}/signer.sock`
+    signer = { ...signer, address: { socketPath }, journal: await openTestSignatures(database), ...change }
     const opened = await openSigner(signer)
     afterFile(() => opened.close())
-    return { SIGNER_SOCKET: signer.socketPath }
+    return { SIGNER_SOCKET: socketPath }
   }
   async function changeSetting(name: 'receipt-key' | 'payment-wallet', value: Json): Promise<void> {
     const databaseUrl = await makeMemberLogin(database.adminUrl, 'tollbook_operator')
@@ -153,7 +155,10 @@ export async function openScene(): Promise<Scene> {
   const operator: Readonly<Record<Change, () => Promise<void>>> = {
     restart: () => reopen(),
     'other machine': async () => reopen(await startSigner({})),
-    'journal lost': async () => reopen(await startSigner({})),
+    async 'journal lost'() {
+      await admin.query('truncate signer.signatures')
+      await reopen(await startSigner({}))
+    },
     async 'clock off'() {
       const clock = shiftedClock()
       // By more, the service closes its paid routes.
@@ -165,7 +170,7 @@ export async function openScene(): Promise<Scene> {
       await connection.requestAirdrop(key.publicKey, LAMPORTS_PER_SOL)
       await reopen(await startSigner({ key: signerKey(key) }))
     },
-    'mint terms changed': () => Promise.reject(new Error('not yet')),
+    'mint terms changed': () => Promise.reject(new Error('a mint of SPL Token has no terms that change')),
     async 'receipt key changed'() {
       const key = makeReceiptKey()
       await changeSetting('receipt-key', publicReceiptKey.parse(key))
@@ -233,8 +238,8 @@ export async function openScene(): Promise<Scene> {
     },
     async facts(wallet) {
       const address = wallet.publicKey.toBase58()
-      const { rows } = await admin.query<{ state: string; deliveries: string }>(
-        `select p.state, (select count(*) from ledger.events e where e.stream = p.stream and e.kind = 'RequestFulfilled') as deliveries
+      const { rows } = await admin.query<{ state: string; reference: string; deliveries: string }>(
+        `select p.state, p.reference, (select count(*) from ledger.events e where e.stream = p.stream and e.kind = 'RequestFulfilled') as deliveries
          from ledger.payments p where p.wallet = $1`,
         [address],
       )
@@ -243,6 +248,7 @@ export async function openScene(): Promise<Scene> {
         deliveries: rows.reduce((sum, { deliveries }) => sum + Number(deliveries), 0),
         runs: runs.get(address) ?? 0,
         phases: rows.map(({ state }) => state),
+        references: rows.map(({ reference }) => reference),
       }
     },
   }
@@ -251,5 +257,3 @@ export async function openScene(): Promise<Scene> {
 const tokens = 200_000_000n
 const walletLamports = 10_000_000
 const perTransaction = 5
-
-export type { TestService }

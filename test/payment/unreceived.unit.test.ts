@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { refuse, refuseProof } from '@tollbook/core/refusal'
+import { mayPayAgain } from '../../src/payment/newPayment.ts'
+import type { PaymentState } from '../../src/payment/payment.ts'
+import { judgePurchase } from '../../src/payment/unreceived.ts'
+import { order, referenceNumber, settlementOf } from './paymentStory.ts'
+
+const nowMs = 1_790_000_000_000
+const settlement = settlementOf(referenceNumber(1))
+const { wallet } = settlement
+const { endpoint } = order
+const verified = { version: 3, settlement, attempt: 1, endpoint, isFinal: false, isBurnOwed: false }
+const submitted: PaymentState = { phase: 'submitted', version: 1, wallet, endpoint, transactionBase64: 'AA==' }
+const claimedUntil = (leaseUntilMs: number): PaymentState => {
+  return { ...verified, phase: 'claimed', attemptId: 'attempt', leaseMs: 60_000, leaseUntilMs }
+}
+const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
+
+test.each([
+  ['sent a moment ago', submitted, 'served'],
+  ['claimed by a live attempt', claimedUntil(nowMs + 1), 'served'],
+  ['claimed by an attempt whose lease has ended', claimedUntil(nowMs), 'resumed'],
+  ['released', { ...verified, phase: 'released' }, 'resumed'],
+  ['delivered and sent', { ...verified, phase: 'fulfilled' }, 'over'],
+  ['owed back', { ...verified, phase: 'refund_due' }, 'over'],
+  ['dropped by the chain', { ...verified, phase: 'reversed' }, 'over'],
+] as const)('for the next request of its order, a payment that is %s is %s', (_name, payment, purchase) => {
+  expect(judgePurchase({ payment, unsent: undefined }, { ageMs: 0 }, nowMs)).toBe(purchase)
+})
+
+test('a payment whose request can no longer be running is resumed, and so is an answer that is not known to be sent', () => {
+  expect(judgePurchase({ payment: submitted, unsent: undefined }, { ageMs: 12_000 }, nowMs)).toBe('resumed')
+  const fulfilled: PaymentState = { ...verified, phase: 'fulfilled' }
+  expect(judgePurchase({ payment: fulfilled, unsent: stored }, { ageMs: 0 }, nowMs)).toBe('resumed')
+})
+
+test.each([
+  ['a payment that the ledger does not have', refuseProof('challenge_expired'), undefined, true],
+  ['one that it has', refuseProof('secret_mismatch'), submitted, false],
+  ['one that has bought its answer', refuseProof('already_used'), { ...verified, phase: 'fulfilled' }, false],
+  ['one that failed on chain', refuseProof('transaction_failed'), submitted, true],
+  ['one that failed for lack of tokens', refuse('INSUFFICIENT_BALANCE', 'it holds too few'), submitted, true],
+  ['one that is not confirmed', refuse('PAYMENT_PENDING', 'not yet', 2), submitted, false],
+  ['one that may still land', refuseProof('not_found'), undefined, false],
+] as const)('the refusal of %s may carry an offer or not', (_name, refusal, payment, may) => {
+  expect(mayPayAgain(refusal, payment)).toBe(may)
+})
