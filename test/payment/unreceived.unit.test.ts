@@ -14,7 +14,7 @@ const submitted: PaymentState = { phase: 'submitted', version: 1, wallet, endpoi
 const claimedUntil = (leaseUntilMs: number): PaymentState => {
   return { ...verified, phase: 'claimed', attemptId: 'attempt', leaseMs: 60_000, leaseUntilMs }
 }
-const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
+const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs, isSent: false }
 
 test.each([
   ['sent a moment ago', submitted, 'served'],
@@ -25,13 +25,14 @@ test.each([
   ['owed back', { ...verified, phase: 'refund_due' }, 'over'],
   ['dropped by the chain', { ...verified, phase: 'reversed' }, 'over'],
 ] as const)('for the next request of its order, a payment that is %s is %s', (_name, payment, purchase) => {
-  expect(judgePurchase({ payment, unsent: undefined }, { ageMs: 0 }, nowMs)).toBe(purchase)
+  expect(judgePurchase({ payment, stored: undefined }, { ageMs: 0 }, nowMs)).toBe(purchase)
 })
 
 test('a payment whose request can no longer be running is resumed, and so is an answer that is not known to be sent', () => {
-  expect(judgePurchase({ payment: submitted, unsent: undefined }, { ageMs: 12_000 }, nowMs)).toBe('resumed')
+  expect(judgePurchase({ payment: submitted, stored: undefined }, { ageMs: 12_000 }, nowMs)).toBe('resumed')
   const fulfilled: PaymentState = { ...verified, phase: 'fulfilled' }
-  expect(judgePurchase({ payment: fulfilled, unsent: stored }, { ageMs: 0 }, nowMs)).toBe('resumed')
+  expect(judgePurchase({ payment: fulfilled, stored }, { ageMs: 0 }, nowMs)).toBe('resumed')
+  expect(judgePurchase({ payment: fulfilled, stored: { ...stored, isSent: true } }, { ageMs: 0 }, nowMs)).toBe('over')
 })
 
 test.each([

@@ -19,7 +19,7 @@ const find = (payment: PaymentState) =>
       ledger: {
         ...unusedLedger,
         append: unused,
-        lookUp: () => Promise.resolve({ payment, reference, earlier: undefined, unsent: undefined }),
+        lookUp: () => Promise.resolve({ payment, reference, earlier: undefined, stored: undefined }),
       },
     },
     {
