@@ -22,45 +22,42 @@ const railCases = [...ageCases, ...priceCases, ...bindingCases]
 /** Each table by the name that its place in the document has. */
 export function caseTables(): ReadonlyMap<string, string> {
   return new Map([
-    ...['1', '2', '3', '4', '5'].map((rule): [string, string] => [rule, table(['case', ...mintKinds], kindRows(rule))]),
+    ...['1', '2', '3', '4', '5'].map((rule): [string, string] => [rule, table(['case', 'verdict'], kindRows(rule))]),
     ['1d', table(['case', 'verdict'], railRows('1d'))],
-    ['1e', table(['what the node does'], nodeRows())],
+    ['1e', nodeCases.map(({ says }) => `- ${says}`).join('\n')],
     ['6', table(['TOKEN_MINT is', 'at start'], mintRows())],
     ...['7', '8', '9'].map((rule): [string, string] => [rule, table(['case', 'verdict'], railRows(rule))]),
-    ['11', table(['case', ...sendingKinds], sendingRows())],
+    ['11', table(['case', 'verdict'], sendingRows())],
   ])
 }
 
 function kindRows(rule: string): readonly Row[] {
   return allCases
     .filter((each) => each.rule.startsWith(rule))
-    .map(({ rule, says, kinds, verdict }) => ({ rule, says, cells: cellsOf(mintKinds, { kinds, verdict }) }))
+    .map(({ rule, says, kinds, verdict }) => ({ rule, says, cells: [verdictOf(mintKinds, { kinds, verdict })] }))
 }
 
 function sendingRows(): readonly Row[] {
   return sendingCases.map(({ rule, says, kinds, verdict }) => ({
     rule,
     says,
-    cells: cellsOf(sendingKinds, { kinds, verdict }),
+    cells: [verdictOf(sendingKinds, { kinds, verdict })],
   }))
 }
 
-/** A kind of mint that cannot have the case has a dash. */
-function cellsOf(
-  columns: readonly string[],
+/** Names the kinds of mint that can have the case, unless all can. */
+function verdictOf(
+  all: readonly string[],
   { kinds, verdict }: { readonly kinds: readonly string[]; readonly verdict: Verdict },
-): readonly string[] {
-  return columns.map((kind) => (kinds.includes(kind) ? verdictText(verdict) : '–'))
+): string {
+  const possible = all.filter((kind) => kinds.includes(kind))
+  return possible.length === all.length ? verdictText(verdict) : `${verdictText(verdict)} (${possible.join(', ')})`
 }
 
 function railRows(rule: string): readonly Row[] {
   return railCases
     .filter((each) => each.rule.startsWith(rule))
     .map((each) => ({ rule: each.rule, says: each.says, cells: [verdictText(each.verdict)] }))
-}
-
-function nodeRows(): readonly Row[] {
-  return nodeCases.map(({ says }) => ({ rule: '1e', says, cells: [] }))
 }
 
 function mintRows(): readonly Row[] {
