@@ -41,8 +41,9 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'the environment',
     pattern: /process\.env\b|\benv\b[^}\n]*\}\s*=\s*process\b/,
-    // programSamples.ts writes programs for callers.
-    homes: /^(src\/config|src\/document\/programSamples|packages\/(audit\/src|client\/src\/command)\/main)\.ts$/,
+    // programSamples.ts and sampleProgram.ts write programs for callers.
+    homes:
+      /^(src\/config|src\/document\/programSamples|src\/rails\/(mpp|x402)\/sampleProgram|packages\/(audit\/src|client\/src\/command)\/main)\.ts$/,
   },
   {
     what: 'fetch',

@@ -2,20 +2,24 @@ import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import type { PaymentRail } from '../paywall/rail.ts'
+import type { PaymentRail, RailDescription } from '../paywall/rail.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { describeToken, type TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { shownParameters } from './productTable.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
 
-/** A rail as a document names it. */
-export type RailName = Pick<PaymentRail, 'name' | 'mount' | 'network' | 'charge'>
+/** A rail as the documents describe it. */
+export type DescribedRail = Pick<PaymentRail, 'name' | 'description'>
+
+export function descriptionsOf(rails: readonly DescribedRail[]): readonly RailDescription[] {
+  return rails.flatMap(({ description }) => description ?? [])
+}
 
 export interface DiscoveryDeps {
   readonly endpoints: readonly Endpoint[]
   readonly searches: readonly FreeSearch[]
-  readonly rails: readonly RailName[]
+  readonly rails: readonly DescribedRail[]
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
   readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
@@ -29,17 +33,21 @@ export interface OfferedPrice {
 }
 
 /**
- * `x-payment-info` of an operation: its price, the protocols that pay it (x402scan discovery), and the offers of MPP (MPP discovery).
+ * `x-payment-info` of an operation: its price, the protocols that pay it (x402scan discovery), and their offers (MPP discovery).
  * An offer is a hint; the challenge of the 402 decides.
  */
-export function paymentInfo(endpoint: Endpoint, rails: readonly RailName[], { mint, ...price }: OfferedPrice): Json {
+export function paymentInfo(
+  endpoint: Endpoint,
+  rails: readonly DescribedRail[],
+  { mint, ...price }: OfferedPrice,
+): Json {
   const amount = price.requiredBaseUnits?.toString() ?? null
-  const charges = rails.flatMap(({ charge }) => (charge === undefined ? [] : [charge]))
-  const offers = charges.map((charge) => ({ ...charge, amount, currency: mint, description: endpoint.summary }))
+  const terms = descriptionsOf(rails).flatMap(({ offer }) => (offer === undefined ? [] : [offer]))
+  const offers = terms.map((offer) => ({ ...offer, amount, currency: mint, description: endpoint.summary }))
   return {
     price: priceRange(endpoint),
-    protocols: rails.map(({ name, charge }) => ({
-      [name]: charge === undefined ? {} : { ...charge, currency: mint },
+    protocols: rails.map(({ name, description }) => ({
+      [name]: description?.offer === undefined ? {} : { ...description.offer, currency: mint },
     })),
     ...(offers.length === 0 ? {} : { offers }),
   }
@@ -47,7 +55,7 @@ export function paymentInfo(endpoint: Endpoint, rails: readonly RailName[], { mi
 
 /** `/.well-known/x402`: the addresses that answer 402 to every caller. Empty while no rail has a mount. */
 export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoints' | 'rails'>, baseUrl: string): Json {
-  const mounts = rails.flatMap(({ mount }) => (mount === undefined ? [] : [mount]))
+  const mounts = descriptionsOf(rails).flatMap(({ mount }) => mount ?? [])
   return {
     version: 1,
     x402Version: 2,
@@ -59,17 +67,9 @@ export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoin
 /** `/llms.txt`: what a language model has to know to buy an answer (llmstxt.org). */
 export function llmsText({ endpoints, searches, rails, split, token, terms }: DiscoveryDeps, linkBase: string): string {
   const { burn = '0%' } = distributionOf(split)
-  const x402 = rails.flatMap(({ name, mount }) =>
-    mount === undefined
-      ? []
-      : [`A client of ${name} needs no wallet header and no SOL: send the same request to \`${mount}\` + path.`],
-  )
-  const mpp = rails.flatMap(({ charge }) =>
-    charge === undefined
-      ? []
-      : [
-          `A client of MPP needs no wallet header and no SOL: send the same request with \`Accept-Payment: ${charge.method}/${charge.intent}\`.`,
-        ],
+  const protocols = descriptionsOf(rails).map(
+    ({ protocol, request }) =>
+      `A client of ${protocol} needs no wallet header and no SOL: send the same request ${request}.`,
   )
   return [
     '# Tollbook',
@@ -81,8 +81,7 @@ export function llmsText({ endpoints, searches, rails, split, token, terms }: Di
       '3. Repeat the request with `x-payment-proof`. The answer is a 200 with the data and a signed receipt.',
     ].join('\n'),
     `The token is ${describeToken(token, terms.mint)}, on ${terms.network}. A wallet also needs about 0.00001 SOL for the network fee of each payment.`,
-    ...x402,
-    ...mpp,
+    ...protocols,
     'A wrong parameter is refused before payment. A 503 means that the outcome is unknown: repeat with the same proof, and never pay again because of it.',
     '## Paid endpoints',
     endpoints.map(lineOf).join('\n'),

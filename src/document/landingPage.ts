@@ -1,7 +1,7 @@
 import type { Endpoint } from '../product/endpoint.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
-import type { RailName } from './discovery.ts'
+import { type DescribedRail, descriptionsOf } from './discovery.ts'
 import type { BaseUrls } from './openApi.ts'
 import { html, jsonScript, type Markup } from './markup.ts'
 import type { PriceCatalog, CatalogProduct } from './priceCatalog.ts'
@@ -14,7 +14,7 @@ export interface LandingFacts extends BaseUrls {
   readonly catalog: PriceCatalog
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
-  readonly rails: readonly RailName[]
+  readonly rails: readonly DescribedRail[]
 }
 
 /** The page at `/`: what is sold, at which price, and how to buy it. Links are relative, so that a prefix works too. */
@@ -134,10 +134,7 @@ function product({
 }
 
 function steps({ rails }: LandingFacts, burn: string): Markup {
-  const stock = rails.flatMap(({ mount, charge }) => [
-    ...(mount === undefined ? [] : ['x402']),
-    ...(charge === undefined ? [] : ['MPP']),
-  ])
+  const stock = descriptionsOf(rails).map(({ protocol }) => protocol)
   const others =
     stock.length === 0 ? '' : `Stock clients of ${stock.join(' and ')} pay with the wallet that they have, and we burn.`
   return html`<section aria-labelledby="how-title">

@@ -2,7 +2,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Price } from '@tollbook/core/quote'
 import type { SplitShare } from '../pricing/splitSetting.ts'
-import type { OfferedPrice, RailName } from './discovery.ts'
+import type { DescribedRail, OfferedPrice } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations, searchOperation } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'
@@ -21,7 +21,7 @@ export interface OpenApiDeps {
   readonly transportStatuses: Readonly<Record<string, number>>
   readonly currentPrice: (endpoint: string) => Price | undefined
   readonly split: readonly SplitShare[]
-  readonly rails: readonly RailName[]
+  readonly rails: readonly DescribedRail[]
   readonly mint: string
 }
 
@@ -69,11 +69,12 @@ export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject
   }
 }
 
-function mountedPaths(endpoints: readonly Endpoint[], { name, mount }: RailName, price: OfferedPrice) {
+function mountedPaths(endpoints: readonly Endpoint[], rail: DescribedRail, price: OfferedPrice) {
+  const mount = rail.description?.mount
   if (mount === undefined) return []
   return endpoints.map((endpoint) => {
     const { path, method } = endpoint
-    return [`${mount}${path}`, { [method.toLowerCase()]: mountedOperation(endpoint, { name, mount }, price) }] as const
+    return [`${mount}${path}`, { [method.toLowerCase()]: mountedOperation(endpoint, rail, price) }] as const
   })
 }
 
@@ -107,7 +108,7 @@ function frameOf({ version, transportStatuses, split, rails }: OpenApiDeps): Jso
     servers: [{ url: '/' }],
     tags: [
       { name: 'Paid', description: 'The price of a request is in its operation.' },
-      ...rails.flatMap(({ name, mount }) => (mount === undefined ? [] : [mountTag(name, mount)])),
+      ...rails.flatMap(mountTag),
       { name: 'Free', description: 'No wallet, no proof.' },
     ],
     // The service has no keys: wallet and proof are parameters of each request.
@@ -115,8 +116,10 @@ function frameOf({ version, transportStatuses, split, rails }: OpenApiDeps): Jso
   }
 }
 
-function mountTag(name: string, mount: string): JsonObject {
-  return { name, description: `The same products below \`${mount}\`, for clients of ${name}: no wallet header.` }
+function mountTag({ name, description }: DescribedRail): readonly JsonObject[] {
+  if (description?.mount === undefined) return []
+  const { mount, protocol } = description
+  return [{ name, description: `The same products below \`${mount}\`, for clients of ${protocol}: no wallet header.` }]
 }
 
 const parameters: JsonObject = {

@@ -8,7 +8,7 @@ import { displayUsd } from '../pricing/priceList.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { displayNumber } from '@tollbook/core/money'
 import { shownVariants } from './variantPrices.ts'
-import { type OfferedPrice, type RailName, paymentInfo } from './discovery.ts'
+import { type DescribedRail, type OfferedPrice, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { programSamples, type SampleFacts } from './programSamples.ts'
 import { samplesOf, someWallet } from './samples.ts'
@@ -77,7 +77,7 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
 }
 
 /** The same product below the mount of a rail, where every caller gets a 402. Indexers find it here. */
-export function mountedOperation(endpoint: Endpoint, rail: RailName, price: OfferedPrice): JsonObject {
+export function mountedOperation(endpoint: Endpoint, rail: DescribedRail, price: OfferedPrice): JsonObject {
   const { method, summary } = endpoint
   return {
     operationId: `${rail.name}${method.charAt(0)}${method.slice(1).toLowerCase()}${nameOf(endpoint)}`,

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../product/endpoint.ts'
 import { requestOf } from '../product/productFacts.ts'
 import { displayUsd } from '../pricing/priceList.ts'
-import type { RailName } from './discovery.ts'
+import type { RailDescription } from '../paywall/rail.ts'
+import { type DescribedRail, descriptionsOf } from './discovery.ts'
 
 /** In the form of the `x-codeSamples` extension of OpenAPI. */
 export interface CodeSample {
@@ -13,24 +14,27 @@ export interface CodeSample {
 export interface SampleFacts {
   readonly baseUrl: string
   readonly mint: string
-  readonly rails: readonly RailName[]
+  readonly rails: readonly DescribedRail[]
 }
 
 /** Programs that buy the example of a product with the key in `payer.json`, through the node in `RPC_URL`. */
 export function programSamples(endpoint: Endpoint, facts: SampleFacts): readonly CodeSample[] {
-  const mounted = facts.rails.filter(({ mount, network }) => mount !== undefined && network !== undefined)
   return [
     { lang: 'TypeScript', label: 'TypeScript', source: clientSample(endpoint, facts) },
-    ...mounted.map((rail) => ({
-      lang: 'TypeScript',
-      label: `TypeScript, ${rail.name}`,
-      source: stockSample(endpoint, facts, rail),
-    })),
-    ...(facts.rails.some(({ name }) => name === 'mpp')
-      ? [{ lang: 'TypeScript', label: 'TypeScript, MPP', source: mppSample(endpoint, facts) }]
-      : []),
+    ...descriptionsOf(facts.rails).flatMap((protocol) => protocolSample(endpoint, facts, protocol)),
     { lang: 'Python', label: 'Python', source: pythonSample(endpoint, facts) },
   ]
+}
+
+function protocolSample(
+  endpoint: Endpoint,
+  { baseUrl }: SampleFacts,
+  described: RailDescription,
+): readonly CodeSample[] {
+  const { protocol, mount = '', sample } = described
+  if (sample === undefined) return []
+  const source = sample(fetchArguments(endpoint, `${baseUrl}${mount}`))
+  return [{ lang: 'TypeScript', label: `TypeScript, ${protocol}`, source }]
 }
 
 function fetchArguments({ path, method, example }: Endpoint, prefix: string): string {
@@ -54,36 +58,6 @@ const payingFetch = createPayingFetch({
   spendingLimit: { perRequest: { usd: '${String(displayUsd(endpoint))}' } },
 })
 const answer = await payingFetch(${fetchArguments(endpoint, baseUrl)})
-console.log(await answer.text())`
-}
-
-function stockSample(endpoint: Endpoint, { baseUrl, mint }: SampleFacts, { mount = '', network = '' }: RailName) {
-  return `import { readFile } from 'node:fs/promises'
-import { createKeyPairSignerFromBytes } from '@solana/kit'
-import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import { ExactSvmScheme } from '@x402/svm/exact/client'
-
-const key = Uint8Array.from(JSON.parse(await readFile('payer.json', 'utf8')))
-const signer = await createKeyPairSignerFromBytes(key)
-const network = '${network}'
-const asset = '${mint}'
-const client = new x402Client()
-  .register(network, new ExactSvmScheme(signer, { rpcUrl: process.env.RPC_URL }))
-  .setSpendControls({ allowedAssets: [{ network, asset, maxAmountPerPayment: '1000000000' }] })
-const payingFetch = wrapFetchWithPayment(fetch, client)
-const answer = await payingFetch(${fetchArguments(endpoint, `${baseUrl}${mount}`)})
-console.log(await answer.text())`
-}
-
-function mppSample(endpoint: Endpoint, { baseUrl }: SampleFacts): string {
-  return `import { readFile } from 'node:fs/promises'
-import { createKeyPairSignerFromBytes } from '@solana/kit'
-import { charge, Mppx } from '@solana/mpp/client'
-
-const key = Uint8Array.from(JSON.parse(await readFile('payer.json', 'utf8')))
-const signer = await createKeyPairSignerFromBytes(key)
-const client = Mppx.create({ methods: [charge({ signer, rpcUrl: process.env.RPC_URL })], polyfill: false })
-const answer = await client.fetch(${fetchArguments(endpoint, baseUrl)})
 console.log(await answer.text())`
 }
 

@@ -21,12 +21,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** Lower-case names of the headers that this rail reads and writes. Pages of other origins may use both. */
   readonly requestHeaders: readonly string[]
   readonly responseHeaders: readonly string[]
-  /** A path prefix under which every product is also served. Present when the prefix itself is the rail's marker. */
-  readonly mount?: string
-  /** CAIP-2 id by which clients of this rail know the chain. Present when it belongs into their configuration. */
-  readonly network?: string
-  /** Method and intent by which clients of MPP know this rail. Present when its 402 carries a challenge of MPP. */
-  readonly charge?: { readonly method: string; readonly intent: string }
+  /** Present when clients of other services can pay by this rail. Our own headers are described by the documents themselves. */
+  readonly description?: RailDescription
   /** Whether the request carries a proof of this rail. Admission asks this of every request, so it must cost nothing. */
   carriesProof(request: RailRequest): boolean
   /** Undefined when the request has no marker of this rail; a refusal when the rail's own headers are missing or wrong. */
@@ -53,6 +49,20 @@ export interface PaymentRail<P extends Proof = Proof> {
   respond(paid: PaidOrder): Headers
   /** The rail's words about the refusal of one of its proofs. Absent: the body says everything. */
   explain?(refusal: Refusal, refused: RefusedRequest): Promise<RefusalExplanation>
+}
+
+/** The protocol of a rail in its own words. Routes and documents use them as they are, and never ask which rail it is. */
+export interface RailDescription {
+  /** The protocol as its clients name it. */
+  readonly protocol: string
+  /** How a client asks for the price, as the end of the sentence "send the same request …". */
+  readonly request: string
+  /** A path prefix under which every product is also served. Present when the prefix itself is the rail's marker. */
+  readonly mount?: string
+  /** Members of an offer in the documents, before amount and currency. Absent when the protocol publishes no offers. */
+  readonly offer?: Readonly<Record<string, Json>>
+  /** A TypeScript program that buys with a client of the protocol, given the arguments of its `fetch`. */
+  readonly sample?: (fetchArguments: string) => string
 }
 
 type Headers = Readonly<Record<string, string>>

@@ -38,7 +38,7 @@ export interface PaidDeps extends AdmitDeps {
 
 /** A product has its own path, and one more below the mount of each rail that has one. No HEAD: it would sell an answer without a body. */
 export function paidRoutes(deps: PaidDeps): readonly Route[] {
-  const mounts = [undefined, ...deps.sales.rails.flatMap(({ mount }) => (mount === undefined ? [] : [mount]))]
+  const mounts = [undefined, ...deps.sales.rails.flatMap(({ description }) => description?.mount ?? [])]
   return deps.endpoints.flatMap((endpoint) =>
     mounts.map((mount) => ({
       path: `${mount ?? ''}${endpoint.path}`,

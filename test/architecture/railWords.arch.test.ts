@@ -14,6 +14,14 @@ test.each(files)('%s knows no word of a rail', (file) => {
   expect(lines.filter((line) => nativeWords.test(line))).toEqual([])
 })
 
+/** Words of x402 and MPP. The formats that both publish for documents bear their names. */
+const protocolWords = /(?<!\.well-known\/|of )\bx402\b|\bmpp\b(?! discovery)|\bcharge\b|'native'/i
+
+test.each([...files, ...globSync('src/{document,routes}/*.ts')])('%s knows no rail by its protocol', (file) => {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  expect(lines.filter((line) => protocolWords.test(line))).toEqual([])
+})
+
 test.each([
   'src/transport/app.ts',
   'src/transport/servePaid.ts',

@@ -1,6 +1,6 @@
 import { PaymentInfo } from 'mppx/discovery'
 import { expect, test } from 'vitest'
-import { llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
+import { type DescribedRail, llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
 import { products } from '../../src/products/catalog.ts'
 import { searches } from '../../src/products/searches.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
@@ -16,7 +16,11 @@ const endpoints = products.map((product) => ({
 }))
 const { price } = settlementOf(referenceNumber(1))
 const charge = { method: 'solana', intent: 'charge' }
-const rails = [{ name: 'x402', mount: '/x402' }, { name: 'mpp', charge }, { name: 'native' }]
+const rails: readonly DescribedRail[] = [
+  { name: 'x402', description: { protocol: 'x402', request: 'to `/x402` + path', mount: '/x402' } },
+  { name: 'mpp', description: { protocol: 'MPP', request: 'with `Accept-Payment: solana/charge`', offer: charge } },
+  { name: 'native' },
+]
 const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
 const terms = { mint: price.mint, network: 'solana:x' }
 const deps = { endpoints, searches, rails, split: defaultSplit, token, terms }

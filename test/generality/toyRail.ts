@@ -31,7 +31,7 @@ export function createToyRail({ chain, terms }: ToyRailDeps): PaymentRail<ToyPro
   const offers = new Map<string, Price>()
   return {
     name: 'toy',
-    mount: '/toy',
+    description: { protocol: 'Toy', request: 'with `Accept-Payment: toy`', mount: '/toy' },
     secretHeaders: ['authorization'],
     requestHeaders: ['authorization', 'accept-payment'],
     responseHeaders: ['www-authenticate', 'toy-receipt'],

@@ -7,6 +7,7 @@ import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
 import { challenge, challengeOf, type MppChallengeDeps } from './challenge.ts'
 import { describeRefusal, wantsProblem } from './problem.ts'
 import { type MppReadDeps, readPayment } from './readPayment.ts'
+import { sampleProgram } from './sampleProgram.ts'
 import {
   acceptsCharge,
   bringsCredential,
@@ -29,7 +30,12 @@ export interface MppRailDeps extends MppChallengeDeps, MppReadDeps {}
 export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): PaymentRail<SponsoredProof> {
   return {
     name: 'mpp',
-    charge: { method, intent },
+    description: {
+      protocol: 'MPP',
+      request: `with \`Accept-Payment: ${method}/${intent}\``,
+      offer: { method, intent },
+      sample: sampleProgram,
+    },
     secretHeaders: [credentialHeader],
     requestHeaders: [credentialHeader, preferenceHeader],
     responseHeaders: [challengeHeader, receiptHeader],

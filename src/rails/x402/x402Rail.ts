@@ -8,6 +8,7 @@ import { challenge, mount, paymentRequired, type X402ChallengeDeps } from './cha
 import { type X402ReadDeps, readPayment } from './readPayment.ts'
 import { type OfferReceiptDeps, receiptExtension } from './offerReceipt.ts'
 import { readIdentifier } from './paymentIdentifier.ts'
+import { sampleProgram } from './sampleProgram.ts'
 import { encodeHeader, paymentHeader, readPayload, requiredHeader, responseHeader } from './wire.ts'
 import { x402ErrorOf } from './x402Refusal.ts'
 
@@ -20,8 +21,12 @@ export interface X402RailDeps extends X402ChallengeDeps, X402ReadDeps, OfferRece
 export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps): PaymentRail<SponsoredProof> {
   return {
     name: 'x402',
-    mount,
-    network: deps.network,
+    description: {
+      protocol: 'x402',
+      request: `to \`${mount}\` + path`,
+      mount,
+      sample: (fetchArguments) => sampleProgram({ network: deps.network, mint: deps.terms.mint }, fetchArguments),
+    },
     secretHeaders: [paymentHeader],
     // The stock client sends the other name as a request header.
     requestHeaders: [paymentHeader, 'access-control-expose-headers'],
