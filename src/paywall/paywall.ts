@@ -8,7 +8,7 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import { issueOffer, type OfferDeps, unpriced } from './issueOffer.ts'
 import { isFinal, mayUse, type PaymentState } from '../payment/payment.ts'
 import { type LookUpDeps, lookUpPayment } from './lookUpPayment.ts'
-import { type ClaimDeps, claimedPayment, claimPayment, refuseOvertaken } from './claimPayment.ts'
+import { type ClaimDeps, claimedPayment, claimPayment } from './claimPayment.ts'
 import { type HandlerDeps, runHandler } from './runHandler.ts'
 import { startStream } from './streamAnswer.ts'
 import { answerJsonOf, deliveryOf, fulfil, type RedeemDeps, release } from './redeem.ts'
@@ -80,14 +80,13 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (isRefusal(claim)) return refused(claim)
     request.onClaimed(claimedPayment(claim))
     const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
-    if (outcome.kind === 'stream')
-      return (await startStream({ ...deps, rail }, claim, outcome)) ?? refusalAnswer(refuseOvertaken())
+    if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)
     if (outcome.kind !== 'delivered') return refusalAnswer(await release(deps, claim, outcome))
 
     // A whole answer is committed before it is sent: a 2xx and a RequestFulfilled are one to one.
     const answerJson = answerJsonOf(outcome)
     const fulfilment = await fulfil(deps, claim, deliveryOf(answerJson))
-    if (fulfilment === undefined) return refusalAnswer(refuseOvertaken())
+    if (isRefusal(fulfilment)) return refusalAnswer(fulfilment)
     return await sendReceipt({ ...deps, rail }, { answerJson, fulfilment, replayed: false })
   } catch (error) {
     // The outcome is unknown. A 402 would make the caller pay again, so it is never a 402 (I8); the proof stays valid.

@@ -55,7 +55,7 @@ export interface PaymentRail<P extends Proof = Proof> {
 export interface RailDescription {
   /** The protocol as its clients name it. */
   readonly protocol: string
-  /** How a client asks for the price, as the end of the sentence "send the same request …". */
+  /** End of the sentence "send the same request …", which tells a client how to ask for the price. */
   readonly request: string
   /** A path prefix under which every product is also served. Present when the prefix itself is the rail's marker. */
   readonly mount?: string

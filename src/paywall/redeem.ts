@@ -11,7 +11,7 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
 import { type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Failure, HandlerFailure, Value } from '../product/product.ts'
-import { type Claim, idempotencyOf } from './claimPayment.ts'
+import { type Claim, idempotencyOf, refuseOvertaken } from './claimPayment.ts'
 import type { AttemptOutcome } from './runHandler.ts'
 
 export interface RedeemDeps {
@@ -41,13 +41,13 @@ export function deliveryOf(answerJson: string): Delivery {
 
 /**
  * Records the delivery. A whole answer is recorded before it is sent, so that a 2xx and a RequestFulfilled are one to one
- * (I26). Undefined when the lease had ended and another attempt took over: then this answer must not be served.
+ * (I26). Refuses when the lease had ended and another attempt took over: then this answer must not be served.
  */
-export async function fulfil(deps: RedeemDeps, claim: Claim, delivery: Delivery): Promise<Fulfilment | undefined> {
+export async function fulfil(deps: RedeemDeps, claim: Claim, delivery: Delivery): Promise<Fulfilment | Refusal> {
   const { order, attemptId, payment, settlement } = claim
   const { answerDigest, storedAnswer: answerJson } = delivery
   const decision = decideFulfil(payment, { attemptId, orderDigest: order.digest, answerDigest })
-  if (decision === undefined) return undefined
+  if (decision === undefined) return refuseOvertaken()
   const appended = await deps.ledger.append({
     reference: settlement.reference,
     before: payment,
@@ -57,7 +57,7 @@ export async function fulfil(deps: RedeemDeps, claim: Claim, delivery: Delivery)
     ...(answerJson === undefined || isTooLong(claim, answerJson) ? {} : { answerJson }),
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
-  if (leaf === undefined || appended.outcome !== 'appended') return undefined
+  if (leaf === undefined || appended.outcome !== 'appended') return refuseOvertaken()
   return { settlement, endpoint: order.endpoint, recordedAtMs: appended.recordedAtMs, ...leaf }
 }
 

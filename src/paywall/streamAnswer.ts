@@ -1,8 +1,9 @@
 import { describeError } from '@tollbook/core/fault'
+import { isRefusal } from '@tollbook/core/refusal'
 import { decideBreak, decideStart } from '../payment/attempt.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
-import type { Dispatch, StreamedAnswer } from './answer.ts'
-import type { Claim } from './claimPayment.ts'
+import { type Answer, type Dispatch, refusalAnswer, type StreamedAnswer } from './answer.ts'
+import { type Claim, refuseOvertaken } from './claimPayment.ts'
 import { fulfil, recordRelease, type RedeemDeps } from './redeem.ts'
 import type { HandlerDeps, RunningStream } from './runHandler.ts'
 import { dispatchOf, type ReceiptDeps } from './sendReceipt.ts'
@@ -19,21 +20,21 @@ const bytesMax = 8 * 1024 * 1024
 const storedBytesMax = 256 * 1024
 
 /**
- * Starts a streamed answer: the claim is renewed in the ledger before the first byte is sent. Undefined when another attempt
+ * Starts a streamed answer: the claim is renewed in the ledger before the first byte is sent. Refuses when another attempt
  * took over meanwhile.
  */
 export async function startStream(
   deps: StreamDeps,
   claim: Claim,
   stream: RunningStream,
-): Promise<StreamedAnswer | undefined> {
+): Promise<StreamedAnswer | Answer> {
   const { handlerTimeoutMs, leaseMs, clock } = deps
   const reader = createStreamReader(clock, stream, { bytesMax, timeMaxMs: handlerTimeoutMs, storedBytesMax })
   try {
     const started = await recordStart(deps, claim)
     if (started === undefined) {
       reader.abort()
-      return undefined
+      return refusalAnswer(refuseOvertaken())
     }
     const sending = createSending(deps, { claim: started, stream, reader })
     return {
@@ -102,7 +103,7 @@ async function seal(deps: StreamDeps, { claim, stream, reader }: Run): Promise<S
   const bytes = reader.stored()
   const storedAnswer = bytes === undefined ? undefined : storedStream(stream, bytes)
   const fulfilment = await fulfil(deps, claim, { answerDigest: reader.digest(), storedAnswer })
-  if (fulfilment === undefined) throw new Overtaken('another attempt took over while this answer was sent')
+  if (isRefusal(fulfilment)) throw new Overtaken('another attempt took over while this answer was sent')
   const dispatch = dispatchOf(deps, { fulfilment, replayed: false })
   return { receipt: await deps.signReceipt(fulfilment), dispatch }
 }
