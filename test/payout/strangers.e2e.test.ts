@@ -222,7 +222,13 @@ describe('a stranger who closes its token account', () => {
     const [first, second] = [stranger, stranger].map((_, index) => [{ account: `Liabilities:${index}`, ...transfer }])
     const { network, mint, decimals, paymentWallet } = fixture.terms
     const plan = identifiedPlan({
-      ...{ network, mint, decimals, paymentWallet, position: 1, slot: 1, opens: [transfer.wallet] },
+      network,
+      mint,
+      decimals,
+      paymentWallet,
+      position: 1,
+      slot: 1,
+      opens: [transfer.wallet],
       parts: [first ?? [], second ?? []],
     })
     expect((await payout.prepare(plan, 1, paymentWallet)).leftOut).toEqual([])

@@ -8,6 +8,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { elements, itemsOfCall } from './appendColumns.ts'
 import { findBoundQuote, findOpenQuote, type QuoteRow, recordQuotes } from './simulatedQuotes.ts'
+import { endLease, type LeaseRow, renewLease, takeLease } from './simulatedLeases.ts'
 import { bytesOf, timeOf } from './statementValue.ts'
 
 /*
@@ -381,36 +382,4 @@ function moveScanUnderLease({ scans, leases }: State, { values }: Statement): re
   const [name, epoch, ...place] = values
   if (leases.get(String(name))?.epoch !== Number(epoch)) throw new Error('another instance has taken the lease')
   return moveScan(scans, place)
-}
-
-interface LeaseRow {
-  readonly epoch: number
-  readonly takenAtMs: number
-  readonly lengthMs: number
-}
-
-function takeLease({ leases, clock, grantsTwice }: State, { values }: Statement): readonly object[] {
-  const [name, , lengthMs] = values
-  const nowMs = clock.nowMs()
-  const known = leases.get(String(name))
-  const isFree = known === undefined || known.takenAtMs > nowMs || known.takenAtMs + known.lengthMs <= nowMs
-  if (!isFree && !grantsTwice()) return [{ epoch: null }]
-  const epoch = (known?.epoch ?? 0) + 1
-  leases.set(String(name), { epoch, takenAtMs: nowMs, lengthMs: Number(lengthMs) })
-  return [{ epoch }]
-}
-
-function renewLease({ leases, clock }: State, { values }: Statement): readonly object[] {
-  const [name, epoch] = values
-  const known = leases.get(String(name))
-  const renewed = known !== undefined && known.epoch === Number(epoch) && known.lengthMs > 0
-  if (renewed) leases.set(String(name), { ...known, takenAtMs: clock.nowMs() })
-  return [{ renewed }]
-}
-
-function endLease({ leases }: State, { values }: Statement): readonly object[] {
-  const [name, epoch] = values
-  const known = leases.get(String(name))
-  if (known?.epoch === Number(epoch)) leases.set(String(name), { ...known, lengthMs: 0 })
-  return []
 }
