@@ -8,7 +8,9 @@ as $$
 $$;
 
 -- Writes the outcomes that are known by now: of one wallet, or of the open payments of all. A payment that the ledger has is paid, also
--- if it was taken for failed before; thousands of failed payments of others are left to their own wallets. Rows that another session is settling are skipped, so that two sessions never wait for each other.
+-- if it was taken for failed before; thousands of failed payments of others are left to their own wallets. For the payments of its own wallet a
+-- session waits, or a wallet would count as unpaid while another session settles its payment; by digest, so that no two sessions wait for
+-- each other. Payments of all that another session is settling are skipped.
 create or replace function signer.settle(of_wallet text) returns void
 language plpgsql
 set search_path = ''
@@ -16,6 +18,9 @@ as $$
 declare
   payments constant bytea := '\x01';
 begin
+  perform from signer.signatures u
+  where u.wallet = of_wallet and u.outcome is distinct from 'paid' and u.signed_at > clock_timestamp() - interval '1 day'
+  order by u.digest for update;
   with known as (
     select u.digest, case when p.state <> 'submitted' then 'paid' else 'failed' end as outcome
     from signer.signatures u

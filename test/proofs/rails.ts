@@ -72,6 +72,7 @@ function waysOf({ transaction, secret, headers: { mpp, x402 } }: EveryRail): rea
 const answerShape = z.object({
   code: z.string().optional(),
   reason: z.string().optional(),
+  error: z.string().optional(),
   data: z.unknown().optional(),
 })
 const pendingTriesMax = 100
@@ -79,11 +80,11 @@ const pendingTriesMax = 100
 async function present(url: string, headers: Way['headers']) {
   for (let tries = 1; ; tries++) {
     const response = await fetch(url, { headers })
-    const { code, reason, data } = answerShape.parse(await response.json())
+    const { code, reason, error, data } = answerShape.parse(await response.json())
     if (code !== 'PAYMENT_PENDING' || tries === pendingTriesMax) {
       const isReplay = response.headers.has('idempotent-replay')
       count(`${response.status} ${isReplay ? 'stored answer' : (reason ?? code ?? '')}`)
-      return { status: response.status, code, reason, isReplay, data: JSON.stringify(data) }
+      return { status: response.status, code, reason, error, isReplay, data: JSON.stringify(data) }
     }
     count('(503 PAYMENT_PENDING, repeated)')
     await systemClock.sleep(100)
@@ -111,7 +112,8 @@ async function race(index: number): Promise<void> {
   const unread = answers.find(({ reason }) => reason?.startsWith('malformed_'))
   if (unread !== undefined) wrong.push(`payment ${index}: a rail could not read it: ${unread.reason}`)
   const other = answers.find(({ status }) => ![200, 402, 409].includes(status))
-  if (other !== undefined) wrong.push(`payment ${index}: a loser was answered ${other.status} ${other.code}`)
+  if (other !== undefined)
+    wrong.push(`payment ${index}: a loser was answered ${other.status} ${other.code}: ${other.error}`)
 }
 
 for (let index = 0; index < payments; index++) {

@@ -71,6 +71,15 @@ async function openKnownWallet() {
   return { ...opened, wallet }
 }
 
+/** Resolves when a session of the signer waits for another one, or the work has ended without that. */
+async function untilBlocked(query: (text: string) => Promise<readonly unknown[]>, work: Promise<unknown>) {
+  const over = new AbortController()
+  const end = () => over.abort()
+  work.then(end, end)
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while (!over.signal.aborted && (await query(waiting)).length === 0);
+}
+
 describe('a wallet that has never paid', () => {
   test('has one unsettled payment at a time, in a race of 20 over two signers', async () => {
     const { database, journal, submit, sign } = await openJournal()
@@ -95,6 +104,23 @@ describe('a wallet that has never paid', () => {
     const { wallet, sign } = await openKnownWallet()
     const rules = await Promise.all(Array.from({ length: 8 }, () => sign(newSigning(wallet))))
     expect(rules).toEqual(Array(8).fill(undefined))
+  })
+
+  test('may pay again while another session is settling its payment', async () => {
+    const { database, journal, query, sign, claim } = await openJournal()
+    const first = newSigning()
+    await sign(first)
+    await claim(first)
+    const { wallet } = first
+    const { asOf } = await journal.find(newSigning())
+    await withAdminSession(database.adminUrl, async (admin) => {
+      await admin.query('begin')
+      await admin.query('select signer.settle($1)', [wallet])
+      const signed = journal.record(newSigning(wallet), { heldBaseUnits: rich, asOf }, generous)
+      await untilBlocked(query, signed)
+      await admin.query('commit')
+      expect(await signed).toBeUndefined()
+    })
   })
 
   test('loses its allowance by a payment that does not land, and gets it back after a day', async () => {
