@@ -1,0 +1,293 @@
+import { Keypair } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { readAddress } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
+import type { Signature } from '@tollbook/core/signature'
+import { identifiedPlan, type PayoutPlan, payoutMemo } from '../../src/accounting/payoutPlan.ts'
+import { buildPayout } from '../../src/chain/payoutTransaction.ts'
+import { readFreeDebts } from '../../src/payout/freeDebts.ts'
+import { type HolderPaymentDeps, payHolders } from '../../src/payout/payHolders.ts'
+import { judgeAttempts } from '../../src/payout/attemptStanding.ts'
+import { createEventCodec } from '../../src/payment/eventCodec.ts'
+import { holderPayoutCodec } from '../../src/payment/events.ts'
+import { distributionPaid } from '../../src/payment/events/payoutEvents.ts'
+import { statusesMax } from '../../src/payment/finalityReader.ts'
+import { heldClock, signatureNumber } from '../jobs/jobFixture.ts'
+import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
+import { scriptedDatabase } from '../support/scriptedDatabase.ts'
+
+/* Payouts to holders on a database and a chain that write down each call, in order. */
+
+const account = 'Liabilities:Share:holders'
+const plan = identifiedPlan({
+  network: 'solana:test',
+  mint,
+  decimals: 9,
+  paymentWallet: wallet,
+  position: 12,
+  slot: 900,
+  parts: [[{ account, wallet: otherWallet, baseUnits: 70n }], [{ account, wallet: mint, baseUnits: 30n }]],
+  holders: {
+    account,
+    amountBaseUnits: 100n,
+    snapshotSha256: '0'.repeat(64),
+    snapshotSlot: 890,
+    excluded: [],
+    minimumBaseUnits: 1n,
+    openAccountsMax: 0,
+  },
+})
+const keypair = Keypair.fromSeed(new Uint8Array(32).fill(3))
+const feePayer = assertPresent(readAddress(keypair.publicKey.toBase58()), 'a key is an address')
+const terms = { mint, decimals: 9, tokenProgram: mint, paymentWallet: wallet, paymentTokenAccount: wallet, network: '' }
+const payoutCodec = createEventCodec([distributionPaid])
+
+interface Attempt {
+  readonly part: number
+  readonly signature: string
+  readonly lastValidHeight: unknown
+  readonly transaction: Buffer
+  readonly replaced: unknown
+}
+
+type Status = { readonly isFinalized: boolean; readonly hasFailed: boolean; readonly slot: number } | undefined
+const final: Status = { isFinalized: true, hasFailed: false, slot: 950 }
+
+interface Script {
+  /** Parts that the ledger has as paid. */
+  readonly paid?: readonly number[]
+  readonly attempts?: readonly Attempt[]
+  /** Status of a transaction that this run did not send. */
+  readonly earlierStatus?: Status
+  readonly height?: number
+  readonly isAbsent?: boolean
+  readonly outcomeOfAttempt?: () => boolean
+  readonly anotherIsSent?: true
+  readonly heights?: { readonly blockhash: number; readonly landing: number }
+}
+
+/** The body of a part's payout in the ledger. */
+function paidBody(part: number, signature: Signature, of: PayoutPlan = plan): Buffer {
+  const lines = assertPresent(of.parts[part - 1], 'the plan has the part')
+  const payments = lines.map(({ baseUnits, ...line }) => ({ ...line, paidBaseUnits: baseUnits }))
+  const event = { kind: 'DistributionPaid', signature, planId: of.id, part, mint, slot: 950, payments } as const
+  return Buffer.from(payoutCodec.encode(event, { stream: `solana:${signature}`, version: 1, effectiveAtMs: 0 }))
+}
+
+function plannedBody(of: PayoutPlan = plan): Buffer {
+  const holders = assertPresent(of.holders, 'the plan is for holders')
+  const { lines, parts } = { lines: of.parts.flat().length, parts: of.parts.length }
+  const head = { kind: 'HolderPayoutPlanned', planId: of.id, mint, rule: 'pro-rata-1' } as const
+  const at = { stream: `holders:${of.id}`, version: 1, effectiveAtMs: 0 }
+  return Buffer.from(holderPayoutCodec.encode({ ...head, ...holders, lines, parts }, at))
+}
+
+function openPayment(script: Script = {}) {
+  const calls: string[] = []
+  const attempts = new Map((script.attempts ?? []).map((attempt) => [attempt.part, attempt]))
+  const paid = new Map((script.paid ?? []).map((part) => [part, paidBody(part, signatureNumber(part))]))
+  const sent = new Set<string>()
+  const sentBytes: Uint8Array[] = []
+  let isEnded = false
+  const database = scriptedDatabase((statement, values) => {
+    if (statement.includes('record_holder_payout')) {
+      const { kind } = holderPayoutCodec.decode(String(values[0])).event
+      isEnded ||= kind === 'HolderPayoutEnded'
+      calls.push(`record ${kind}`)
+      return [{ refusal: null }]
+    }
+    if (statement.includes('record_payout_attempt')) {
+      const [, part, signature, lastValidHeight, transaction, replaced] = values
+      calls.push(`record attempt ${String(part)}`)
+      const isRecorded = script.outcomeOfAttempt?.() ?? true
+      const kept = {
+        signature: String(signature),
+        lastValidHeight,
+        replaced,
+        transaction: Buffer.from(String(transaction)),
+      }
+      if (isRecorded) attempts.set(Number(part), { part: Number(part), ...kept })
+      return [{ is_recorded: isRecorded }]
+    }
+    if (statement.includes('payout_attempts'))
+      return [...attempts.values()].map((attempt) => ({ ...attempt, last_valid_height: attempt.lastValidHeight }))
+    if (statement.includes('HolderPayoutPlanned')) return isEnded ? [] : [{ body: plannedBody(), paid: '0' }]
+    return [...paid.values()].map((body) => ({ body }))
+  })
+  const chain = {
+    terms,
+    nodes: { poll: () => Promise.resolve(), height: () => script.height ?? 100 },
+    finality: {
+      findStatuses: ({ signatures }: { readonly signatures: readonly Signature[] }) =>
+        Promise.resolve({ statuses: signatures.map((each) => (sent.has(each) ? final : script.earlierStatus)) }),
+      findFinalized: () => Promise.resolve({ failure: { text: 'the account is frozen' } }),
+    },
+    reader: {
+      landingBound: () => ({ lastValidHeight: script.heights?.landing ?? 400 }),
+      find: () => Promise.resolve({ kind: script.isAbsent === true ? 'proven_absent' : 'unknown' }),
+      broadcast({ bytes }: { readonly bytes: Uint8Array }) {
+        calls.push('broadcast')
+        sentBytes.push(bytes)
+        for (const { signature } of attempts.values()) sent.add(signature)
+        return Promise.resolve()
+      },
+    },
+  }
+  const call = (name: string) => {
+    calls.push(name)
+    return Promise.resolve()
+  }
+  const deps: HolderPaymentDeps = {
+    database,
+    chain: Object.assign(Object.create(null), chain),
+    clock: { ...heldClock, sleep: () => Promise.resolve() },
+    prepare: (of, part) => {
+      const memo = payoutMemo(of, part)
+      const blockhash = keypair.publicKey.toBase58()
+      const transaction = buildPayout({ terms, memo, payments: [], opens: [], blockhash, feePayer })
+      return Promise.resolve({
+        payout: { transaction, memo, lastValidBlockHeight: script.heights?.blockhash ?? 400 },
+        leftOut: [],
+      })
+    },
+    record(of, signature) {
+      const [part = 0] = [...attempts.values()].filter((each) => each.signature === signature).map((each) => each.part)
+      paid.set(part, paidBody(part, signature, of))
+      return call(`record part ${part}`)
+    },
+    requirePayable: () => call('requirePayable'),
+    async requireNothingSent() {
+      await call('requireNothingSent')
+      if (script.anotherIsSent) throw new Fault('a transaction of another plan could still land', { retryable: true })
+    },
+  }
+  const order = {
+    plan,
+    feePayer,
+    signers: [keypair],
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+  }
+  return { calls, attempts, sentBytes, pay: () => payHolders(deps, order) }
+}
+
+function earlier(part: number): Attempt {
+  const signature = signatureNumber(part + 50)
+  return { part, signature, lastValidHeight: 200, transaction: Buffer.from(`part ${part}`), replaced: null }
+}
+
+test('each part is on record before it is sent, and the plan ends when the ledger has all of them', async () => {
+  const { calls, pay } = openPayment()
+  await pay()
+  expect(calls).toEqual([
+    'requirePayable',
+    'record HolderPayoutPlanned',
+    'requireNothingSent',
+    'record attempt 1',
+    'broadcast',
+    'record attempt 2',
+    'broadcast',
+    'record part 1',
+    'record part 2',
+    'record HolderPayoutEnded',
+  ])
+})
+
+test('a transaction that is not on record is not sent', async () => {
+  const overtaken = openPayment({ outcomeOfAttempt: () => false })
+  await expect(overtaken.pay()).rejects.toThrow('another process pays this plan')
+  const killed = openPayment({
+    outcomeOfAttempt() {
+      throw new Error('the connection is gone')
+    },
+  })
+  await expect(killed.pay()).rejects.toThrow('the transactions of a plan')
+  for (const { calls } of [overtaken, killed]) expect(calls).not.toContain('broadcast')
+})
+
+test('while a transaction of another plan may land nothing is sent, whether or not a part is paid', async () => {
+  for (const paid of [[], [1]]) {
+    const { calls, pay } = openPayment({ paid, anotherIsSent: true })
+    await expect(pay()).rejects.toThrow('could still land')
+    expect(calls).toEqual(['requirePayable', 'record HolderPayoutPlanned', 'requireNothingSent'])
+  }
+})
+
+test('a plan that is paid asks for nothing more and ends', async () => {
+  const { calls, pay } = openPayment({ paid: [1, 2] })
+  await pay()
+  expect(calls).toEqual(['record HolderPayoutPlanned', 'record HolderPayoutEnded'])
+})
+
+test('a transaction that no node has seen is sent again as it is, and one that can never land is replaced', async () => {
+  const unseen = openPayment({ paid: [1], attempts: [earlier(2)] })
+  await unseen.pay()
+  expect(unseen.sentBytes).toEqual([Buffer.from('part 2')])
+  expect(unseen.calls).not.toContain('record attempt 2')
+
+  const undecided = openPayment({ paid: [1], attempts: [earlier(2)], height: 201 })
+  await undecided.pay()
+  expect(undecided.calls).not.toContain('record attempt 2')
+
+  const absent = openPayment({ paid: [1], attempts: [earlier(2)], height: 201, isAbsent: true })
+  await absent.pay()
+  expect(absent.attempts.get(2)?.replaced).toBe(earlier(2).signature)
+})
+
+test('a part that failed on chain gets no second transaction in the same run, and the plan stays open', async () => {
+  const failing = { isFinalized: true, hasFailed: true, slot: 950 }
+  const { calls, pay } = openPayment({ paid: [1], attempts: [earlier(2)], earlierStatus: failing })
+  await expect(pay()).rejects.toThrow(/1 parts failed .*part 2: the account is frozen/)
+  expect(calls).toEqual(['requirePayable', 'record HolderPayoutPlanned', 'requireNothingSent'])
+})
+
+test('of two bounds on the height at which a part can land, the later one is recorded', async () => {
+  for (const heights of [
+    { blockhash: 410, landing: 400 },
+    { blockhash: 400, landing: 410 },
+  ]) {
+    const { attempts, pay } = openPayment({ heights })
+    await pay()
+    expect([...attempts.values()].map(({ lastValidHeight }) => lastValidHeight)).toEqual([410, 410])
+  }
+})
+
+test('attempts beyond one page of statuses are judged too', async () => {
+  const attempts = Array.from({ length: statusesMax + 2 }, (_, index) => {
+    return { part: index + 1, signature: signatureNumber(index), lastValidHeight: 200, bytes: new Uint8Array() }
+  })
+  const pages: number[] = []
+  const chain = {
+    nodes: { poll: () => Promise.resolve(), height: () => 100 },
+    finality: {
+      findStatuses({ signatures }: { readonly signatures: readonly Signature[] }) {
+        pages.push(signatures.length)
+        return Promise.resolve({ statuses: signatures.map(() => final) })
+      },
+    },
+  }
+  const standings = await judgeAttempts(Object.assign(Object.create(null), chain), attempts)
+  expect(pages).toEqual([statusesMax, 2])
+  expect(standings.size).toBe(statusesMax + 2)
+  expect(new Set([...standings.values()].map(({ kind }) => kind))).toEqual(new Set(['final']))
+})
+
+test('what an open plan has still to pay is left to it, and its paid parts are not counted twice', async () => {
+  const treasury = 'Liabilities:Share:treasury'
+  const debtsAt = (owed: string, paid: string) =>
+    scriptedDatabase((statement) => {
+      if (statement.includes('HolderPayoutPlanned')) return [{ body: plannedBody(), paid }]
+      return [
+        { seq: 20, account, owed, is_unsettled: false },
+        { seq: 20, account: treasury, owed: '5', is_unsettled: false },
+      ]
+    })
+  // The plan pays 100 and has paid 70, so the ledger owes the share 30 of it and 8 of later payments.
+  const freeDebts = async (owed: string, paid: string, planId?: string) =>
+    (await readFreeDebts(debtsAt(owed, paid), mint, planId)).debts.map(({ baseUnits }) => baseUnits)
+  expect(await freeDebts('38', '70')).toEqual([8n, 5n])
+  expect(await freeDebts('108', '0')).toEqual([8n, 5n])
+  expect(await freeDebts('38', '70', plan.id)).toEqual([38n, 5n])
+  await expect(freeDebts('29', '70')).rejects.toThrow('is owed less than the open plan')
+})
