@@ -126,6 +126,17 @@ test('a drill is sound only if checks, audit and every checkpoint agree', () => 
   expect(judgeDrill({ ...clean, comparisons: [continues, older] })).toBe('older')
 })
 
+test.each([
+  [0, 'sound'],
+  [1, 'broken'],
+  [2, 'broken'],
+  [3, 'sound'],
+  [4, 'broken'],
+])('with exit code %i of the audit a drill is %s', (auditExitCode, verdict) => {
+  expect(judgeDrill({ ...clean, auditExitCode })).toBe(verdict)
+  expect(describeVerdict({ ...clean, auditExitCode })).toContain(`VERDICT: ${verdict}`)
+})
+
 test('each verdict of a drill says what it means and what to do', () => {
   expect(describeVerdict({ ...clean, comparisons: [] })).toContain('without a checkpoint')
   expect(describeVerdict({ ...clean, comparisons: [older] })).toMatch(/lacks 7 events[\s\S]*`tollbook backup wal`/)

@@ -71,6 +71,8 @@ test('a key is made, rotated to by its file, listed with the periods, and record
   const preview = await run(keyCommand, 'rotate', file)
   expect(preview).toMatchObject({ code: 4, complaint: expect.stringContaining('--yes') })
   expect(await run(keyCommand, 'rotate', file, '--dry-run')).toMatchObject({ code: 0, lines: [expect.any(String)] })
+  const both = await run(keyCommand, 'rotate', file, '--dry-run', '--yes')
+  expect(both, '--dry-run wins over --yes').toMatchObject({ code: 0, lines: [expect.stringContaining('false')] })
   expect(await numberOf('receipt-key')).toBe(1)
 
   const before = systemClock.nowMs()

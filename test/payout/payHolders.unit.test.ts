@@ -101,13 +101,13 @@ function openPayment(script: Script = {}) {
       const [, part, signature, lastValidHeight, transaction, replaced] = values
       calls.push(`record attempt ${String(part)}`)
       const isRecorded = script.outcomeOfAttempt?.() ?? true
-      const kept = {
+      const recorded = {
         signature: String(signature),
         lastValidHeight,
         replaced,
         transaction: Buffer.from(String(transaction)),
       }
-      if (isRecorded) attempts.set(Number(part), { part: Number(part), ...kept })
+      if (isRecorded) attempts.set(Number(part), { part: Number(part), ...recorded })
       return [{ is_recorded: isRecorded }]
     }
     if (statement.includes('payout_attempts'))

@@ -47,6 +47,13 @@ test('a granted refund is a debt by itself, and a debt that was taken back is no
   expect(lines).toMatchObject([{ reference: 'c', cause: 'granted', state: 'approved', owedBaseUnits: 2n }])
 })
 
+test('a debt of which a part is approved is due until all of it is', () => {
+  const half = [owed(1, 'a', 10n), decided(2, 'a', 5n)]
+  expect(refundLines(half)).toMatchObject([{ state: 'due', owedBaseUnits: 10n, approvedBaseUnits: 5n }])
+  expect(refundLines([...half, decided(3, 'a', 4n)])).toMatchObject([{ state: 'due', approvedBaseUnits: 9n }])
+  expect(refundLines([...half, decided(3, 'a', 5n)])).toMatchObject([{ state: 'approved', approvedBaseUnits: 10n }])
+})
+
 test('payouts of an account are attributed to the base unit, and no debt is paid twice', () => {
   const amounts = fc.array(fc.bigInt({ min: 1n, max: 50n }), { minLength: 1, maxLength: 8 })
   fc.assert(

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { csvOf } from '../../src/reports/reportCsv.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 
-async function linesOf(row: ReportRow): Promise<readonly string[]> {
+async function linesOf(row: ReportRow, decimals = 6): Promise<readonly string[]> {
   async function* rows() {
     yield await Promise.resolve(row)
   }
-  return (await text(csvOf({ columns: Object.keys(row), rows: rows(), decimals: 6 }))).split('\r\n')
+  return (await text(csvOf({ columns: Object.keys(row), rows: rows(), decimals }))).split('\r\n')
 }
 
 test('an amount below zero is a number in every column, so that a spreadsheet sums it', async () => {
@@ -19,4 +19,12 @@ test('an amount below zero is a number in every column, so that a spreadsheet su
 test('text that a spreadsheet would run as a formula gets an apostrophe', async () => {
   const texts = { a: '=1+1', b: '-2+3', c: '+1', d: '@sum(a1)', e: '\t=1', f: 'plain' }
   expect((await linesOf(texts))[1]).toBe(`'=1+1,'-2+3,'+1,'@sum(a1),'\t=1,plain`)
+})
+
+test.each([
+  [0, '-1500000,-1500000,2500000,2.5'],
+  [2, '-1500000,-15000,2500000,2.5'],
+  [9, '-1500000,-0.0015,2500000,2.5'],
+])('with a mint of %i decimals the tokens follow the mint, and dollars do not', async (decimals, line) => {
+  expect((await linesOf({ paidBaseUnits: -1_500_000n, paidMicroUsd: 2_500_000 }, decimals))[1]).toBe(line)
 })

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { ChainAudit } from '../../packages/audit/src/chainAudit.ts'
+import { type ChainNode, type ChainTransaction, signaturesPerPage } from '../../packages/audit/src/chainNode.ts'
+import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
+import { isoTime } from '@tollbook/core/clock'
+import { sampleAddress } from '../store/samplePayment.ts'
+import { blockTimeMs, price, type ReplayedLedger, served, signed } from './replayedLedger.ts'
+
+/* The auditor with a node of the test: facts of the chain that the ledger denies, or does not have. */
+
+const { mint } = price
+const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const [former, present] = [sampleAddress(), sampleAddress()]
+const accountOf = (wallet: string) => associatedTokenAccount({ wallet, tokenProgram, mint })
+const hourMs = 3_600_000
+
+/** Served in the time of the former wallet, and an hour later the present one is in force. */
+function twoWallets(): ReplayedLedger {
+  const ledger = served()
+  const values = [former, { wallet: present, previousUntil: isoTime(blockTimeMs + 2 * hourMs) }]
+  for (const [index, value] of values.entries()) {
+    const validFromMs = blockTimeMs + index * hourMs
+    const fields = { name: 'payment-wallet', number: index + 1, validFrom: isoTime(validFromMs), value }
+    ledger.append(`payment-wallet#${index + 1}`, ['SettingChanged', fields, validFromMs])
+  }
+  return ledger.wait(3 * hourMs).append('solana:later', ['Unknown', {}])
+}
+
+/** A transaction that changes the balance of one account. */
+function landed(signature: string, account: string, change: number, err: unknown = null): ChainTransaction {
+  const balance = (amount: number) => {
+    return { accountIndex: 1, mint, owner: former, uiTokenAmount: { amount: String(amount) } }
+  }
+  return {
+    slot: 950,
+    blockTime: blockTimeMs / 1000,
+    transaction: {
+      signatures: [signature],
+      message: { header: { numRequiredSignatures: 1 }, accountKeys: [sampleAddress(), account], instructions: [] },
+    },
+    meta: {
+      err,
+      innerInstructions: [],
+      preTokenBalances: [balance(1_000)],
+      postTokenBalances: [balance(1_000 + change)],
+    },
+  }
+}
+
+interface Chain {
+  readonly transactions?: ReadonlyMap<string, ChainTransaction>
+  readonly signatures?: ReadonlyMap<string, readonly string[]>
+}
+
+function nodeOf({ transactions = new Map(), signatures = new Map() }: Chain): ChainNode {
+  return {
+    transaction: (signature) => Promise.resolve(transactions.get(signature)),
+    signaturesOf(account, before) {
+      const all = signatures.get(account) ?? []
+      const from = before === undefined ? 0 : all.indexOf(before) + 1
+      const page = all.slice(from, from + signaturesPerPage)
+      return Promise.resolve(
+        page.map((signature: string) => ({ signature, slot: 950, err: null, blockTime: blockTimeMs / 1000 })),
+      )
+    },
+    firstSlot: () => Promise.resolve(0),
+    untilFinal: () => Promise.resolve(true),
+    tokenProgramOf: () => Promise.resolve(tokenProgram),
+  }
+}
+
+async function findingsOf(ledger: ReplayedLedger, chain: Chain, kinds: readonly string[] = []) {
+  const audit = new ChainAudit(nodeOf(chain), ledger.replay, { paymentWallet: present, recordedWithinMs: hourMs })
+  for (const [index, event] of ledger.events.entries()) if (kinds.includes(event.kind)) audit.note(event, index + 1)
+  await audit.drain()
+  await audit.finish()
+  return ledger.replay.findings.state().stored.map(({ code, subject }) => [code, subject])
+}
+
+test('a burn that is recorded as failed and is on chain contradicts the ledger', async () => {
+  const signature = signed(9)
+  const parts = [{ endpoint: price.endpoint, baseUnits: '5' }]
+  const submitted = { round: 1, mint, throughPosition: 5, burnBaseUnits: '5', parts, transactionBase64: 'AA==' }
+  const withFailed = () =>
+    served()
+      .append(`solana:${signature}`, ['BurnSubmitted', submitted])
+      .append(`solana:${signature}`, ['BurnFailed', { round: 1, mint, reason: 'absent', finalizedSlot: 900 }])
+  const chainWith = (err: unknown) => ({
+    transactions: new Map([[signature, landed(signature, accountOf(present), -5, err)]]),
+  })
+  const contradiction = ['transaction_contradicts', signature]
+  expect(await findingsOf(withFailed(), chainWith(null), ['BurnFailed'])).toContainEqual(contradiction)
+  for (const chain of [{}, chainWith({ InstructionError: [0, 'Custom'] })])
+    expect(await findingsOf(withFailed(), chain, ['BurnFailed'])).not.toContainEqual(contradiction)
+})
+
+test.each([
+  ['present', present],
+  ['former', former],
+])('a transfer to the %s payment wallet that the ledger does not have is found', async (_, wallet) => {
+  const signature = signed(40)
+  const chain = {
+    signatures: new Map([[accountOf(wallet), [signature]]]),
+    transactions: new Map([[signature, landed(signature, accountOf(wallet), 7)]]),
+  }
+  expect(await findingsOf(twoWallets(), chain)).toContainEqual(['not_in_the_ledger', signature])
+})
+
+test('a transfer behind more than one full page of the account is found', async () => {
+  const hidden = signed(41)
+  const opened = Array.from({ length: 2 * signaturesPerPage }, (_, index) => `filler${index}`)
+  const chain = {
+    signatures: new Map([[accountOf(present), [...opened, hidden]]]),
+    transactions: new Map([[hidden, landed(hidden, accountOf(present), 7)]]),
+  }
+  expect(await findingsOf(twoWallets(), chain)).toContainEqual(['not_in_the_ledger', hidden])
+})
