@@ -72,7 +72,17 @@ function verdictText(verdict: Verdict): string {
   return verdict === 'accepted' ? 'accepted' : `\`${verdict}\``
 }
 
-/** One line for each row: shorter lines than those of a table, which a difference shows better. */
+const shortBy = ', one base unit short'
+
+/** A line for each row: a difference shows it better than a table. A case and the same case one base unit short share a line. */
 function list(rows: readonly Row[]): string {
-  return rows.map(({ rule, says, verdict }) => `- ${rule} ${verdict}: ${says}`).join('\n')
+  const rowOf = new Map(rows.map((row) => [`${row.rule} ${row.says}`, row]))
+  return rows
+    .filter(({ rule, says }) => !says.endsWith(shortBy) || !rowOf.has(`${rule} ${says.slice(0, -shortBy.length)}`))
+    .map((row) => lineOf(row, rowOf.get(`${row.rule} ${row.says}${shortBy}`)))
+    .join('\n')
+}
+
+function lineOf({ rule, says, verdict }: Row, short: Row | undefined): string {
+  return `- ${rule} ${verdict}: ${says}${short === undefined ? '' : `; one base unit short: ${short.verdict}`}`
 }
