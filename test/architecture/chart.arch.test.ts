@@ -31,6 +31,11 @@ test('the key of the fee payer is mounted by the signer only', () => {
   expect(secrets['signer']?.keys).toEqual({ SIGNER_DATABASE_URL: 'database-url' })
 })
 
+test('the signer reads the settings of the service, with the former wallet of a change among them', () => {
+  expect(settings).toHaveProperty('SIGNER_FORMER_WALLET', '')
+  expect(readText('deploy/helm/tollbook/templates/signer.yaml')).toContain('include "tollbook.settings"')
+})
+
 test('the schema of the values knows every value at the top', () => {
   const schema = z
     .object({ properties: z.record(z.string(), z.unknown()) })

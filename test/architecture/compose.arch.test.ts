@@ -168,6 +168,14 @@ test('the signer is reached by the instances over mutual TLS only, and reaches t
   expect(finance?.environment?.['SIGNER_ADDRESS']).toBe('')
 })
 
+test('the signer reads the settings of the service, with the former wallet of a change among them', () => {
+  expect(Object.keys(exampleSettings())).toContain('SIGNER_FORMER_WALLET')
+  const { env_file, environment = {} } = compose.services['signer'] ?? {}
+  expect(env_file).toBe('deploy/service.env')
+  // A variable of the container wins over the file.
+  expect(Object.keys(environment).filter((name) => Object.hasOwn(exampleSettings(), name))).toEqual([])
+})
+
 test('anchor and witness publish checkpoints by schedule, without a login, a key of the service or its settings', () => {
   for (const name of ['anchor', 'witness']) {
     const service = compose.services[name]
