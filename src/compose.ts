@@ -17,7 +17,6 @@ import { openHttp } from './start/http/openHttp.ts'
 import { createHealth } from './start/jobs/health.ts'
 import { startJobs } from './start/jobs/startJobs.ts'
 import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
-import { settingsOptions } from './start/ledger/openSettings.ts'
 import { openPayments } from './start/payments/openPayments.ts'
 import { openSignerPart } from './start/payments/openSignerPart.ts'
 import { openProducts } from './start/products/openProducts.ts'
@@ -73,8 +72,7 @@ export async function createService(
 
   const chain = await openChain({ ...config.chain, ...base, postJson })
   const { terms } = chain
-  const stored = { database: config.ledger, seal: config.seal, configured: settingsOptions(config) }
-  const ledger = opened.adopt(await openLedgerPart(stored, { ...base, terms }), closePart)
+  const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms }), closePart)
 
   const selling = { ...base, terms, ledger, sold, split, lookups, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)

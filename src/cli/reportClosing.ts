@@ -2,10 +2,12 @@ import type { Clock } from '@tollbook/core/clock'
 import { isoTime, systemClock } from '@tollbook/core/clock'
 import { openCheckpoint } from '@tollbook/core/checkpoint'
 import type { ClosingStatement, SignedClosing } from '@tollbook/core/closingStatement'
+import { jwsSigner } from '@tollbook/core/compactJws'
+import { ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
 import type { ReceiptSigningKey } from '../config.ts'
-import { receiptKeyBytes } from '../settings/receiptKeys.ts'
+import { receiptKeyBytes, receiptKeyId } from '../settings/receiptKeys.ts'
 import { signClosing } from '../reports/closing/signClosing.ts'
 import type { Reports } from '../reports/reports.ts'
 import type { ReportTable } from '../reports/reportTable.ts'
@@ -23,7 +25,7 @@ export interface ClosingCall {
 export async function closingText({ reports, month, format, key, clock = systemClock }: ClosingCall): Promise<string> {
   const closing = await reports.closing({ month, nowMs: clock.nowMs() })
   requireOwnKey(key, closing.checkpoint, closing.statement.origin)
-  const signed = signClosing(key, closing)
+  const signed = signClosing(jwsSigner(ed25519Signer(key), receiptKeyId(key)), closing)
   return format === 'json' ? `${JSON.stringify(signed)}\n` : tableText(signed)
 }
 

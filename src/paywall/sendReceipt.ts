@@ -1,14 +1,11 @@
 import { assert } from '@tollbook/core/assert'
-import { canonicalJson } from '@tollbook/core/canonicalJson'
-import { type Ed25519PrivateJwk, ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
 import { isBound } from '../payment/settlement.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import { type Answer, type Dispatch, jsonAnswer, type StreamedAnswer } from './answer.ts'
-import { type PublicReceiptKey, receiptKeyId } from '../settings/receiptKeys.ts'
+import type { SignJws } from '@tollbook/core/compactJws'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
-import { compactJws } from '@tollbook/core/compactJws'
 import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
@@ -30,19 +27,15 @@ const receiptType = 'tollbook-receipt'
  * Signs receipts as compact JWS (RFC 7515) with EdDSA. A reissued receipt says so and
  * keeps its id. Throws a retryable `Fault` while the ledger does not accept the key.
  */
-export function createReceiptSigner(privateKey: ReceiptKey, deps: SignerDeps): SignReceipt {
-  const signer = ed25519Signer(privateKey)
-  const header = { alg: 'EdDSA', kid: receiptKeyId(privateKey), typ: receiptType } as const
+export function createReceiptSigner(signJws: SignJws, deps: SignerDeps): SignReceipt {
   return async (fulfilment) => {
     const receipt = receiptOf(fulfilment, {
       ...(await splitOf(deps, fulfilment)),
       ...reissueOf(deps, fulfilment),
     })
-    return { ...receipt, jws: compactJws(signer, header, canonicalJson({ ...receipt })) }
+    return { ...receipt, jws: signJws({ ...receipt }, { typ: receiptType }) }
   }
 }
-
-type ReceiptKey = Ed25519PrivateJwk & PublicReceiptKey
 
 async function splitOf(deps: SignerDeps, { settlement: { priceList } }: Fulfilment) {
   const split = priceList === undefined ? undefined : await deps.splitOf(priceList)

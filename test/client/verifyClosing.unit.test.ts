@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { verifyClosing } from '@tollbook/client/verifyClosing'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import type { ClosingStatement } from '@tollbook/core/closingStatement'
+import { jwsSigner } from '@tollbook/core/compactJws'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { receiptKeyId } from '../../src/settings/receiptKeys.ts'
 import { signClosing } from '../../src/reports/closing/signClosing.ts'
 
 /* Two statements in a row. Each check of a statement holds for the previous one too. */
@@ -70,7 +72,7 @@ const october = statementOf('2026-10', 0, 500, 9)
 const november = statementOf('2026-11', 500, 200, 20)
 const noteOf = (size: number, by = key) => signCheckpoint({ origin, size, root }, ed25519Signer(by))
 const sign = (statement: ClosingStatement, by = key, note = noteOf(statement.treeSize)) =>
-  signClosing(by, { statement, checkpoint: note })
+  signClosing(jwsSigner(ed25519Signer(by), receiptKeyId(by)), { statement, checkpoint: note })
 
 async function problemOf(closing: unknown, previous?: unknown, keys: unknown = publicKey) {
   const verdict = await verifyClosing({ closing, keys, ...(previous === undefined ? {} : { previous }) })

@@ -1,5 +1,6 @@
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { nextMonth, type SignedClosing } from '@tollbook/core/closingStatement'
+import { jwsSigner } from '@tollbook/core/compactJws'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { isoTime, systemClock } from '@tollbook/core/clock'
 import { verifyClosing } from '@tollbook/client/verifyClosing'
@@ -8,6 +9,7 @@ import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { reportCommand } from '../../src/cli/report.ts'
 import { verifyCommand } from '../../src/cli/verify.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { receiptKeyId } from '../../src/settings/receiptKeys.ts'
 import { signClosing } from '../../src/reports/closing/signClosing.ts'
 import { isProblems, readQuestion, type ReportName } from '../../src/reports/reportQuestion.ts'
 import { createReports } from '../../src/reports/reports.ts'
@@ -36,6 +38,7 @@ const { serviceUrl, adminUrl } = await createTestDatabase()
 const ledger = await openInstance(serviceUrl)
 const key = makeReceiptKey()
 const signer = ed25519Signer(key)
+const signJws = jwsSigner(signer, receiptKeyId(key))
 const sign = (tree: { size: number; root: Uint8Array }) =>
   signCheckpoint({ origin: 'tollbook/closing', ...tree }, signer)
 const reports = createReports(ledger.database, { mint: sampleMint, decimals: 6 })
@@ -79,7 +82,7 @@ while ((await sealNext({ ...ledger, sign })).sealedEvents > 0);
 const receivedBaseUnits = 4n * price + 21n - (price * 9n) / 10n
 
 const closing = async (ofMonth: string, nowMs = afterCloseMs) =>
-  signClosing(key, await reports.closing({ month: ofMonth, nowMs }))
+  signClosing(signJws, await reports.closing({ month: ofMonth, nowMs }))
 const valid = (signed: unknown, previous?: unknown) =>
   verifyClosing({ closing: signed, keys, ...(previous === undefined ? {} : { previous }) })
 const balancesOf = ({ statement }: SignedClosing) =>
@@ -186,7 +189,10 @@ test('closing balances are the opening balances of the next month, and a verifie
     ...others.slice(1),
   ]
   // Both are liabilities or both are not, or the sum of the debts would be wrong as well.
-  const forged = signClosing(key, { statement: { ...one.statement, accounts: shifted }, checkpoint: one.checkpoint })
+  const forged = signClosing(signJws, {
+    statement: { ...one.statement, accounts: shifted },
+    checkpoint: one.checkpoint,
+  })
   expect(await valid(two, forged)).toMatchObject({ valid: false })
   expect(await valid(two, await closing(month, startMs))).toMatchObject({ problem: 'not_carried_over' })
   expect(await valid(one, two)).toMatchObject({ problem: 'not_carried_over' })
@@ -202,15 +208,15 @@ test('what was changed, signed by another key, or tied to another checkpoint doe
   for (const [problem, given] of [
     ['signature_invalid', { ...signed, statement: { ...statement, owedBaseUnits } }],
     ['signature_invalid', { ...signed, statement: { ...statement, note: 'audited' } }],
-    ['signature_invalid', signClosing(stranger, signed)],
-    ['figures_wrong', signClosing(key, { statement: { ...statement, owedBaseUnits }, checkpoint })],
-    ['figures_wrong', signClosing(key, { statement: { ...statement, restatedCount: 0 }, checkpoint })],
+    ['signature_invalid', signClosing(jwsSigner(ed25519Signer(stranger), receiptKeyId(stranger)), signed)],
+    ['figures_wrong', signClosing(signJws, { statement: { ...statement, owedBaseUnits }, checkpoint })],
+    ['figures_wrong', signClosing(signJws, { statement: { ...statement, restatedCount: 0 }, checkpoint })],
     [
       'figures_wrong',
-      signClosing(key, { statement: { ...statement, accounts: statement.accounts.slice(1) }, checkpoint }),
+      signClosing(signJws, { statement: { ...statement, accounts: statement.accounts.slice(1) }, checkpoint }),
     ],
-    ['other_checkpoint', signClosing(key, { statement: otherSize, checkpoint })],
-    ['checkpoint_unsigned', signClosing(key, { statement, checkpoint: checkpoint.replace(/\n\d+\n/, '\n1\n') })],
+    ['other_checkpoint', signClosing(signJws, { statement: otherSize, checkpoint })],
+    ['checkpoint_unsigned', signClosing(signJws, { statement, checkpoint: checkpoint.replace(/\n\d+\n/, '\n1\n') })],
     ['malformed', { ...signed, statement: {} }],
     ['malformed', null],
   ] as const)

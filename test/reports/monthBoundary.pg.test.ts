@@ -1,6 +1,7 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { nextMonth, type SignedClosing } from '@tollbook/core/closingStatement'
+import { jwsSigner } from '@tollbook/core/compactJws'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { verifyClosing } from '@tollbook/client/verifyClosing'
 import fc from 'fast-check'
@@ -9,6 +10,7 @@ import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { decideFinality, decideRefund, type FinalVerdict } from '../../src/payment/finality.ts'
 import { evolveAll, type PaymentDecision, type PaymentState } from '../../src/payment/payment.ts'
 import type { PaymentChange } from '../../src/payment/paymentLedger.ts'
+import { receiptKeyId } from '../../src/settings/receiptKeys.ts'
 import { signClosing } from '../../src/reports/closing/signClosing.ts'
 import { createReports } from '../../src/reports/reports.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
@@ -46,6 +48,7 @@ async function openLedger() {
   const time = await openLedgerTime(admin)
   const key = makeReceiptKey()
   const signer = ed25519Signer(key)
+  const signJws = jwsSigner(signer, receiptKeyId(key))
   const sign = (tree: { size: number; root: Uint8Array }) =>
     signCheckpoint({ origin: 'tollbook/months', ...tree }, signer)
   const reports = createReports(ledger.database, { mint: sampleMint, decimals: 6 })
@@ -60,7 +63,7 @@ async function openLedger() {
     async closing(month: string, nowMs: number) {
       while ((await sealNext({ ...ledger, sign })).sealedEvents > 0);
       while ((await rollUp(ledger.database, 50)) > 0);
-      return signClosing(key, await reports.closing({ month, nowMs }))
+      return signClosing(signJws, await reports.closing({ month, nowMs }))
     },
     continues: (closing: SignedClosing, previous: SignedClosing) =>
       verifyClosing({ closing, previous, keys: { kty: key.kty, crv: key.crv, x: key.x } }),

@@ -1,5 +1,6 @@
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import type { SignedClosing } from '@tollbook/core/closingStatement'
+import { jwsSigner } from '@tollbook/core/compactJws'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { isoTime, systemClock } from '@tollbook/core/clock'
 import { verifyClosing } from '@tollbook/client/verifyClosing'
@@ -7,6 +8,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { unsealedMax } from '../../src/reports/closing/closingRange.ts'
+import { receiptKeyId } from '../../src/settings/receiptKeys.ts'
 import { signClosing } from '../../src/reports/closing/signClosing.ts'
 import { createReports } from '../../src/reports/reports.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
@@ -31,12 +33,13 @@ const ledger = await openInstance(serviceUrl)
 const admin = openSessions(adminUrl)
 const key = makeReceiptKey()
 const signer = ed25519Signer(key)
+const signJws = jwsSigner(signer, receiptKeyId(key))
 const sign = (tree: { size: number; root: Uint8Array }) =>
   signCheckpoint({ origin: 'tollbook/running', ...tree }, signer)
 const reports = createReports(ledger.database, { mint: sampleMint, decimals: 6 })
 const keys = { kty: key.kty, crv: key.crv, x: key.x }
 
-const statementNow = async () => signClosing(key, await reports.closing({ month, nowMs: startMs }))
+const statementNow = async () => signClosing(signJws, await reports.closing({ month, nowMs: startMs }))
 /** Figures without the time of issue, which alone may differ. */
 const figuresOf = ({ statement }: SignedClosing) => ({ ...statement, issuedAt: '' })
 const seal = async () => {

@@ -15,7 +15,7 @@ import { periodsOf } from '../../src/settings/settingPeriods.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { readSealedTree } from '../../src/reports/sealedTree.ts'
 import { openReceiptKeys } from '../../src/start/ledger/openReceiptKeys.ts'
-import { openSettings, type LedgerSettingsPart, type SettingsOptions } from '../../src/start/ledger/openSettings.ts'
+import { openSettings, type LedgerSettingsPart, type RecordedConfig } from '../../src/start/ledger/openSettings.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { openSettingChanges } from '../../src/store/settingChanges.ts'
@@ -53,19 +53,20 @@ function termsOf(paymentWallet: Address, mint = baseTerms.mint): PaymentTerms {
   return { ...terms, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
 }
 
-const options: SettingsOptions = {
+// The settings close two minutes before their end: the longest wait, and a minute between the clocks.
+const config: RecordedConfig = {
   receiptSigningKey: key,
-  split: defaultSplit,
-  origin: undefined,
-  closingMs: 2 * minuteMs,
+  catalog: { split: defaultSplit },
+  seal: { origin: undefined },
+  sale: { claimLeaseMs: minuteMs, quoteTtlMs: 0, quoteGraceMs: 0 },
 }
 
 /** One instance of the service, before it records anything. */
-async function open(changed: Partial<SettingsOptions> = {}, terms = termsOf(wallet)): Promise<LedgerSettingsPart> {
+async function open(changed: Partial<RecordedConfig> = {}, terms = termsOf(wallet)): Promise<LedgerSettingsPart> {
   const { settings } = ledger
   const seal = { tree: readSealedTree(ledger.database) }
   const part = await openSettings(
-    { ...options, ...changed },
+    { ...config, ...changed },
     { clock, log: silentLog, ledger: { settings, seal }, terms },
   )
   afterFile(() => part.close())
@@ -185,7 +186,9 @@ test('a ledger of the first release refuses another mint and another name of its
     sign: (tree) => signCheckpoint({ origin, ...tree }, ed25519Signer(key)),
   })
   await expect(open({}, termsOf(wallet, newAddress()))).rejects.toThrow(/TOKEN_MINT[^]*keeps its first value/)
-  await expect(open({ origin: 'example.com/other' })).rejects.toThrow(/LEDGER_ORIGIN[^]*example\.com\/ledger since/)
+  await expect(open({ seal: { origin: 'example.com/other' } })).rejects.toThrow(
+    /LEDGER_ORIGIN[^]*example\.com\/ledger since/,
+  )
   const part = await open()
   expect(part.origin).toBe(origin)
   await part.record()

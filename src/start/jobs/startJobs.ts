@@ -38,11 +38,12 @@ export interface JobsDeps extends PartDeps {
 export async function startJobs(settings: LifecycleSettings, deps: JobsDeps): Promise<Jobs> {
   const { clock, log, chain, upkeep, ledger } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
+  const whyExposed = exposureLimit(settings.exposureMaxTokens, { lifecycle: ledger.lifecycle, terms: chain.terms })
   const lifecycle = startLifecycleJobs(settings, deps)
   return {
     checks: [...health.checks, ...lifecycle.checks],
     whyNoQuotes: health.whyNoQuotes,
-    whyExposed: exposureLimit(settings.exposureMaxTokens, { lifecycle: ledger.lifecycle, terms: chain.terms }),
+    whyExposed,
     slot: health.slot,
     close: () => stopAll([...lifecycle.jobs, health]),
   }

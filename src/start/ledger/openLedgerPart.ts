@@ -7,7 +7,7 @@ import type { PartDeps } from '../partDeps.ts'
 import { type LedgerPorts, openLedgerPorts } from './ledgerPorts.ts'
 import { openReceiptKeys, type ReceiptKeys } from './openReceiptKeys.ts'
 import { openSeal } from './openSeal.ts'
-import { type LedgerSettingsPart, openSettings, type SettingsOptions } from './openSettings.ts'
+import { type LedgerSettingsPart, openSettings, type RecordedConfig } from './openSettings.ts'
 
 /** The ledger, what it has on record about this service, and the key that signs for it. */
 export interface LedgerPart extends Omit<LedgerPorts, 'settings' | 'seal'> {
@@ -18,11 +18,9 @@ export interface LedgerPart extends Omit<LedgerPorts, 'settings' | 'seal'> {
   readonly checks: readonly HealthCheck[]
 }
 
-export interface LedgerPartSettings {
-  readonly database: LedgerSettings
+export interface LedgerPartSettings extends RecordedConfig {
+  readonly ledger: LedgerSettings
   readonly seal: SealSettings
-  /** Values that have to agree with those on record. */
-  readonly configured: SettingsOptions
 }
 
 export interface LedgerPartDeps extends PartDeps {
@@ -32,9 +30,9 @@ export interface LedgerPartDeps extends PartDeps {
 /** Records the first values of the settings only after the ledger was compared with its checkpoint. */
 export async function openLedgerPart(settings: LedgerPartSettings, deps: LedgerPartDeps): Promise<LedgerPart> {
   await using opened = new AsyncDisposableStack()
-  const ports = opened.adopt(await openLedgerPorts(settings.database, deps), closePart)
-  const ledgerSettings = opened.adopt(await openSettings(settings.configured, { ...deps, ledger: ports }), closePart)
-  const keys = openReceiptKeys(settings.configured.receiptSigningKey, {
+  const ports = opened.adopt(await openLedgerPorts(settings.ledger, deps), closePart)
+  const ledgerSettings = opened.adopt(await openSettings(settings, { ...deps, ledger: ports }), closePart)
+  const keys = openReceiptKeys(settings.receiptSigningKey, {
     clock: deps.clock,
     settings: ledgerSettings,
     priceLists: ports.priceLists,

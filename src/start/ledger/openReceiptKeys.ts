@@ -1,13 +1,13 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { ReceiptSigningKey } from '../../config.ts'
-import { compactJws } from '@tollbook/core/compactJws'
 import { createReceiptSigner, type SignReceipt } from '../../paywall/sendReceipt.ts'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
-import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import type { Json } from '@tollbook/core/canonicalJson'
 import type { SignedClosing } from '@tollbook/core/closingStatement'
 import type { UnsignedClosing } from '../../reports/closing/readClosing.ts'
 import { signClosing } from '../../reports/closing/signClosing.ts'
 import type { TreeHead } from '@tollbook/core/merkle'
+import { jwsSigner } from '@tollbook/core/compactJws'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { Fault } from '@tollbook/core/fault'
@@ -57,6 +57,8 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
   const { clock, settings, priceLists } = deps
   const { origin } = settings
   const signer = ed25519Signer(key)
+  const kid = receiptKeyId(key)
+  const signJws = jwsSigner(signer, kid)
   const { kty, crv, x } = key
   // A separate key, derived, so that no code tells anything about receipts.
   // A prepared key: Node takes 17 µs for a code with the bytes of a key, and 3 with this object.
@@ -76,19 +78,18 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
         throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no checkpoint', { retryable: true })
       return signCheckpoint({ origin, ...tree }, signer)
     },
-    signReceipt: createReceiptSigner(key, {
+    signReceipt: createReceiptSigner(signJws, {
       isAccepted,
       nowMs: () => clock.nowMs(),
       splitOf: async (priceList) => (await priceLists.listNumber(priceList))?.split,
     }),
     signStatement(serviceUrl, statement) {
-      const kid = `${didOf(serviceUrl)}#${receiptKeyId(key)}`
-      return compactJws(signer, { alg: 'EdDSA', kid }, canonicalJson(statement))
+      return signJws(statement, { kid: `${didOf(serviceUrl)}#${kid}` })
     },
     signClosing(closing) {
       if (!isAccepted(clock.nowMs()))
         throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no statement', { retryable: true })
-      return signClosing(key, closing)
+      return signClosing(signJws, closing)
     },
     didDocument: (serviceUrl) => didDocumentOf(serviceUrl, recorded()),
     authenticate,

@@ -1,4 +1,7 @@
-import type { ReceiptSigningKey, ServiceConfig } from '../../config.ts'
+import type { ReceiptSigningKey } from '../../config.ts'
+import type { CatalogSettings } from '../../config/catalogSettings.ts'
+import type { SaleSettings } from '../../config/saleSettings.ts'
+import type { SealSettings } from '../../config/sealSettings.ts'
 import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { repeat } from '../../jobs/repeat.ts'
@@ -16,7 +19,6 @@ import { publicReceiptKey } from '../../settings/receiptKeys.ts'
 import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '../../settings/settingPeriods.ts'
 import { standingProblem } from '../../settings/settingProblem.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
-import type { SplitShare } from '../../pricing/splitSetting.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
 import type { SealPort } from './ledgerPorts.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -38,14 +40,15 @@ export interface LedgerSettingsPart {
   close(): Promise<void>
 }
 
-export interface SettingsOptions {
+/** Configuration whose values have to agree with those on record. */
+export interface RecordedConfig {
   readonly receiptSigningKey: ReceiptSigningKey
-  readonly split: readonly SplitShare[]
-  /** LEDGER_ORIGIN. */
-  readonly origin: string | undefined
-  /** Time before the end of its values at which an instance stops selling. */
-  readonly closingMs: number
+  readonly catalog: Pick<CatalogSettings, 'split'>
+  readonly seal: Pick<SealSettings, 'origin'>
+  readonly sale: LongestWaits
 }
+
+type LongestWaits = Pick<SaleSettings, 'claimLeaseMs' | 'quoteTtlMs' | 'quoteGraceMs'>
 
 export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
   readonly ledger: {
@@ -55,20 +58,10 @@ export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
   readonly terms: PaymentTerms
 }
 
-/**
- * The configured values of the settings. An instance whose values end soon stops selling early enough to answer its quotes
- * and its running attempts before the end.
- */
-export function settingsOptions({ receiptSigningKey, catalog, seal, sale }: ServiceConfig): SettingsOptions {
-  const closingMs = Math.max(sale.claimLeaseMs, sale.quoteTtlMs + sale.quoteGraceMs) + clockMarginMs
-  return { receiptSigningKey, split: catalog.split, origin: seal.origin, closingMs }
-}
-
-const clockMarginMs = 60_000
-
 interface Opened {
   readonly deps: SettingsDeps
-  readonly options: SettingsOptions
+  /** Time before the end of its values at which an instance stops selling. */
+  readonly closingMs: number
   readonly configured: readonly ConfiguredSetting[]
   periods: ReadonlyMap<string, readonly SettingPeriod[]>
   readAtMs: number
@@ -77,12 +70,18 @@ interface Opened {
 const refreshMs = 5_000
 
 /** Compares the configuration with the settings on record, and refuses to start when one was changed silently. */
-export async function openSettings(options: SettingsOptions, deps: SettingsDeps): Promise<LedgerSettingsPart> {
+export async function openSettings(config: RecordedConfig, deps: SettingsDeps): Promise<LedgerSettingsPart> {
   const { terms, clock } = deps
-  const { origin, impliedOrigin } = await findOrigin(options, deps)
-  const receiptKey = publicReceiptKey.parse(options.receiptSigningKey)
-  const configured = configuredSettings({ receiptKey, terms, split: options.split, origin })
-  const opened: Opened = { deps, options, configured, periods: new Map(), readAtMs: clock.monotonicMs() }
+  const { origin, impliedOrigin } = await findOrigin(config.seal.origin, deps)
+  const receiptKey = publicReceiptKey.parse(config.receiptSigningKey)
+  const configured = configuredSettings({ receiptKey, terms, split: config.catalog.split, origin })
+  const opened: Opened = {
+    deps,
+    closingMs: closingMsOf(config.sale),
+    configured,
+    periods: new Map(),
+    readAtMs: clock.monotonicMs(),
+  }
   await refresh(opened)
   requireRecorded(opened, [...impliedOrigin, ...(await findImpliedMint(opened))])
   const job = repeat(deps, { name: 'settings', everyMs: refreshMs, run: () => refresh(opened) })
@@ -107,6 +106,13 @@ export async function openSettings(options: SettingsOptions, deps: SettingsDeps)
   }
 }
 
+const clockMarginMs = 60_000
+
+/** An instance whose values end soon stops selling early enough to answer its quotes and its running attempts before the end. */
+function closingMsOf({ claimLeaseMs, quoteTtlMs, quoteGraceMs }: LongestWaits): number {
+  return Math.max(claimLeaseMs, quoteTtlMs + quoteGraceMs) + clockMarginMs
+}
+
 async function refresh(opened: Opened): Promise<void> {
   const names = opened.configured.map(({ name }) => name)
   const versions = await opened.deps.ledger.settings.versions(names)
@@ -115,7 +121,7 @@ async function refresh(opened: Opened): Promise<void> {
 }
 
 /** LEDGER_ORIGIN, the name on record, the name in the newest checkpoint, or the name of a new ledger. */
-async function findOrigin({ origin: configured }: SettingsOptions, { ledger, terms }: SettingsDeps) {
+async function findOrigin(configured: string | undefined, { ledger, terms }: SettingsDeps) {
   const recorded = (await ledger.settings.versions(['origin'])).get('origin')?.at(-1)?.event.value
   const note = recorded === undefined ? await ledger.seal.tree.checkpoint() : undefined
   const sealed = note === undefined ? undefined : readCheckpoint(note)
@@ -156,13 +162,13 @@ function requireRecorded({ configured, periods, deps }: Opened, implied: readonl
 // Nine reads. The lead of a change is longer (settingChange.ts), so no change takes effect unnoticed.
 const staleMs = 45_000
 
-function problemOf({ configured, periods, deps, options, readAtMs }: Opened): string | undefined {
+function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): string | undefined {
   const { clock } = deps
   if (clock.monotonicMs() - readAtMs > staleMs) return 'the settings of the ledger have not been read for 45 s'
   const nowMs = clock.nowMs()
   for (const setting of configured) {
     const standing = standingOf(periods.get(setting.name) ?? [], setting.value, nowMs)
-    const problem = standingProblem(setting, standing, { nowMs, closingMs: options.closingMs })
+    const problem = standingProblem(setting, standing, { nowMs, closingMs })
     if (problem !== undefined) return problem
   }
   return undefined

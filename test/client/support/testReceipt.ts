@@ -1,5 +1,6 @@
 import { Keypair } from '@solana/web3.js'
-import type { Ed25519PrivateJwk } from '@tollbook/core/ed25519'
+import { jwsSigner } from '@tollbook/core/compactJws'
+import { type Ed25519PrivateJwk, ed25519Signer } from '@tollbook/core/ed25519'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { sha256, sha256Hex } from '@tollbook/core/digest'
@@ -37,7 +38,7 @@ export async function openReceiptFixture(
   privateKey: Ed25519PrivateJwk & PublicReceiptKey = makeReceiptKey(),
   { endsAtMs = Infinity, nowMs = Infinity } = {},
 ): Promise<ReceiptFixture> {
-  const signReceipt = createReceiptSigner(privateKey, {
+  const signReceipt = createReceiptSigner(jwsSigner(ed25519Signer(privateKey), receiptKeyId(privateKey)), {
     isAccepted: (atMs) => atMs < endsAtMs || atMs === nowMs,
     nowMs: () => nowMs,
     splitOf: () => Promise.resolve(defaultSplit),
