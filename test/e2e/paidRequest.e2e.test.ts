@@ -71,7 +71,11 @@ describe.each(forms)('a payment in the form %s', (form) => {
     })
     expect(sale.receipt.distribution).toEqual({ provider: '2500000', holders: '750000', treasury: '250000' })
 
-    const second = await ask(service, { ...qrOrder, proof })
+    // A bound payment gets its answer again for two minutes: only its payer has the secret.
+    const isBound = form.startsWith('bound')
+    const again = await ask(service, { ...qrOrder, proof })
+    expect([again.status, again.headers.get('idempotent-replay')]).toEqual(isBound ? [200, 'true'] : [402, null])
+    const second = await ask(service, { ...qrOrder, ...(isBound ? { body: { data: 'another order' } } : {}), proof })
     expect(second).toMatchObject({ status: 402, body: { code: 'INVALID_PAYMENT', reason: 'already_used' } })
     const submitted = form === 'transaction' || form === 'boundTransaction' ? ['PaymentSubmitted'] : []
     expect(await eventsOf(sale.receipt.signature)).toEqual([
