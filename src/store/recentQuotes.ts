@@ -21,6 +21,9 @@ const quotesMax = 20_000
 /** Bounded: the oldest quotes are forgotten, and then read from the database. */
 export function createRecentQuotes(): RecentQuotes {
   const byMemo = new Map<string, Quote>()
+  // A ring, because the first entry of a map costs 15 µs to find: V8 walks over the deleted entries before it.
+  const inOrder: Quote[] = []
+  let position = 0
   const newest = new Map<string, Quote>()
   const payingFor = ({ wallet, endpoint }: Pick<Quote, 'wallet' | 'endpoint'>) => `${wallet} ${endpoint}`
   const forget = (quote: Quote): void => {
@@ -29,8 +32,10 @@ export function createRecentQuotes(): RecentQuotes {
   }
   return {
     add(quote) {
-      const [oldest] = byMemo.values()
-      if (byMemo.size >= quotesMax && oldest !== undefined) forget(oldest)
+      const oldest = inOrder[position]
+      if (oldest !== undefined) forget(oldest)
+      inOrder[position] = quote
+      position = (position + 1) % quotesMax
       byMemo.set(quote.memo, quote)
       newest.set(payingFor(quote), quote)
       assert(byMemo.size <= quotesMax, 'no more quotes are kept than fit')
