@@ -47,7 +47,7 @@ export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion):
   const found = await lookUp(deps, question, presented.proof)
   if (found.known.reference !== undefined || rail.resume === undefined) return found
   for (let tries = 1; tries <= triesMax; tries++) {
-    const earlier = await findUnreceived(deps, question)
+    const earlier = await findUnreceived(deps, question, found)
     if (earlier !== 'served') return earlier ?? found
     await deps.clock.sleep(everyMs)
   }
@@ -61,13 +61,14 @@ const inProgress =
 async function findUnreceived(
   deps: LookUpDeps,
   question: LookUpQuestion,
+  presented: FoundPayment,
 ): Promise<FoundPayment | Refusal | 'served' | undefined> {
   const wallet = question.presented.payer
   const purchases = await deps.ledger.listUnreceived({ wallet, orderDigest: digestOf(question) })
   const others = purchases.filter(({ message }) => !deps.serving.has(message))
   let isServed = false
   for (const purchase of others) {
-    const earlier = await resume(deps, question, purchase)
+    const earlier = await resume(deps, question, { presented, purchase })
     if (earlier === 'served') isServed = true
     else if (earlier !== undefined) return earlier
   }
@@ -77,10 +78,10 @@ async function findUnreceived(
 async function resume(
   deps: LookUpDeps,
   question: LookUpQuestion,
-  purchase: SponsoredPurchase,
+  { presented, purchase }: { readonly presented: FoundPayment; readonly purchase: SponsoredPurchase },
 ): Promise<FoundPayment | Refusal | 'served' | undefined> {
-  const { rail, presented } = question
-  const proof = rail.resume?.(presented.proof, purchase.message)
+  const { rail } = question
+  const proof = await rail.resume?.(presented, purchase.message)
   if (proof === undefined) return undefined
   const found = await lookUp(deps, question, proof)
   const { order } = found

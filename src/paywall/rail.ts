@@ -38,9 +38,9 @@ export interface PaymentRail<P extends Proof = Proof> {
   read(request: OrderRequest): Presented<P> | Refusal
   /**
    * Present when the service signs payments of this rail itself. The proof of an earlier payment of the same payer for the same order, which is
-   * served before another one is signed.
+   * served before another one is signed. Undefined when the service would not sign the payment that was presented: it does not identify a caller then.
    */
-  resume?(proof: P, message: MessageReference): P
+  resume?(question: PresentedPayment<P>, message: MessageReference): Promise<P | undefined>
   /** Undefined when the holder of the proof may use a payment that the ledger has already verified. */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
   /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
@@ -134,6 +134,12 @@ export interface Proof {
 export interface Presented<P extends Proof = Proof> {
   readonly payer: Address
   readonly proof: P
+}
+
+/** A proof that the ledger does not have, and the order that it should buy. */
+export interface PresentedPayment<P extends Proof = Proof> {
+  readonly proof: P
+  readonly order: Order
 }
 
 /** A proof to verify for an order, and what the ledger knows about it. */

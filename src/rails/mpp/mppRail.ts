@@ -2,7 +2,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { requireSignature } from '../../payment/paymentReference.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
-import { resumeSponsored, type SponsoredProof } from '../sponsored/sponsoredProof.ts'
+import type { SponsoredProof } from '../sponsored/sponsoredProof.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
 import { challenge, challengeOf, type MppChallengeDeps } from './challenge.ts'
 import { describeRefusal, wantsProblem } from './problem.ts'
@@ -47,7 +47,7 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
     },
     challenge: (offer) => challenge(deps, offer),
     read: (request) => readPayment(deps, request),
-    resume: resumeSponsored,
+    resume: (question, message) => payments.resume(question, message),
     checkHolder: checkSecret,
     settle: (question) => payments.settle(question),
     respond({ settlement: { reference, evidence } }) {

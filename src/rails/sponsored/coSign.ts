@@ -5,7 +5,6 @@ import type { Clock } from '@tollbook/core/clock'
 import type { Signature } from '@tollbook/core/signature'
 import { refuseAbsent } from '../../payment/absence.ts'
 import type { ChainReader } from '../../payment/chainReader.ts'
-import type { Order } from '../../payment/payment.ts'
 import type { PaymentLedger } from '../../payment/paymentLedger.ts'
 import type { SimulatedEffects, Simulation } from '../../payment/proof.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
@@ -15,6 +14,7 @@ import type {
   SponsorPolicy,
   SponsorProblem,
 } from '../../payment/sponsoredTransaction.ts'
+import type { PresentedPayment } from '../../paywall/rail.ts'
 import { acceptedAt, type WalletDeps } from '../solana/acceptedTerms.ts'
 import { type ChosenPrice, landingNow } from '../solana/choosePrice.ts'
 import { judgeEffects } from '../solana/submitTransaction.ts'
@@ -34,10 +34,7 @@ export interface CoSignDeps extends WalletDeps {
 }
 
 /** A payment that the ledger does not have, and its order. */
-export interface CoSignQuestion {
-  readonly proof: SponsoredProof
-  readonly order: Order
-}
+export type CoSignQuestion = PresentedPayment<SponsoredProof>
 
 /** Signature of the fee payer, and with it the id of the transaction. */
 export interface CoSigned {
@@ -56,15 +53,9 @@ export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promis
   const { proof } = question
   const { signature: known, asOf } = await deps.feePayer.find(proof.signed)
   if (known !== undefined) return { signature: known, chosen: await choose(deps, question), rehearsed: undefined }
-  const sponsored = await judgeOffer(deps, question)
-  if (isRefusal(sponsored)) return sponsored
-  const chosen = await choose(deps, question)
-  const required = amountToSend(deps.terms, chosen.price.requiredBaseUnits)
-  if (sponsored.amountBaseUnits < required)
-    return refuseProof(
-      'transfer_insufficient',
-      `transfers ${sponsored.amountBaseUnits}, required ${required} base units`,
-    )
+  const judged = await judgeUnsigned(deps, question)
+  if (isRefusal(judged)) return judged
+  const { sponsored, chosen } = judged
   const judge = (effects: SimulatedEffects) => judgePayment(deps, { sponsored, price: chosen.price, effects })
   const accepts = (effects: SimulatedEffects) => judge(effects) === undefined
   const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true, accepts })
@@ -74,6 +65,24 @@ export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promis
   const heldBaseUnits = await findHeld(deps, sponsored, rehearsed)
   const signature = await deps.feePayer.sign(sponsored, { heldBaseUnits, asOf })
   return isRefusal(signature) ? signature : { signature, chosen, rehearsed }
+}
+
+type UnsignedDeps = Omit<CoSignDeps, 'ledger' | 'chain' | 'first'>
+
+/** A transaction that the fee payer may sign, if its rehearsal succeeds. */
+export interface UnsignedPayment {
+  readonly sponsored: SponsoredTransaction
+  readonly chosen: ChosenPrice
+}
+
+/** The checks of a payment that no node is asked for: it pays an offer of this service for the order, and the whole price. */
+export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion): Promise<UnsignedPayment | Refusal> {
+  const sponsored = await judgeOffer(deps, question)
+  if (isRefusal(sponsored)) return sponsored
+  const chosen = await choose(deps, question)
+  const required = amountToSend(deps.terms, chosen.price.requiredBaseUnits)
+  if (sponsored.amountBaseUnits >= required) return { sponsored, chosen }
+  return refuseProof('transfer_insufficient', `transfers ${sponsored.amountBaseUnits}, required ${required} base units`)
 }
 
 /** Tokens of the payer before the transaction, as the rehearsal shows them, or its node where that does not tell balances. */
@@ -93,12 +102,15 @@ async function findHeld(
 
 const u64Max = 2n ** 64n - 1n
 
-function choose({ clock, priceOfList }: CoSignDeps, { proof, order }: CoSignQuestion): Promise<ChosenPrice> {
+function choose(
+  { clock, priceOfList }: Pick<CoSignDeps, 'clock' | 'priceOfList'>,
+  { proof, order }: CoSignQuestion,
+): Promise<ChosenPrice> {
   return priceOfList(proof.priceList, { order, memo: proof.signed.memo, ...landingNow(clock) })
 }
 
 /** The offer and the transaction, by the fee payer and the wallets of now. */
-async function judgeOffer(deps: CoSignDeps, { proof }: CoSignQuestion): Promise<SponsoredTransaction | Refusal> {
+async function judgeOffer(deps: UnsignedDeps, { proof }: CoSignQuestion): Promise<SponsoredTransaction | Refusal> {
   const { address: feePayer } = await deps.feePayer.standing()
   const stale = proof.rules.refuseOffer(feePayer)
   if (stale !== undefined) return stale

@@ -1,6 +1,6 @@
 import type { PaymentRail } from '../../paywall/rail.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
-import { resumeSponsored, type SponsoredProof } from '../sponsored/sponsoredProof.ts'
+import type { SponsoredProof } from '../sponsored/sponsoredProof.ts'
 import { isPermanent } from '../../payment/newPayment.ts'
 import { requireSignature } from '../../payment/paymentReference.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
@@ -38,7 +38,7 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
     },
     challenge: (offer) => challenge(deps, offer),
     read: (request) => readPayment(deps, request.header(paymentHeader) ?? ''),
-    resume: resumeSponsored,
+    resume: (question, message) => payments.resume(question, message),
     checkHolder: checkSecret,
     settle: (question) => payments.settle(question),
     idempotencyKey: (request) => readIdentifier(readPayload(request.header(paymentHeader) ?? '')?.extensions),

@@ -1,7 +1,9 @@
 import { x402HTTPClient } from '@x402/fetch'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { assertPresent } from '@tollbook/core/assert'
+import { Keypair } from '@solana/web3.js'
+import { memoOfSecret } from '@tollbook/core/binding'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import type { Outcome } from '../../../src/product/product.ts'
 import { withAdminSession } from '../../support/adminSession.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
@@ -23,16 +25,34 @@ beforeAll(async () => {
   x402 = await openX402Service({ env, seams: { endpoints: withEndpoint(scripted) } })
 })
 
-/** A payment by the stock client, presented as often as it is asked. */
-async function pay(): Promise<{ readonly priceBaseUnits: bigint; readonly present: () => Promise<Response> }> {
+interface Forged {
+  readonly payTo: string
+  readonly feePayer: string
+  readonly secret: string
+}
+
+/** A payment by the stock client, presented as often as it is asked: of our offer, or of another seller's in the words of ours. */
+async function pay(
+  forged?: Forged,
+): Promise<{ readonly priceBaseUnits: bigint; readonly present: () => Promise<Response> }> {
   const url = `${x402.service.baseUrl}/x402${scripted.order.path}`
   const offered = await fetch(url)
   const http = new x402HTTPClient(await stockClient(x402.service.demoWallet, x402.service.chain.rpcUrl, x402.tokenMint))
   const required = http.getPaymentRequiredResponse((name) => offered.headers.get(name), await offered.json())
-  const payload = await http.createPaymentPayload(required)
+  const [accepted] = required.accepts
+  assert(accepted !== undefined, 'one way to pay is offered')
+  const ours = { ...accepted, extra: { ...accepted.extra, ...(forged === undefined ? {} : { secret: forged.secret }) } }
+  const theirs = forged === undefined ? ours : offerOf(ours, forged)
+  const signed = await http.createPaymentPayload({ ...required, accepts: [theirs] })
+  const payload = { ...signed, accepted: ours }
   const header = assertPresent(http.encodePaymentSignatureHeader(payload)['PAYMENT-SIGNATURE'], 'a payment is signed')
   const { amount } = z.object({ amount: z.string() }).parse(required.accepts[0])
   return { priceBaseUnits: BigInt(amount), present: () => fetch(url, { headers: { 'payment-signature': header } }) }
+}
+
+/** The offer of a seller who knows the secret behind its memo. */
+function offerOf<T extends { readonly extra: object }>(offer: T, { payTo, feePayer, secret }: Forged) {
+  return { ...offer, payTo, extra: { ...offer.extra, feePayer, memo: memoOfSecret(secret), secret } }
 }
 
 /** Amounts that are owed on each account, and the number of `BurnOwed` events. */
@@ -92,5 +112,19 @@ test('a payment that is delivered by its second attempt owes its burn once, from
   const delivered = await readOwed()
   expect(delivered.of('BurnOwed') - before.of('BurnOwed')).toBe(BigInt(receipt.burnOwed))
   expect([delivered.of('Unearned'), delivered.burns]).toEqual([0n, before.burns + 1])
+  await expectCleanAudit()
+})
+
+test('a payment to another seller, who knows its secret, does not get what its payer has bought here', async () => {
+  const { present } = await pay()
+  scripted.script(fails)
+  expect((await present()).status).toBe(404)
+  const [payTo, feePayer] = [Keypair.generate(), Keypair.generate()].map(({ publicKey }) => publicKey.toBase58())
+  const seller = { payTo: payTo ?? '', feePayer: feePayer ?? '', secret: 'A'.repeat(22) }
+  const stranger = await (await pay(seller)).present()
+  expect([stranger.status, await stranger.json()]).toMatchObject([402, { reason: 'not_sponsored' }])
+
+  const next = await pay()
+  expect((await next.present()).status).toBe(200)
   await expectCleanAudit()
 })
