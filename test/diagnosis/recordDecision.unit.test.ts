@@ -63,6 +63,27 @@ function openLedger() {
   return { deps, approvals }
 }
 
+test('debts of one payment are approved within the limit of their sum, and not of each', async () => {
+  const { deps, approvals } = openLedger()
+  const { requiredBaseUnits } = price
+  const most = (requiredBaseUnits * 3n) / 4n
+  const open = { state: 'due', approvedBaseUnits: 0n, decisions: [], payouts: [] } as const
+  const withDebts = (one: bigint, other: bigint): DecisionDeps => ({
+    ...deps,
+    refundsOf: async () => [
+      { ...owed, ...open, owedBaseUnits: one },
+      { ...owed, ...open, cause: 'overpaid', account: `Liabilities:Overpaid:${wallet}`, owedBaseUnits: other },
+    ],
+  })
+  expect(await decideAndRecord(withDebts(most, most), order)).toMatchObject({
+    recorded: false,
+    why: expect.stringContaining('the limit of the role finance'),
+  })
+  expect(approvals).toEqual([])
+  expect(await decideAndRecord(withDebts(most, requiredBaseUnits - most), order)).toMatchObject({ recorded: true })
+  expect(approvals.map(({ debts }) => debts.length)).toEqual([2])
+})
+
 test('a debt is approved once, although another person approves it while its amount is read', async () => {
   const { deps, approvals } = openLedger()
   let isFirst = true

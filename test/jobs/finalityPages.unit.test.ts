@@ -56,7 +56,11 @@ test('a round asks for every open payment, page by page', async () => {
 })
 
 /** Open work of fulfilled payments whose transactions every node lacks. `findReversal` judges them by number. */
-function openDroppedPayments(count: number, findReversal: (number: number) => Promise<Reversal | undefined>) {
+function openDroppedPayments(
+  count: number,
+  findReversal: (number: number) => Promise<Reversal | undefined>,
+  monotonicMs: () => number = () => 0,
+) {
   const signatures = Array.from({ length: count }, (_, index) => signatureNumber(index + 1))
   const open = signatures.map((signature, index) => ({
     reference: solanaReference(signature),
@@ -68,7 +72,7 @@ function openDroppedPayments(count: number, findReversal: (number: number) => Pr
   const round = () =>
     recordFinality(
       {
-        clock: heldClock,
+        clock: { ...heldClock, monotonicMs },
         log: silentLog,
         onStep: () => undefined,
         payments: {
@@ -123,4 +127,25 @@ test('of more doubtful payments than a round judges each gets its turn, although
   )
   for (let count = 1; count <= 2; count++) await round()
   expect(reversed.toSorted((one, other) => one - other)).toEqual([65, 66, 67, 68, 69, 70])
+})
+
+test('an absence counts from the last sight of the payment, and only after ten seconds', async () => {
+  const absent: Reversal = { reason: 'absent', finalizedSlot: 500, nodes: 2 }
+  let [nowMs, isSeen] = [0, false]
+  const { round, reversed } = openDroppedPayments(
+    1,
+    () => Promise.resolve(isSeen ? undefined : absent),
+    () => nowMs,
+  )
+  const look = async (atSeconds: number, found: boolean) => {
+    nowMs = atSeconds * 1_000
+    isSeen = found
+    await round()
+    return reversed.length
+  }
+  expect(await look(0, false)).toBe(0)
+  expect(await look(5, true)).toBe(0)
+  expect(await look(11, false), 'absent for 11 s, with a sight in between').toBe(0)
+  expect(await look(20.999, false)).toBe(0)
+  expect(await look(21, false)).toBe(1)
 })

@@ -70,3 +70,16 @@ test('each of more transactions than one round sends gets its turn, although non
   for (let round = 1; round <= 2; round++) await rebroadcast(depsOf(open, new Set(), sent), memory)
   expect(sent).toEqual(new Set(open))
 })
+
+test('a transaction that a fork dropped after a node had processed it is sent again', async () => {
+  const open = signaturesTo(1)
+  const sent = new Set<string>()
+  const deps = depsOf(open, new Set(), sent)
+  const processed = { slot: 1, isFinalized: false, hasFailed: false }
+  const findStatuses = () => Promise.resolve({ statuses: [processed] })
+  const memory: RebroadcastMemory = new Map()
+  await rebroadcast({ ...deps, chain: { ...deps.chain, findStatuses } }, memory)
+  expect([...sent]).toEqual([])
+  await rebroadcast(deps, memory)
+  expect([...sent]).toEqual(open)
+})

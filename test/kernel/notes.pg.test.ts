@@ -111,6 +111,17 @@ describe('the housekeeping', () => {
 })
 
 describe('ended keys', () => {
+  test('are deleted, and keys without an end, as those of burn rounds, stay', async () => {
+    await tamper(`insert into ledger.keys (space, key, id, until) values
+      (11, 'mint#1', '\\x00', null), (10, 'running', '\\x00', now() + interval '1 hour'), (10, 'over', '\\x00', now())`)
+    await pool.query('select ledger.forget_old_notes()')
+    const { rows } = await admin.query<{ key: string }>(
+      `select convert_from(key, 'UTF8') as key from ledger.keys where id = '\\x00' order by key`,
+    )
+    expect(rows).toEqual([{ key: 'mint#1' }, { key: 'running' }])
+    await tamper(`delete from ledger.keys where id = '\\x00'`)
+  })
+
   test('are deleted by 100,000 in a statement, because a backlog must not exceed its time', async () => {
     const endedKeys = 'select count(*)::integer as count from ledger.keys where until <= now()'
     await tamper(`insert into ledger.keys (space, key, id, until)

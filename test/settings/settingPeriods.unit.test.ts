@@ -54,6 +54,13 @@ test('a value that returns has two periods', () => {
   expect(standings).toEqual(['accepted', 'not_yet', 'accepted'])
 })
 
+test('a value that returns during its own overlap is accepted until the later end', () => {
+  const returned = [...changed, version(3, { wallet: 'A', previousUntil: isoAt(60) }, 20)]
+  expect(standingOf(periodsOf(returned), 'A', at(25))).toEqual({ standing: 'accepted', untilMs: Infinity })
+  const left = [...returned, version(4, { wallet: 'C', previousUntil: isoAt(90) }, 24)]
+  expect(standingOf(periodsOf(left), 'A', at(25))).toEqual({ standing: 'accepted', untilMs: at(90) })
+})
+
 test('an outgoing instance closes before its value ends, an incoming one opens when its value takes effect', () => {
   const setting = { name: 'payment-wallet', value: 'A', variable: 'PAYMENT_WALLET' }
   const problemAt = (value: string, minutes: number) =>

@@ -80,3 +80,24 @@ test('a connection that the signer has closed, as it does when it restarts, fail
       address,
     )
 })
+
+test('a signer that fails has not said that a message was never signed', async () => {
+  const socketPath = `${await makeScratchDirectory()}/signer.sock`
+  const answers = [500, 503, 413].map((status) => ({ status, text: JSON.stringify({ error: 'the journal is away' }) }))
+  const server = createServer((_request, response) => {
+    const { status, text } = answers.shift() ?? { status: 404, text: JSON.stringify({ asOf: 'now' }) }
+    response.writeHead(status).end(text)
+  })
+  server.listen(socketPath)
+  await once(server, 'listening')
+  afterFile(async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
+  const client = createSignerClient({ address: { socketPath }, clock: { nowMs: Date.now, monotonicMs: () => 0 } })
+  const question = { digest: '0'.repeat(64), payer: addressOf(address) }
+  for (let failures = answers.length; failures > 0; failures--)
+    await expect(client.find(question)).rejects.toMatchObject({ retryable: true })
+  expect(await client.find(question)).toEqual({ signature: undefined, asOf: 'now' })
+})

@@ -53,3 +53,16 @@ test('witnesses confirm and are never sold; a doubted answer needs one, even nea
   expect(judgeReadings([doubted], rule, known).kind).toBe('doubted')
   expect(judgeReadings([doubted, reading('witness', 101, false)], rule, known).kind).toBe('agreed')
 })
+
+test.each([
+  // Aggregators copy from each other, so exchanges that all contradict them outvote any number of them.
+  ['one exchange far off', [150], 'differ'],
+  ['two exchanges far off', [150, 152], 'differ'],
+  ['one exchange far off and one near', [150, 101], 'agreed'],
+  ['two exchanges near', [100, 101], 'agreed'],
+])('two providers that agree, with %s', (_, witnesses, kind) => {
+  const readings = [reading('a', 100), reading('b', 101)]
+  const others = witnesses.map((seen, index) => reading(`exchange${index}`, seen, false))
+  expect(judgeReadings([...readings, ...others], rule, alone).kind).toBe(kind)
+  expect(judgeReadings([...others, ...readings], rule, alone).kind).toBe(kind)
+})

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
+import { signatureOf } from '../../src/payment/paymentReference.ts'
+import { seedPayment, type SeededPayment } from '../reports/seedPayment.ts'
+import { openPool } from '../kernel/openKernel.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { openInstance } from './instance.ts'
+import { sampleAddress, sampleMint, samplePrice, sampleReference } from './samplePayment.ts'
+
+/* Guards of the functions of the payout, burner and finance roles that no client of ours ever meets. Two mints have debts. */
+
+const { serviceUrl, adminUrl } = await createTestDatabase()
+const ledger = await openInstance(serviceUrl)
+const admin = openPool(adminUrl, 2)
+
+const [endpoint, otherMint, wallet] = ['/api/x', sampleAddress(), sampleAddress()]
+const payment: SeededPayment = {
+  wallet,
+  endpoint,
+  requiredBaseUnits: 1_000n,
+  overpaidBaseUnits: 0n,
+  blockTimeMs: Date.UTC(2026, 10, 22),
+  end: 'finalized',
+}
+const finalized = await seedPayment(ledger, payment)
+const fulfilled = await seedPayment(ledger, { ...payment, end: 'fulfilled' })
+await seedPayment(ledger, { ...payment, isPaidWhole: true, end: 'finalized' })
+const otherPrice = { ...samplePrice(endpoint, 400n), mint: otherMint }
+await seedPayment(ledger, { ...payment, price: otherPrice, isPaidWhole: true, end: 'finalized' })
+
+const effectiveAt = '2026-11-23T00:00:00.000Z'
+
+/** The refusal of the function; null when the ledger has recorded it. */
+async function ask(functionName: string, ...bodies: readonly object[]): Promise<string | null> {
+  const places = bodies.map((_, index) => `$${index + 1}`).join(', ')
+  const { rows } = await admin.query<{ refusal: string | null }>(
+    `select refusal from ledger.${functionName}(${places})`,
+    bodies.map((body) => Buffer.from(JSON.stringify(body))),
+  )
+  return assertPresent(rows[0], 'the function returns a row').refusal
+}
+
+const account = 'Liabilities:Share:provider'
+
+async function owed(mint: string, name = account): Promise<bigint> {
+  const { rows } = await admin.query<{ owed: string }>(
+    'select (-balance)::text as owed from ledger.accounts where mint = $1 and name = $2',
+    [mint, name],
+  )
+  return BigInt(assertPresent(rows[0], `${name} is owed`).owed)
+}
+
+function planBody(number: number, mint: string, amountBaseUnits: bigint) {
+  const planId = `payout_${String(number).padStart(32, '0')}`
+  const head = { kind: 'HolderPayoutPlanned', schemaVersion: 1, version: 1, stream: `holders:${planId}`, effectiveAt }
+  return { ...head, planId, mint, account, amountBaseUnits: String(amountBaseUnits), snapshotSha256: '0'.repeat(64) }
+}
+
+const endOf = (plan: ReturnType<typeof planBody>, paidBaseUnits: string) => {
+  return { ...plan, kind: 'HolderPayoutEnded', version: 2, paidBaseUnits }
+}
+
+test('a plan for holders is open once for each mint, and pays no more than is owed in that mint', async () => {
+  const [here, there] = [await owed(sampleMint), await owed(otherMint)]
+  expect(here).toBeGreaterThan(there)
+  const plan = (number: number, mint: string, amountBaseUnits: bigint) =>
+    ask('record_holder_payout', planBody(number, mint, amountBaseUnits))
+  expect(await plan(1, otherMint, there + 1n), 'the debt of the other mint is larger').toBe('more_than_owed')
+  expect(await plan(1, otherMint, there)).toBeNull()
+  expect(await plan(2, otherMint, 1n)).toBe('plan_open')
+  expect(await plan(3, sampleMint, here)).toBeNull()
+  const opened = planBody(1, otherMint, there)
+  await expect(ask('record_holder_payout', endOf(opened, '1'))).rejects.toThrow('has paid another amount')
+  const unknown = endOf(planBody(9, otherMint, there), '0')
+  await expect(ask('record_holder_payout', unknown)).rejects.toThrow('is not on record')
+  expect(await ask('record_holder_payout', endOf(opened, '0'))).toBeNull()
+  expect(await plan(2, otherMint, 1n)).toBeNull()
+})
+
+test('a payout is refused to an unknown sender, without payments, and above the debt of its mint', async () => {
+  const [reference, there] = [sampleReference(), await owed(otherMint)]
+  const signature = signatureOf(reference)
+  const head = { kind: 'DistributionPaid', schemaVersion: 1, version: 1, stream: reference, signature, effectiveAt }
+  const paying = (of: string, paidBaseUnits: bigint) => {
+    const payments = [{ account: of, wallet, paidBaseUnits: String(paidBaseUnits) }]
+    return ask('record_payout', { ...head, planId: 'plan', part: 1, mint: otherMint, payments })
+  }
+  await expect(paying('Liabilities:Unmatched:unknown', 1n)).rejects.toThrow('unknown sender')
+  await expect(ask('record_payout', { ...head, mint: otherMint, payments: [] })).rejects.toThrow('is not a')
+  expect(await paying(account, there + 1n)).toBe('more_than_owed')
+  expect(await paying(account, there)).toBeNull()
+})
+
+test('a round of burning waits for the one before it in its mint, and burns no more than is owed in it', async () => {
+  const [here, there] = [await owed(sampleMint, 'Liabilities:BurnOwed'), await owed(otherMint, 'Liabilities:BurnOwed')]
+  expect(here).toBeGreaterThan(there)
+  const first = sampleReference()
+  const submit = (mint: string, round: number, burnBaseUnits: bigint, stream: string = sampleReference()) => {
+    const head = { kind: 'BurnSubmitted', schemaVersion: 1, version: 1, stream, effectiveAt }
+    return ask('record_burn', { ...head, mint, round, burnBaseUnits: String(burnBaseUnits) })
+  }
+  expect(await submit(otherMint, 1, there + 1n)).toBe('more_than_owed')
+  expect(await submit(otherMint, 1, there, first)).toBeNull()
+  expect(await submit(otherMint, 2, there)).toBe('round_open')
+  const ended = {
+    kind: 'BurnFailed',
+    schemaVersion: 1,
+    version: 2,
+    stream: first,
+    mint: otherMint,
+    round: 1,
+    effectiveAt,
+  }
+  expect(await ask('record_burn', ended)).toBeNull()
+  expect(await submit(sampleMint, 2, here), 'the first round of this mint is missing').toBe('round_open')
+  expect(await submit(sampleMint, 1, here)).toBeNull()
+  expect(await submit(otherMint, 2, there)).toBeNull()
+})
+
+async function decision(kind: string, reference: string, more: object) {
+  const { rows } = await admin.query<{ login: string }>('select session_user::text as login')
+  const stream = `refund:${reference.slice('solana:'.length)}`
+  const head = { kind, schemaVersion: 1, version: 1, stream, payment: reference, effectiveAt, mint: sampleMint, wallet }
+  return { ...head, by: 'mira', role: 'finance', reason: 'asked', login: rows[0]?.login, ...more }
+}
+
+test('a refund is granted for a final delivery only, to its wallet, in its mint and up to its price', async () => {
+  const grant = async (reference: string, more: object = {}) =>
+    ask('record_refund', await decision('RefundGranted', reference, { amountBaseUnits: '1000', ...more }))
+  const refused = 'only a delivered and final payment'
+  await expect(grant(fulfilled), 'the chain could still drop it').rejects.toThrow(refused)
+  for (const more of [{ amountBaseUnits: '1001' }, { wallet: sampleAddress() }, { mint: otherMint }])
+    await expect(grant(finalized, more)).rejects.toThrow(refused)
+  await expect(grant(sampleReference())).rejects.toThrow('has no payment')
+  expect(await grant(finalized)).toBeNull()
+  expect(await grant(finalized, { version: 2 }), 'a second time').not.toBeNull()
+})
+
+test('a booking whose approval is refused leaves nothing in the ledger', async () => {
+  const reference = sampleReference()
+  const received = { mint: sampleMint, wallet, receivedBaseUnits: '7', slot: 5 }
+  const head = { kind: 'TransferReceived', schemaVersion: 1, version: 1, stream: reference, effectiveAt }
+  const transfer = { ...head, ...received }
+  const debts = [{ account: `Liabilities:Unmatched:${wallet}`, baseUnits: '7' }]
+  const recorded = async () =>
+    (
+      await admin.query(`select from ledger.events where convert_from(body, 'UTF8')::jsonb ->> 'stream' = $1`, [
+        reference,
+      ])
+    ).rowCount
+  const recordBooking = async (more: object) =>
+    ask('record_booking', transfer, await decision('RefundApproved', reference, { debts, ...more }))
+  await expect(recordBooking({ version: 2 }), 'no decision came before it').rejects.toThrow('the approval was refused')
+  await expect(recordBooking({ payment: fulfilled })).rejects.toThrow('are not a booking and its approval')
+  await expect(recordBooking({ by: '' })).rejects.toThrow('is not a RefundApproved')
+  expect(await recorded()).toBe(0)
+  expect(await recordBooking({})).toBeNull()
+  expect(await recorded()).toBe(1)
+})
