@@ -9,7 +9,7 @@ import type { PaymentLedger } from '../payment/paymentLedger.ts'
 import type { PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import type { Presentations } from '../payment/presentations.ts'
 import type { Log } from '../machine/log.ts'
-import { type Database, databaseOn, isDenied, openDatabase } from './database.ts'
+import { type Database, databaseOn, isDenied } from './database.ts'
 import { findLoginProblem, readLoginPower, serviceLoginFix } from './databaseFacts.ts'
 import { readDatabaseClockMs } from './databaseClock.ts'
 import { findCommitProblem, findDurabilityProblem } from './durability.ts'
@@ -96,7 +96,8 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const database = databaseOn(pool)
   await requireFitDatabase(database, log)
   schemaFits = true
-  const strangers = openDatabase({ ...options, connectionsMax: strangerConnectionsMax, onConnect })
+  const strangerPool = openPool({ ...options, connectionsMax: strangerConnectionsMax, onConnect })
+  const strangers = databaseOn(strangerPool)
   await history.compare(pool).catch(refuseOtherLogins)
   const inner = createLedger({
     pool,
@@ -109,7 +110,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { kernel, findProblem } = createAppendHealth({ kernel: inner, pool })
   const election = createElection({ database, clock, log, holder: options.applicationName })
   const nowMs = () => clock.nowMs()
-  const quotes = createQuoteQueue(strangers)
+  const quotes = createQuoteQueue(strangerPool)
   const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
   const priceLists = createPriceListStore({ database, kernel, nowMs })
   return {
@@ -133,7 +134,8 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     shareRates: (reports) => shareRates(strangers, reports),
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
-      await Promise.all([database.destroy(), strangers.destroy()])
+      // Kysely does not end a pool by which it has sent nothing.
+      await Promise.all([database.destroy(), strangerPool.end()])
     },
   }
 }

@@ -1,10 +1,12 @@
-import { CompiledQuery, sql } from 'kysely'
+import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { readAddress } from '@tollbook/core/address'
 import type { BoundQuoteQuestion, OpenQuoteQuestion } from '../payment/paymentLedger.ts'
 import type { Quote } from '@tollbook/core/quote'
 import { type BatchQueue, createBatchQueue } from '@tollbook/ledger/batchQueue'
+import type { QueryRunner } from '@tollbook/ledger/database'
+import { queryPrepared } from '@tollbook/ledger/queryPrepared'
 import { type Database, readOrFault } from './database.ts'
 import type { PriceListStore } from './priceListStore.ts'
 
@@ -16,7 +18,7 @@ const waitingMax = 10_000
 export type QuoteQueue = BatchQueue<Quote, 'recorded'>
 
 /** Stores quotes by group commit, as the ledger does events: a 402 costs a share of a commit, not a commit. */
-export function createQuoteQueue(database: Database): QuoteQueue {
+export function createQuoteQueue(pool: QueryRunner): QuoteQueue {
   return createBatchQueue({
     batchMax,
     flushesMax,
@@ -24,7 +26,10 @@ export function createQuoteQueue(database: Database): QuoteQueue {
     keyOf: (quote) => quote.id,
     flush: async (batch) => {
       try {
-        await database.executeQuery(CompiledQuery.raw(recordCall, columnsOf(batch)))
+        const values = columnsOf(batch)
+        await queryPrepared(pool, 'record_quotes', (statement) =>
+          pool.query({ ...statement, text: recordCall, values }),
+        )
       } catch (error) {
         throw new Fault('quotes could not be stored', { cause: error, retryable: true })
       }

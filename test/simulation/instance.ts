@@ -78,7 +78,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
   const { runner: pool, database } = deps.pool
   const log = silentLog
   const kernel = createLedger({ pool, clock, log, outcomeTimeoutMs: 15_000 })
-  const quotes = createQuoteQueue(database)
+  const quotes = createQuoteQueue(pool)
   const priceLists = createPriceListStore({ database, kernel, nowMs: () => clock.nowMs() })
   const sentAnswers = createSentAnswers({ database, clock, log, repeatMs })
   const stores = { pool, strangers: database, kernel, quotes, priceLists, sentAnswers }
