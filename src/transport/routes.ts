@@ -1,5 +1,6 @@
-import type { Context, Middleware } from 'koa'
-import { assert } from '@tollbook/core/assert'
+import { METHODS } from 'node:http'
+import Router, { type RouterContext } from '@koa/router'
+import type { Context } from 'koa'
 import type { ErrorForm } from '../product/productFacts.ts'
 import { errorAnswer, pathNotFound } from './transportError.ts'
 import { formErrors, send } from './send.ts'
@@ -13,43 +14,23 @@ export interface Route {
   readonly serve: (context: Context, segment: string) => Promise<void>
 }
 
-/**
- * Paths are exact and case-sensitive. The route of a path also decides about methods that it does not serve. An exact path costs
- * one lookup, however many routes there are; those that vary are tried in turn.
- */
-export function createRouter(routes: readonly Route[]): Middleware {
-  const fixed = routes.filter((route) => !varies(route))
-  const exact = new Map(fixed.map((route) => [route.path, route]))
-  assert(exact.size === fixed.length, 'no two routes have the same path')
-  const varying = routes.filter(varies)
-  return async (context, next) => {
-    const { path } = context
-    const fitting = exact.get(path) ?? varying.find((route) => segmentOf(route, path) !== '')
-    return fitting === undefined ? next() : serveRoute(fitting, context)
+/** Paths are exact and case-sensitive. The first route that matches decides, also about methods that it does not serve. */
+export function createRouter(routes: readonly Route[]): ReturnType<Router['routes']> {
+  const router = new Router({ strict: true, sensitive: true })
+  for (const route of routes) {
+    // Registered for all methods: the router adds HEAD to every GET, and would sell an answer without a body.
+    router.register(route.path, METHODS, (context) => serveRoute(route, context))
   }
+  return router.routes()
 }
 
-const variable = /[:*]/
-
-function varies({ path }: Route): boolean {
-  return variable.test(path)
-}
-
-/** The part of a path that varies: one segment for `:name`, the rest for `*path`. Empty when the path is not of this route. */
-function segmentOf({ path: pattern }: Pick<Route, 'path'>, path: string): string {
-  const start = pattern.search(variable)
-  if (start === -1 || !path.startsWith(pattern.slice(0, start))) return ''
-  const segment = path.slice(start)
-  return pattern[start] === ':' && segment.includes('/') ? '' : segment
-}
-
-async function serveRoute(route: Route, context: Context): Promise<void> {
-  const { path, methods, serve, errorForm } = route
+async function serveRoute({ path, methods, serve, errorForm }: Route, context: RouterContext): Promise<void> {
   if (errorForm !== undefined) formErrors(context, errorForm)
   // Metrics count the pattern and not the path, because a caller must not be able to make new series.
   context.state['route'] = path
   if (!methods.includes(context.method)) return refuseMethod(context, methods)
-  await serve(context, segmentOf(route, context.path))
+  // The capture is as it was sent; the router's own parameters are percent-decoded.
+  await serve(context, context.captures?.[0] ?? '')
 }
 
 function refuseMethod(context: Context, allowed: readonly string[]): void {
