@@ -134,8 +134,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     shareRates: (reports) => shareRates(strangers, reports),
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
-      // Kysely does not end a pool by which it has sent nothing.
-      await Promise.all([database.destroy(), strangerPool.end()])
+      await database.destroy()
+      // Kysely does not end a pool by which it has sent nothing. A pool ends once, and a ledger may be closed again.
+      if (!strangerPool.ending) await strangerPool.end()
     },
   }
 }

@@ -1,18 +1,21 @@
-import { systemClock } from '@tollbook/core/clock'
+import { type Clock, systemClock } from '@tollbook/core/clock'
 import { createAppendHealth } from '@tollbook/ledger/appendHealth'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
 import { openKernel, openPool } from './openKernel.ts'
 import * as sample from './sampleItems.ts'
 
-// Fails an append that waits.
-const neverSleeps = { ...systemClock, sleep: () => Promise.reject(new Error('it waited')) }
+// Fails an append that waits to be repeated (100 ms). A queue that gathers a batch waits 20 ms.
+const neverRepeats: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => (ms < 100 ? systemClock.sleep(ms, signal) : Promise.reject(new Error('it waited'))),
+}
 
 async function openHealth() {
   const { serviceUrl, adminUrl } = await createTestDatabase()
   const pool = openPool(serviceUrl)
   const admin = openPool(adminUrl, 1)
-  const kernel = openKernel(pool, { clock: neverSleeps })
+  const kernel = openKernel(pool, { clock: neverRepeats })
   return { ...createAppendHealth({ kernel, pool }), admin }
 }
 

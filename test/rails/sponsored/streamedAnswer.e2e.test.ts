@@ -62,12 +62,11 @@ test('a repeated stream has the headers of the first one', async () => {
   const { headers } = await signForEveryRail(service.demoWallet, service.chain.rpcUrl, offer)
   scripted.script(streams(() => chunksOf('n\n1\n'), 'text/csv'))
   for (const way of ['mpp', 'x402'] as const) {
-    const [first, repeat] = [await fetch(url, { headers: headers[way] }), await fetch(url, { headers: headers[way] })]
-    expect([await first.text(), await repeat.text(), repeat.headers.get('idempotent-replay')]).toEqual([
-      'n\n1\n',
-      'n\n1\n',
-      'true',
-    ])
+    const first = await fetch(url, { headers: headers[way] })
+    // A stream that is not read to its end is still being served.
+    expect(await first.text()).toBe('n\n1\n')
+    const repeat = await fetch(url, { headers: headers[way] })
+    expect([await repeat.text(), repeat.headers.get('idempotent-replay')]).toEqual(['n\n1\n', 'true'])
     expect(paidBy(way, repeat)).toBe(paidBy(way, first))
   }
   await endRepeats(service.database.adminUrl)
