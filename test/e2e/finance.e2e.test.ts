@@ -238,12 +238,10 @@ describe('reports over HTTP', () => {
     expect(data.payment.events.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['PaymentVerified', 'TokensBurned', 'RequestFulfilled', 'DistributionAllocated']),
     )
-    expect(data.links.explorer).toBeNull()
-    const byReference = await withToken(token, `/api/finance/payments/${encodeURIComponent(`solana:${signature}`)}`)
-    const same = detail.parse(await byReference.json()).data
-    expect(same.links).toEqual(data.links)
+    const byReference = await withToken(token, `/api/finance/payments/solana%3A${signature}`)
+    const { events } = detail.parse(await byReference.json()).data.payment
     // The payment may have become final in between.
-    expect(same.payment.events.slice(0, data.payment.events.length)).toEqual(data.payment.events)
+    expect(events).toEqual(expect.arrayContaining(data.payment.events))
     expect((await withToken(token, `/api/finance/payments/${'1'.repeat(63)}2`)).status).toBe(404)
     expect((await withToken(token, '/api/finance/payments/x')).status).toBe(404)
   })
