@@ -18,14 +18,26 @@ export interface Load {
   readonly seconds: number
   readonly connections: number
   readonly headers: Readonly<Record<string, string>>
+  /** Replaces `[<id>]` in headers by a new text for each request, which costs the client some time. */
+  readonly replacesIds?: boolean
   /** Condition on every answer; otherwise the figure would count something else. */
   readonly expected: '2xx' | '4xx'
 }
 
 /** Answers a second under load from another process, which is the same for everything that is compared. */
-export async function answersPerSecond({ url, seconds, connections, headers, expected }: Load): Promise<number> {
+export async function answersPerSecond(load: Load): Promise<number> {
+  const { url, seconds, connections, headers, replacesIds = false, expected } = load
   const words = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}=${value}`])
-  const options = ['--json', '-c', String(connections), '-d', String(seconds), ...words, url]
+  const options = [
+    '--json',
+    '-c',
+    String(connections),
+    '-d',
+    String(seconds),
+    ...words,
+    ...(replacesIds ? ['-I'] : []),
+    url,
+  ]
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...options])
   const found = report.parse(JSON.parse(stdout))
   const others = found['2xx'] + found['4xx'] + found['5xx'] + found.errors - found[expected]

@@ -13,6 +13,7 @@ import { hostile } from './hostile.ts'
 import { memory } from './memory.ts'
 import { peer } from './peer.ts'
 import { quotes } from './quotes.ts'
+import { hosts } from './hosts.ts'
 import { reads } from './reads.ts'
 import { render } from './render.ts'
 import { rpcCalls } from './rpcCalls.ts'
@@ -23,6 +24,7 @@ const benches: readonly Bench[] = [
   claims,
   quotes,
   reads,
+  hosts,
   rpcCalls,
   stranger,
   flood,
