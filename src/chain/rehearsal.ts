@@ -10,9 +10,9 @@ import { readSimulation, simulationJson, type RehearsalOutcome } from './simulat
 export interface Rehearsal extends Pick<SignedTransaction, 'bytes'>, SimulateOptions {}
 
 /**
- * Rehearses the transaction on one node after another, until one says that it would succeed with accepted effects, or that it has
- * landed. A node that does not know the blockhash, or in whose state it would fail or move too little, is not believed before the others
- * were asked, and not alone.
+ * Rehearses the transaction on one node after another, until one says that it would succeed with accepted effects, or
+ * that it has landed. A node that does not know the blockhash, or in whose state it would fail or move too little, is
+ * not believed before the others were asked, and not alone.
  */
 export async function rehearse(deps: RotationDeps, transaction: Rehearsal): Promise<Simulation> {
   const rejected: Simulation[] = []

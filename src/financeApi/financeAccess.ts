@@ -51,7 +51,10 @@ const jwksTimeoutMs = 5_000
 const jwksCooldownMs = 30_000
 const jwksAgeMaxMs = 600_000
 
-/** Bearer tokens of the operator's identity provider. Every access of a known holder is logged, and refusals of others up to a bound; a token never is. */
+/**
+ * Bearer tokens of the operator's identity provider. Every access of a known holder is logged, and refusals of others
+ * up to a bound; a token never is.
+ */
 export function createFinanceAccess(
   { issuer, audience, keys }: FinanceAccessOptions,
   { clock, log }: { readonly clock: Clock; readonly log: Log },

@@ -2,7 +2,10 @@ import { BlockList, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { readHostEntry } from '../machine/hostEntry.ts'
 
-/** Hosts that no caller reaches through us, though their addresses are global: this machine, and those that the operator names. */
+/**
+ * Hosts that no caller reaches through us, though their addresses are global: this machine, and those that the operator
+ * names.
+ */
 export interface DeniedHosts {
   hasName(hostname: string): boolean
   /** A test for addresses, with those that this machine has now. */

@@ -26,7 +26,10 @@ const forbidden: EgressVerdict = { kind: 'forbidden' }
 // A name can have thousands of addresses, and each one that does not answer is a connection attempt.
 const addressesMax = 16
 
-/** Whether a caller may have us connect there. A name with a single address that is denied or not global is refused as a whole. */
+/**
+ * Whether a caller may have us connect there. A name with a single address that is denied or not global is refused as a
+ * whole.
+ */
 export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
   const bare = target.hostname.replace(/^\[|\]$/g, '')
   const isAllowed = isAllowedHost(rules.allowHosts, target)

@@ -12,7 +12,10 @@ export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** The operator chose this origin, so any port is allowed, and an address of any network. A name must lead to the public web. */
+  /**
+   * The operator chose this origin, so any port is allowed, and an address of any network. A name must lead to the
+   * public web.
+   */
   readonly isChosen: boolean
 }
 

@@ -51,7 +51,10 @@ export interface FindOptions {
   readonly commitment?: 'finalized'
   /** An absence counts only in a state of this slot or a later one. */
   readonly minSlot?: number
-  /** Skips the memory and reads from as many nodes as end a payment: two where two are configured. Throws a retryable fault when they disagree. */
+  /**
+   * Skips the memory and reads from as many nodes as end a payment: two where two are configured. Throws a retryable
+   * fault when they disagree.
+   */
   readonly isAgreed?: true
   /** Without a bound, absence cannot be proven. */
   readonly bound?: LandingBound | undefined

@@ -7,8 +7,8 @@ export function isPermanent({ code, retryAfterSeconds }: Refusal): boolean {
 }
 
 /**
- * Whether a new offer may go with the refusal. Some clients answer an offer with a payment at once. A payment on record has moved tokens, unless
- * the chain says that it has not.
+ * Whether a new offer may go with the refusal. Some clients answer an offer with a payment at once. A payment on record
+ * has moved tokens, unless the chain says that it has not.
  */
 export function mayPayAgain(refusal: Refusal, payment: PaymentState | undefined): boolean {
   if (!isPermanent(refusal)) return false

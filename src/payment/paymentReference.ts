@@ -13,8 +13,8 @@ export type PaymentReference = string & { readonly [referenceBrand]: true }
 declare const messageBrand: unique symbol
 
 /**
- * The message of a payment that the service has to sign as well: `message:<SHA-256 in hex>`. The ledger finds the payment by it. It is not the
- * id of a transaction, so nothing can be looked for on chain by it.
+ * The message of a payment that the service has to sign as well: `message:<SHA-256 in hex>`. The ledger finds the
+ * payment by it. It is not the id of a transaction, so nothing can be looked for on chain by it.
  */
 export type MessageReference = string & { readonly [messageBrand]: true }
 

@@ -1,8 +1,9 @@
 import type { Address } from '@tollbook/core/address'
 
 /**
- * A transaction of two signers that the second of them has signed: the payer. The fee payer's signature comes first and is the id of
- * the transaction, so until it is known nothing can be looked for on chain. The instructions are not judged yet.
+ * A transaction of two signers that the second of them has signed: the payer. The fee payer's signature comes first and
+ * is the id of the transaction, so until it is known nothing can be looked for on chain. The instructions are not
+ * judged yet.
  */
 export interface PayerSigned {
   readonly bytes: Uint8Array

@@ -3,8 +3,9 @@ import { mayTakeOver } from './lease.ts'
 import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 
 /**
- * Use of a payment by another request of its wallet for the same order. `resumed`: its own request has ended without an answer, so this
- * request gets it. `served`: its own request may still be running. `over`: it has bought its answer, or no longer buys.
+ * Use of a payment by another request of its wallet for the same order. `resumed`: its own request has ended without an
+ * answer, so this request gets it. `served`: its own request may still be running. `over`: it has bought its answer, or
+ * no longer buys.
  */
 export type Purchase = 'resumed' | 'served' | 'over'
 

@@ -41,7 +41,10 @@ export interface Payout {
   openParts(plan: PayoutPlan): Promise<readonly number[]>
   /** Puts a signed transaction on record. It is not sent before, and not at all if this refuses. */
   recordSignedPart(plan: PayoutPlan, signed: SignedPart): Promise<void>
-  /** Rehearses the part, leaves out the lines that would make it fail, and builds it. The payment wallet has to sign, and the fee payer. */
+  /**
+   * Rehearses the part, leaves out the lines that would make it fail, and builds it. The payment wallet has to sign,
+   * and the fee payer.
+   */
   prepare(plan: PayoutPlan, part: number, feePayer: Address): Promise<PreparedPart>
   readonly sign: typeof signPayout
   /** Waits for finality. Recording again is harmless. */

@@ -13,7 +13,10 @@ import { readVersions } from '../store/settingStore.ts'
 export interface PayoutWallets {
   /** Refuses PAYMENT_WALLET when the ledger does not know it, or when another wallet is in force. */
   require(options: { readonly fromOldWallet: boolean }): Promise<void>
-  /** Refuses a plan that the wallet cannot pay without the tokens that are held for others, and shows what the other wallets hold. */
+  /**
+   * Refuses a plan that the wallet cannot pay without the tokens that are held for others, and shows what the other
+   * wallets hold.
+   */
   requireCover(plan: PayoutPlan, heldBaseUnits: bigint): Promise<void>
   /** Each wallet on record. */
   all(): Promise<readonly Address[]>

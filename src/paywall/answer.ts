@@ -59,7 +59,10 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   TARGET_FORBIDDEN: 403,
 }
 
-/** The answer of a refusal: status by its code, and `Retry-After` where waiting helps. `payment` is the one that is refused, once it is known. */
+/**
+ * The answer of a refusal: status by its code, and `Retry-After` where waiting helps. `payment` is the one that is
+ * refused, once it is known.
+ */
 export function refusalAnswer(refusal: Refusal, payment?: PaymentState): Answer {
   const { code, retryAfterSeconds } = refusal
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }

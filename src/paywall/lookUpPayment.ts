@@ -39,8 +39,9 @@ const triesMax = 27
 const everyMs = 500
 
 /**
- * Asks the ledger for the payment, before any rule of the moment is asked. If the ledger does not have it and the service would have to sign it
- * first, an earlier payment of the wallet for the same order is served instead, unless its own request is still at work.
+ * Asks the ledger for the payment, before any rule of the moment is asked. If the ledger does not have it and the
+ * service would have to sign it first, an earlier payment of the wallet for the same order is served instead, unless
+ * its own request is still at work.
  */
 export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion): Promise<FoundPayment | Refusal> {
   const { presented, rail } = question
@@ -107,7 +108,10 @@ function digestOf({ product, ordered }: LookUpQuestion): string {
   return orderDigest(product, ordered.parameters)
 }
 
-/** A payment on record is served at the price that it was paid, also when the order's variant has no price of its own any more. */
+/**
+ * A payment on record is served at the price that it was paid, also when the order's variant has no price of its own
+ * any more.
+ */
 function endpointFor({ endpoint, formerEndpoint }: CheckedOrder, payment: PaymentState): string {
   const paid = 'endpoint' in payment ? payment.endpoint : undefined
   return paid !== undefined && paid === formerEndpoint ? paid : endpoint

@@ -32,20 +32,24 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** The caller's key for this payment, where the rail has its own. The header `Idempotency-Key` goes first. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
-   * Reads the proof, its payer and its reference. Pure, and a function of the proof alone: the ledger is asked about the payment before the rail
-   * compares it with anything that may have changed since it was offered.
+   * Reads the proof, its payer and its reference. Pure, and a function of the proof alone: the ledger is asked about
+   * the payment before the rail compares it with anything that may have changed since it was offered.
    */
   read(request: OrderRequest): Presented<P> | Refusal
   /**
-   * Present when the service signs payments of this rail itself. The proof of an earlier payment of the same payer for the same order, which is
-   * served before another one is signed. Undefined when the service would not sign the payment that was presented: it does not identify a caller then.
+   * Present when the service signs payments of this rail itself. The proof of an earlier payment of the same payer for
+   * the same order, which is served before another one is signed. Undefined when the service would not sign the payment
+   * that was presented: it does not identify a caller then.
    */
   resume?(question: PresentedPayment<P>, message: MessageReference): Promise<P | undefined>
   /** Undefined when the holder of the proof may use a payment that the ledger has already verified. */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
   /** Verifies the payment. Throws a retryable fault while the outcome is unknown. */
   settle(question: SettleQuestion<P>): Promise<Settlement | Refusal>
-  /** Headers that go in front of a paid answer, in this rail's words. The receipt may follow much later, so they state the payment alone. */
+  /**
+   * Headers that go in front of a paid answer, in this rail's words. The receipt may follow much later, so they state
+   * the payment alone.
+   */
   respond(paid: PaidOrder): Headers
   /** The rail's words about the refusal of one of its proofs. Absent: the body says everything. */
   explain?(refusal: Refusal, refused: RefusedRequest): Promise<RefusalExplanation>

@@ -26,9 +26,10 @@ export interface PresentedOrder {
 }
 
 /**
- * The stored answer, for a payer who repeats the request with its proof: under the same Idempotency-Key for a day, and without one until
- * the answer was sent. For a short time after that a bound payment gets it again: everyone can read the proof of any other payment
- * on chain. Undefined when nothing is stored. No key opens anything by itself: the caller must hold the proof.
+ * The stored answer, for a payer who repeats the request with its proof: under the same Idempotency-Key for a day, and
+ * without one until the answer was sent. For a short time after that a bound payment gets it again: everyone can read
+ * the proof of any other payment on chain. Undefined when nothing is stored. No key opens anything by itself: the
+ * caller must hold the proof.
  */
 export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
   const { earlier, stored, payment, reference } = known

@@ -5,7 +5,7 @@ export interface TokenNames {
   readonly sourceUrl?: string
 }
 
-/** Names of a token for which no setting has any. */
+/** Names of a token that no setting names. */
 export const defaultTokenNames: TokenNames = { symbol: 'TOKEN' }
 
 /** `TOKEN (mint …, available at https://…)`. */

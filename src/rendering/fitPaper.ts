@@ -16,8 +16,8 @@ const scaleMin = 0.3
 const slackPixels = 4
 
 /**
- * Shrinks a document that is wider than its paper: Chromium shrinks by a quarter at most and cuts off the rest. A scale of the order, and
- * paper of the page's own rules, are kept.
+ * Shrinks a document that is wider than its paper: Chromium shrinks by a quarter at most and cuts off the rest. A scale
+ * of the order, and paper of the page's own rules, are kept.
  */
 export async function fitPaper(page: Page, world: PageWorld, order: PdfOrder): Promise<PaperFit> {
   const { printableWidth, scale: wanted } = order

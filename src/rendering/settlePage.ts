@@ -97,8 +97,9 @@ async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<
 }
 
 /*
- * Elements and height, and not every mutation: a clock or a carousel changes without limit and lacks nothing. Canvases by a small copy:
- * a chart is drawn in frames, and its element does not change. A canvas with a picture of another site cannot be read.
+ * Elements and height, and not every mutation: a clock or a carousel changes without limit and lacks nothing. Canvases
+ * by a small copy: a chart is drawn in frames, and its element does not change. A canvas with a picture of another site
+ * cannot be read.
  */
 const waitUntilStill = `async (idleMs, timeoutMs) => {
   const size = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight

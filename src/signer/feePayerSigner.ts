@@ -46,8 +46,9 @@ export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): st
 }
 
 /**
- * Signs as the fee payer what satisfies the conditions of `readSponsored` and the rules of the journal. It believes nothing that the
- * service says about a transaction; of a rehearsal it believes the balance, which can only cost it lamports of its budget.
+ * Signs as the fee payer what satisfies the conditions of `readSponsored` and the rules of the journal. It believes
+ * nothing that the service says about a transaction; of a rehearsal it believes the balance, which can only cost it
+ * lamports of its budget.
  */
 export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSignerDeps): FeePayerSigner {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')

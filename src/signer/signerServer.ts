@@ -12,7 +12,10 @@ import { isSocket, type SignerAddress, type SignerPort } from './signerAddress.t
 import type { LamportLimits } from './signingRules.ts'
 import { readTlsIdentity, type TlsIdentity } from './tlsIdentity.ts'
 
-/** The signer on its socket or port. A process that may connect may spend the budgets: one of a group, or the holder of a certificate. */
+/**
+ * The signer on its socket or port. A process that may connect may spend the budgets: one of a group, or the holder of
+ * a certificate.
+ */
 export interface SignerServer {
   /** TCP port; undefined on a socket. */
   readonly port: number | undefined

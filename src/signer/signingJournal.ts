@@ -32,8 +32,8 @@ export interface RehearsedBalance {
 }
 
 /**
- * Signatures of the fee payer in the database, with their budgets: they survive the machine of the signer, and two signers with one
- * key share them. Every method throws a retryable fault while the database does not answer.
+ * Signatures of the fee payer in the database, with their budgets: they survive the machine of the signer, and two
+ * signers with one key share them. Every method throws a retryable fault while the database does not answer.
  */
 export interface SigningJournal {
   find(question: SigningQuestion): Promise<SigningStanding>

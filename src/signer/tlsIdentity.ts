@@ -25,7 +25,10 @@ interface PemFile {
   readonly text: string
 }
 
-/** Reads and checks the files. Throws a `Fault` that names the setting and what is wrong with its file; retryable if it has expired. */
+/**
+ * Reads and checks the files. Throws a `Fault` that names the setting and what is wrong with its file; retryable if it
+ * has expired.
+ */
 export async function readTlsIdentity(files: TlsFiles, nowMs: number): Promise<TlsIdentity> {
   const [cert, key, ca] = await Promise.all([
     readPem(files, 'SIGNER_TLS_CERT'),

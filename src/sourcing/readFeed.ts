@@ -34,8 +34,9 @@ const bytesMax = 1024 * 1024
 const hopsMax = 3
 
 /**
- * Reads a feed of a publisher. Throws only `UpstreamFailure`. The poller decides when to retry, so nothing is tried twice
- * here. An address that the operator chose may be private; a name, and whatever a publisher redirects to, must lead to the public web.
+ * Reads a feed of a publisher. Throws only `UpstreamFailure`. The poller decides when to retry, so nothing is tried
+ * twice here. An address that the operator chose may be private; a name, and whatever a publisher redirects to, must
+ * lead to the public web.
  */
 export function createReadFeed(deps: FeedDeps, rules: EgressRules = webRules([])): ReadFeed {
   const get = createPinnedGet(rules)

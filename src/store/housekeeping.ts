@@ -15,7 +15,10 @@ export async function forgetOldPresentations(database: Database): Promise<void> 
 // The most that one statement deletes (forget_old_notes.sql).
 const forgottenMax = 100_000
 
-/** Deletes answers that were sent, idempotency keys that have ended, answers a day old, and the oldest answers beyond the storage bound. */
+/**
+ * Deletes answers that were sent, idempotency keys that have ended, answers a day old, and the oldest answers beyond
+ * the storage bound.
+ */
 export async function forgetOldAnswers(database: Database, repeatMs: number): Promise<void> {
   await forgetSentAnswers({ database, repeatMs })
   let forgotten = forgottenMax

@@ -55,7 +55,10 @@ function bucketsOf(address: string): readonly (readonly [key: string, size: numb
   return network === undefined ? [own] : [own, [network, clientsPerNetwork] as const]
 }
 
-/** Leaky buckets of one size that follows the load, one for each address, and one of 16 times that size for each IPv6 network of 48 bits. */
+/**
+ * Leaky buckets of one size that follows the load, one for each address, and one of 16 times that size for each IPv6
+ * network of 48 bits.
+ */
 export function createAllowances(now: () => number): Allowances {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
   let perSecond = unitsPerSecondMax

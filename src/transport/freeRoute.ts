@@ -62,6 +62,9 @@ export interface HealthCheck {
   readonly mutedBy?: () => string | undefined
   /** More for the operator than whether it is well. */
   readonly facts?: () => Json
-  /** A failure stops some products or ways to pay only: the health is degraded, and the service stays ready and healthy for all others. */
+  /**
+   * A failure stops some products or ways to pay only: the health is degraded, and the service stays ready and healthy
+   * for all others.
+   */
   readonly someProductsOnly?: boolean
 }

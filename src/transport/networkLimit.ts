@@ -1,7 +1,10 @@
 import { networkKey } from './clientAddress.ts'
 import { createRateLimit, type RateLimit, type RateLimitRule } from './rateLimit.ts'
 
-/** Customers of one /48 that may use up their limits at the same time. A carrier has many in one, and an attacker 65,536 networks of /64. */
+/**
+ * Customers of one /48 that may use up their limits at the same time. A carrier has many in one, and an attacker 65,536
+ * networks of /64.
+ */
 export const clientsPerNetwork = 16
 
 /** Limits each client address, and the IPv6 network of 48 bits that it is in to 16 times as much. */

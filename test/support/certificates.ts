@@ -2,8 +2,8 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sig
 import { writeFile } from 'node:fs/promises'
 
 /*
- * Certificates for tests of TLS, written in DER by hand: Node reads certificates and makes none, and a machine that runs the tests
- * need not have OpenSSL's command.
+ * Certificates for tests of TLS, written in DER by hand: Node reads certificates and makes none, and a machine that
+ * runs the tests need not have OpenSSL's command.
  */
 
 export interface TestCertificate {

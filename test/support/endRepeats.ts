@@ -1,7 +1,10 @@
 import { awaitThat } from './awaitThat.ts'
 import { withAdminSession } from './adminSession.ts'
 
-/** Waits until every answer of the ledger is marked as sent, and moves the time of sending back by the two minutes of the default. */
+/**
+ * Waits until every answer of the ledger is marked as sent, and moves the time of sending back by the two minutes of
+ * the default.
+ */
 export async function endRepeats(adminUrl: string): Promise<void> {
   await withAdminSession(adminUrl, async (session) => {
     const unsent = 'select from ledger.notes where sent_at is null'

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { releasedFunctions } from './releasedFunctions.ts'
 
 /*
- * The functions of the database against those of this release. A superuser can replace one, such as the append, and every row that it
- * writes from then on agrees with its event. The rows of the catalogue are hashed here, because the database is the accused.
+ * The functions of the database against those of this release. A superuser can replace one, such as the append, and
+ * every row that it writes from then on agrees with its event. The rows of the catalogue are hashed here, because the
+ * database is the accused.
  */
 
 const schemas = ['ledger', 'work', 'paywall', 'news', 'reports', 'signer', 'migration']

@@ -72,7 +72,10 @@ export class UnknownKinds {
     return new Set([...this.#streams.values()].map(({ firstPosition }) => firstPosition))
   }
 
-  /** One finding for each kind. `declared`: the kinds of a database that are not known, with the events that begin their streams. */
+  /**
+   * One finding for each kind. `declared`: the kinds of a database that are not known, with the events that begin their
+   * streams.
+   */
   report(findings: Findings, declared: ReadonlyMap<string, readonly string[]>): void {
     const left = new Set(this.#beginnings)
     for (const [kind, firstEvents] of declared) {

@@ -7,8 +7,8 @@ import { PayerFault } from './errorCode.ts'
 import { unlessCode } from './fileError.ts'
 
 /*
- * A lock between processes: a file that its holder touches while it lives. A process that waits has a file too. Two holders, after
- * a lock was broken by mistake, must do no harm.
+ * A lock between processes: a file that its holder touches while it lives. A process that waits has a file too. Two
+ * holders, after a lock was broken by mistake, must do no harm.
  */
 
 /** Held until `release`. */

@@ -81,7 +81,10 @@ async function hasExpired({ chain }: LandDeps, order: LandOrder): Promise<boolea
 /** `open` until the blockhash has expired for good, and while the node does not answer. */
 export type Fate = 'landed' | 'never' | 'open'
 
-/** A failed transaction moved nothing, so it never landed. The order matters: first no block can take it any more, then none has it. */
+/**
+ * A failed transaction moved nothing, so it never landed. The order matters: first no block can take it any more, then
+ * none has it.
+ */
 export async function fateOf(
   chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>,
   { signature, lastValidBlockHeight }: Pick<LandOrder, 'signature' | 'lastValidBlockHeight'>,

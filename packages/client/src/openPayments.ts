@@ -8,8 +8,8 @@ import { createSharedTurns, type SharedTurn } from './sharedTurns.ts'
 export interface OpenPayments {
   keep(payment: PendingPayment): Promise<void>
   /**
-   * Waits for its turn, and takes the payment of an earlier call for exactly this request, so that the request is not paid a second
-   * time. Each call leaves when it has ended, and so does each payment.
+   * Waits for its turn, and takes the payment of an earlier call for exactly this request, so that the request is not
+   * paid a second time. Each call leaves when it has ended, and so does each payment.
    */
   enter(request: PayableRequest, wallet: string): Promise<Entry>
   close(payment: PendingPayment, outcome: PaymentOutcome): Promise<void>

@@ -197,7 +197,10 @@ interface SignerOpening extends KeyOpening {
   readonly databaseUrl: string | undefined
 }
 
-/** Only on the chain of local mode: on another one the fee payer would need real SOL. An operator's database needs SIGNER_DATABASE_URL. */
+/**
+ * Only on the chain of local mode: on another one the fee payer would need real SOL. An operator's database needs
+ * SIGNER_DATABASE_URL.
+ */
 async function openLocalX402(
   config: Config,
   { home, opened, chain, databaseUrl, log, onPartLost, onProgress }: SignerOpening,

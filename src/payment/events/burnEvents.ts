@@ -17,7 +17,10 @@ export interface EndpointBurn {
 const parts = z.array(z.object({ endpoint: z.string(), baseUnits })).min(1)
 const round = z.int().min(1)
 
-/** State of the delegate before its burn. A burn that lands reduces the allowance, which only the owner can renew, and costs a fee. */
+/**
+ * State of the delegate before its burn. A burn that lands reduces the allowance, which only the owner can renew, and
+ * costs a fee.
+ */
 export interface DelegateState {
   readonly allowanceBaseUnits: bigint
   readonly lamports: bigint

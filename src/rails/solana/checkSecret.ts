@@ -6,7 +6,10 @@ import type { SolanaProof } from './solanaProof.ts'
 
 type Holder = Pick<SolanaProof, 'secret' | 'isPayer'>
 
-/** Refuses a caller that does not know the secret of a bound payment: the memo on chain is public, the secret behind it is not. */
+/**
+ * Refuses a caller that does not know the secret of a bound payment: the memo on chain is public, the secret behind it
+ * is not.
+ */
 export function checkSecret(holder: Holder, { memo }: Pick<Settlement, 'memo'>): Refusal | undefined {
   const binding = bindHolder(memo === undefined ? [] : [memo], holder)
   return isRefusal(binding) ? binding : undefined

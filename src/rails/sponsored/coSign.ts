@@ -121,9 +121,10 @@ async function judgeOffer(deps: UnsignedDeps, { proof }: CoSignQuestion): Promis
 }
 
 /**
- * The nodes do not know the blockhash: it is newer than they are, or has expired. The client repeats the request until no block
- * can take the transaction any more; without an end it would repeat it forever. Another request may have had it signed and sent meanwhile.
- * Its sending was on record before it could land, so a ledger that is asked after the last block tells.
+ * The nodes do not know the blockhash: it is newer than they are, or has expired. The client repeats the request until
+ * no block can take the transaction any more; without an end it would repeat it forever. Another request may have had
+ * it signed and sent meanwhile. Its sending was on record before it could land, so a ledger that is asked after the
+ * last block tells.
  */
 async function refuseUnrehearsed(
   { first, chain, ledger, feePayer }: CoSignDeps,
@@ -163,8 +164,8 @@ interface JudgedPayment {
 }
 
 /**
- * The rules by which it will be settled, before it costs the fee payer anything. A payment from an account of another wallet, of which the
- * payer is only a delegate, would move tokens and buy nothing.
+ * The rules by which it will be settled, before it costs the fee payer anything. A payment from an account of another
+ * wallet, of which the payer is only a delegate, would move tokens and buy nothing.
  */
 function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPayment): Refusal | undefined {
   const { payer, bytes } = sponsored

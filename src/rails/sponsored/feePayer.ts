@@ -13,8 +13,8 @@ export interface FeePayer {
   /** The signature that it has given to this message before. It costs nothing. Asked before a rehearsal. */
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
   /**
-   * Signs, within its budgets and as far as the rehearsed balance covers this payment and all unsettled ones of the wallet. A refusal
-   * says that it has not signed.
+   * Signs, within its budgets and as far as the rehearsed balance covers this payment and all unsettled ones of the
+   * wallet. A refusal says that it has not signed.
    */
   sign(transaction: SponsoredTransaction, balance: RehearsedBalance): Promise<Signature | Refusal>
   /** A payment that failed on chain no longer counts as unsettled; one that never lands does not count as failed. */

@@ -102,8 +102,8 @@ function settleRecorded(
 }
 
 /**
- * Settles what the fee payer has signed, and tells the signer of a payment that the ledger will never have. A signer that does not answer
- * counts the payment as failed after two minutes, which the next refusal corrects.
+ * Settles what the fee payer has signed, and tells the signer of a payment that the ledger will never have. A signer
+ * that does not answer counts the payment as failed after two minutes, which the next refusal corrects.
  */
 async function settleSigned(
   deps: SettleDeps & Pick<SponsoredSettleDeps, 'feePayer'>,

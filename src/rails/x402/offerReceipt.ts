@@ -15,7 +15,10 @@ export interface OfferReceiptDeps {
 
 const version = 1
 
-/** The x402 extension `offer-receipt`: a statement of the payment, signed with the receipt key. It is issued at the time of the block. */
+/**
+ * The x402 extension `offer-receipt`: a statement of the payment, signed with the receipt key. It is issued at the time
+ * of the block.
+ */
 export function receiptExtension(
   deps: OfferReceiptDeps,
   { endpoint, settlement: { reference, wallet, evidence } }: PaidOrder,

@@ -68,9 +68,10 @@ export function isLargeMove({ figures }: Reading, { move }: AgreementRule): bool
 }
 
 /**
- * The first complete reading that no majority contradicts in any field. A field counts as contradicted when at least as many
- * sources are apart from it as near to it, the reading itself included: of two sources that differ, neither is sold. Aggregators copy from
- * each other, so no number of them outvotes the exchanges; and a large move is contradicted by any source.
+ * The first complete reading that no majority contradicts in any field. A field counts as contradicted when at least as
+ * many sources are apart from it as near to it, the reading itself included: of two sources that differ, neither is
+ * sold. Aggregators copy from each other, so no number of them outvotes the exchanges; and a large move is contradicted
+ * by any source.
  */
 export function judgeReadings(readings: readonly Reading[], rule: AgreementRule, evidence: Evidence): Judgement {
   const complete = readings.filter(({ isComplete }) => isComplete)

@@ -54,7 +54,10 @@ export function possibleCells(): readonly Cell[] {
   return allCells().filter((cell) => whyImpossible(cell) === undefined)
 }
 
-/** For each change and state one payment, so that each pair of kind and client meets each state, and each of the first two each change. */
+/**
+ * For each change and state one payment, so that each pair of kind and client meets each state, and each of the first
+ * two each change.
+ */
 export function coreCells(): readonly Cell[] {
   const buyers = kinds.flatMap((kind) => clients.map((client) => ({ kind, client })))
   return changes.flatMap((change, row) =>

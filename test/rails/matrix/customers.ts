@@ -12,7 +12,10 @@ import type { Cell, Kind } from './cells.ts'
 
 /** A wallet with one client, which calls the service under one address, whichever instance answers there. */
 export interface Customer {
-  /** Calls for an answer and pays; the status of the answer. A call of a later process goes on with an open payment, if the client can. */
+  /**
+   * Calls for an answer and pays; the status of the answer. A call of a later process goes on with an open payment, if
+   * the client can.
+   */
   call(): Promise<number>
   /** Shows the first payment again, byte for byte. */
   repeat(): Promise<Response>

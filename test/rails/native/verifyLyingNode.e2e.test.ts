@@ -14,8 +14,8 @@ import {
 } from './nodePayments.ts'
 
 /*
- * A service with two nodes, of which the first lies. A refusal makes a payer pay again, so no single node causes one, at any price
- * (I8); and the same proof buys as soon as the lie ends.
+ * A service with two nodes, of which the first lies. A refusal makes a payer pay again, so no single node causes one,
+ * at any price (I8); and the same proof buys as soon as the lie ends.
  */
 
 /** The first node is a proxy that lies, the second one is honest. */

@@ -31,7 +31,10 @@ interface Forged {
   readonly secret: string
 }
 
-/** A payment by the stock client, presented as often as it is asked: of our offer, or of another seller's in the words of ours. */
+/**
+ * A payment by the stock client, presented as often as it is asked: of our offer, or of another seller's in the words
+ * of ours.
+ */
 async function pay(
   forged?: Forged,
 ): Promise<{ readonly priceBaseUnits: bigint; readonly present: () => Promise<Response> }> {

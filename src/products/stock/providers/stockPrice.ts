@@ -90,7 +90,10 @@ const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = n
   ['KWF', ['KWD', 1_000]],
 ])
 
-/** The whole unit of a currency in which an exchange quotes, and its amounts. Throws for a unit that may be a part of an unknown one. */
+/**
+ * The whole unit of a currency in which an exchange quotes, and its amounts. Throws for a unit that may be a part of an
+ * unknown one.
+ */
 export function wholeUnitOf(currency: string) {
   const [whole, perWhole] = parts.get(currency) ?? [currency, 1]
   if (!/^[A-Z]{3}$/.test(whole)) throw new UpstreamFailure('incomplete', 'the currency is unknown')
