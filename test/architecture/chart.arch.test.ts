@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { environmentNames } from '../../src/config.ts'
 import { readText, readYaml, root } from './composeFile.ts'
 
-/* Checks of the chart that need no Helm; `npm run proof:chart` renders and validates it. */
+/* Checks of the chart that need no Helm; `npm run proof chart` renders and validates it. */
 
 const secret = z.object({ name: z.string(), keys: z.record(z.string(), z.string()) })
 const valuesFile = z.object({ settings: z.record(z.string(), z.string()), secrets: z.record(z.string(), secret) })

@@ -89,7 +89,7 @@ describe('an untouched ledger', () => {
   })
 })
 
-// The whole list is `npm run proof:tampering`; here a part of it that takes a second or two.
+// The whole list is `npm run proof tampering`; here a part of it that takes a second or two.
 const receipts = tamperings.filter(({ name }) => name.includes('receipt of a payment'))
 const some = [...new Set([...tamperings.filter((_, index) => index % 11 === 1), ...receipts, ...lies])]
 

@@ -22,14 +22,14 @@ import { mutateTypeScript } from './mutations/typescriptMutants.ts'
 
 const help = `Mutates the code that moves money and runs the tests that reach each mutant.
 
-  npm run proof:mutations                           a sample of 200 mutants
-  npm run proof:mutations -- --sample 500 --seed 2  another sample
-  npm run proof:mutations -- --all                  all of them: hours
-  npm run proof:mutations -- --since main           those of files that changed since a commit
-  npm run proof:mutations -- --file src/payment     those of files whose path starts so; separate several with commas
-  npm run proof:mutations -- --id 1a2b3c4d5e6f      one mutant, with its tests
-  npm run proof:mutations -- --list                 the mutants, without running anything
-  npm run proof:mutations -- --again                forgets earlier results (.mutations.json)
+  npm run proof mutations                           a sample of 200 mutants
+  npm run proof mutations -- --sample 500 --seed 2  another sample
+  npm run proof mutations -- --all                  all of them: hours
+  npm run proof mutations -- --since main           those of files that changed since a commit
+  npm run proof mutations -- --file src/payment     those of files whose path starts so; separate several with commas
+  npm run proof mutations -- --id 1a2b3c4d5e6f      one mutant, with its tests
+  npm run proof mutations -- --list                 the mutants, without running anything
+  npm run proof mutations -- --again                forgets earlier results (.mutations.json)
 
 A mutant that \`npm run check\` refuses (types, a promise left alone) does not count. Results are kept, so a run that was
 stopped goes on. Survivors are judged again. One is explained, and not judged, when its id and the reason are in

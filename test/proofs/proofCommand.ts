@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 
 /** The command line of a proof, with `--help`. */
 export function proofCommand(name: string, about: string): Command {
-  return new Command(`npm run proof:${name} --`).description(about).allowExcessArguments(false)
+  return new Command(`npm run proof ${name} --`).description(about).allowExcessArguments(false)
 }
 
 /** Reads the value of an option that counts something. */

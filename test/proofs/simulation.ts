@@ -14,13 +14,13 @@ import { readSchemaRules } from '../simulation/simulatedPostgres.ts'
 
 const help = `Runs the paid-request flow, the jobs and the ledger against seeded faults.
 
-  npm run proof:simulation                      1,000 seeds
-  npm run proof:simulation -- --seeds 50        as many seeds
-  npm run proof:simulation -- --from 7          first seed (default 1)
-  npm run proof:simulation -- --seed 7          one seed, with everything that happens
-  npm run proof:simulation -- --planted         plants one bug after another and prints the seed that finds it
-  npm run proof:simulation -- --crowd 8         callers in a crowd (default 64); npm test has 8
-  npm run proof:simulation -- --workers 2       threads (default: number of processors)
+  npm run proof simulation                      1,000 seeds
+  npm run proof simulation -- --seeds 50        as many seeds
+  npm run proof simulation -- --from 7          first seed (default 1)
+  npm run proof simulation -- --seed 7          one seed, with everything that happens
+  npm run proof simulation -- --planted         plants one bug after another and prints the seed that finds it
+  npm run proof simulation -- --crowd 8         callers in a crowd (default 64); npm test has 8
+  npm run proof simulation -- --workers 2       threads (default: number of processors)
 `
 
 interface Result {
@@ -101,7 +101,7 @@ async function runMany({ seeds, crowd, workers }: Runs): Promise<number> {
           .map((line) => `  ${line}\n`)
           .join('')}`,
       )
-      process.stdout.write(`  again: npm run proof:simulation -- --seed ${result.seed}\n`)
+      process.stdout.write(`  again: npm run proof simulation -- --seed ${result.seed}\n`)
     }
     if (total.runs % progressEvery === 0)
       process.stdout.write(`${total.runs} of ${seeds.length}, ${total.failed} failed\n`)

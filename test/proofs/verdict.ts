@@ -21,7 +21,7 @@ export function concludeProof({ holds, lines }: Verdict): void {
 }
 
 // Neither 0 nor what a broken proof ends with: nothing was shown.
-const notRunExitCode = 2
+export const notRunExitCode = 2
 
 /** The machine lacks what the proof needs; one line says what. */
 export function couldNotRun(why: string): void {

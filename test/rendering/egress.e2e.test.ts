@@ -6,7 +6,7 @@ import { openEnvironment } from '../proofs/egress/environment.ts'
 import { guarded, openAttackedRenderer, tryAttack } from '../proofs/egress/tryAttacks.ts'
 import { unguarded } from '../proofs/egress/unguarded.ts'
 
-/* The short form of `npm run proof:egress`: everything that a page can load, in one page. */
+/* The short form of `npm run proof egress`: everything that a page can load, in one page. */
 
 const environment = await openEnvironment({
   site: { address: '127.0.0.1', port: 0, tlsPort: 0 },

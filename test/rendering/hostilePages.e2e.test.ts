@@ -10,7 +10,7 @@ import { afterFile } from '../support/afterFile.ts'
 import { textOf } from './readPdf.ts'
 import { openTestRenderer, startWeb } from './testRenderer.ts'
 
-/* Pages and orders that are made to harm; the long ones are in `npm run proof:pages -- --hostile`. */
+/* Pages and orders that are made to harm; the long ones are in `npm run proof pages -- --hostile`. */
 
 const script = (code: string): string => `<h1>Page</h1><script>${code}</script>`
 const pages: Readonly<Record<string, string>> = {

@@ -4,8 +4,8 @@ import { simulate } from './simulate.ts'
 import { readSchemaRules } from './simulatedPostgres.ts'
 
 /*
- * A sample of `npm run proof:simulation`. A seed that fails here runs again, with everything that happens, by
- * `npm run proof:simulation -- --seed N --crowd 8`.
+ * A sample of `npm run proof simulation`. A seed that fails here runs again, with everything that happens, by
+ * `npm run proof simulation -- --seed N --crowd 8`.
  */
 
 const rules = await readSchemaRules()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { appleStage, bitcoinStage } from './priceStages.ts'
 import { openServers, tryVariant, variantsOf } from './runVariants.ts'
 
-// `npm run proof:data` tries all of them, and those of weather and news.
+// `npm run proof data` tries all of them, and those of weather and news.
 const every = 307
 
 test.each([bitcoinStage, appleStage])('a sample of the faults of $name sells nothing wrong', async (stage) => {
