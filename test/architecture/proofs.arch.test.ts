@@ -34,14 +34,14 @@ test('every proof that a page or a comment names exists', () => {
   const text = execFileSync('git', ['grep', '-hoE', '(npm run |`)proof [a-z0-9]+', '--', '*.md', '*.ts', '*.yml'], {
     encoding: 'utf8',
   })
-  const named = new Set(
+  const mentioned = new Set(
     text
       .trim()
       .split('\n')
       .map((line) => line.split(' ').at(-1) ?? ''),
   )
-  expect(named.size).toBeGreaterThan(15)
-  expect([...named].filter((name) => parseWords([name]).kind !== 'run')).toEqual([])
+  expect(mentioned.size).toBeGreaterThan(15)
+  expect([...mentioned].filter((name) => parseWords([name]).kind !== 'run')).toEqual([])
 })
 
 test('a name of a proof runs its programs in order, a name of a program runs that one, and options go to each', () => {
