@@ -33,8 +33,6 @@ export interface ProviderSettings extends ProviderAddresses {
   readonly aiOutputTokensMax: number
   /** Models with a separate price. */
   readonly aiModelPrices: ModelPrices
-  /** The chat templates of the models open the reasoning in the prompt. */
-  readonly aiOpensReasoning: boolean
   /** Time of a request handler; the chat servers share most of it. */
   readonly handlerTimeoutMs: number
 }
@@ -123,7 +121,6 @@ export const providerVariables = {
   AI_FALLBACK_API_KEY: secret,
   AI_OUTPUT_TOKENS_MAX: wholeNumber(1, outputTokensMost, 1_024),
   AI_MODEL_PRICES_USD: parsedBy(parseModelPrices, new Map()),
-  AI_OPENS_REASONING: onOff('0'),
 }
 
 function upstreamVariables(): UpstreamVariables {
@@ -173,7 +170,6 @@ export function providerSettingsOf(
     ].filter((server) => server !== undefined),
     aiOutputTokensMax: env.AI_OUTPUT_TOKENS_MAX,
     aiModelPrices: env.AI_MODEL_PRICES_USD,
-    aiOpensReasoning: env.AI_OPENS_REASONING,
     handlerTimeoutMs,
   }
 }

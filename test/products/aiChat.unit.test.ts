@@ -120,29 +120,26 @@ describe('what is sent', () => {
 })
 
 describe('the reasoning of a model', () => {
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'The user greets.' }] }
+
   test.each([
-    ['<think>\nThe user greets.\n</think>\n\nHi!'],
-    ['<think></think>Hi!'],
-    ['<thinking>a <b> c</thinking><reasoning>d</reasoning> Hi!'],
-    ['The template has opened the tag. </think>\nHi!'],
-    ['[THINK]so[/THINK]Hi!'],
-    ['◁think▷so◁/think▷Hi!'],
-    ['<|channel|>analysis<|message|>The user greets.<|end|><|start|>assistant<|channel|>final<|message|>Hi!'],
-  ])('in %j is not part of the reply', async (content) => {
-    first.script(says({}, message(content)))
+    ['a field', message('Hi!', { reasoning_content: 'The user greets.', reasoning: 'The user greets.' })],
+    ['a part', message([thinking, { type: 'text', text: 'Hi' }, { type: 'text', text: '!' }])],
+  ])('that its server puts into %s is not part of the reply', async (_where, marked) => {
+    first.script(says({}, marked))
     expect(await say(openChat())).toMatchObject({ kind: 'delivered', data: { reply: 'Hi!' } })
   })
 
-  test.each([['<think>It was cut in the middle of'], ['<think>all of it</think> \n'], ['[THINK]and so on']])(
-    'alone is not sold as a reply: %j',
-    async (content) => {
-      first.script(says({}, { ...message(content), finish_reason: 'length' }))
-      expect(await say(openChat())).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
-    },
-  )
+  test.each([
+    ['a field', message('', { reasoning_content: 'It was cut' })],
+    ['a part', message([thinking])],
+  ])('alone, in %s, is not sold as a reply', async (_where, marked) => {
+    first.script(says({}, { ...marked, finish_reason: 'length' }))
+    expect(await say(openChat())).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+  })
 
-  test.each([['Write `<think> and </think>` around it.'], ['The tag is `</think>`, after `<think>`.']])(
-    'is not seen in code that speaks of the tags: %j',
+  test.each([['<think>\nThe user greets.\n</think>\n\nHi!'], ['The tag is `</think>`, after `<think>`.']])(
+    'that its server does not mark is text like any other: %j',
     async (content) => {
       first.script(says({}, message(content)))
       expect(await say(openChat())).toMatchObject({ kind: 'delivered', data: { reply: content } })
@@ -194,7 +191,7 @@ const noAnswers: readonly (readonly [string, Script])[] = [
   ['a tool call', says({}, { ...message(null, { tool_calls: [{}] }), finish_reason: 'tool_calls' })],
   ['no choices', says({ choices: [] })],
   ['another shape', answersJson(200, { reply: 'Hi!' })],
-  ['content in parts', says({}, message([{ type: 'text', text: 'Hi!' }]))],
+  ['content of another type', says({}, message({ text: 'Hi!' }))],
   ['JSON null', answersJson(200, null)],
   ['no body', answersText(200, '')],
   ['HTML', answersText(200, `<html>${key}</html>`, { 'content-type': 'text/html' })],

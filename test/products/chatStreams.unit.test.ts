@@ -194,7 +194,7 @@ describe('a streamed reply', () => {
   test.each([
     ['a server error', answersText(500, '')],
     ['no text', answersEvents(chunk({}, 'stop'), '[DONE]')],
-    ['reasoning alone', answersEvents(...texts('<think>so', ' and so'), chunk({}, 'length'), '[DONE]')],
+    ['reasoning alone', answersEvents(chunk({ reasoning_content: 'so' }), chunk({}, 'length'), '[DONE]')],
     ['a page', answersText(200, '<html></html>')],
     ['an error instead of a chunk', answersEvents({ error: { message: key } })],
   ])('with %s before its first text is asked of the next server, or fails whole', async (_what, script) => {
@@ -331,17 +331,21 @@ describe('a streamed reply', () => {
     })
   })
 
-  test('has no reasoning in it, wherever the server cuts it', async () => {
-    for (const contents of [['<th', 'ink>a', 'b</thi', 'nk>\n\nHi', ' <b>'], ['<think>ab</think>\n\nHi <b>']]) {
-      first.script(answersEvents(...texts(...contents), chunk({}, 'stop'), '[DONE]'))
-      const { events } = await eventsOf(await deliver(openChat(), streamed))
-      const said = events.slice(0, -1).map((one) => z.object({ text: z.string() }).parse(JSON.parse(one.slice(6))).text)
-      expect(said.join('')).toBe('Hi <b>')
-    }
-    first.script(answersEvents(...texts('so', '</think>Hi'), chunk({}, 'stop'), '[DONE]'))
-    expect((await eventsOf(await deliver(openChat({ opensReasoning: true }), streamed))).events[0]).toBe(
-      'data: {"text":"Hi"}',
-    )
+  test('has no reasoning that its server marks, and keeps a character that the server splits', async () => {
+    const [high = '', low = ''] = '🚀'.split('')
+    const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'so' }] }]
+    const reply = [chunk({ content: thinking }), chunk({ reasoning: 'so' }), ...texts('\n', `<b> ${high}`, low)]
+    first.script(answersEvents(...reply, chunk({ content: [{ type: 'text', text: '!' }] }), chunk({}, 'stop')))
+    const { events } = await eventsOf(await deliver(openChat(), streamed))
+    const said = events.slice(0, -1).map((one) => z.object({ text: z.string() }).parse(JSON.parse(one.slice(6))).text)
+    expect(said).toEqual(['\n<b> ', '🚀', '!'])
+  })
+
+  test('that has no text yet but white space is asked of the next server', async () => {
+    first.script(answersEvents(...texts(' ', '\n')))
+    second.script(answersEvents(...texts('Hi'), chunk({}, 'stop'), '[DONE]'))
+    const { events } = await eventsOf(await deliver(openChat({ servers: [first, second] }), streamed))
+    expect(events[0]).toBe('data: {"text":"Hi"}')
   })
 })
 

@@ -36,7 +36,6 @@ export interface Rig {
   readonly apiKey?: string | undefined
   readonly timeoutMs?: number
   readonly sampleUpstreams?: boolean
-  readonly opensReasoning?: boolean
   readonly streamMsMax?: number
   readonly silentMsMax?: number
   readonly modelPrices?: ModelPrices
@@ -59,7 +58,6 @@ function open(definition: typeof aiChat, rig: Rig): Endpoint {
       label: `ai-${index + 1}`,
       baseUrl: rig.baseUrl ?? `${server.url}/v1`,
       models: index === 0 ? ['llama3.2', 'larger'] : ['other-model'],
-      opensReasoning: rig.opensReasoning ?? false,
       apiKey: 'apiKey' in rig ? rig.apiKey : key,
       timeoutMs,
       silentMsMax,

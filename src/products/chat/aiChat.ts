@@ -1,44 +1,30 @@
 import { z } from 'zod'
-import type { ChatMessage, ChatReply, ChatRequest } from './server/chatRequest.ts'
-import type { Job, Outcome } from '../../product/product.ts'
 import {
   anyModel,
   conversation,
   conversationRule,
-  fitsConversation,
   flag,
   messageText,
   modelName,
   type ModelRules,
-  refuseTokens,
   temperature,
   tokenLimit,
+  withinLimits,
 } from './chatFields.ts'
-import {
-  askStreamed,
-  askWhole,
-  type Chat,
-  type ChatDeps,
-  coverageOf,
-  metaOf,
-  openChat,
-  type ReplyParts,
-  rulesOf,
-  supplyOf,
-  textsOf,
-  variantOf,
-  whyChatUnavailable,
-} from './chatTurn.ts'
-import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
+import { type ChatFormat, openChatIn } from './chatFormat.ts'
+import type { ChatTurn } from './server/chatRequest.ts'
+import { defineProduct } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
 import { objectWith, oneOf } from '../../product/text.ts'
+
+/* The chat in the form of the specification. */
 
 const message = z.strictObject(
   { role: oneOf(['system', 'user', 'assistant']), content: messageText },
   objectWith('role and content'),
 )
 
-const parametersWith = (rules: ModelRules) =>
+const orderShape = (rules: ModelRules) =>
   z
     .strictObject({
       message: messageText.exactOptional(),
@@ -56,22 +42,32 @@ const parametersWith = (rules: ModelRules) =>
       path: ['message'],
       message: 'send exactly one of message and messages',
     })
-    .refine((order) => fitsConversation(messagesOf(order)), {
-      path: ['messages'],
-      message: `must have ${conversationRule}`,
-    })
-    .superRefine(({ model, maxTokens }, context) => {
-      const message = refuseTokens(rules, { model, tokensMax: maxTokens })
-      if (message !== undefined) context.addIssue({ code: 'custom', path: ['maxTokens'], message })
-    })
-    .meta({
-      oneOf: [
-        { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
-        { type: 'object', properties: { messages: { type: 'array' } }, required: ['messages'] },
-      ],
-    })
 
-type ChatOrder = z.infer<ReturnType<typeof parametersWith>>
+type ChatOrder = z.infer<ReturnType<typeof orderShape>>
+
+const parametersWith = (rules: ModelRules) =>
+  withinLimits(orderShape(rules), rules, { turnOf, tokensField: () => 'maxTokens' }).meta({
+    oneOf: [
+      { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
+      { type: 'object', properties: { messages: { type: 'array' } }, required: ['messages'] },
+    ],
+  })
+
+function turnOf(order: ChatOrder): ChatTurn {
+  const { message: asked, messages = [], system, model, temperature: heat, maxTokens, json, stream } = order
+  return {
+    model,
+    messages: [
+      ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
+      ...messages,
+      ...(asked === undefined ? [] : [{ role: 'user' as const, content: asked }]),
+    ],
+    temperature: heat,
+    tokensMax: maxTokens,
+    isJson: json,
+    isStreamed: stream,
+  }
+}
 
 const tokens = z.int().min(0).nullable().meta({ description: 'null when the language model did not say' })
 
@@ -81,7 +77,20 @@ const answer = z.object({
   usage: z.object({ promptTokens: tokens, completionTokens: tokens, totalTokens: tokens }),
 })
 
-const eventStream = 'text/event-stream; charset=utf-8'
+const format: ChatFormat<ChatOrder> = {
+  parametersWith,
+  turnOf,
+  replyOf: ({ reply, model, usage, finishReason }, { meta }) => ({
+    kind: 'delivered',
+    data: { reply, model, usage: { ...usage } },
+    meta: { ...meta, finishReason },
+  }),
+  eventsOf: () => ({ begin: '', text: (text) => event({ text }), end: (end) => `event: end\n${event(end)}` }),
+}
+
+function event(data: unknown): string {
+  return `data: ${JSON.stringify(data)}\n\n`
+}
 
 export const aiChat = defineProduct({
   path: '/api/ai/chat',
@@ -97,79 +106,8 @@ export const aiChat = defineProduct({
   },
   providers: ['AI'],
   demo: { order: () => ({ message: 'In one sentence: what is a ledger?' }), check: checkDemo },
-  open: openAiChat,
+  open: openChatIn(format),
 })
-
-function openAiChat(deps: ChatDeps): ProductHandler<ChatOrder> {
-  const chat = openChat(deps)
-  return {
-    ...supplyOf(chat),
-    parameters: parametersWith(rulesOf(deps)),
-    variant: ({ model }) => variantOf(chat, model),
-    formerVariant: ({ model }) => model,
-    whyUnavailable: (order) => whyChatUnavailable(chat, order?.model),
-    covers: ({ model, maxTokens }) => coverageOf(chat, model, maxTokens),
-    deliver: (order, job) => (order.stream === true ? deliverStream : deliverWhole)(chat, requestOf(chat, order), job),
-  }
-}
-
-interface Conversation {
-  readonly system?: string
-  readonly message?: string
-  readonly messages?: readonly ChatMessage[]
-}
-
-function messagesOf({ system, message: said, messages = [] }: Conversation): readonly ChatMessage[] {
-  return [
-    ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
-    ...messages,
-    ...(said === undefined ? [] : [{ role: 'user' as const, content: said }]),
-  ]
-}
-
-function requestOf(chat: Chat, order: ChatOrder): ChatRequest {
-  const { model, temperature: heat, maxTokens, json } = order
-  const tokensMax = maxTokens ?? rulesOf(chat).outputTokensMax(model)
-  return { model, messages: messagesOf(order), temperature: heat, tokensMax, isJson: json }
-}
-
-async function deliverWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Outcome> {
-  const answered = await askWhole(chat, request, job)
-  if (answered.kind === 'failed') return answered
-  const { reply, model, usage, finishReason }: ChatReply = answered.answer
-  return {
-    kind: 'delivered',
-    data: { reply, model, usage: { ...usage } },
-    meta: { ...metaOf(chat, answered.source), finishReason },
-  }
-}
-
-async function deliverStream(chat: Chat, request: ChatRequest, job: Job): Promise<Outcome> {
-  const answered = await askStreamed(chat, request, job)
-  if (answered.kind === 'failed') return answered
-  const { answer: parts, source } = answered
-  return {
-    kind: 'stream',
-    contentType: eventStream,
-    chunks: eventsOf(chat, parts),
-    meta: metaOf(chat, source),
-  }
-}
-
-async function* eventsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<Uint8Array> {
-  try {
-    const texts = textsOf(chat, parts)
-    let step = await texts.next()
-    for (; step.done !== true; step = await texts.next()) yield event({ text: step.value })
-    yield Buffer.concat([Buffer.from('event: end\n'), event(step.value)])
-  } finally {
-    parts.stop()
-  }
-}
-
-function event(data: unknown): Buffer {
-  return Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
-}
 
 const printedMax = 100
 

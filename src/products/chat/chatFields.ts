@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { ChatMessage } from './server/chatRequest.ts'
+import type { ChatTurn } from './server/chatRequest.ts'
 import { outputTokensMost } from '../../pricing/modelPrices.ts'
 import { characterCount, text } from '../../product/text.ts'
 
-/* Fields that the two chat endpoints share. */
+/* Fields and rules that the two wire formats of the chat share. */
 
 const messageCharactersMax = 8_000
 /** Limit of all messages of one request together, the system prompt included: some 4,000 tokens of English. */
@@ -18,11 +18,6 @@ export const messageText = text({
 })
 
 export const conversationRule = `together at most ${conversationCharactersMax.toLocaleString('en-US')} characters`
-
-/** Limit of all messages together, in characters. Each message has its own limit besides. */
-export function fitsConversation(messages: readonly ChatMessage[]): boolean {
-  return messages.reduce((sum, { content }) => sum + characterCount(content), 0) <= conversationCharactersMax
-}
 
 /** A conversation whose last message the model answers. */
 export function conversation<T extends z.ZodType>(message: T) {
@@ -40,7 +35,7 @@ export interface ModelRules {
 /** Rules before the configuration is known: the largest limit that can be configured. */
 export const anyModel: ModelRules = { models: undefined, outputTokensMax: () => outputTokensMost }
 
-/** The largest limit of any model; `refuseTokens` checks that of the model that was chosen. */
+/** The largest limit of any model; `withinLimits` checks that of the model that was chosen. */
 export function tokenLimit(rules: ModelRules) {
   return wholeNumber({ min: 1, max: largestLimitOf(rules) })
 }
@@ -49,16 +44,30 @@ function largestLimitOf({ models = [], outputTokensMax }: ModelRules): number {
   return Math.max(outputTokensMax(), ...models.map(outputTokensMax))
 }
 
-/** The problem with a limit of tokens for this model; undefined when there is none. */
-export function refuseTokens(
+interface TurnReader<Order> {
+  readonly turnOf: (order: Order) => ChatTurn
+  /** The field of the order that has the limit of tokens. */
+  readonly tokensField: (order: Order) => string
+}
+
+/** Refuses conversations that are too long, and limits of tokens that the price of the chosen model does not cover. */
+export function withinLimits<Order>(
+  schema: z.ZodType<Order>,
   rules: ModelRules,
-  { model, tokensMax = 1 }: { readonly model?: string | undefined; readonly tokensMax?: number | undefined },
-): string | undefined {
-  const most = rules.outputTokensMax(model)
-  // `tokenLimit` has refused a number beyond the limits of all models.
-  return tokensMax <= most || tokensMax > largestLimitOf(rules)
-    ? undefined
-    : `must be a whole number from 1 to ${most} for this model`
+  { turnOf, tokensField }: TurnReader<Order>,
+): z.ZodType<Order> {
+  return schema.superRefine((order, context) => {
+    const { messages, model, tokensMax = 1 } = turnOf(order)
+    const characters = messages.reduce((sum, { content }) => sum + characterCount(content), 0)
+    if (characters > conversationCharactersMax)
+      context.addIssue({ code: 'custom', path: ['messages'], message: `must have ${conversationRule}` })
+    const most = rules.outputTokensMax(model)
+    // `tokenLimit` has refused a number beyond the limits of all models.
+    if (tokensMax > most && tokensMax <= largestLimitOf(rules)) {
+      const message = `must be a whole number from 1 to ${most} for this model`
+      context.addIssue({ code: 'custom', path: [tokensField(order)], message })
+    }
+  })
 }
 
 /** A configured model. */

@@ -1,5 +1,5 @@
-import { type Clock, isoTime } from '@tollbook/core/clock'
-import type { ChatEnd, ChatReply, ChatRequest } from './server/chatRequest.ts'
+import type { Clock } from '@tollbook/core/clock'
+import type { ChatEnd, ChatReply, ChatRequest, ChatTurn } from './server/chatRequest.ts'
 import type { ChatServer } from './server/chatServer.ts'
 import { waitWithin } from '../../outbound/unlessSilent.ts'
 import { UpstreamFailure } from '../../product/upstreamFailure.ts'
@@ -50,8 +50,8 @@ function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider 
   }
 }
 
-/** Every model that a caller may choose, the default first. */
-function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
+/** Every model that a caller may choose, in the order in which servers are asked. */
+export function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
   return [...new Set(chatServers.flatMap(({ models }) => models))]
 }
 
@@ -98,18 +98,14 @@ export function supplyOf({ chatServers, liveness }: Chat) {
 }
 
 /** The model and the tokens that the price of a reply covers. */
-export function coverageOf(chat: Chat, model: string | undefined, tokensMax: number | undefined) {
+export function coverageOf(chat: Chat, { model, tokensMax }: ChatTurn) {
   return {
     model: model ?? serversOf(chat, undefined)[0]?.models[0] ?? null,
     outputTokensMax: tokensMax ?? rulesOf(chat).outputTokensMax(model),
   }
 }
 
-export function metaOf({ clock }: Pick<Chat, 'clock'>, source: string) {
-  return { source, asOf: isoTime(clock.nowMs()), cached: false }
-}
-
-export type Answered<T> = { readonly kind: 'answered'; readonly answer: T; readonly source: string } | Failure
+type Answered<T> = { readonly kind: 'answered'; readonly answer: T; readonly source: string } | Failure
 
 /** A streamed reply whose first text is here, so that its server works. */
 export interface ReplyParts {
@@ -213,7 +209,7 @@ function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
 export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
   const { clock, liveness, chatLimits } = chat
   const { streamMsMax, silentMsMax } = chatLimits
-  const { rest, label, stop, model } = parts
+  const { rest, label, model } = parts
   let spentMs = 0
   const next = async (): Promise<IteratorResult<string, ChatEnd>> => {
     if (spentMs >= streamMsMax - silentMsMax) return { done: true, value: cutOff(model) }
@@ -238,8 +234,6 @@ export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<st
   } catch (error) {
     if (error instanceof UpstreamFailure) liveness.noteFailure(label, error)
     throw error
-  } finally {
-    stop()
   }
 }
 

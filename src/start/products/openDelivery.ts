@@ -3,6 +3,7 @@ import { type CatalogDeps, openCatalog } from '../../products/catalog.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import { artifactRoute } from '../../routes/artifactRoute.ts'
 import type { FreeSearch } from '../../product/freeSearch.ts'
+import { modelsOf } from '../../products/chat/chatTurn.ts'
 import { chatCompletions } from '../../products/chat/chatCompletions.ts'
 import { openAiError } from '../../products/chat/openAiForm.ts'
 import { searches } from '../../products/searches.ts'
@@ -88,9 +89,4 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
     sampled: supply.sampled,
     close: () => stored.disposeAsync(),
   }
-}
-
-/** In the order in which servers are asked. */
-function modelsOf({ chatServers }: Providers): readonly string[] {
-  return [...new Set(chatServers.flatMap(({ models }) => models))]
 }

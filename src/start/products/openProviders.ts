@@ -86,10 +86,10 @@ function chatLimitsOf(settings: ProviderSettings): ChatLimits {
 
 /** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
 function openChatServers(settings: ProviderSettings, deps: UpstreamDeps): readonly ChatServer[] {
-  const { aiServers, aiOpensReasoning: opensReasoning } = settings
+  const { aiServers } = settings
   const timeoutMs = Math.floor(chatMsMaxOf(settings) / Math.max(1, aiServers.length))
   const silentMsMax = silentMsMaxOf(settings)
   return aiServers.map((server, index) =>
-    createChatServer(deps, { ...server, label: `ai-${index + 1}`, opensReasoning, timeoutMs, silentMsMax }),
+    createChatServer(deps, { ...server, label: `ai-${index + 1}`, timeoutMs, silentMsMax }),
   )
 }

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import type { ChatEnd, ChatReply, ChatUsage } from './chatRequest.ts'
 import { eventData } from './eventStream.ts'
-import { createReasoningFilter, withoutReasoning } from './reasoningFilter.ts'
 import { unlessSilent } from '../../../outbound/unlessSilent.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
@@ -16,13 +15,16 @@ export interface AnsweringServer {
   readonly label: string
   /** The model that was asked. */
   readonly model: string
-  /** The chat template opens the reasoning in the prompt, so the text begins within it. */
-  readonly opensReasoning: boolean
 }
 
 const count = z.int().min(0).nullish().catch(null)
 const usage = z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).nullish().catch(null)
 const model = z.string().min(1).max(200).optional().catch(undefined)
+/**
+ * A text, or parts whose texts are the reply. Servers put the reasoning of a model into parts of another type (Mistral:
+ * `thinking`), or into fields that no schema here has (`reasoning_content`, `reasoning`).
+ */
+const content = z.union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))]).nullish()
 const completion = z.object({
   error: z.unknown().optional(),
   model,
@@ -30,7 +32,7 @@ const completion = z.object({
     .array(
       z.object({
         error: z.unknown().optional(),
-        message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+        message: z.object({ content, refusal: z.string().nullish() }),
         finish_reason: z.string().nullish(),
       }),
     )
@@ -54,15 +56,20 @@ export function readCompletion(
   // OpenRouter reports failures of the servers behind it under 200.
   if ((parsed.data.error ?? choice.error ?? undefined) !== undefined)
     throw new UpstreamFailure('upstream', `${label} answered with an error under HTTP 200`)
-  const { content, refusal } = choice.message
+  const { refusal } = choice.message
   const finishReason = choice.finish_reason ?? 'unknown'
   if ((refusal ?? '') !== '' || !finished.has(finishReason))
     throw new UpstreamFailure('not_covered', `${label} gave no answer to this message`)
-  const reply = withoutReasoning(content?.toWellFormed() ?? '', server)
+  const reply = textOf(choice.message.content).toWellFormed()
   if (reply.trim() === '') throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
   if (isJson && finishReason !== 'length' && !isJsonObject(reply))
     throw new UpstreamFailure('not_covered', `${label} gave an answer that is not a JSON object`)
   return { reply, model: parsed.data.model ?? server.model, finishReason, usage: usageOf(parsed.data.usage) }
+}
+
+function textOf(written: z.infer<typeof content>): string {
+  if (!Array.isArray(written)) return written ?? ''
+  return written.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('')
 }
 
 function isJsonObject(text: string): boolean {
@@ -78,7 +85,7 @@ const chunk = z.object({
       z.object({
         error: z.unknown().optional(),
         // Only the named fields are sold. The others, such as `reasoning_content`, show that the model works.
-        delta: z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() }).nullish(),
+        delta: z.looseObject({ content, refusal: z.string().nullish() }).nullish(),
         finish_reason: z.string().nullish(),
       }),
     )
@@ -97,14 +104,16 @@ export interface SilenceLimits {
   readonly silentMsMax: number
 }
 
-/** The texts of a streamed answer without its reasoning. Throws when it breaks off, falls silent, is refused or has no text. */
+/** The texts of a streamed answer. Throws when it breaks off, falls silent, is refused or has no text. */
 export async function* readStream(
   server: AnsweringServer,
   { body, clock, timeoutMs, silentMsMax }: { readonly body: AsyncIterable<Uint8Array> } & SilenceLimits,
 ): AsyncGenerator<string, ChatEnd, void> {
   const { label } = server
-  const filter = createReasoningFilter(server)
+  // Joins a surrogate pair that the server splits, and replaces lone halves.
+  const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
   const end = { model: server.model, finishReason: undefined as string | undefined, usage: usageOf(undefined) }
+  let held = ''
   let [hasText, isSilent, isRefused] = [false, false, false]
   const limitMs = () => (hasText ? silentMsMax : timeoutMs)
   const onSilent = () => void (isSilent = true)
@@ -118,16 +127,18 @@ export async function* readStream(
     const [choice] = read.choices
     end.finishReason ??= choice?.finish_reason ?? undefined
     isRefused ||= (choice?.delta?.refusal ?? '') !== ''
-    const text = filter.push(choice?.delta?.content ?? '')
-    hasText ||= text.trim() !== ''
-    if (text !== '') yield text
+    held += decoder.decode(Buffer.from(textOf(choice?.delta?.content), 'utf16le'), { stream: true })
+    // White space alone does not begin a reply: until it has a text, the next server can be asked.
+    hasText ||= held.trim() !== ''
+    if (!hasText || held === '') continue
+    yield held
+    held = ''
   }
   const { finishReason } = end
   if (finishReason === undefined && isSilent) throw new UpstreamFailure('timeout', `${label} fell silent`)
-  const rest = filter.end()
-  hasText ||= rest.trim() !== ''
-  if (rest !== '') yield rest
   if (!hasText) throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
+  const rest = decoder.decode()
+  if (rest !== '') yield rest
   if (finishReason === undefined) throw new UpstreamFailure('upstream', `${label} broke off its answer`)
   if (isRefused || !finished.has(finishReason))
     throw new UpstreamFailure('not_covered', `${label} ended its answer without completing it`)
@@ -139,11 +150,13 @@ async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncG
   for await (const data of eventData(body)) yield data.trim() === '[DONE]' ? 'done' : readChunk(label, data)
 }
 
-/** Whether the model wrote something: text, or reasoning in a field of any name. Some servers send empty chunks meanwhile. */
+/** Whether the model wrote something: text or parts, in a field of any name. Some servers send empty chunks meanwhile. */
 function isProgress(read: Chunk | 'done'): boolean {
   if (read === 'done') return true
   const written = read.choices.flatMap(({ delta }) => Object.entries(delta ?? {}))
-  return written.some(([name, value]) => name !== 'role' && typeof value === 'string' && value !== '')
+  return written.some(
+    ([name, value]) => name !== 'role' && (typeof value === 'string' || Array.isArray(value)) && value.length > 0,
+  )
 }
 
 function readChunk(label: string, data: string): Chunk {

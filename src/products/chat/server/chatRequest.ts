@@ -1,16 +1,23 @@
-/** A conversation for a language model, in terms of the OpenAI chat protocol that all its servers share. */
-export interface ChatRequest {
+/** One turn of a chat, as an order of any wire format describes it. */
+export interface ChatTurn {
   /** Undefined: the first model of each server. */
   readonly model?: string | undefined
   readonly messages: readonly ChatMessage[]
-  /** Tokens of output that the price covers. A reply is cut there. */
-  readonly tokensMax: number
+  /** Undefined: the limit of the model. */
+  readonly tokensMax?: number | undefined
   readonly temperature?: number | undefined
   readonly topP?: number | undefined
   readonly stop?: readonly string[] | undefined
   readonly seed?: number | undefined
   /** The reply must be a JSON object. */
   readonly isJson?: boolean | undefined
+  readonly isStreamed?: boolean | undefined
+}
+
+/** A turn for a language model, in terms of the OpenAI chat protocol that all its servers share. */
+export interface ChatRequest extends ChatTurn {
+  /** Tokens of output that the price covers. A reply is cut there. */
+  readonly tokensMax: number
 }
 
 export interface ChatMessage {

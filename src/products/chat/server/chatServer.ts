@@ -32,8 +32,6 @@ export interface ChatServerOptions {
   readonly baseUrl: string
   readonly models: readonly [string, ...string[]]
   readonly apiKey: string | undefined
-  /** The chat template opens the reasoning in the prompt, so every text begins within it. */
-  readonly opensReasoning: boolean
   readonly timeoutMs: number
   /** The longest pause within a streamed reply. */
   readonly silentMsMax: number
@@ -135,11 +133,8 @@ function bodyOf({ options: { models } }: ChatServerState, request: ChatRequest, 
   return requestBody(request, { model: models[0], ...sent })
 }
 
-function answering(
-  { options: { label, models, opensReasoning } }: ChatServerState,
-  request: ChatRequest,
-): AnsweringServer {
-  return { label, model: request.model ?? models[0], opensReasoning }
+function answering({ options: { label, models } }: ChatServerState, request: ChatRequest): AnsweringServer {
+  return { label, model: request.model ?? models[0] }
 }
 
 /** Happens once a request: the second one has the other name, and its refusal is a failure. */
