@@ -11,7 +11,7 @@ import { findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import type { FirstPresentations } from './firstPresentation.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
 import type { SolanaProof } from './solanaProof.ts'
-import { checkAccounts, type SubmitDeps, submitTransaction } from './submitTransaction.ts'
+import { checkAccounts, isUnseen, type SubmitDeps, type Submitted, submitTransaction } from './submitTransaction.ts'
 
 export interface SettleDeps extends SubmitDeps {
   readonly first: FirstPresentations
@@ -91,8 +91,8 @@ async function settleTransaction(
   limits: SettleLimits,
   question: TransactionQuestion,
 ): Promise<Verdict> {
-  const { proof, order, transaction } = question
-  const submission = await submitTransaction(deps, question)
+  const { proof, order, payment, transaction } = question
+  const submission = await (payment.phase === 'submitted' ? sendAgain : submitTransaction)(deps, question)
   if (isRefusal(submission)) return submission
   const { isSent } = submission
   const finding = await find(deps, question, { waitMs: isSent ? broadcastWaitMs : 0, isSent })
@@ -105,6 +105,19 @@ async function settleTransaction(
   const last = await find(deps, question, options)
   if (last.kind === 'found') return judgeFound(deps, limits, { ...question, found: last })
   return last.kind === 'proven_absent' ? refuseAbsent(last) : refusePending(last, isSent)
+}
+
+/**
+ * Sends a transaction on record again, unless a node has it or no block can take it any more. Asked before anything is
+ * awaited: each further order of the wallet asks about its earlier payments.
+ */
+async function sendAgain(deps: SettleDeps, question: TransactionQuestion): Promise<Submitted | Refusal> {
+  const { proof, order, transaction } = question
+  const first = await deps.first.find({ reference: proof.reference, wallet: order.wallet })
+  const finding = await find(deps, question, { bound: first?.bound })
+  if (finding.kind === 'proven_absent') return refuseAbsent(finding)
+  if (isUnseen(finding)) await deps.chain.broadcast(transaction)
+  return { isSent: true, bound: first?.bound }
 }
 
 function lower(one: LandingBound, other: LandingBound | undefined): LandingBound {

@@ -63,12 +63,7 @@ export interface Submitted {
  * that it is not sent and why. Never sends anything but the caller's own bytes.
  */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
-  const { transaction, payment } = submission
-  if (payment.phase === 'submitted') {
-    const finding = await deps.chain.find(transaction.signature)
-    if (isUnseen(finding)) await deps.chain.broadcast(transaction)
-    return { isSent: true, bound: undefined }
-  }
+  const { transaction } = submission
   // Such a transaction could be kept back and sent a year later, so it is taken only after it has landed.
   if (transaction.usesDurableNonce) {
     const finding = await deps.chain.find(transaction.signature)
@@ -142,7 +137,7 @@ async function judgeFailure(
   return shortage === undefined ? refuseProof('simulation_failed', last.text) : refuseShortage(shortage)
 }
 
-function isUnseen(finding: Finding): finding is Unknown {
+export function isUnseen(finding: Finding): finding is Unknown {
   return finding.kind === 'unknown' && !finding.isSeen
 }
 

@@ -182,10 +182,13 @@ test('12d what was sent, never landed and cannot land any more is refused for go
   await expect(present(verifier, presentable.payer, presentable.header)).rejects.toThrow(Fault)
   verifier.node.behave()
   await passLandingBound(verifier)
+  const askedAtMs = verifier.clock.nowMs()
 
   const judged = await present(verifier, presentable.payer, presentable.header)
 
   expect(verdictOf(judged)).toBe('blockhash_expired')
+  // A further order of the wallet asks the same question first, so nothing is awaited or sent for it.
+  expect([verifier.clock.nowMs() - askedAtMs, sentToChain()]).toEqual([0, 0])
 })
 
 test('12d what was sent and never landed is pending while the finalized chain is not past its last block', async () => {
