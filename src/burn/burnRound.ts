@@ -18,7 +18,7 @@ import {
 } from '../payment/burn.ts'
 import type { BurnLedger, OpenBurn } from '../payment/burnLedger.ts'
 import type { ChainReader, Finding, Found } from '../payment/chainReader.ts'
-import type { ProvenAbsent } from '../payment/absence.ts'
+import { denyingNodesMin, type ProvenAbsent } from '../payment/absence.ts'
 import type { BurnFailureReason, DelegateState } from '../payment/events/burnEvents.ts'
 import type { SignedTransaction, Simulation } from '../payment/proof.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
@@ -196,19 +196,16 @@ async function confirm(
   return 'confirmed'
 }
 
-// One node alone may hide a burn that landed, or call it failed, and its debts would be burned again.
-const agreeingNodes = 2
-
 async function failAbsent(deps: BurnDeps, open: OpenBurn, { evidence }: ProvenAbsent): Promise<'failed'> {
   const { readings } = evidence
   const finalizedSlot = Math.max(...readings.map((reading) => reading.finalizedSlot))
-  if (readings.length < agreeingNodes) await requireUnburned(deps, open, { reason: 'absent', finalizedSlot })
+  if (readings.length < denyingNodesMin) await requireUnburned(deps, open, { reason: 'absent', finalizedSlot })
   return fail(deps, open, { reason: 'absent', finalizedSlot })
 }
 
 async function failFailed(deps: BurnDeps, open: OpenBurn, { slot: finalizedSlot }: Found): Promise<'failed'> {
   const agreed = await deps.chain.find(open.signature, { commitment: 'finalized', isAgreed: true })
-  if (agreed.kind !== 'found' || agreed.nodes < agreeingNodes)
+  if (agreed.kind !== 'found' || agreed.nodes < denyingNodesMin)
     await requireUnburned(deps, open, { reason: 'failed', finalizedSlot })
   return fail(deps, open, { reason: 'failed', finalizedSlot })
 }

@@ -18,6 +18,12 @@ export interface LandingBound {
 /** A blockhash is valid for this many blocks after its own. */
 export const blockhashValidBlocks = 150
 
+/**
+ * Nodes that have to deny a transaction of the service before its tokens are sent or burned by another one: a node alone
+ * may hide what landed, or call it failed.
+ */
+export const denyingNodesMin = 2
+
 /** One node's part of the evidence that a transaction never landed. */
 export interface AbsenceReading {
   /** Names the node, as the log does. */

@@ -1,4 +1,5 @@
 import type { Chain } from '../chain/openChain.ts'
+import { denyingNodesMin } from '../payment/absence.ts'
 import type { Signature } from '@tollbook/core/signature'
 import { statusesMax } from '../payment/finalityReader.ts'
 import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
@@ -7,8 +8,10 @@ import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 export type AttemptStanding =
   | { readonly kind: 'final' }
   | { readonly kind: 'failed'; readonly why: string }
-  /** It has not landed and never will; every node in rotation agrees. */
+  /** It has not landed and never will; every node in rotation agrees, and they are two or more. */
   | { readonly kind: 'absent' }
+  /** It failed or is absent by the word of one node alone, which is not believed. */
+  | { readonly kind: 'unproven'; readonly why: string }
   /** It landed and is not final. */
   | { readonly kind: 'waiting' }
   /** No node knows it yet. */
@@ -43,14 +46,22 @@ async function judge(chain: Chain, attempt: PayoutAttempt, status: Status | unde
   if (!status.isFinalized) return { kind: 'waiting' }
   if (!status.hasFailed) return { kind: 'final' }
   // A status can be forged; the finalized record decides that a part may be sent again.
-  const found = await chain.finality.findFinalized(attempt.signature)
-  const failure = found?.failure
-  return failure === undefined ? { kind: 'waiting' } : { kind: 'failed', why: failure.text }
+  const found = await chain.reader.find(attempt.signature, { commitment: 'finalized', isAgreed: true })
+  const failure = found.kind === 'found' ? found.record.failure : undefined
+  if (found.kind !== 'found' || failure === undefined) return { kind: 'waiting' }
+  return found.nodes < denyingNodesMin ? unproven(attempt, 'failed on chain') : { kind: 'failed', why: failure.text }
 }
 
-async function judgeUnseen(chain: Chain, { signature, lastValidHeight }: PayoutAttempt): Promise<AttemptStanding> {
+async function judgeUnseen(chain: Chain, attempt: PayoutAttempt): Promise<AttemptStanding> {
+  const { signature, lastValidHeight } = attempt
   if (chain.nodes.height() <= lastValidHeight) return { kind: 'unseen' }
   const bound = { lastValidHeight, basis: 'blockhash_accepted' } as const
   const finding = await chain.reader.find(signature, { bound, commitment: 'finalized' })
-  return { kind: finding.kind === 'proven_absent' ? 'absent' : 'unseen' }
+  if (finding.kind !== 'proven_absent') return { kind: 'unseen' }
+  return finding.evidence.readings.length < denyingNodesMin ? unproven(attempt, 'never landed') : { kind: 'absent' }
+}
+
+function unproven({ signature }: PayoutAttempt, fate: string): AttemptStanding {
+  const why = `one node alone says that ${signature} ${fate}, so it is not paid again: add a second node to SOLANA_RPC_URLS, or wait until the node shows it and record it`
+  return { kind: 'unproven', why }
 }

@@ -110,7 +110,7 @@ async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean
 
 interface Round {
   readonly open: readonly number[]
-  /** Parts whose transaction failed on chain or in a rehearsal during this run, with the reason. */
+  /** Parts that are not sent again during this run, with the reason. */
   readonly failed: Map<number, string>
 }
 
@@ -130,7 +130,7 @@ async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, { ope
     if (next === 'waiting') waiting += 1
     else changes += 1
     if (next === 'free') free.push(part)
-    if (standing.kind === 'failed') failed.set(part, standing.why)
+    if (standing.kind === 'failed' || standing.kind === 'unproven') failed.set(part, standing.why)
   }
   for (const part of free.slice(0, Math.max(0, openPartsMax - waiting))) {
     const why = await sendPart(deps, order, { part, replaced: known.get(part)?.signature })
@@ -154,6 +154,7 @@ async function follow(deps: HolderPaymentDeps, { plan, attempt, standing }: Foll
       await deps.record(plan, attempt.signature)
       return 'recorded'
     case 'failed':
+    case 'unproven':
       return 'failed'
     case 'absent':
       return 'free'
@@ -216,7 +217,9 @@ export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan)
   const attempts = (await readAttempts(database, plan.id)).filter(({ part }) => !recorded.has(part))
   const standings = await judgeAttempts(chain, attempts)
   for (const { part, signature } of attempts) {
-    const { kind } = assertPresent(standings.get(signature), 'each attempt is judged')
+    const standing = assertPresent(standings.get(signature), 'each attempt is judged')
+    const { kind } = standing
+    if (standing.kind === 'unproven') throw refused(`part ${part}: ${standing.why}`)
     if (kind === 'final') throw refused(`part ${part} is on chain; run \`payout holders pay\` first, which records it`)
     if (kind !== 'absent' && kind !== 'failed')
       throw new Fault(`part ${part} could still land; run the command again in two minutes`, { retryable: true })

@@ -1,6 +1,6 @@
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { Chain } from '../chain/openChain.ts'
-import { assert } from '@tollbook/core/assert'
+import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
@@ -30,7 +30,7 @@ export interface SignedPart {
   readonly lastValidBlockHeight: number
 }
 
-/** To be called before the transaction is sent. Refuses while another one of the part is on chain or could still land. */
+/** To be called before the transaction is sent. Refuses while another one of the part is on chain, or may be. */
 export async function recordSignedPart(deps: SentPartsDeps, { id }: PayoutPlan, signed: SignedPart): Promise<void> {
   const { database, chain } = deps
   const { part, signature, transaction: bytes, lastValidBlockHeight } = signed
@@ -51,7 +51,7 @@ function alreadySent(part: number): Fault {
 
 /**
  * Transactions of parts of any plan, or of all plans but one, that are on chain and not in the ledger. Refuses while one could
- * still land.
+ * still land, or one node alone denies it.
  */
 export async function findSentUnrecorded(
   deps: SentPartsDeps,
@@ -69,15 +69,16 @@ async function landedOf<Attempt extends PayoutAttempt>(
   attempts: readonly Attempt[],
 ): Promise<readonly Attempt[]> {
   const standings = await judgeAttempts(chain, attempts)
-  assert(standings.size === attempts.length, 'each attempt is judged')
-  const unseen = attempts.find(({ signature }) => standings.get(signature)?.kind === 'unseen')
-  if (unseen !== undefined)
-    throw new Fault(
-      `part ${unseen.part} was signed, and ${unseen.signature} could still land; run the command again in two minutes`,
-      { retryable: true },
-    )
-  return attempts.filter(({ signature }) => {
-    const kind = standings.get(signature)?.kind
-    return kind === 'final' || kind === 'waiting'
+  return attempts.filter(({ part, signature }) => {
+    const standing = assertPresent(standings.get(signature), 'each attempt is judged')
+    if (standing.kind === 'unseen')
+      throw new Fault(
+        `part ${part} was signed, and ${signature} could still land; run the command again in two minutes`,
+        {
+          retryable: true,
+        },
+      )
+    if (standing.kind === 'unproven') throw new Fault(`part ${part}: ${standing.why}`, { retryable: false })
+    return standing.kind === 'final' || standing.kind === 'waiting'
   })
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
   folder = await makeScratchDirectory()
   const { fixture, destinations } = environment
   vi.stubEnv('PAYOUT_DATABASE_URL', environment.payoutUrl)
-  vi.stubEnv('SOLANA_RPC_URLS', fixture.chain.rpcUrl)
+  vi.stubEnv('SOLANA_RPC_URLS', fixture.chain.nodes.map(({ rpcUrl }) => rpcUrl).join(','))
   vi.stubEnv('TOKEN_MINT', fixture.terms.mint)
   vi.stubEnv('PAYMENT_WALLET', fixture.terms.paymentWallet)
   vi.stubEnv('PAYOUT_WALLETS', `provider:${destinations.get('provider')},holders:${destinations.get('holders')}`)

@@ -12,6 +12,7 @@ import { judgeAttempts } from '../../src/payout/attemptStanding.ts'
 import { createEventCodec } from '../../src/payment/eventCodec.ts'
 import { holderPayoutCodec } from '../../src/payment/events.ts'
 import { distributionPaid } from '../../src/payment/events/payoutEvents.ts'
+import type { FindOptions } from '../../src/payment/chainReader.ts'
 import { statusesMax } from '../../src/payment/finalityReader.ts'
 import { heldClock, signatureNumber } from '../jobs/jobFixture.ts'
 import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
@@ -61,7 +62,8 @@ interface Script {
   /** Status of a transaction that this run did not send. */
   readonly earlierStatus?: Status
   readonly height?: number
-  readonly isAbsent?: boolean
+  /** Nodes that deny the transaction: it is not there, or it failed. */
+  readonly denyingNodes?: number
   readonly outcomeOfAttempt?: () => boolean
   readonly anotherIsSent?: true
   readonly heights?: { readonly blockhash: number; readonly landing: number }
@@ -121,11 +123,10 @@ function openPayment(script: Script = {}) {
     finality: {
       findStatuses: ({ signatures }: { readonly signatures: readonly Signature[] }) =>
         Promise.resolve({ statuses: signatures.map((each) => (sent.has(each) ? final : script.earlierStatus)) }),
-      findFinalized: () => Promise.resolve({ failure: { text: 'the account is frozen' } }),
     },
     reader: {
       landingBound: () => ({ lastValidHeight: script.heights?.landing ?? 400 }),
-      find: () => Promise.resolve({ kind: script.isAbsent === true ? 'proven_absent' : 'unknown' }),
+      find: (_signature: Signature, { isAgreed }: FindOptions) => Promise.resolve(denied(script, isAgreed)),
       broadcast({ bytes }: { readonly bytes: Uint8Array }) {
         calls.push('broadcast')
         sentBytes.push(bytes)
@@ -170,6 +171,14 @@ function openPayment(script: Script = {}) {
     onProgress: () => undefined,
   }
   return { calls, attempts, sentBytes, pay: () => payHolders(deps, order) }
+}
+
+/** The nodes' answer about a transaction that failed, or that can no longer land. */
+function denied({ denyingNodes }: Script, isAgreed: true | undefined) {
+  if (denyingNodes === undefined) return { kind: 'unknown' }
+  if (isAgreed === true)
+    return { kind: 'found', nodes: denyingNodes, record: { failure: { text: 'the account is frozen' } } }
+  return { kind: 'proven_absent', evidence: { readings: Array.from({ length: denyingNodes }) } }
 }
 
 function earlier(part: number): Attempt {
@@ -230,16 +239,30 @@ test('a transaction that no node has seen is sent again as it is, and one that c
   await undecided.pay()
   expect(undecided.calls).not.toContain('record attempt 2')
 
-  const absent = openPayment({ paid: [1], attempts: [earlier(2)], height: 201, isAbsent: true })
+  const absent = openPayment({ paid: [1], attempts: [earlier(2)], height: 201, denyingNodes: 2 })
   await absent.pay()
   expect(absent.attempts.get(2)?.replaced).toBe(earlier(2).signature)
 })
 
 test('a part that failed on chain gets no second transaction in the same run, and the plan stays open', async () => {
   const failing = { isFinalized: true, hasFailed: true, slot: 950 }
-  const { calls, pay } = openPayment({ paid: [1], attempts: [earlier(2)], earlierStatus: failing })
+  const script = { paid: [1], attempts: [earlier(2)], earlierStatus: failing, denyingNodes: 2 }
+  const { calls, pay } = openPayment(script)
   await expect(pay()).rejects.toThrow(/1 parts failed .*part 2: the account is frozen/)
   expect(calls).toEqual(['requirePayable', 'record HolderPayoutPlanned', 'requireNothingSent'])
+})
+
+test('a part whose transaction one node alone denies is not sent again, and the refusal asks for a second node', async () => {
+  const failing = { isFinalized: true, hasFailed: true, slot: 950 }
+  const script = { paid: [1], attempts: [earlier(2)], height: 201, denyingNodes: 1 }
+  for (const [earlierStatus, says] of [
+    [undefined, 'never landed'],
+    [failing, 'failed on chain'],
+  ] as const) {
+    const { calls, pay } = openPayment({ ...script, ...(earlierStatus && { earlierStatus }) })
+    await expect(pay()).rejects.toThrow(new RegExp(`one node alone says that .* ${says}.*second node`))
+    expect(calls).not.toContain('broadcast')
+  }
 })
 
 test('of two bounds on the height at which a part can land, the later one is recorded', async () => {

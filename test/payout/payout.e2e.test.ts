@@ -7,13 +7,13 @@ import type { Signature } from '@tollbook/core/signature'
 import { silentLog } from '../../src/machine/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { recordPayout } from '../../src/store/payoutStore.ts'
-import { land, newCustomer, withheld } from '../chain/chainFixture.ts'
+import { land, newCustomer, sendAndConfirm, withheld } from '../chain/chainFixture.ts'
 import { memo, transferOf } from '../chain/fixtureTokens.ts'
 import { balances, onChain, pay, serve, transferFrom } from '../jobs/lifecycleFixture.ts'
 import { openSessions } from '../store/instance.ts'
 import { sampleSettlement } from '../store/samplePayment.ts'
 import { afterFile } from '../support/afterFile.ts'
-import { makeDebts, openPayoutFixture, planAll, sendPart, tokensOf } from './payoutFixture.ts'
+import { makeDebts, openPayoutFixture, openPayoutWith, planAll, sendPart, tokensOf } from './payoutFixture.ts'
 
 function signatureIn({ reference }: Settlement): Signature {
   return assertPresent(signatureOf(reference), 'a payment has a signature')
@@ -139,6 +139,28 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
       'recorded',
     ])
     expect((await balances(environment))['Liabilities:Share:provider']).toBeUndefined()
+  })
+
+  test('a payout that the only node hides is not paid again', async () => {
+    const { settlement } = await pay(environment)
+    await serve(environment, settlement)
+    fixture.chain.advanceSlots(32)
+    const alone = await openPayoutWith(environment, [fixture.chain.rpcUrl])
+    const plan = await planAll(environment)
+    const { payout: built } = await alone.prepare(plan, 1, fixture.terms.paymentWallet)
+    const { transaction: unsigned, lastValidBlockHeight } = assertPresent(built, 'the part can be paid')
+    const signed = { part: 1, ...alone.sign(unsigned, [fixture.paymentWallet]), lastValidBlockHeight }
+    await alone.recordSignedPart(plan, signed)
+    const landed = await sendAndConfirm(fixture, signed.transaction)
+    // More slots than the transaction could land in.
+    fixture.chain.advanceSlots(600)
+    fixture.chain.setNode(0, { newestState: true, hide: [landed] })
+
+    await expect(alone.openParts(plan)).rejects.toThrow(/one node alone says that .* never landed.*second node/)
+
+    expect(await payout.openParts(plan), 'the second node shows it').toEqual([])
+    fixture.chain.setNode(0, { newestState: true })
+    await payout.record(plan, landed)
   })
 
   test('the service cannot record a payout, and the payer of payouts can do nothing else', async () => {

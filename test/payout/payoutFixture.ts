@@ -37,25 +37,29 @@ export interface PayoutFixture extends LifecycleFixture {
 const settleAgeMs = 3_600_000
 
 export async function openPayoutFixture(kind: MintKind): Promise<PayoutFixture> {
-  const environment = await openLifecycleFixture(kind)
+  const environment = await openLifecycleFixture(kind, [{ newestState: true }, { newestState: true }])
   const { fixture, clock, database } = environment
   // Waiting for finality lets slots pass.
   clock.onSleep(() => fixture.chain.advanceSlots(10))
   await stage(fixture, [giveSol(fixture, fixture.paymentWallet.publicKey)])
   const payoutUrl = await makeMemberLogin(database.adminUrl, 'tollbook_payout')
-  const payout = await openPayout({
-    databaseUrl: payoutUrl,
-    rpcUrls: [fixture.chain.rpcUrl],
-    tokenMint: fixture.terms.mint,
-    paymentWallet: fixture.terms.paymentWallet,
-    clock,
-    log: silentLog,
-  })
-  afterFile(() => payout.close())
+  const rpcUrls = fixture.chain.nodes.map(({ rpcUrl }) => rpcUrl)
+  const payout = await openPayoutWith({ ...environment, payoutUrl }, rpcUrls)
   const destinations = new Map<'provider' | 'holders' | 'treasury', Address>()
   for (const share of ['provider', 'holders', 'treasury'] as const)
     destinations.set(share, await newAddress(environment))
   return { ...environment, payoutUrl, payout, destinations }
+}
+
+/** The payouts of an operator who has configured these nodes. */
+export async function openPayoutWith(
+  { fixture, clock, payoutUrl }: Pick<PayoutFixture, 'fixture' | 'clock' | 'payoutUrl'>,
+  rpcUrls: readonly string[],
+): Promise<Payout> {
+  const { mint: tokenMint, paymentWallet } = fixture.terms
+  const payout = await openPayout({ databaseUrl: payoutUrl, rpcUrls, tokenMint, paymentWallet, clock, log: silentLog })
+  afterFile(() => payout.close())
+  return payout
 }
 
 async function newAddress({ fixture }: LifecycleFixture): Promise<Address> {

@@ -57,7 +57,7 @@ async function openWith(paymentWallet: string): Promise<Payout> {
   const { fixture, payoutUrl, clock } = environment
   const opened = await openPayout({
     databaseUrl: payoutUrl,
-    rpcUrls: [fixture.chain.rpcUrl],
+    rpcUrls: fixture.chain.nodes.map(({ rpcUrl }) => rpcUrl),
     tokenMint: fixture.terms.mint,
     paymentWallet,
     clock,

@@ -120,10 +120,12 @@ await query(`create role proof_payer login password '${password}' in role tollbo
 const payoutUrl = new URL(database.adminUrl)
 payoutUrl.username = 'proof_payer'
 payoutUrl.password = password
-const { SOLANA_RPC_URLS = '', TOKEN_MINT = '', PAYMENT_WALLET = '' } = env
+const { SOLANA_RPC_URLS: rpcUrl = '', TOKEN_MINT = '', PAYMENT_WALLET = '' } = env
+// Two nodes decide that a part may be sent again. The local chain has one, whose word counts twice.
+const rpcUrls = [rpcUrl, rpcUrl]
 const payout = await openPayout({
   databaseUrl: payoutUrl.href,
-  rpcUrls: [SOLANA_RPC_URLS],
+  rpcUrls,
   tokenMint: TOKEN_MINT,
   paymentWallet: PAYMENT_WALLET,
   clock: systemClock,
@@ -155,7 +157,12 @@ await writeFile(keypairFile, JSON.stringify([...paymentWallet.secretKey]))
 const before = await balancesOf(owners)
 
 const program = fileURLToPath(new URL('holders/holdersProcess.ts', import.meta.url))
-const processEnv = { SOLANA_RPC_URLS, TOKEN_MINT, PAYMENT_WALLET, PAYOUT_DATABASE_URL: payoutUrl.href }
+const processEnv = {
+  SOLANA_RPC_URLS: rpcUrls.join(','),
+  TOKEN_MINT,
+  PAYMENT_WALLET,
+  PAYOUT_DATABASE_URL: payoutUrl.href,
+}
 
 /** Resolves with the signal or the code that ended the process. */
 async function runProcess(death?: HoldersDeath): Promise<string> {
