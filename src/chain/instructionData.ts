@@ -2,7 +2,7 @@ import { Fault } from '@tollbook/core/fault'
 
 /*
  * A program may call another with up to 10 KiB of data, which base58 spells with at most 13,985 characters; the library
- * behind primitives/base58.ts stops at 4,096 and needs time by the square. A transaction may contain 63 such calls, so
+ * behind base58.ts stops at 4,096 and needs time by the square. A transaction may contain 63 such calls, so
  * parts are joined in pairs.
  */
 const charactersMax = 13_985

@@ -90,7 +90,7 @@ type Move = readonly [debit: string, credit: string, amount: bigint]
 const wallet = 'Assets:PaymentWallet'
 const unearned = 'Liabilities:Unearned'
 
-/** The movements of each kind of event, as docs/events.md has them. */
+/** The movements of each kind of event, as docs/ledger.md has them. */
 const movesOf: Readonly<Record<string, (body: Body) => readonly Move[]>> = {
   PaymentVerified(body) {
     const settlement = object(body['settlement'])

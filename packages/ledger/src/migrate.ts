@@ -8,7 +8,7 @@ import { namesAhead, readOldestProgram, takesProgram } from './compatibility.ts'
 
 /** Folders of SQL. The ledger's own functions are always among the code. */
 export interface SchemaSources {
-  /** `0001_name.sql`…: tables, constraints and triggers. Applied once, in order, never edited afterwards. */
+  /** `<number>_<name>.sql`…: tables, constraints and triggers. Applied once, in order, never edited afterwards. */
   readonly numbered: string
   /** Functions with their grants, and declarations. Applied again whenever a file changes; folders in order. */
   readonly code: readonly string[]

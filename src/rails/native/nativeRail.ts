@@ -22,7 +22,7 @@ export interface NativeRailDeps
 export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceMs'> {}
 
 /**
- * The interface of spec.md, section 5: `x-wallet-address` names the payer, `x-payment-proof` carries a transaction of the
+ * The interface of the specification, section 5: `x-wallet-address` names the payer, `x-payment-proof` carries a transaction of the
  * payer's own wallet that burns one share of the price and transfers the rest. A request without a wallet is refused, so this rail stands
  * last in the list: it answers every request that no other rail claims.
  */

@@ -3,7 +3,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { utf8Bytes } from '@tollbook/core/bytes'
 
-/* The headers of x402 version 2 (specs/transports-v2/http.md). Each is standard base64 of JSON. */
+/* The headers of x402 version 2 (page "HTTP transport" of its specification). Each is standard base64 of JSON. */
 
 export const requiredHeader = 'payment-required'
 export const paymentHeader = 'payment-signature'

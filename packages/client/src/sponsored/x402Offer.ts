@@ -6,7 +6,7 @@ import { parseJson } from '../readBody.ts'
 import { addressText, amountText, headerCharactersMax } from './offerText.ts'
 import type { OfferQuestion, SponsoredOffer } from './sponsoredOffer.ts'
 
-/* The offer of x402 version 2 in PAYMENT-REQUIRED, standard base64 of JSON (specs/transports-v2/http.md). */
+/* The offer of x402 version 2 in PAYMENT-REQUIRED, standard base64 of JSON (page "HTTP transport" of its specification). */
 
 const exactOnSolana = z.looseObject({
   scheme: z.literal('exact'),
