@@ -50,7 +50,7 @@ test('a name of a proof runs its programs in order, a name of a program runs tha
     { name: 'rails', file: 'rails.ts' },
   ]
   expect(parseWords(['claims'])).toEqual({ kind: 'run', programs: claims, options: [] })
-  expect(parseWords(['rails', 'race', '--requests', '8'])).toEqual({
+  expect(parseWords(['rails', 'race', '--', '--requests', '8'])).toEqual({
     kind: 'run',
     programs: claims.toReversed(),
     options: ['--requests', '8'],

@@ -27,6 +27,7 @@ const help = `Mutates the code that moves money and runs the tests that reach ea
   npm run proof mutations -- --all                  all of them: hours
   npm run proof mutations -- --since main           those of files that changed since a commit
   npm run proof mutations -- --file src/payment     those of files whose path starts so; separate several with commas
+  npm run proof mutations -- --operator 'swap awaits'  those of one operator
   npm run proof mutations -- --id 1a2b3c4d5e6f      one mutant, with its tests
   npm run proof mutations -- --list                 the mutants, without running anything
   npm run proof mutations -- --again                forgets earlier results (.mutations.json)
@@ -45,11 +46,11 @@ const realMax = 5
 const timeoutMs = 120_000
 
 const money = [
-  /^src\/(payment|pricing|paywall|rails|jobs|payout|signer)\/.*\.ts$/,
+  /^src\/(payment|pricing|paywall|rails|jobs|payout|burn|signer|accounting|reports|backup|pages)\/.*\.ts$/,
   /^src\/store\/(?!news).*\.ts$/,
-  /^src\/http\/(admission|rateLimit|callers|financeAccess)\.ts$/,
+  /^src\/(transport\/(admission|rateLimit|callers|callerLimits|allowances|earnedWork)|financeApi\/.*)\.ts$/,
   /^packages\/ledger\/(src\/.*\.ts|sql\/.*\.sql)$/,
-  /^packages\/client\/src\/.*\.ts$/,
+  /^packages\/(client|audit)\/src\/.*\.ts$/,
   /^migrations\/(functions\/(payouts|burns|settings|quotes|transfer_scans)|kinds\/\w+)\.sql$/,
 ]
 // They move no money: the news, schedules of background work, commands, and the model of tests.
@@ -65,6 +66,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     since: { type: 'string' },
     file: { type: 'string' },
+    operator: { type: 'string' },
     id: { type: 'string' },
   },
 })
@@ -92,7 +94,9 @@ function chooseMutants(): readonly Mutant[] {
   const starts = (values.file ?? '').split(',')
   const mutants = files.filter((file) => starts.some((start) => file.startsWith(start))).flatMap(mutantsOf)
   // Two equal lines of a file make one id, and one of them stands for both.
-  const unique = [...new Map(mutants.map((mutant) => [mutant.id, mutant])).values()]
+  const unique = [...new Map(mutants.map((mutant) => [mutant.id, mutant])).values()].filter(
+    ({ operator }) => operator === (values.operator ?? operator),
+  )
   if (values.id !== undefined) return unique.filter(({ id }) => id === values.id)
   const chosen = values.all || values.list ? unique : shuffled(unique).slice(0, Number(values.sample))
   // Mutants of SQL come last: each needs a separate database.

@@ -13,7 +13,7 @@ interface Program {
 /** Reads the names of proofs or programs. From the first word with a dash on, all words are options of each program. */
 export function parseWords(words: readonly string[]): ProofWords {
   const at = words.findIndex((word) => word.startsWith('-'))
-  const [names, options] = at === -1 ? [words, []] : [words.slice(0, at), words.slice(at)]
+  const [names, options] = at === -1 ? [words, []] : [words.slice(0, at), words.slice(words[at] === '--' ? at + 1 : at)]
   if (names.length === 0) return { kind: 'list' }
   const programs: Program[] = []
   for (const name of names) {

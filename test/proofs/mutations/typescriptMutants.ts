@@ -46,6 +46,7 @@ function changesOf(node: ts.Node, tree: ts.SourceFile): readonly Change[] {
   })
   const text = (part: ts.Node) => part.getText(tree)
   if (ts.isBinaryExpression(node)) return binaryChange(node, change)
+  if (ts.isBlock(node)) return swappedAwaits(node, tree)
   if (ts.isIfStatement(node)) {
     const { expression, elseStatement } = node
     const negated = change(expression, `!(${text(expression)})`, 'negate condition')
@@ -65,6 +66,24 @@ function changesOf(node: ts.Node, tree: ts.SourceFile): readonly Change[] {
   if (node.kind === ts.SyntaxKind.FalseKeyword) return [change(node, 'true', 'flip boolean')]
   if (ts.isArrayLiteralExpression(node) && node.elements.length > 0) return [change(node, '[]', 'empty array')]
   return []
+}
+
+/** "Record, then send" in the other order. */
+function swappedAwaits({ statements }: ts.Block, tree: ts.SourceFile): readonly Change[] {
+  return statements.flatMap((second, at): readonly Change[] => {
+    const first = statements[at - 1]
+    if (first === undefined || !awaits(first) || !awaits(second)) return []
+    const [from, to] = [first.getStart(tree), second.getEnd()]
+    return [{ from, to, after: `${second.getText(tree)}\n${first.getText(tree)}`, operator: 'swap awaits' }]
+  })
+}
+
+function awaits(statement: ts.Statement): boolean {
+  if (ts.isExpressionStatement(statement)) return ts.isAwaitExpression(statement.expression)
+  if (!ts.isVariableStatement(statement)) return false
+  return statement.declarationList.declarations.some(
+    ({ initializer }) => initializer !== undefined && ts.isAwaitExpression(initializer),
+  )
 }
 
 function binaryChange(
