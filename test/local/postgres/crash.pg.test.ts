@@ -1,13 +1,11 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { spawnAs } from '@tollbook/sandbox/postgres/account'
-import { findBinaries } from '@tollbook/sandbox/postgres/binaries'
+import { findAccount, spawnAs } from '@tollbook/sandbox/postgres/account'
+import { findPackage, linkBinaries } from '@tollbook/sandbox/postgres/binaries'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { choosePort } from '@tollbook/sandbox/postgres/freePort'
-import { readPostmasterFile } from '@tollbook/sandbox/postgres/postmasterFile'
 import { findProcess } from '@tollbook/localnet/processTable'
-import { findFooting } from '@tollbook/sandbox/postgres/footing'
 import { silentLog } from '../../../src/machine/log.ts'
 import { awaitThat } from '../../support/awaitThat.ts'
 import { startPostgresCluster } from '../../support/postgresCluster.ts'
@@ -95,21 +93,21 @@ test('a stale postmaster.pid that names a zombie does not hinder a start', async
 
 test('a half-made cluster of a start that was killed during initdb is created again', async () => {
   const unfinished = `${scratch}/half`
-  await mkdir(`${unfinished}.initialising/base`, { recursive: true })
-  await writeFile(`${unfinished}.initialising/PG_VERSION`, '18\n')
+  await mkdir(`${unfinished}.initialising-killed/base`, { recursive: true })
+  await writeFile(`${unfinished}.initialising-killed/PG_VERSION`, '18\n')
   const postgres = await startEmbeddedPostgres({ dataDirectory: unfinished, log: silentLog })
   expect(await queryColumn(postgres.adminUrl, 'select 1')).toEqual(['1'])
+  expect((await readdir(scratch)).filter((name) => name.includes('.initialising'))).toEqual([])
   await postgres.stop()
 })
 
 test('a Postgres that another process started in the directory is left alone, and the start refused', async () => {
-  const { account, binaries } = await findFooting({ binaries: await findBinaries(), dataDirectory, log: silentLog })
-  const program = `${binaries.directory}/bin/postgres`
-  const words = ['-D', dataDirectory, '-p', String(await choosePort(0)), '-c', 'unix_socket_directories=']
-  const foreign = spawnAs(account, { program, arguments: words, stdio: 'ignore' })
-  await awaitThat(
-    'the foreign Postgres is up',
-    async () => (await readPostmasterFile(dataDirectory))?.status === 'ready',
+  const binaries = await linkBinaries(findPackage())
+  const account = await findAccount(binaries, dataDirectory)
+  const settings = ['-p', String(await choosePort(0)), '-c', 'unix_socket_directories=']
+  const foreign = spawnAs(account, [`${binaries}/bin/postgres`, '-D', dataDirectory, ...settings], { stdio: 'ignore' })
+  await awaitThat('the foreign Postgres is up', async () =>
+    (await readFile(`${dataDirectory}/postmaster.pid`, 'utf8').catch(() => '')).includes('ready'),
   )
 
   await expect(start()).rejects.toThrow(`that Tollbook did not start (process ${foreign.pid})`)

@@ -1,5 +1,4 @@
-import { binariesIn, findBinaries } from '@tollbook/sandbox/postgres/binaries'
-import { startCluster } from '@tollbook/sandbox/postgres/cluster'
+import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { createLog } from '../../../src/machine/log.ts'
 
 /*
@@ -10,13 +9,10 @@ import { createLog } from '../../../src/machine/log.ts'
 process.on('SIGINT', () => process.stdout.write('draining\n'))
 
 const [, , dataDirectory = '', packageDirectory = ''] = process.argv
-const cluster = await startCluster({
-  binaries: await (packageDirectory === '' ? findBinaries() : binariesIn(packageDirectory)),
+const postgres = await startEmbeddedPostgres({
   dataDirectory,
-  port: 0,
-  settings: {},
+  ...(packageDirectory === '' ? {} : { packageDirectory }),
   log: createLog({ level: 'fatal', name: 'owner' }),
 })
-process.on('SIGTERM', () => void cluster.stop())
-const adminUrl = `postgres://postgres:${cluster.password}@127.0.0.1:${cluster.port}/postgres`
-process.stdout.write(`${JSON.stringify({ adminUrl, postmasterPid: cluster.pid() })}\n`)
+process.on('SIGTERM', () => void postgres.stop())
+process.stdout.write(`${JSON.stringify({ adminUrl: postgres.adminUrl, postmasterPid: postgres.pid() })}\n`)

@@ -100,14 +100,15 @@ test('a first start is tried again only when the obstacle may go by itself', asy
   expect((await passing.start()).pid()).toBe(3)
 })
 
-test('a postmaster that dies young again and again is given up after fifty restarts', async () => {
+test('a postmaster that dies young again and again is restarted ever later, and given up after twelve launches', async () => {
   const scene = makeScene({ lifetimeMs: 10 })
   await scene.start()
-  for (let death = 1; death <= 60; death++) {
+  for (let death = 1; death <= 20; death++) {
     scene.end('ended with exit code 1')
     await scene.settle()
   }
-  expect(scene.launches).toBe(1 + 50)
+  expect(scene.launches).toBe(12)
+  expect(scene.pausesMs).toEqual([20, 40, 80, 160, 320, 640, 1280, 2560, 4000, 4000, 4000])
   expect(scene.lost).toHaveLength(1)
 })
 

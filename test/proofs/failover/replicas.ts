@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { cp, rm, writeFile, chmod } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { assertPresent } from '@tollbook/core/assert'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
@@ -98,6 +100,8 @@ async function copyFiles(adminUrl: string, { from, to }: Copying): Promise<void>
   }
   await rm(`${to}/postmaster.pid`, { force: true })
   await rm(`${to}/postmaster.opts`, { force: true })
+  // A copy that root made belongs to root, and Postgres runs as another user then.
+  await promisify(execFile)('chown', ['-R', '--reference', from, to])
 }
 
 const triesMax = 5

@@ -1,46 +1,99 @@
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Fault, describeError } from '@tollbook/core/fault'
 
-/** Account under which the programs of Postgres run. They refuse to run as root. */
+/** Account under which the programs of Postgres run, and which owns the data. Postgres refuses to run as root. */
 export interface Account {
-  readonly name: 'self' | 'nobody' | 'user namespace' | 'the unprivileged user with a capability'
-  /** Required owner of the data directory; undefined if it is the current user. */
-  readonly owner: Owner | undefined
-  /** Words before the command, such as `unshare …`. Empty for a plain start. */
-  readonly prefix: readonly string[]
-  /** Whether the process is started with the owner's uid and gid. */
-  readonly setsUid: boolean
-}
-
-export interface Owner {
+  readonly name: string
   readonly uid: number
   readonly gid: number
-}
-
-export interface Command {
-  readonly program: string
-  readonly arguments: readonly string[]
-  readonly stdio: StdioOptions
-  /** When the program is killed if it has not ended by itself; absent: never. */
-  readonly timeoutMs?: number
+  /** Words before the command that switch to the account; without them the process is started with `uid` and `gid`. */
+  readonly prefix: readonly string[]
 }
 
 /**
- * Always `detached`: a separate process group and session, so that Ctrl-C in the terminal reaches us and not Postgres,
- * which would otherwise shut down in the same millisecond, before our own requests have drained.
- * The working directory is `/` because the account need not be able to enter ours.
+ * An ordinary user runs Postgres directly. Root switches to `nobody`, which needs no tool and no new user. Below a
+ * directory that is closed to others (a 0700 /root, or one of `mktemp -d`) `nobody` also gets the capability to pass
+ * any directory. It could then open every file of the machine or container, hence last.
  */
-export function spawnAs(account: Account, command: Command): ChildProcess {
-  const [program = '', ...words] = [...account.prefix, command.program, ...command.arguments]
-  const identity = account.setsUid && account.owner !== undefined ? account.owner : {}
-  return spawn(program, words, {
-    ...identity,
-    cwd: '/',
-    detached: true,
-    env: environment,
-    stdio: command.stdio,
-    killSignal: 'SIGKILL',
-    ...(command.timeoutMs === undefined ? {} : { timeout: command.timeoutMs }),
-  })
+export async function accountsToTry(): Promise<readonly Account[]> {
+  const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]
+  if (uid !== 0) return [{ name: 'self', uid, gid, prefix: [] }]
+  const nobody = await readNobody()
+  const ids = [`--reuid=${nobody.uid}`, `--regid=${nobody.gid}`, '--clear-groups']
+  const prefix = ['setpriv', ...ids, '--inh-caps=+dac_override', '--ambient-caps=+dac_override']
+  return [
+    { name: 'nobody', ...nobody, prefix: [] },
+    { name: 'the unprivileged user with a capability', ...nobody, prefix },
+  ]
+}
+
+/** `nobody` is in every passwd file, with the number 65534 nearly everywhere (macOS: -2). */
+async function readNobody(): Promise<{ readonly uid: number; readonly gid: number }> {
+  const match = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(await readFile('/etc/passwd', 'utf8'))
+  return { uid: Number(match?.[1] ?? 65_534), gid: Number(match?.[2] ?? 65_534) }
+}
+
+/**
+ * Finds the account that can run the programs on the data, by running one, in 5 ms. That detects what mode bits do not
+ * show: access lists, noexec mounts, a missing glibc.
+ */
+export async function findAccount(binaries: string, dataDirectory: string): Promise<Account> {
+  const obstacles: string[] = []
+  for (const account of await accountsToTry()) {
+    const script = 'id -un >/dev/null && cd "$1" && "$2" --version'
+    const words = ['-c', script, 'sh', dirname(dataDirectory), `${binaries}/bin/postgres`]
+    const obstacle = await runAs(account, { program: '/bin/sh', words, timeoutMs: tryTimeoutMs })
+    if (obstacle === undefined) return account
+    obstacles.push(`as ${account.name}: ${obstacle}`)
+  }
+  throw new Fault(
+    `the embedded Postgres cannot run here (${obstacles.join('; ')}). Run as an ordinary user that /etc/passwd knows, set TOLLBOOK_HOME to a directory that others may enter (chmod o+x), or set DATABASE_URL`,
+    { retryable: false },
+  )
+}
+
+const outputCharactersMax = 4_000
+const tryTimeoutMs = 10_000
+
+interface Command {
+  readonly program: string
+  readonly words: readonly string[]
+  readonly timeoutMs: number
+}
+
+/** Runs a short program to its end. Returns why it failed, in its own words where it has some, or undefined. */
+export async function runAs(account: Account, { program, words, timeoutMs }: Command): Promise<string | undefined> {
+  try {
+    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
+    const child = spawnAs(account, [program, ...words], { stdio: ['ignore', 'ignore', 'pipe'], ...limits })
+    let output = ''
+    child.stderr
+      ?.setEncoding('utf8')
+      .on('data', (chunk: string) => (output = (output + chunk).slice(-outputCharactersMax)))
+    const [code, signal] = await once(child, 'close')
+    return code === 0 ? undefined : output.trim() || `ended with ${signal ?? `exit code ${code}`}`
+  } catch (error) {
+    // Node throws EPERM at once when root in a container has lost the right to change its uid.
+    return describeError(error)
+  }
+}
+
+/**
+ * A separate session, so that Ctrl-C in the terminal reaches us and not Postgres, which would otherwise shut down
+ * in the same millisecond, before our own requests have drained.
+ */
+export function spawnAs(
+  { uid, gid, prefix }: Account,
+  command: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  const [program = '', ...words] = [...prefix, ...command]
+  const identity = prefix.length === 0 ? { uid, gid } : {}
+  // The account need not be able to enter our working directory.
+  return spawn(program, words, { ...identity, cwd: '/', env: environment, detached: true, ...options })
 }
 
 /** Our own environment is not passed on: it holds API keys, and a stray LD_LIBRARY_PATH would give Postgres the wrong OpenSSL. */

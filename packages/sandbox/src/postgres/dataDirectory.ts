@@ -1,62 +1,95 @@
-import { mkdir, readFile, readdir, realpath, stat } from 'node:fs/promises'
+import { chown, mkdir, readFile, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
-import { systemErrorCode } from './systemErrorCode.ts'
+import { randomToken } from '@tollbook/core/id'
+import { type Account, runAs } from './account.ts'
 
 /*
- * Files next to the data directory, each prefixed with its name: `.password`, `.conf`, `.hba.conf`, `.owner-…` (its
- * user),
- * `.initialising` (while initdb runs), `.binaries-…` (only if npm's own cannot be used).
+ * Files next to the data directory, each prefixed with its name: `.password` (of the superuser, mode 0600), `.owner-…`
+ * (its user), `.initialising-…` (while initdb runs).
  */
 
 /** One directory has one name, also when it is reached through a symbolic link. Makes the folder around it. */
-export async function settleDataDirectoryPath(wanted: string): Promise<string> {
+export async function resolveDataDirectory(wanted: string): Promise<string> {
   const path = resolve(wanted)
   await mkdir(dirname(path), { recursive: true })
   const existing = await realpath(path).catch(() => undefined)
   return existing ?? join(await realpath(dirname(path)), basename(path))
 }
 
-export type DataDirectoryState = 'absent' | 'made'
+export interface PrepareOptions {
+  readonly dataDirectory: string
+  readonly account: Account
+  readonly binaries: string
+}
 
-/** Refuses what we must not touch, before anything is touched. */
-export async function inspectDataDirectory(dataDirectory: string, majorVersion: string): Promise<DataDirectoryState> {
-  if (process.getuid?.() !== 0) await refuseOtherOwner(dataDirectory)
-  const version = await readFile(join(dataDirectory, 'PG_VERSION'), 'utf8').catch(() => undefined)
-  if (version === undefined) {
-    await refuseForeignFiles(dataDirectory)
-    return 'absent'
+/** Creates a cluster where there is none, and refuses what we must not touch. Returns the superuser's password. */
+export async function prepareDataDirectory(options: PrepareOptions): Promise<string> {
+  const { dataDirectory, account } = options
+  const names = await readdir(dataDirectory).catch(() => undefined)
+  const owner = (await stat(dataDirectory).catch(() => undefined))?.uid
+  if (owner === undefined || names?.length === 0) {
+    await initialise(options)
+  } else if (names?.includes('PG_VERSION') === false) {
+    throw new Fault(`${dataDirectory} is neither empty nor a Postgres data directory: name another one`, {
+      retryable: false,
+    })
+  } else if (owner !== account.uid) {
+    throw new Fault(
+      `the data directory ${dataDirectory} belongs to user ${owner}, and Postgres runs as user ${account.uid}: run as the user who made it, or change the owner with chown -R ${account.uid}`,
+      { retryable: false },
+    )
   }
-  refuseOtherVersion({ dataDirectory, found: version.trim(), ours: majorVersion })
-  return 'made'
+  return readPassword(dataDirectory)
 }
 
-/** Postgres insists on owning its data, and an ordinary user cannot change who does. */
-async function refuseOtherOwner(dataDirectory: string): Promise<void> {
-  const found = await stat(dataDirectory).catch(() => undefined)
-  if (found === undefined || found.uid === process.getuid?.()) return
-  throw new Fault(
-    `the data directory ${dataDirectory} belongs to user ${found.uid}, probably from a run as root: run as that user, or change the owner of it and of the files next to it to yours with chown -R`,
-    { retryable: false },
-  )
-}
-
-async function refuseForeignFiles(dataDirectory: string): Promise<void> {
-  const names = await readdir(dataDirectory).catch((error: unknown) => {
-    if (systemErrorCode(error) === 'ENOENT') return []
-    throw new Fault(`cannot read the data directory ${dataDirectory}`, { cause: error, retryable: false })
+/** initdb works in a directory of another name: whatever kills it, there is never half a cluster under the real name. */
+async function initialise({ dataDirectory, account, binaries }: PrepareOptions): Promise<void> {
+  const unfinished = `${dataDirectory}.initialising-`
+  for (const name of await readdir(dirname(dataDirectory)))
+    if (name.startsWith(basename(unfinished))) await rm(join(dirname(dataDirectory), name), { recursive: true })
+  // A new name each time: the initdb of a killed start may still run, and removes its directory when it fails.
+  const directory = `${unfinished}${randomToken()}`
+  await mkdir(directory, { mode: 0o700 })
+  await chown(directory, account.uid, account.gid)
+  // Never on a command line: `ps` shows those to all users.
+  const passwordFile = `${dataDirectory}.password`
+  await rm(passwordFile, { force: true })
+  await writeFile(passwordFile, randomToken(), { flag: 'wx', mode: 0o600 })
+  await chown(passwordFile, account.uid, account.gid)
+  const failure = await runAs(account, {
+    program: `${binaries}/bin/initdb`,
+    words: ['-D', directory, `--pwfile=${passwordFile}`, ...initdbOptions],
+    timeoutMs: initdbTimeoutMs,
   })
-  if (names.length === 0) return
-  throw new Fault(`${dataDirectory} is neither empty nor a Postgres data directory: name another one`, {
-    retryable: false,
-  })
+  if (failure !== undefined) {
+    throw new Fault(`initdb could not make the data directory ${dataDirectory}: ${failure}`, { retryable: false })
+  }
+  await rename(directory, dataDirectory)
 }
 
-function refuseOtherVersion(versions: { dataDirectory: string; found: string; ours: string }): void {
-  const { dataDirectory, found, ours } = versions
-  if (found === ours) return
-  throw new Fault(
-    `the data directory ${dataDirectory} was made by Postgres ${found}, but this version of Tollbook brings Postgres ${ours}. To keep the data, go back to the version of Tollbook that made it, or set DATABASE_URL to a Postgres ${found} that serves it; to start afresh, move the directory away: mv ${dataDirectory} ${dataDirectory}.${found}`,
-    { retryable: false },
-  )
+const initdbOptions = [
+  '--username=postgres',
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  // Postgres's own C.UTF-8: sorts by code point on every machine and never changes with an update of libc or ICU.
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--locale=C',
+  '--data-checksums',
+  '--no-instructions',
+]
+
+/** 0.5 to 1 s as a rule; a slow disk deserves patience. */
+const initdbTimeoutMs = 120_000
+
+async function readPassword(dataDirectory: string): Promise<string> {
+  const file = `${dataDirectory}.password`
+  const password = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Fault(
+      `the data directory ${dataDirectory} has lost its password file ${file}: put it back, or move the data directory away to start afresh`,
+      { cause, retryable: false },
+    )
+  })
+  return password.trim()
 }

@@ -1,6 +1,12 @@
+import { systemClock } from '@tollbook/core/clock'
+import { claimDirectory } from '@tollbook/localnet/directoryClaim'
 import type { Log } from '@tollbook/localnet/log'
-import { findBinaries } from './binaries.ts'
-import { startCluster } from './cluster.ts'
+import { findAccount } from './account.ts'
+import { findPackage, linkBinaries } from './binaries.ts'
+import { prepareDataDirectory, resolveDataDirectory } from './dataDirectory.ts'
+import { choosePort } from './freePort.ts'
+import { endEarlierPostmaster, launchPostmaster } from './postmaster.ts'
+import { type Supervisor, supervisePostmaster } from './supervisor.ts'
 
 export interface EmbeddedPostgresOptions {
   /** Created if absent. Some of our files are next to it, prefixed with its name. */
@@ -12,6 +18,8 @@ export interface EmbeddedPostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** It died and could not be restarted; the supervisor has stopped trying. */
   readonly onLost?: (error: Error) => void
+  /** Directory of the npm package with the binaries, if not the one for this machine. */
+  readonly packageDirectory?: string
 }
 
 export interface EmbeddedPostgres {
@@ -33,24 +41,73 @@ interface DatabaseLogin {
   readonly database: string
 }
 
+/** On the command line, so that a file in the data directory cannot change them. */
+const ourSettings = {
+  listen_addresses: '127.0.0.1',
+  // No socket files: loopback TCP with a password is the only way in.
+  unix_socket_directories: '',
+  // The ledger's promise (design, 3: durability is asserted), so never left to a default.
+  fsync: 'on',
+  full_page_writes: 'on',
+  synchronous_commit: 'on',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  lc_messages: 'C',
+  default_text_search_config: 'pg_catalog.simple',
+  // Ranks above ERROR: a refused claim is an everyday thing, and only with an ERROR would a statement's text be logged.
+  log_min_messages: 'log',
+  log_line_prefix: '',
+}
+
 /**
  * A real Postgres, from npm, under our supervision: restarted when it dies, shut down when we die, one per data directory.
  * A pool must have an `error` handler: its idle connections are cut when Postgres stops or restarts.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const cluster = await startCluster({ port: 0, settings: {}, ...options, binaries: await findBinaries() })
-  const urlFor = (login: DatabaseLogin): string => databaseUrl(cluster.port, login)
-  return {
-    adminUrl: urlFor({ user: 'postgres', password: cluster.password, database: 'postgres' }),
-    port: cluster.port,
-    pid: cluster.pid,
-    urlFor,
-    stop: () => cluster.stop(),
-    kill: () => cluster.kill(),
-  }
+  await using opened = new AsyncDisposableStack()
+  const { log, onLost } = options
+  const binaries = await linkBinaries(options.packageDirectory ?? findPackage())
+  const dataDirectory = await resolveDataDirectory(options.dataDirectory)
+  const claim = await claimDirectory(dataDirectory)
+  opened.defer(() => claim.release())
+  await endEarlierPostmaster(dataDirectory, log)
+  const account = await findAccount(binaries, dataDirectory)
+  const password = await prepareDataDirectory({ dataDirectory, account, binaries })
+  const port = await choosePort(options.port ?? 0)
+  const settings = { ...ourSettings, ...options.settings, port: String(port) }
+  const supervisor = await supervisePostmaster({
+    launch: () => launchPostmaster({ dataDirectory, account, binaries, settings, log }),
+    onLost: (error) => onLost?.(error),
+    log,
+    clock: systemClock,
+  })
+  const postmasterPid = supervisor.pid()
+  log.info({ event: 'embedded_postgres_ready', dataDirectory, port, postmasterPid, account: account.name })
+  return serverOf(supervisor, { password, port, opened: opened.move() })
 }
 
-function databaseUrl(port: number, login: DatabaseLogin): string {
-  const [user, password, database] = [login.user, login.password, login.database].map(encodeURIComponent)
-  return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
+interface OpenedServer {
+  readonly password: string
+  readonly port: number
+  readonly opened: AsyncDisposableStack
+}
+
+function serverOf(supervisor: Supervisor, { password, port, opened }: OpenedServer): EmbeddedPostgres {
+  const urlFor = (login: DatabaseLogin): string => {
+    const [user, secret, database] = [login.user, login.password, login.database].map(encodeURIComponent)
+    return `postgres://${user}:${secret}@127.0.0.1:${port}/${database}`
+  }
+  let ended: Promise<void> | undefined
+  const release = async (end: () => Promise<void>): Promise<void> => {
+    await using _claim = opened
+    await end()
+  }
+  return {
+    adminUrl: urlFor({ user: 'postgres', password, database: 'postgres' }),
+    port,
+    pid: supervisor.pid,
+    urlFor,
+    stop: () => (ended ??= release(supervisor.stop)),
+    kill: () => (ended ??= release(supervisor.kill)),
+  }
 }
