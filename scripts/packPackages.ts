@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -6,13 +7,14 @@ import { z } from 'zod'
 /*
  * Packs the publishable workspaces: `npm run pack [-- --dry-run]`.
  * In the repository a package exports its TypeScript. A published package exports JavaScript and types, so each package
- * is
- * copied to .packed/, built there against the built copies of the packages it needs, and packed with its publishConfig
- * merged into its package.json.
+ * is copied to .packed/, built there against the built copies of the packages it needs, and packed with its
+ * publishConfig merged into its package.json. `provenance.json` states the commit and the digest of each archive, and
+ * `sbom.cdx.json` what the service runs on (CycloneDX).
  */
 
 const manifestShape = z.looseObject({
   name: z.string(),
+  version: z.string(),
   private: z.boolean().optional(),
   dependencies: z.record(z.string(), z.string()).optional(),
   publishConfig: z.looseObject({}).optional(),
@@ -81,9 +83,36 @@ mkdirSync(staging, { recursive: true })
 const publishable = readdirSync('packages').filter(
   (name) => existsSync(`packages/${name}/package.json`) && readManifest(`packages/${name}`).private !== true,
 )
+const version = readManifest('.').version
 for (const name of inBuildOrder(publishable)) {
   const folder = build(name)
   execFileSync('npm', ['pack', `./${folder}`, '--pack-destination', staging, ...(dryRun ? ['--dry-run'] : [])], {
     stdio: 'inherit',
   })
+}
+if (!dryRun) {
+  writeFileSync(join(staging, 'provenance.json'), `${JSON.stringify(provenance(), null, 2)}\n`)
+  writeFileSync(
+    join(staging, 'sbom.cdx.json'),
+    printed('npm', 'sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--omit', 'dev'),
+  )
+}
+
+function provenance(): object {
+  const archives = readdirSync(staging).filter((file) => file.endsWith('.tgz'))
+  return {
+    version,
+    commit: printed('git', 'rev-parse', 'HEAD').trim(),
+    isClean: printed('git', 'status', '--porcelain') === '',
+    node: process.version,
+    archives: archives.map((file) => ({ file, sha256: sha256Of(readFileSync(join(staging, file))) })),
+  }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function printed(program: string, ...args: readonly string[]): string {
+  return execFileSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
 }

@@ -80,7 +80,7 @@ describe('what is sent', () => {
     await say(openChat())
     vi.unstubAllEnvs()
     const { headers } = first.asked[0] ?? { headers: {} }
-    expect(headers).toMatchObject({ authorization: `Bearer ${key}`, 'user-agent': 'Tollbook/0.1.0 (+ops@example.com)' })
+    expect(headers).toMatchObject({ authorization: `Bearer ${key}`, 'user-agent': 'Tollbook/0.2.0 (+ops@example.com)' })
     expect(Object.keys(headers).filter((name) => /openai|stainless|leak/.test(name))).toEqual([])
   })
 

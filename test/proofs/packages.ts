@@ -46,7 +46,7 @@ function outcomeOf(command: string, words: readonly string[], cwd: string): { fa
 }
 
 function tarball(name: string): string {
-  return join(staging, `tollbook-${name}-0.1.0.tgz`)
+  return join(staging, `tollbook-${name}-0.2.0.tgz`)
 }
 
 type ModuleSystem = 'module' | 'commonjs'

@@ -48,7 +48,7 @@ function open(definition: typeof aiChat, rig: Rig): Endpoint {
   const deps = {
     clock,
     log: createLog({ level: 'debug', name: 'test', destination }),
-    version: '0.1.0',
+    version: '0.2.0',
     contact: 'ops@example.com',
     onCall: ({ upstream, outcome }: { upstream: string; outcome: string }) =>
       void seen.calls.push(`${upstream} ${outcome}`),

@@ -72,7 +72,7 @@ describe('what a provider refuses', () => {
     ['OPEN_METEO_GEOCODING', '/v1/search?name=London&count=101', 400, '"error":true'],
   ] as const
   test.each(refused)('%s %s, from a program without a key', async (name, path, status, text) => {
-    const answer = await ask(name, path, { 'user-agent': 'Tollbook/0.1.0' })
+    const answer = await ask(name, path, { 'user-agent': 'Tollbook/0.2.0' })
     expect(answer.status).toBe(status)
     expect(answer.text).toContain(text)
   })
