@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '@tollbook/core/clock'
+import type { NodeLimits } from './chain/nodeStanding.ts'
 import { openChain } from './chain/openChain.ts'
-import type { ServiceConfig } from './config.ts'
+import type { ProviderAddresses, ServiceConfig } from './config.ts'
 import { products as definitions } from './products/catalog.ts'
 import type { Endpoint } from './product/endpoint.ts'
 import { createLookupCounts } from './transport/lookupCounts.ts'
@@ -19,6 +20,7 @@ import { startJobs } from './start/jobs/startJobs.ts'
 import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
 import { openPayments } from './start/payments/openPayments.ts'
 import { openSignerPart } from './start/payments/openSignerPart.ts'
+import { type SaleLimits, saleLimitsOf } from './start/saleLimits.ts'
 import { openProducts } from './start/products/openProducts.ts'
 import { soldProducts, type SoldProducts } from './start/products/soldProducts.ts'
 
@@ -29,13 +31,17 @@ export interface ServiceOptions {
   readonly clock?: Clock
   /** Gives a wallet tokens of a local chain; returns the problem. Absent outside local mode. */
   readonly fundWallet?: WalletPort['fund']
-  /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint, a rail or a database clock. */
+  /** Samples that replace providers. Absent outside local mode. */
+  readonly samples?: ProviderAddresses | undefined
+  /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint, a rail, a database clock, or limits. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
     readonly products?: (inner: SoldProducts) => SoldProducts
     readonly endpoints?: (inner: readonly Endpoint[]) => readonly Endpoint[]
     readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
     readonly readDatabaseClockMs?: () => Promise<number>
+    readonly sale?: Partial<SaleLimits>
+    readonly nodes?: Partial<NodeLimits>
   }
 }
 
@@ -52,36 +58,37 @@ export interface Service {
 }
 
 /**
- * Opens the parts of the service in order, which is the order of this function. A part takes its own settings and the ports
+ * Opens the parts of the service in order, which is the order of this function. A part takes its own configuration and the ports
  * of the parts before it; its file in `start/` has the rest.
  */
 export async function createService(
   config: ServiceConfig,
-  { log, clock = systemClock, seams = {}, fundWallet }: ServiceOptions,
+  { log, clock = systemClock, seams = {}, samples, fundWallet }: ServiceOptions,
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const { catalog, providers, prices, products: delivery, sale, x402, server, limits } = config
+  const { catalog, providers, prices, products: delivery, x402, server, limits } = config
+  const sale = saleLimitsOf(config.sale, seams.sale)
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
   // Its URL is known when the service listens, and read only while it answers requests.
   const address = createServiceAddress()
   const serviceUrl = address.url
   const { split, token } = catalog
-  const sold = soldProducts(seams.products?.(definitions) ?? definitions, catalog, providers)
+  const sold = soldProducts(seams.products?.(definitions) ?? definitions, catalog, { ...providers, samples })
 
-  const chain = await openChain({ ...config.chain, ...base, postJson })
+  const chain = await openChain({ ...config.chain, ...base, postJson, limits: seams.nodes })
   const { terms } = chain
-  const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms }), closePart)
+  const ledger = opened.adopt(await openLedgerPart({ ...config, sale }, { ...base, terms }), closePart)
 
-  const selling = { ...base, terms, ledger, sold, split, lookups, serviceUrl }
+  const selling = { ...base, terms, ledger, sold, split, lookups, samples, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
 
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams
   const upkeep = { ...ledger.upkeep, readDatabaseClockMs }
   const signer = opened.adopt(await openSignerPart(x402, base), closePart)
   const working = { ...base, ledger, upkeep, chain, onAbsent: signer.recordAbsent }
-  const jobs = opened.adopt(await startJobs(config.lifecycle, working), closePart)
+  const jobs = opened.adopt(await startJobs(sale, working), closePart)
   const checks = [...jobs.checks, ...ledger.checks, ...products.checks, ...signer.checks]
   const health = createHealth({ checks, whyNoQuotes: jobs.whyNoQuotes })
 
@@ -92,29 +99,15 @@ export async function createService(
   const { sales, wallets } = openPayments({ sale, x402 }, paying)
 
   const { finance: access, refunds, reportsDatabaseUrl } = config
-  const reporting = { access, refunds, reportsDatabaseUrl, sale }
+  const reporting = { access, refunds, reportsDatabaseUrl, publicUrl: server.publicUrl }
   const finance = opened.adopt(openFinance(reporting, { ...base, ledger, chain }), closePart)
 
   const endpoints = seams.endpoints?.(products.endpoints) ?? products.endpoints
   const routes = [...products.routes, ...ledger.routes, ...finance.routes]
   const { tokenPrice, searches } = products
-  const serving = {
-    ...base,
-    terms,
-    split,
-    token,
-    ledger,
-    sales,
-    wallets,
-    endpoints,
-    searches,
-    tokenPrice,
-    routes,
-    health,
-    address,
-    lookups,
-  }
-  const http = opened.adopt(await openHttp({ server, limits }, { ...serving, finance: finance.serving }), closePart)
+  const offered = { terms, split, token, endpoints, searches, tokenPrice, sales, wallets }
+  const serving = { ...base, ...offered, ledger, routes, finance: finance.serving, health, address, lookups }
+  const http = opened.adopt(await openHttp({ server, limits, quoteTtlMs: sale.quoteTtlMs }, serving), closePart)
 
   const { port, financePort, healthPort } = http
   const parts = opened.move()

@@ -1,147 +1,94 @@
 import { z } from 'zod'
-import { type BackupSettings, backupSettingsOf, backupVariables } from './config/backupSettings.ts'
-import { type BurnSettings, burnSettingsOf, burnVariables } from './config/burnSettings.ts'
-import { type CatalogSettings, catalogSettingsOf, catalogVariables } from './config/catalogSettings.ts'
-import {
-  burnsMoney,
-  type ChainSettings,
-  chainSettingsOf,
-  chainVariables,
-  missingChainVariables,
-  needsSecondNode,
-} from './config/chainSettings.ts'
-import {
-  type FinanceSettings,
-  financeSettingsOf,
-  financeVariables,
-  missingFinanceVariables,
-} from './config/financeSettings.ts'
-import { type LedgerSettings, ledgerSettingsOf, ledgerVariables } from './config/ledgerSettings.ts'
-import { type LimitSettings, limitSettingsOf, limitVariables } from './config/limitSettings.ts'
-import { type LocalSettings, localVariables } from './config/localSettings.ts'
-import { operatorVariables } from './config/operatorSettings.ts'
-import { type PayoutSettings, payoutSettingsOf, payoutVariables } from './config/payoutSettings.ts'
-import { type RefundSettings, refundSettingsOf, refundVariables } from './config/refundSettings.ts'
-import { type PriceSettings, priceSettingsOf, priceVariables } from './config/priceSettings.ts'
-import {
-  missingDeliveryVariables,
-  type DeliverySettings,
-  deliverySettingsOf,
-  deliveryVariables,
-} from './config/deliverySettings.ts'
-import {
-  missingProviderVariables,
-  type ProviderSettings,
-  providerSettingsOf,
-  providerVariables,
-  sampleConflicts,
-} from './config/providerSettings.ts'
-import {
-  type LifecycleSettings,
-  lifecycleSettingsOf,
-  outlastsLease,
-  type SaleSettings,
-  saleSettingsOf,
-  saleVariables,
-} from './config/saleSettings.ts'
-import { type ReceiptSigningKey, type SealSettings, sealSettingsOf, sealVariables } from './config/sealSettings.ts'
-import {
-  missingSignerVariables,
-  signerConflicts,
-  type SignerSettings,
-  signerSettingsOf,
-  signerVariables,
-  type X402Settings,
-  x402SettingsOf,
-} from './config/signerSettings.ts'
-import { type ServerSettings, serverSettingsOf, serverVariables, sharedPorts } from './config/serverSettings.ts'
+import { backupConfig } from './config/backupConfig.ts'
+import { catalogConfig } from './config/catalogConfig.ts'
+import { chainConfig, localConfig } from './config/chainConfig.ts'
+import { burnConfig, payoutConfig } from './config/commandConfig.ts'
+import { inputOf, leavesOf, variableAt } from './config/configSchema.ts'
+import { findConflicts } from './config/conflicts.ts'
+import { deliveryConfig } from './config/deliveryConfig.ts'
+import { financeConfig, refundConfig } from './config/financeConfig.ts'
+import { ledgerConfig } from './config/ledgerConfig.ts'
 import { findMistyped, type MistypedVariable } from './config/mistypedVariables.ts'
+import { priceConfig } from './config/priceConfig.ts'
+import { providerConfig } from './config/providerConfig.ts'
+import { saleConfig } from './config/saleConfig.ts'
+import { sealConfig, signingKey } from './config/sealConfig.ts'
+import { limitConfig, serverConfig } from './config/serverConfig.ts'
+import { signerConfig, x402Config } from './config/signerConfig.ts'
 import { findStartMistakes, type StartMode } from './config/startMode.ts'
-import { type GivenVariables, postgresUrl } from './config/variables.ts'
 import { fileSuffix, readVariables } from './config/variableFiles.ts'
+import { type GivenVariables, postgresUrl, solanaAddress, variable } from './config/variables.ts'
 import { Fault } from '@tollbook/core/fault'
-import { type LogLevel, logLevels } from './machine/log.ts'
+import { logLevels } from './machine/log.ts'
 
-export { ledgerSettingsFor } from './config/ledgerSettings.ts'
 export type { StartMode } from './config/startMode.ts'
-export { type ProviderAddresses, sampleModes } from './config/providerSettings.ts'
+export { type ProviderAddresses, sampleModes } from './config/providerConfig.ts'
 export { upstreamNames } from './product/upstreamName.ts'
-export { parseShareWallets } from './config/payoutSettings.ts'
+export { parseShareWallets } from './config/commandConfig.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
-export type { ReceiptSigningKey }
 
-/** The operator's settings, grouped by the part that takes them; docs/operations.md has the table. */
-export interface Config {
-  readonly logLevel: LogLevel
-  readonly local: LocalSettings
-  readonly migrationDatabaseUrl: string | undefined
+/** All variables, grouped by the part that takes them; docs/operations.md has the table. */
+const configSchema = z.object({
+  logLevel: variable('LOG_LEVEL', z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info')),
+  ledger: ledgerConfig,
+  migrationDatabaseUrl: variable('MIGRATION_DATABASE_URL', postgresUrl),
   /** A standby, or a login that may only read, for reports, exports and audits. Undefined: the database of the ledger. */
-  readonly reportsDatabaseUrl: string | undefined
-  /** For the commands that change settings of the ledger only. */
-  readonly operatorDatabaseUrl: string | undefined
-  readonly payout: PayoutSettings
-  readonly burn: BurnSettings
-  readonly backup: BackupSettings
-  /** Undefined: local mode starts an embedded Postgres. */
-  readonly ledger: LedgerSettings | undefined
-  /** Undefined: local mode starts a chain. */
-  readonly chain: ChainSettings | undefined
-  /** Undefined: local mode makes a key. */
-  readonly receiptSigningKey: ReceiptSigningKey | undefined
-  readonly seal: SealSettings
-  readonly providers: ProviderSettings
-  readonly prices: PriceSettings
-  readonly catalog: CatalogSettings
-  readonly products: DeliverySettings
-  readonly sale: SaleSettings
-  /** Undefined: nothing is offered by x402. */
-  readonly x402: X402Settings | undefined
-  readonly signer: SignerSettings
-  readonly lifecycle: LifecycleSettings
-  readonly finance: FinanceSettings | undefined
-  readonly refunds: RefundSettings
-  readonly server: ServerSettings
-  readonly limits: LimitSettings
-}
-
-/** A configuration that leaves nothing to local mode. */
-export type ServiceConfig = Config & {
-  readonly ledger: LedgerSettings
-  readonly chain: ChainSettings
-  readonly receiptSigningKey: ReceiptSigningKey
-}
-
-const environment = z.object({
-  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
-  ...ledgerVariables,
-  MIGRATION_DATABASE_URL: postgresUrl,
-  REPORTS_DATABASE_URL: postgresUrl,
-  ...localVariables,
-  ...operatorVariables,
-  ...payoutVariables,
-  ...burnVariables,
-  ...backupVariables,
-  ...chainVariables,
-  ...sealVariables,
-  ...providerVariables,
-  ...priceVariables,
-  ...catalogVariables,
-  ...deliveryVariables,
-  ...saleVariables,
-  ...signerVariables,
-  ...financeVariables,
-  ...refundVariables,
-  ...serverVariables,
-  ...limitVariables,
+  reportsDatabaseUrl: variable('REPORTS_DATABASE_URL', postgresUrl),
+  local: localConfig,
+  /** For the commands that change settings of the ledger: a login of `tollbook_operator`, never the service's. */
+  operatorDatabaseUrl: variable('OPERATOR_DATABASE_URL', postgresUrl),
+  payout: payoutConfig,
+  burn: burnConfig,
+  backup: backupConfig,
+  chain: chainConfig,
+  /** Read by conflicts.ts. */
+  burnThisMint: variable('BURN_THIS_MINT', solanaAddress),
+  receiptSigningKey: variable('RECEIPT_SIGNING_KEY', signingKey),
+  seal: sealConfig,
+  providers: providerConfig,
+  prices: priceConfig,
+  catalog: catalogConfig,
+  products: deliveryConfig,
+  sale: saleConfig,
+  x402: x402Config,
+  signer: signerConfig,
+  finance: financeConfig,
+  refunds: refundConfig,
+  server: serverConfig,
+  limits: limitConfig,
 })
 
+/** The operator's configuration. Undefined parts are left to local mode. */
+export type Config = ReturnType<typeof withDefaults>
+
+/** The private key that signs receipts, as a JWK. */
+export type ReceiptSigningKey = NonNullable<Config['receiptSigningKey']>
+
+/** A configuration that leaves nothing to local mode. */
+export type ServiceConfig = Config & { readonly [K in NeededPart]: NonNullable<Config[K]> }
+type NeededPart = 'ledger' | 'chain' | 'receiptSigningKey'
+
+/** Local mode holds keys to demonstration money only, and still serves only its own machine by default. */
+function withDefaults(config: z.infer<typeof configSchema>) {
+  const { chain, ledger, providers, server } = config
+  const host = chain === undefined || ledger === undefined ? '127.0.0.1' : '0.0.0.0'
+  const sampleUpstreams = chain === undefined ? 'auto' : 'never'
+  return {
+    ...config,
+    providers: { ...providers, sampleUpstreams: providers.sampleUpstreams ?? sampleUpstreams },
+    server: { ...server, host: server.host ?? host },
+  }
+}
+
+const leaves = leavesOf(configSchema)
+
 /** Names of all variables that are read. */
-export const environmentNames: readonly string[] = Object.keys(environment.shape)
+export const environmentNames: readonly string[] = [...new Set(leaves.map((leaf) => leaf.variable))]
 
 interface ConfigFlags {
   /** Flag of the command line that stands for a variable. */
   readonly sampleUpstreams?: string | undefined
-  /** Set by the commands that start a service. Undefined: a command that reads some of the settings. */
+  /** Set by the commands that start a service. Undefined: a command that reads some of the variables. */
   readonly start?: StartMode | undefined
 }
 
@@ -167,19 +114,21 @@ export function readConfig(
   const flagged = sampleUpstreams === undefined ? env : { ...env, SAMPLE_UPSTREAMS: sampleUpstreams }
   const { given, set, mistakes: unreadable } = readVariables(flagged, environmentNames)
   const mistyped = mistypedVariables(env)
-  const parsed = environment.safeParse(given)
+  const parsed = configSchema.safeParse(inputOf(configSchema, given))
   const invalid = (parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given))
   const gaps = start === undefined ? [] : findStartMistakes(start, { given, set, mistyped })
-  // Both may name the same missing variable.
-  const others = new Set([...gaps, ...findConflicts(given, (name) => set.includes(name))])
-  const mistakes = [...unreadable, ...invalid, ...others]
-  if (parsed.success && mistakes.length === 0) return configOf(parsed.data)
+  // A variable may have several places, and two checks may name the same missing one.
+  const mistakes = new Set([...unreadable, ...invalid, ...gaps, ...findConflicts(given, (name) => set.includes(name))])
+  if (parsed.success && mistakes.size === 0) return withDefaults(parsed.data)
   const asked = mistyped.map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
-  const [s, lines] = [
-    mistakes.length === 1 ? '' : 's',
-    [...mistakes, ...asked].map((mistake) => `  ${mistake}\n`).join(''),
-  ]
-  throw new Fault(`the configuration has ${mistakes.length} mistake${s}:\n${lines.trimEnd()}`, { retryable: false })
+  throw configFault([...mistakes], asked)
+}
+
+/** One fault that lists all mistakes of a configuration. */
+export function configFault(mistakes: readonly string[], hints: readonly string[] = []): Fault {
+  const lines = [...mistakes, ...hints].map((line) => `\n  ${line}`).join('')
+  const s = mistakes.length === 1 ? '' : 's'
+  return new Fault(`the configuration has ${mistakes.length} mistake${s}:${lines}`, { retryable: false })
 }
 
 /** Variables that nothing reads and that look like one of ours. */
@@ -199,73 +148,8 @@ const secretName = /KEY|SECRET|URL|FEEDS/
 const shownCharactersMax = 80
 
 function mistakeOf({ path, message }: z.core.$ZodIssue, given: GivenVariables): string {
-  const name = String(path[0])
+  const name = variableAt(leaves, path) ?? path.join('.')
   const value = given[name] ?? ''
   const isShown = !secretName.test(name) && value.length <= shownCharactersMax
   return `${name} ${message}${isShown ? ` (got ${JSON.stringify(value)})` : ''}`
-}
-
-/** Mistakes that no variable has by itself. */
-function findConflicts(given: GivenVariables, isSet: (name: string) => boolean): readonly string[] {
-  const missing = [
-    ...missingChainVariables(given),
-    ...missingProviderVariables(given),
-    ...missingDeliveryVariables(given),
-    ...missingFinanceVariables(given),
-    ...missingSignerVariables(given),
-  ]
-  return [
-    ...missing.filter(([name]) => !isSet(name)).map(([name, why]) => `${name} is missing: ${why}`),
-    ...sampleConflicts(given),
-    ...sharedPorts(given),
-    ...signerConflicts(given),
-    ...burnsMoney(given),
-    ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
-    ...(outlastsLease(given)
-      ? ['HANDLER_TIMEOUT_MS must be shorter than CLAIM_LEASE_SECONDS, or an attempt could be taken over while it runs']
-      : []),
-  ]
-}
-
-function configOf(env: z.infer<typeof environment>): Config {
-  const { DATABASE_URL: databaseUrl } = env
-  const chain = chainSettingsOf(env)
-  const isLocal = chain === undefined || databaseUrl === undefined
-  // Local mode holds keys to demonstration money only, and still serves only its own machine by default.
-  const server = serverSettingsOf(env, isLocal ? '127.0.0.1' : '0.0.0.0')
-  const sale = saleSettingsOf(env)
-  return {
-    logLevel: env.LOG_LEVEL,
-    local: {
-      home: env.TOLLBOOK_HOME,
-      postgresPort: env.LOCAL_POSTGRES_PORT,
-      chainPort: env.LOCAL_CHAIN_PORT,
-      commitment: env.SOLANA_COMMITMENT,
-    },
-    migrationDatabaseUrl: env.MIGRATION_DATABASE_URL,
-    reportsDatabaseUrl: env.REPORTS_DATABASE_URL,
-    operatorDatabaseUrl: env.OPERATOR_DATABASE_URL,
-    payout: payoutSettingsOf(env),
-    burn: burnSettingsOf(env),
-    backup: backupSettingsOf(env),
-    ledger: ledgerSettingsOf(env),
-    chain,
-    receiptSigningKey: env.RECEIPT_SIGNING_KEY,
-    seal: sealSettingsOf(env),
-    providers: providerSettingsOf(env, {
-      handlerTimeoutMs: sale.handlerTimeoutMs,
-      hasLocalChain: chain === undefined,
-    }),
-    prices: priceSettingsOf(env),
-    catalog: catalogSettingsOf(env),
-    products: deliverySettingsOf(env),
-    sale,
-    x402: x402SettingsOf(env),
-    signer: signerSettingsOf(env),
-    lifecycle: lifecycleSettingsOf(env),
-    finance: financeSettingsOf(env, server.publicUrl),
-    refunds: refundSettingsOf(env),
-    server,
-    limits: limitSettingsOf(env),
-  }
 }

@@ -7,14 +7,13 @@ import { unknownPayment } from '../../src/payment/payment.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { openLedger } from '../../src/store/openLedger.ts'
-import { dropOldQuotes } from '../../src/store/quoteRetention.ts'
+import { dropOldQuotes, quoteRetentionDays as retentionDays } from '../../src/store/quoteRetention.ts'
 import { answersPerSecond } from '../autocannon.ts'
 import type { Yardstick } from '../yardstick.ts'
 
 const connections = 64
 const daySeconds = 86_400
 const gigabyte = 1e9
-const retentionDays = 3
 /** QUOTES_PER_ADDRESS_MAX in QUOTE_TTL_SECONDS. */
 const perAddressPerSecond = 3_000 / 300
 const oldQuotes = 100_000
@@ -85,7 +84,7 @@ async function dropOldDay({ database }: ProofEnvironment, admin: pg.Client) {
   await submitWith('old 1', database.serviceUrl)
   await admin.query(`grant tollbook_retention to ${admin.escapeIdentifier(new URL(database.serviceUrl).username)}`)
   const startedAtMs = systemClock.monotonicMs()
-  await dropOldQuotes({ databaseUrl: database.serviceUrl, retentionDays, log: silentLog })
+  await dropOldQuotes({ databaseUrl: database.serviceUrl, log: silentLog })
   const tookMs = systemClock.monotonicMs() - startedAtMs
   const { rows } = await admin.query<{ id: string }>("select id from ledger.quotes where id like 'old %'")
   return { tookMs, isStored: rows.length === 1 && rows[0]?.id === 'old 1' }

@@ -23,7 +23,7 @@ export interface ChainOptions extends Pick<NodeRegistryDeps, 'postJson' | 'metri
   readonly paymentWallet: string
   readonly commitment: Commitment
   readonly log: Log
-  readonly limits?: NodeLimits
+  readonly limits?: Partial<NodeLimits> | undefined
   readonly clock?: Clock
 }
 
@@ -54,7 +54,8 @@ function nameSetting(error: unknown): never {
 
 /** Reads the terms of payment from the chain, and makes sure that all nodes are on the same one. */
 export async function openChain(options: ChainOptions): Promise<Chain> {
-  const { rpcUrls: urls, log, commitment, clock = systemClock, limits = defaultNodeLimits } = options
+  const { rpcUrls: urls, log, commitment, clock = systemClock } = options
+  const limits = { ...defaultNodeLimits, ...options.limits }
   const mint = readAddress(options.tokenMint)
   const paymentWallet = readAddress(options.paymentWallet)
   if (mint === undefined || paymentWallet === undefined)

@@ -8,13 +8,14 @@ import { type Burner, openBurner } from '../burn/openBurner.ts'
 import { readConfig } from '../config.ts'
 import { createLog, type Log } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { readDuration } from './duration.ts'
 import { exitCodeOf, refusedExitCode, unavailableExitCode } from './exitCode.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
 const help = `
-Configured by environment: BURN_DATABASE_URL, BURN_KEYPAIR, BURN_EVERY_SECONDS, SOLANA_RPC_URLS, TOKEN_MINT and
-PAYMENT_WALLET; docs/burn.md explains them, and how the payment wallet approves the delegate.
+Configured by environment: BURN_DATABASE_URL, BURN_KEYPAIR, SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET;
+ docs/burn.md explains them, and how the payment wallet approves the delegate.
 
 Exit codes of --once:
   0  burned and confirmed, or no final payment owes a burn
@@ -23,6 +24,7 @@ Exit codes of --once:
 
 interface BurnFlags {
   readonly once?: boolean
+  readonly every: string
   readonly untilStdinEnds?: boolean
 }
 
@@ -33,16 +35,18 @@ export function burnCommand(deps: CommandDeps): Command {
       'burn owed tokens of x402 and MPP payments out of the payment wallet, as its delegate; runs until stopped',
     )
     .option('--once', 'complete the open round or burn the owed tokens now, print the outcome as JSON, and exit')
+    .option('--every <duration>', 'time between rounds', '1h')
     .option('--until-stdin-ends', 'stop when stdin ends, so that the job ends with the process that started it')
     .addHelpText('after', help)
     .action(async (flags: BurnFlags) => {
       const config = readConfig()
       const log = createLog({ level: config.logLevel, name: 'tollbook burn', destination: process.stderr })
-      const { once = false, untilStdinEnds = false } = flags
-      const code = once ? await runOnce(deps, log) : await runUntilStopped(log, untilStdinEnds)
+      const code = flags.once === true ? await runOnce(deps, log) : await runUntilStopped(log, flags)
       process.exit(code)
     })
 }
+
+const everyMaxMs = 86_400_000
 
 async function open(log: Log): Promise<Burner> {
   const { burn, chain } = readConfig()
@@ -55,8 +59,8 @@ async function open(log: Log): Promise<Burner> {
   return openBurner({ ...assertPresent(chain, 'it has a node'), databaseUrl, key, clock: systemClock, log })
 }
 
-async function runUntilStopped(log: Log, untilStdinEnds: boolean): Promise<number> {
-  const { everyMs } = readConfig().burn
+async function runUntilStopped(log: Log, { every, untilStdinEnds = false }: BurnFlags): Promise<number> {
+  const everyMs = readDuration('--every', every, everyMaxMs)
   const burner = await open(log)
   process.stdout.write(`burning as ${burner.delegate}\n`)
   const stopping = new AbortController()

@@ -8,7 +8,7 @@ import { enterableFolder, openFolder } from './local/homeFolder.ts'
 // Default address of a local node in all Solana tools.
 const standardPort = 8_899
 
-/** `tollbook chain`: the local chain alone, with the ports and the folder of local mode. */
+/** `tollbook chain`: the local chain alone, with the folder of local mode. */
 export function chainCommand(): Command {
   return localnetCommand({
     name: 'chain',
@@ -16,7 +16,7 @@ export function chainCommand(): Command {
       const { logLevel, local } = readConfig()
       if (keepsState) await openFolder(local.home, enterableFolder)
       return {
-        port: local.chainPort === 0 ? standardPort : local.chainPort,
+        port: standardPort,
         stateDirectory: join(local.home, 'chain-alone'),
         log: createLog({ level: logLevel, name: 'tollbook chain' }),
       }

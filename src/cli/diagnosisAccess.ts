@@ -31,13 +31,10 @@ export async function withDiagnosis(
 async function optionsOf(deps: CommandDeps, login: 'reader' | 'finance') {
   const config = readConfig()
   const local = await readLocalJson(join(deps.home(), 'local.json'))
-  const { proofMaxAgeMs, quoteGraceMs } = config.sale
   return {
     databaseUrl: login === 'finance' ? financeUrl(config, local) : readerUrl(config, local),
     chain: chainOf(config, local),
     limits: config.refunds.limits,
-    proofMaxAgeMs,
-    quoteGraceMs,
     log: silentLog,
     ...(deps.clock === undefined ? {} : { clock: deps.clock }),
   }

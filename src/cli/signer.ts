@@ -11,8 +11,11 @@ import { untilStopped } from './untilStopped.ts'
 
 const help = `
 Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT, SIGNER_TLS_KEY and SIGNER_TLS_CA;
-SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, PAYMENT_WALLET, SIGNER_FORMER_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY,
-SIGNER_LAMPORTS_PER_WALLET_AND_DAY and SIGNER_LAMPORTS_PER_PAYMENT; docs/x402.md explains them.`
+SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, PAYMENT_WALLET, SIGNER_FORMER_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY
+and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md explains them.`
+
+// A payment of a stock client costs 10,001.
+const lamportsPerPaymentMax = 20_000
 
 /** `tollbook signer`: holds the key of the fee payer, in a separate process. */
 export function signerCommand(): Command {
@@ -23,17 +26,17 @@ export function signerCommand(): Command {
     .option('--until-stdin-ends', 'stop when stdin ends, so that the signer ends with the process that started it')
     .addHelpText('after', help)
     .action(async ({ untilStdinEnds = false }: { readonly untilStdinEnds?: boolean }) => {
-      const { logLevel, signer: settings } = readConfig()
+      const { logLevel, signer: config } = readConfig()
       const log = createLog({ level: logLevel, name: 'tollbook signer' })
-      const { place } = settings
+      const { place } = config
       const given = requireVariables('signer', {
         'SIGNER_SOCKET or SIGNER_LISTEN': place === undefined ? undefined : 'set',
-        SIGNER_DATABASE_URL: settings.databaseUrl,
-        FEE_PAYER_KEYPAIR: settings.keypairFile,
-        TOKEN_MINT: settings.tokenMint,
-        PAYMENT_WALLET: settings.paymentWallet,
+        SIGNER_DATABASE_URL: config.databaseUrl,
+        FEE_PAYER_KEYPAIR: config.keypairFile,
+        TOKEN_MINT: config.tokenMint,
+        PAYMENT_WALLET: config.paymentWallet,
       })
-      const former = readAddress(settings.formerWallet ?? '')
+      const former = readAddress(config.formerWallet ?? '')
       const journal = await openSignatureStore({ databaseUrl: given.SIGNER_DATABASE_URL, log })
       const signer = await openSigner({
         clock: systemClock,
@@ -46,7 +49,7 @@ export function signerCommand(): Command {
           paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
           otherWallets: former === undefined ? [] : [former],
         },
-        limits: settings.limits,
+        limits: { ...config.limits, perPayment: lamportsPerPaymentMax },
       })
       process.stdout.write(`signing as ${signer.address}\n`)
       const parentGone = new AbortController()

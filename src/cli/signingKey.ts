@@ -26,7 +26,7 @@ function parseKeypair(file: string, text: string): readonly number[] {
   }
 }
 
-/** Settings that this command cannot do without. The fault names all that are missing. */
+/** Variables that this command cannot do without. The fault names all that are missing. */
 export function requireVariables<Name extends string>(
   command: string,
   values: Readonly<Record<Name, string | undefined>>,

@@ -1,9 +1,10 @@
+import { besideChain } from './conflicts.ts'
 import type { MistypedVariable } from './mistypedVariables.ts'
-import type { GivenVariables, MissingVariable } from './variables.ts'
+import type { GivenVariables } from './variables.ts'
 
 /**
  * Local mode makes a new ledger, so a start without the operator's database could sell used payments again.
- * `operated`: the start refuses a configuration with gaps. `local`: it refuses the settings of an operator.
+ * `operated`: the start refuses a configuration with gaps. `local`: it refuses the variables of an operator.
  * `unless-operated`, of `npm start`: local mode when nothing of an operator is set, otherwise as `operated`.
  */
 export type StartMode = 'operated' | 'local' | 'unless-operated'
@@ -16,16 +17,15 @@ export interface StartVariables {
 }
 
 /** Local mode replaces these with its own. */
-const needed: readonly MissingVariable[] = [
+const needed = [
   ['DATABASE_URL', "the login of the service on the ledger's database"],
   ['SOLANA_RPC_URLS', 'the nodes of the chain on which callers pay'],
-  ['TOKEN_MINT', 'the mint of the service token on the chain of SOLANA_RPC_URLS'],
-  ['PAYMENT_WALLET', 'the wallet that receives payments on the chain of SOLANA_RPC_URLS'],
+  ...besideChain,
   ['RECEIPT_SIGNING_KEY', 'make one with `tollbook key new`'],
-]
+] as const
 
-/** Settings that only an operator has; each database, bucket and listener for others is one. */
-const ofOperator = new Set([
+/** Variables that only an operator has; each database, bucket and listener for others is one. */
+const ofOperator = new Set<string>([
   ...needed.map(([name]) => name),
   'REQUIRE_SYNCHRONOUS_STANDBY',
   'SOLANA_QUORUM_ABOVE_USD',
@@ -41,32 +41,29 @@ const ofOperator = new Set([
 ])
 const ofOperatorPattern = /DATABASE_URL$|^ARTIFACT_S3_|^SIGNER_/
 const listenerHosts = ['HOST', 'HEALTH_HOST', 'FINANCE_HOST']
-const ofLocalMode = ['LOCAL_POSTGRES_PORT', 'LOCAL_CHAIN_PORT']
 
 /** Reasons not to start; empty when nothing is missing and nothing contradicts the mode. */
 export function findStartMistakes(mode: StartMode, variables: StartVariables): readonly string[] {
-  const operated = operatorSettings(variables)
+  const operated = operatorVariables(variables)
   const names = operated.join(', ')
   if (mode === 'local')
-    return operated.length === 0 ? [] : [`local mode takes no settings of an operator: remove ${names}`]
+    return operated.length === 0 ? [] : [`local mode takes no variables of an operator: remove ${names}`]
   if (mode === 'unless-operated' && operated.length === 0) return []
   const missing = needed.filter(([name]) => !variables.set.includes(name))
-  const local = ofLocalMode.filter((name) => variables.set.includes(name))
   return [
     ...missing.map(([name, why]) => `${name} is missing: ${why}`),
     ...(missing.length === 0 ? [] : [gapAdvice(names)]),
-    ...local.map((name) => `${name} is a setting of local mode: remove it, or ${names}`),
   ]
 }
 
 function gapAdvice(operated: string): string {
   return operated === ''
     ? 'nothing of an operator is set: set these five, or start local mode with `npm start` or `tollbook serve --local`'
-    : `local mode has a separate ledger and does not start with settings of an operator: set what is missing, or remove ${operated}`
+    : `local mode has a separate ledger and does not start with variables of an operator: set what is missing, or remove ${operated}`
 }
 
-/** A mistyped name counts as the setting that was meant. */
-function operatorSettings({ given, set, mistyped }: StartVariables): readonly string[] {
+/** A mistyped name counts as the variable that was meant. */
+function operatorVariables({ given, set, mistyped }: StartVariables): readonly string[] {
   const misspelt = mistyped.filter(({ meant }) => isOfOperator(meant)).map(({ name }) => name)
   const hosts = listenerHosts.filter((name) => !isLoopback(given[name] ?? 'localhost'))
   return [...set.filter(isOfOperator), ...hosts, ...misspelt]

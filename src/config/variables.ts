@@ -1,15 +1,16 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isBase58Of32Bytes } from '@tollbook/core/base58'
+import { parseDecimal } from '@tollbook/core/money'
 import type { ParsedSetting } from '../pricing/settingList.ts'
 
 /** The variables that have a value, as text. */
 export type GivenVariables = Readonly<Record<string, string>>
 
-/** A variable that another one makes necessary, with the reason. */
-export type MissingVariable = readonly [name: string, why: string]
-
-export const daySeconds = 24 * 60 * 60
+/** Names the variable that a schema reads (configSchema.ts). */
+export function variable<T extends z.ZodType>(name: string, schema: T): T {
+  return schema.meta({ variable: name })
+}
 
 /** An integer within its limits. */
 export function wholeNumber(min: number, max: number, standard: number) {
@@ -20,6 +21,13 @@ export function wholeNumber(min: number, max: number, standard: number) {
     .transform(Number)
     .refine((value) => value >= min && value <= max, expected)
     .default(standard)
+}
+
+const bytesPerMegabyte = 1_000_000
+
+/** A size that people set in millions of bytes, in bytes. */
+export function megabytes(min: number, max: number, standard: number) {
+  return wholeNumber(min, max, standard).transform((value) => value * bytesPerMegabyte)
 }
 
 export const optionalPort = z
@@ -50,9 +58,10 @@ export const httpUrl = z
   .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http(s) URL')
   .optional()
 
-export const httpUrls = z
-  .string()
-  .transform((value) => value.split(',').map((url) => url.trim()))
+/** Parts of a list that is separated by commas. */
+export const list = z.string().transform((value) => value.split(',').map((item) => item.trim()))
+
+export const httpUrls = list
   .refine(
     (urls) => urls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url)),
     'must be http(s) URLs, separated by commas',
@@ -83,13 +92,25 @@ export function onOff(standard: '0' | '1') {
     .transform((value) => value === '1')
 }
 
-/** Each name of the list that has no value, where the first name of the pair has one. */
-export function missingBeside(
-  given: GivenVariables,
-  present: string,
-  needed: readonly MissingVariable[],
-): readonly MissingVariable[] {
-  return given[present] === undefined ? [] : needed.filter(([name]) => given[name] === undefined)
+const usdDecimals = 6
+
+/** US dollars as millionths. */
+export const usd = z.string().transform((value, context) => {
+  const amount = parseDecimal(value, usdDecimals)
+  if (amount !== undefined) return amount
+  context.addIssue('must be a decimal number of US dollars, such as 0.05')
+  return z.NEVER
+})
+
+type Complete<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
+
+/** Undefined unless each of the variables has a value. */
+export function complete<T extends object>(values: T): Complete<T> | undefined {
+  return isComplete(values) ? values : undefined
+}
+
+function isComplete<T extends object>(values: T): values is T & Complete<T> {
+  return !Object.values(values).includes(undefined)
 }
 
 /** A variable whose parser names every mistake. */

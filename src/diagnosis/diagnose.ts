@@ -3,7 +3,8 @@ import { isoTime } from '@tollbook/core/clock'
 import { formatDecimal } from '@tollbook/core/money'
 import type { PaymentState } from '../payment/payment.ts'
 import type { RecordedPayment } from '../reports/paymentFacts.ts'
-import type { Attempt, ChainAnswer, Diagnosis, PaymentAges, RuleVerdict } from './explanation.ts'
+import { refundAfterMs, settleAgeMs } from '../payment/paymentAges.ts'
+import type { Attempt, ChainAnswer, Diagnosis, RuleVerdict } from './explanation.ts'
 
 /** Everything that is known about one payment, from the chain, the ledger and the rules. */
 export interface DiagnosisQuestion {
@@ -18,7 +19,6 @@ export interface DiagnosisQuestion {
   readonly decimals: number
   readonly nowMs: number
   readonly presentedAtMs: number | undefined
-  readonly ages: PaymentAges
 }
 
 /** Pure. The ledger counts before the chain. */
@@ -110,11 +110,9 @@ function lastReason({ attempts }: DiagnosisQuestion): string {
 }
 
 function notDelivered(question: DiagnosisQuestion, isFinal: boolean): Diagnosis {
-  const { attempts, ages } = question
+  const { attempts } = question
   const startedAtMs = Date.parse(attempts[0]?.startedAt ?? '')
-  const refundAt = Number.isNaN(startedAtMs)
-    ? 'a day after its first attempt'
-    : isoTime(startedAtMs + ages.refundAfterMs)
+  const refundAt = Number.isNaN(startedAtMs) ? 'a day after its first attempt' : isoTime(startedAtMs + refundAfterMs)
   return {
     code: 'not_delivered',
     staff: `The payment is verified, and ${attempts.length} attempts delivered nothing${lastReason(question)}. Without a delivery it becomes a refund at ${refundAt}.`,
@@ -220,8 +218,8 @@ function tooLate(question: DiagnosisQuestion, tokens: string): Diagnosis {
   }
 }
 
-function backAt({ answer, ages }: DiagnosisQuestion): string {
+function backAt({ answer }: DiagnosisQuestion): string {
   const blockTimeMs = answer.kind === 'found' ? answer.record.blockTimeMs : undefined
-  const at = blockTimeMs === undefined ? '' : ` at ${isoTime(blockTimeMs + ages.settleAgeMs)}`
+  const at = blockTimeMs === undefined ? '' : ` at ${isoTime(blockTimeMs + settleAgeMs)}`
   return `The tokens are recorded as owed to the sender${at}, and a payout returns them.`
 }

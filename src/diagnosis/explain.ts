@@ -5,6 +5,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
 import type { ChainReader } from '../payment/chainReader.ts'
+import { quoteGraceMs } from '../payment/paymentAges.ts'
 import { type PaymentReference, signatureOf } from '../payment/paymentReference.ts'
 import { type PaymentTerms, settleByAnyTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
@@ -12,7 +13,7 @@ import type { PaymentFacts, QuoteFact, RecordedPayment } from '../reports/paymen
 import { walletOfQuote } from '../reports/paymentFacts.ts'
 import { attemptsOf } from './attempts.ts'
 import { diagnose } from './diagnose.ts'
-import type { ChainAnswer, Explanation, PaymentAges, RuleVerdict } from './explanation.ts'
+import type { ChainAnswer, Explanation, RuleVerdict } from './explanation.ts'
 import { readSubject, type Subject } from './readSubject.ts'
 import { ruleVerdicts } from './ruleVerdicts.ts'
 import { chainStatement, ledgerStatement, quoteStatement } from './statements.ts'
@@ -26,7 +27,6 @@ export interface ExplainDeps {
   /** Terms of every payment wallet on record. Empty without a chain. */
   readonly allTerms: () => readonly PaymentTerms[]
   readonly decimals: number
-  readonly ages: PaymentAges
 }
 
 /** `unreadable`: the text names nothing. `unknown`: no quote or receipt with this id is on record. */
@@ -52,9 +52,9 @@ async function referenceOf(
   return asked === undefined ? undefined : facts.paymentOfQuote(asked)
 }
 
-function explainQuote({ clock, ages }: ExplainDeps, text: string, quote: QuoteFact): Explanation {
+function explainQuote({ clock }: ExplainDeps, text: string, quote: QuoteFact): Explanation {
   const nowMs = clock.nowMs()
-  const untilMs = quote.expiresAtMs + ages.quoteGraceMs
+  const untilMs = quote.expiresAtMs + quoteGraceMs
   return {
     subject: text,
     reference: null,
@@ -83,7 +83,7 @@ interface PaymentQuestion {
 }
 
 async function explainPayment(deps: ExplainDeps, { text, reference, asked }: PaymentQuestion): Promise<Explanation> {
-  const { clock, facts, decimals, ages, allTerms } = deps
+  const { clock, facts, decimals, allTerms } = deps
   const [recorded, answer] = [await facts.payment(reference), await askChain(deps, reference)]
   const nowMs = clock.nowMs()
   const presentedAtMs = recorded === undefined ? await facts.presentedAtMs(reference) : undefined
@@ -100,7 +100,6 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
     decimals,
     nowMs,
     presentedAtMs,
-    ages,
   })
   return {
     subject: text,
@@ -160,11 +159,10 @@ async function judge(deps: ExplainDeps, question: JudgeQuestion): Promise<Judged
   const price = settlement?.price ?? quote?.price ?? cheapestOf(prices)
   if (price === undefined) return { quote, rules: [], buys: [] }
   const paidTo = terms.find((each) => arrivedBaseUnits(record, [each]) > 0n) ?? first
-  const ages = deps.ages
   const isVerified = settlement !== undefined
   return {
     quote,
-    rules: ruleVerdicts({ record, wallet, price, terms: paidTo, quote, nowMs, presentedAtMs, isVerified, ages }),
+    rules: ruleVerdicts({ record, wallet, price, terms: paidTo, quote, nowMs, presentedAtMs, isVerified }),
     buys: [...new Set([...quoted, ...buys])],
   }
 }
@@ -194,7 +192,7 @@ const quoteSearchMs = 24 * 60 * 60 * 1000
  * without the memo of a quote gets the newest quote that was open when it landed.
  */
 async function findQuote(
-  { facts, ages }: ExplainDeps,
+  { facts }: ExplainDeps,
   {
     record,
     wallet,
@@ -204,8 +202,7 @@ async function findQuote(
 ): Promise<QuoteFact | undefined> {
   const quotes = await facts.quotesOf({ wallet, fromMs: landedAtMs - quoteSearchMs, toMs: landedAtMs + 1_000 })
   if (paidQuoteId !== undefined) return quotes.find(({ id }) => id === paidQuoteId)
-  const isOpen = ({ expiresAtMs, slot }: QuoteFact) =>
-    landedAtMs < expiresAtMs + ages.quoteGraceMs && slot <= record.slot
+  const isOpen = ({ expiresAtMs, slot }: QuoteFact) => landedAtMs < expiresAtMs + quoteGraceMs && slot <= record.slot
   const [bound, ...others] = quotes.filter(({ memo }) => record.memos.includes(memo))
   return bound === undefined ? quotes.find(isOpen) : ([bound, ...others].find(isOpen) ?? bound)
 }

@@ -117,14 +117,3 @@ export interface Attempt {
 
 /** The chain's answer, or why there is none. */
 export type ChainAnswer = Finding | { readonly kind: 'unavailable' | 'not_asked'; readonly why: string }
-
-/** Times after which a payment is treated differently. */
-export interface PaymentAges {
-  /** A payment is presented for the first time within this time of landing. */
-  readonly proofMaxAgeMs: number
-  /** Age at which a transfer that was never presented is recorded as unmatched. */
-  readonly settleAgeMs: number
-  /** Time without delivery after which a payment is owed back. */
-  readonly refundAfterMs: number
-  readonly quoteGraceMs: number
-}

@@ -3,7 +3,6 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import { type Chain, openChain } from '../chain/openChain.ts'
 import { tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { postJson } from '../outbound/postJson.ts'
-import { refundAfterMs, settleMarginMs } from '../payment/paymentAges.ts'
 import { periodsOf, walletOf } from '../settings/settingPeriods.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Log } from '../machine/log.ts'
@@ -21,13 +20,11 @@ import { decideAndRecord, type RefundOrder, type RefundOutcome } from './recordD
 export interface DiagnosisOptions {
   /** A login of tollbook_service or tollbook_reader; for decisions one of tollbook_finance. */
   readonly databaseUrl: string
-  /** Undefined without settings of a chain: the ledger alone is explained. */
+  /** Undefined without a chain in the configuration: the ledger alone is explained. */
   readonly chain:
     | { readonly rpcUrls: readonly string[]; readonly tokenMint: string; readonly paymentWallet: string }
     | undefined
   readonly limits: RefundLimits
-  readonly proofMaxAgeMs: number
-  readonly quoteGraceMs: number
   readonly log: Log
   readonly clock?: Clock
 }
@@ -45,21 +42,19 @@ export interface OpenDiagnosis {
 const connectionsMax = 2
 
 export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiagnosis> {
-  const { databaseUrl, log, clock = systemClock, proofMaxAgeMs, quoteGraceMs } = options
+  const { databaseUrl, log, clock = systemClock } = options
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook explain', connectionsMax, log })
   try {
     const token = await ledgerToken(database)
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
     const chain = await openChainOrWhy({ ...options, clock })
     const terms = typeof chain === 'string' ? [] : await allTerms(database, chain)
-    const ages = { proofMaxAgeMs, quoteGraceMs, settleAgeMs: proofMaxAgeMs + settleMarginMs, refundAfterMs }
     const deps = {
       clock,
       facts: createPaymentFacts(database),
       chain: typeof chain === 'string' ? chain : chain.reader,
       allTerms: () => terms,
       decimals: token.decimals,
-      ages,
     }
     const store = createRefundStore(database, () => clock.nowMs())
     const { refundsOf } = createReports(database, token)

@@ -1,6 +1,7 @@
 import { isoTime } from '@tollbook/core/clock'
 import { memoPrefix } from '@tollbook/core/quote'
 import { isRefusal, type Refusal } from '@tollbook/core/refusal'
+import { proofMaxAgeMs, quoteGraceMs } from '../payment/paymentAges.ts'
 import {
   judgeBurn,
   judgeSigner,
@@ -10,7 +11,7 @@ import {
   type SettlementQuestion,
 } from '../payment/settlement.ts'
 import type { QuoteFact } from '../reports/paymentFacts.ts'
-import type { PaymentAges, RuleVerdict } from './explanation.ts'
+import type { RuleVerdict } from './explanation.ts'
 
 /** A transaction, judged by the rules that a request would have been judged by. */
 export interface RulesQuestion extends SettlementQuestion {
@@ -20,7 +21,6 @@ export interface RulesQuestion extends SettlementQuestion {
   readonly presentedAtMs: number | undefined
   /** The ledger has verified the payment, so its age no longer matters. */
   readonly isVerified: boolean
-  readonly ages: PaymentAges
 }
 
 /** The verdict of each rule of docs/verification.md, where the service stops at the first that fails. */
@@ -62,12 +62,12 @@ function judgeBinding({ record, quote }: RulesQuestion): RuleVerdict {
 }
 
 function judgeAge(question: RulesQuestion): RuleVerdict {
-  const { record, nowMs, presentedAtMs, isVerified, ages } = question
-  const asks = `it is presented within ${ages.proofMaxAgeMs / 1_000} s of landing`
+  const { record, nowMs, presentedAtMs, isVerified } = question
+  const asks = `it is presented within ${proofMaxAgeMs / 1_000} s of landing`
   const verdict = (found: RuleVerdict['verdict'], why: string) => ({ rule: '8', asks, verdict: found, why })
   if (isVerified) return verdict('passed', 'the ledger has verified it')
   if (record.blockTimeMs === undefined) return verdict('not_checked', 'the node does not know the time of the block')
-  const untilMs = record.blockTimeMs + ages.proofMaxAgeMs
+  const untilMs = record.blockTimeMs + proofMaxAgeMs
   if (presentedAtMs !== undefined && presentedAtMs <= untilMs)
     return verdict('passed', `it was presented at ${isoTime(presentedAtMs)}, and could not be decided then`)
   return nowMs <= untilMs
@@ -75,10 +75,10 @@ function judgeAge(question: RulesQuestion): RuleVerdict {
     : verdict('failed', `it could be presented until ${isoTime(untilMs)}`)
 }
 
-function judgePrice({ quote, price, record, ages }: RulesQuestion): RuleVerdict {
+function judgePrice({ quote, price, record }: RulesQuestion): RuleVerdict {
   const asks = `it meets the price of ${price.endpoint}: ${price.requiredBaseUnits} base units`
   const landedAtMs = record.blockTimeMs ?? 0
-  const isOpen = quote !== undefined && landedAtMs < quote.expiresAtMs + ages.quoteGraceMs
+  const isOpen = quote !== undefined && landedAtMs < quote.expiresAtMs + quoteGraceMs
   const why = isOpen
     ? `the price of ${quote.id}`
     : 'no quote of the wallet was open when it landed, so the price list of that moment decides'

@@ -1,12 +1,12 @@
 import { type Chain, openChain } from '../chain/openChain.ts'
 import type { Clock } from '@tollbook/core/clock'
-import type { ChainSettings } from '../config/chainSettings.ts'
+import type { ChainConfig } from '../config/chainConfig.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Log } from '../machine/log.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 export interface ChainCheckOptions {
-  readonly settings: ChainSettings
+  readonly config: ChainConfig
   readonly clock: Clock
   readonly log: Log
 }
@@ -19,9 +19,9 @@ export interface ChainChecks {
 }
 
 /** Checks of the Solana nodes, the mint and the payment wallet. */
-export function chainChecks({ settings, clock, log }: ChainCheckOptions): ChainChecks {
+export function chainChecks({ config, clock, log }: ChainCheckOptions): ChainChecks {
   let opened: Promise<Chain> | undefined
-  const chain = () => (opened ??= openChain({ ...settings, clock, log, postJson }))
+  const chain = () => (opened ??= openChain({ ...config, clock, log, postJson }))
   return {
     chain,
     checks: [

@@ -7,7 +7,7 @@ export type Verdict = 'ok' | 'warning' | 'failed' | 'skipped'
 export interface Result {
   readonly verdict: Verdict
   readonly detail: string
-  /** The command or setting that solves it. */
+  /** The command or variable that solves it. */
   readonly fix?: string
 }
 

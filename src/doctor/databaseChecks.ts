@@ -1,6 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
 import { errorText } from '@tollbook/core/fault'
-import type { LedgerSettings } from '../config/ledgerSettings.ts'
 import type { Log } from '../machine/log.ts'
 import type { Database } from '../store/database.ts'
 import { readDatabaseClockMs } from '../store/databaseClock.ts'
@@ -20,7 +19,7 @@ import { checkSchemaVersion, differingFunctions } from '../store/schemaVersion.t
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 export interface DatabaseCheckOptions {
-  readonly settings: LedgerSettings
+  readonly requiresStandby: boolean
   /** MIGRATION_DATABASE_URL: a login that owns the tables. */
   readonly ownerUrl: string | undefined
   /** The login of the service. */
@@ -39,7 +38,7 @@ const archiveLagMsMax = 15 * 60_000
 
 /** Checks that use the service's login to the ledger's database. Without a connection the first one fails, and the others are skipped. */
 export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] {
-  const { settings, clock } = options
+  const { requiresStandby, clock } = options
   const { database } = options.login
   let facts: Promise<DatabaseFacts> | undefined
   const read = () => (facts ??= readDatabaseFacts(database))
@@ -55,7 +54,7 @@ export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] 
   const ofDatabase: readonly Check[] = [
     { name: 'schema', run: () => checkSchema(database) },
     ...(options.findDifferingFunctions === undefined ? [] : [functionsCheck(database, options.findDifferingFunctions)]),
-    { name: 'login', run: async () => judgeLogin(await read(), settings) },
+    { name: 'login', run: async () => judgeLogin(await read()) },
     { name: 'grants', run: async () => judgeGrants(await read()) },
     { name: 'append-only triggers', run: async () => checkTriggers(options, await read()) },
     { name: 'durability', run: () => checkDurability(options) },
@@ -63,7 +62,7 @@ export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] 
     { name: 'database clock', run: () => checkClock(database, clock) },
     {
       name: 'standby',
-      run: () => (settings.requiresStandby ? passed('required, and checked by durability') : noStandby),
+      run: () => (requiresStandby ? passed('required, and checked by durability') : noStandby),
     },
     { name: 'archive', run: async () => judgeArchive(await read(), clock.nowMs()) },
   ]
@@ -108,17 +107,13 @@ function functionsCheck(database: Database, findDifferingFunctions: FindDifferin
   }
 }
 
-function judgeLogin(facts: DatabaseFacts, { databaseUrl, quoteRetention }: LedgerSettings): Result {
+function judgeLogin(facts: DatabaseFacts): Result {
   const { login, mayServe, mayDropQuotes } = facts
   const problem = findLoginProblem(facts)
   if (problem !== undefined) return failed(problem, serviceLoginFix)
   if (!mayServe) return failed(`${login} is not a member of tollbook_service`, `grant tollbook_service to ${login}`)
-  if (mayDropQuotes || quoteRetention.databaseUrl !== databaseUrl)
-    return passed(`${login}, which may serve and cannot change the ledger`)
-  return warning(
-    `${login} may not drop old quotes`,
-    `grant tollbook_retention to ${login}, or set RETENTION_DATABASE_URL`,
-  )
+  if (mayDropQuotes) return passed(`${login}, which may serve and cannot change the ledger`)
+  return warning(`${login} may not drop old quotes`, `grant tollbook_retention to ${login}`)
 }
 
 function judgeGrants({ writableTables }: DatabaseFacts): Result {
@@ -151,8 +146,7 @@ async function checkTriggers({ ownerUrl, log }: DatabaseCheckOptions, facts: Dat
   }
 }
 
-async function checkDurability({ login, settings }: DatabaseCheckOptions): Promise<Result> {
-  const { requiresStandby } = settings
+async function checkDurability({ login, requiresStandby }: DatabaseCheckOptions): Promise<Result> {
   const problem =
     (await findDurabilityProblem(login.database, { requiresStandby })) ?? (await findCommitProblem(login.pool))
   return problem === undefined ? passed('acknowledged commits survive a crash') : failed(problem)

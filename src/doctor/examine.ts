@@ -1,6 +1,5 @@
 import { systemClock } from '@tollbook/core/clock'
 import { type Config, isServiceConfig, mistypedVariables, type ServiceConfig } from '../config.ts'
-import { ledgerSettingsFor } from '../config/ledgerSettings.ts'
 import type { FindDifferingFunctions } from '../store/migrate.ts'
 import type { Log } from '../machine/log.ts'
 import { openLogin } from '../store/databaseFacts.ts'
@@ -56,7 +55,7 @@ const checksOfRestored = new Set([
 export async function examineRestored({ serviceUrl, ownerUrl, log, onFinding }: RestoredLedger): Promise<void> {
   const login = openLogin({ databaseUrl: serviceUrl, connectionsMax: 2, log })
   try {
-    const options = { settings: ledgerSettingsFor(serviceUrl), ownerUrl, login, clock: systemClock, log }
+    const options = { requiresStandby: false, ownerUrl, login, clock: systemClock, log }
     const checks = databaseChecks(options).filter(({ name }) => checksOfRestored.has(name))
     await runChecks(checks, onFinding)
   } finally {
@@ -79,10 +78,10 @@ function serviceChecks(
 ) {
   const { login, log, findDifferingFunctions } = deps
   const clock = systemClock
-  const chain = chainChecks({ settings: config.chain, clock, log })
+  const chain = chainChecks({ config: config.chain, clock, log })
   return [
     ...databaseChecks({
-      settings: config.ledger,
+      requiresStandby: config.ledger.requiresStandby,
       ownerUrl: config.migrationDatabaseUrl,
       login,
       clock,

@@ -1,6 +1,6 @@
 import { systemClock } from '@tollbook/core/clock'
 import { errorText, Fault } from '@tollbook/core/fault'
-import type { SignerPlace } from '../config/signerSettings.ts'
+import type { SignerPlace } from '../config/signerConfig.ts'
 import { createSignerClient } from '../signer/signerClient.ts'
 import { readTlsIdentity } from '../signer/tlsIdentity.ts'
 import { failed, passed, type Result, skipped, warning } from './check.ts'

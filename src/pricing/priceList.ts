@@ -42,7 +42,7 @@ export function displayUsd({ priceMicroUsd }: Pick<PricedProduct, 'priceMicroUsd
 }
 
 /** Settings of the operator for the price list. */
-export interface PriceListSettings {
+export interface PriceListConfig {
   /** `PRICES_USD`: prices that replace those of the definitions, by path. */
   readonly prices: ReadonlyMap<string, bigint>
   /** `PRODUCTS_OFF`: paths that are not sold. */
@@ -55,7 +55,7 @@ export interface PriceListSettings {
  */
 export function selectProducts<P extends PricedProduct>(
   products: readonly P[],
-  { prices, productsOff }: PriceListSettings,
+  { prices, productsOff }: PriceListConfig,
 ): ParsedSetting<readonly P[]> {
   const paths = new Set(products.map(({ path }) => path))
   const known = [...paths].join(', ')

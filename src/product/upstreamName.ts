@@ -32,8 +32,6 @@ export const keyedUpstreamNames = [
   'JUPITER',
 ] as const satisfies readonly UpstreamName[]
 
-export type KeyedUpstreamName = (typeof keyedUpstreamNames)[number]
-
 /** The operator's settings of one provider. */
 export interface UpstreamSetting {
   /** Undefined: the provider's public address. */

@@ -38,7 +38,7 @@ export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): Paym
   }
 }
 
-// The maximum of CLAIM_LEASE_SECONDS (src/config/saleSettings.ts), in minutes.
+// Twice the maximum of HANDLER_TIMEOUT_MS (src/config/saleConfig.ts), in minutes.
 const leaseMaxMinutes = 10
 
 async function findOpen(database: Database, question: OpenQuestion, max: number): Promise<readonly OpenPayment[]> {

@@ -1,22 +1,23 @@
 import { sql } from 'kysely'
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { assertPresent } from '@tollbook/core/assert'
 import type { Log } from '../machine/log.ts'
 import { type Database, openDatabase, readOrFault } from './database.ts'
+
+/** A payment may need its quote for 60 hours (migrations/functions/quote_retention.sql). */
+export const quoteRetentionDays = 3
 
 export interface QuoteRetention {
   /** Login of a member of `tollbook_retention`. */
   readonly databaseUrl: string
-  readonly retentionDays: number
   readonly log: Log
 }
 
 /** Drops whole days of quotes, on a separate connection. Returns the dropped partitions. */
-export async function dropOldQuotes({ databaseUrl, retentionDays, log }: QuoteRetention): Promise<readonly string[]> {
-  assert(retentionDays >= 1, 'quotes of today are never dropped')
+export async function dropOldQuotes({ databaseUrl, log }: QuoteRetention): Promise<readonly string[]> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook retention', connectionsMax: 1, log })
   try {
     const { rows } = await sql<{ name: string }>`
-      select d.name from ledger.drop_old_quotes(${retentionDays}) as d (name)`.execute(database)
+      select d.name from ledger.drop_old_quotes(${quoteRetentionDays}) as d (name)`.execute(database)
     return rows.map(({ name }) => name)
   } finally {
     await database.destroy()

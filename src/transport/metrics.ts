@@ -125,7 +125,7 @@ function quoteMetrics(registers: Registry[]): Pick<Metrics, 'onQuoteStorage'> {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
   const size = gauge('tollbook_quotes_bytes', 'Size of all stored quotes with their indexes')
   const oldest = gauge('tollbook_quotes_oldest_days', 'Age of the oldest day that has quotes')
-  const retention = gauge('tollbook_quotes_retention_days', 'QUOTE_RETENTION_DAYS')
+  const retention = gauge('tollbook_quotes_retention_days', 'Days after which quotes are dropped')
   return {
     onQuoteStorage({ bytes, oldestDays, retentionDays }) {
       size.set(bytes)

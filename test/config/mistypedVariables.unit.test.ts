@@ -4,7 +4,7 @@ import { mistypedVariables } from '../../src/config.ts'
 test.each([
   ['PAYMENT_WALET', 'PAYMENT_WALLET'],
   ['SOLANA_RPC_URL', 'SOLANA_RPC_URLS'],
-  ['CLAIM_LEASE_SECOND', 'CLAIM_LEASE_SECONDS'],
+  ['HANDLER_TIMEOUTMS', 'HANDLER_TIMEOUT_MS'],
   ['TOLLBOOK_HMOE', 'TOLLBOOK_HOME'],
   ['TOLLBOOK_DIRECTORY', 'TOLLBOOK_HOME'],
 ])('%s was meant to be %s', (name, meant) => {

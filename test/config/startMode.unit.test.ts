@@ -52,7 +52,7 @@ describe('with the settings of an operator, a database that is not given under i
   for (const start of ['operated', 'local', 'unless-operated'] as const)
     test.each(spellings)(`%j, ${start}`, (spelling) => {
       const refusal = refusalOf({ ...others, ...spelling }, start)
-      expect(refusal).toContain(start === 'local' ? 'local mode takes no settings of an operator' : 'DATABASE_URL')
+      expect(refusal).toContain(start === 'local' ? 'local mode takes no variables of an operator' : 'DATABASE_URL')
       expect(refusal, 'no secret is shown').not.toContain(others.RECEIPT_SIGNING_KEY)
     })
 })
@@ -98,11 +98,11 @@ test('the message names every setting that is missing and every one that is set'
     'the configuration has 3 mistakes:',
     "  DATABASE_URL is missing: the login of the service on the ledger's database",
     '  TOKEN_MINT is missing: the mint of the service token on the chain of SOLANA_RPC_URLS',
-    '  local mode has a separate ledger and does not start with settings of an operator: set what is missing, or remove SOLANA_RPC_URLS, PAYMENT_WALLET, RECEIPT_SIGNING_KEY, PUBLIC_URL, HOST',
+    '  local mode has a separate ledger and does not start with variables of an operator: set what is missing, or remove SOLANA_RPC_URLS, PAYMENT_WALLET, RECEIPT_SIGNING_KEY, PUBLIC_URL, HOST',
   ])
 })
 
-const newcomer = { HOME: '/root', TOLLBOOK_HOME: '/tmp/home', PORT: '0', HOST: '127.0.0.1', LOCAL_CHAIN_PORT: '8899' }
+const newcomer = { HOME: '/root', TOLLBOOK_HOME: '/tmp/home', PORT: '0', HOST: '127.0.0.1' }
 
 test('local mode starts by name when nothing of an operator is set, with its settings and those of the products', () => {
   const env = {
@@ -121,13 +121,9 @@ test('without its name nothing becomes local mode, even when nothing is set', ()
   expect(refusalOf({}, 'operated')).toContain('DATABASE_URL is missing')
 })
 
-test('a complete configuration starts in either way, except with the ports of local mode', () => {
-  for (const start of ['operated', 'unless-operated'] as const) {
+test('a complete configuration starts in either way', () => {
+  for (const start of ['operated', 'unless-operated'] as const)
     expect(isServiceConfig(readConfig({ ...complete, HOST: '0.0.0.0' }, { start }))).toBe(true)
-    expect(refusalOf({ ...complete, LOCAL_POSTGRES_PORT: '5432' }, start)).toContain(
-      'LOCAL_POSTGRES_PORT is a setting of local mode: remove it, or DATABASE_URL',
-    )
-  }
 })
 
 test('commands that start no service need no receipt key', () => {

@@ -44,7 +44,6 @@ const nothing: DiagnosisQuestion = {
   decimals: 6,
   nowMs: landedAtMs + 1_000,
   presentedAtMs: undefined,
-  ages: { proofMaxAgeMs: 600_000, settleAgeMs: 4_200_000, refundAfterMs: 86_400_000, quoteGraceMs: 60_000 },
 }
 
 function recorded(phase: string, isFinal = true): RecordedPayment {

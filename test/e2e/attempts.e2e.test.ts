@@ -14,8 +14,7 @@ const fails = () => Promise.resolve<Outcome>({ kind: 'failed', code: 'NO_DATA', 
 let service: TestService
 beforeAll(async () => {
   service = await openTestService({
-    seams: { endpoints: withEndpoint(scripted) },
-    env: { PAYMENT_ATTEMPTS_MAX: String(attemptsMax) },
+    seams: { endpoints: withEndpoint(scripted), sale: { attemptsMax } },
   })
 })
 

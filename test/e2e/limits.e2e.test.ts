@@ -3,13 +3,13 @@ import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { randomBytesOf } from '@tollbook/core/id'
+import type { SaleLimits } from '../../src/start/saleLimits.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
 const off = { RATE_LIMIT_PER_MINUTE: '0', QUOTES_PER_ADDRESS_MAX: '0', QUOTES_PER_WALLET_MAX: '0' }
-const waiting = { PROOF_LOOKUP_WAIT_MS: '20000' }
 
 /**
  * Windows begin at multiples of their length since 1970. Returns a length whose present window has more than half left, so that none ends
@@ -27,9 +27,7 @@ function windowOfHours(): number {
 
 const windowSeconds = windowOfHours()
 const small = {
-  ...waiting,
   RATE_LIMIT_PER_MINUTE: '0',
-  QUOTE_TTL_SECONDS: String(windowSeconds),
   QUOTES_PER_ADDRESS_MAX: '100',
   QUOTES_PER_WALLET_MAX: '4',
   // The strict instance has counted two of this client.
@@ -42,12 +40,15 @@ let one: TestService
 let two: TestService
 
 beforeAll(async () => {
-  service = await openTestService({ env: waiting })
-  const open = (env: Record<string, string>) => openTestService({ besides: service, env })
-  const strictLimits = { ...off, QUOTES_PER_WALLET_MAX: '1', UNKNOWN_PROOFS_PER_MINUTE: '2', PROOF_LOOKUP_WAIT_MS: '0' }
-  strict = await open(strictLimits)
-  one = await open(small)
-  two = await open(small)
+  const waiting = { proofLookupWaitMs: 20_000 }
+  service = await openTestService({ seams: { sale: waiting } })
+  const open = (env: Record<string, string>, sale: Partial<SaleLimits>) =>
+    openTestService({ besides: service, env, seams: { sale } })
+  const strictLimits = { ...off, QUOTES_PER_WALLET_MAX: '1', UNKNOWN_PROOFS_PER_MINUTE: '2' }
+  strict = await open(strictLimits, { proofLookupWaitMs: 0 })
+  const windowed = { ...waiting, quoteTtlMs: windowSeconds * 1_000 }
+  one = await open(small, windowed)
+  two = await open(small, windowed)
 })
 
 const junkProof = () => Buffer.from(encodeBase58(randomBytesOf(64))).toString('base64')

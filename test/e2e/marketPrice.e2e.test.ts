@@ -19,8 +19,9 @@ beforeAll(async () => {
   service = await openTestService({
     clock,
     // The test moves the service's clock; the clock of the database moves with it, and blocks keep their real time.
-    env: { ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '45', SOLANA_CLOCK_SKEW_SECONDS: '3600' },
+    env: markets.env,
     seams: {
+      nodes: { clockSkewMaxMs: 3_600_000 },
       readDatabaseClockMs: () => Promise.resolve(clock.nowMs()),
       ledger: (inner) => ({
         ...inner,
@@ -105,8 +106,7 @@ test('when the markets part, the last price holds to its age; then nothing is qu
   await pass(15_000)
   expect((await askForQuote(service)).pricing.tokenPrice).toBe(0.0009)
 
-  await pass(16_000)
-  await pass(16_000)
+  for (let passedMs = 15_000; passedMs <= 300_000; passedMs += 16_000) await pass(16_000)
   const refused = await ask(service, qrOrder)
   expect(refused.status).toBe(503)
   expect(refused.body).toMatchObject({

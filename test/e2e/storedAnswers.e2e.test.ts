@@ -169,14 +169,6 @@ describe('an answer that was sent to the holder of a secret (I1)', () => {
     const bare = Buffer.from(signature).toString('base64')
     expect(await ask(service, { ...order, proof: bare })).toMatchObject({ body: { reason: 'secret_required' } })
   })
-
-  test('is not sent again where the operator keeps no sent answers', async () => {
-    const env = { ANSWER_REPEAT_SECONDS: '0' }
-    const strict = await openTestService({ besides: service, env, seams: { endpoints: withEndpoint(scripted) } })
-    const proof = await paidProof('boundSignature')
-    expect((await ask(strict, { ...order, proof })).status).toBe(200)
-    expect(await ask(strict, { ...order, proof })).toMatchObject(alreadyUsed)
-  })
 })
 
 describe('an answer that was sent', () => {

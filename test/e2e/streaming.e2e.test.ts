@@ -25,7 +25,7 @@ let admin: pg.Client
 beforeAll(async () => {
   const seams = { endpoints: withEndpoint(scripted) }
   service = await openTestService({ seams })
-  const env = { HANDLER_TIMEOUT_MS: '300', CLAIM_LEASE_SECONDS: '1' }
+  const env = { HANDLER_TIMEOUT_MS: '300' }
   impatient = await openTestService({ besides: service, seams, env })
   forgetful = await openTestService({
     besides: service,

@@ -35,7 +35,7 @@ beforeAll(async () => {
   service = await openTestService({
     seams: { ledger: unreliable, endpoints: withEndpoint(scripted) },
     // The handler answers at once, so only the lease is a matter of time.
-    env: { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' },
+    env: { HANDLER_TIMEOUT_MS: '500' },
   })
 })
 

@@ -43,6 +43,9 @@ interface Stall {
   lists(): Promise<readonly PriceListPublished[]>
 }
 
+// A price is good for 300 s, and the markets are polled every 15 s.
+const pollsOfAge = 20
+
 /** A separate ledger, three markets, and a clock that the test advances. */
 async function openStall(price = '0.001'): Promise<Stall> {
   const { serviceUrl } = await createTestDatabase()
@@ -62,13 +65,14 @@ async function openStall(price = '0.001'): Promise<Stall> {
     markets,
     ledger,
     async open({ env = {}, terms: ownTerms = terms } = {}) {
-      const config = readConfig({ ...markets.env, TOKEN_PRICE_AGE_MAX_SECONDS: '60', ...env })
+      const config = readConfig({ ...markets.env, ...env })
       const deps = {
         clock,
         log: silentLog,
         metrics: createMetrics(),
         lookups: createLookupCounts(clock.nowMs),
         hosts: config.products.render,
+        samples: undefined,
       }
       const prices = await openPrices(config.prices, {
         ...deps,
@@ -161,8 +165,8 @@ test('when the markets part, the last good price is quoted to its age and no lon
   const asOf = new Date(clock.nowMs()).toISOString()
   markets.say('jupiter', { price: '0.0013' })
   markets.say('dexscreener', { price: '0.001', liquidity: 9_999 })
-  for (let poll = 1; poll <= 4; poll++) await clock.step()
-  expect(requiredOf(prices), 'a minute old').toBe(5_000_000n)
+  for (let poll = 1; poll <= pollsOfAge; poll++) await clock.step()
+  expect(requiredOf(prices), 'five minutes old').toBe(5_000_000n)
   expect(prices.tokenPrice()).toMatchObject({ priceUSD: 0.001, asOf })
   expect(problemOf(prices)).toBeUndefined()
 
@@ -170,7 +174,7 @@ test('when the markets part, the last good price is quoted to its age and no lon
   expect(requiredOf(prices)).toBeUndefined()
   expect(prices.tokenPrice()).toBeUndefined()
   expect(problemOf(prices)).toBe(
-    'the price was last confirmed 75 s ago: the markets are more than 2 % away from their median (jupiter: 0.0013 USD, liquidity 50000, dexscreener: 0.001 USD, liquidity 9999, geckoterminal: 0.001 USD, liquidity 50000)',
+    'the price was last confirmed 315 s ago: the markets are more than 2 % away from their median (jupiter: 0.0013 USD, liquidity 50000, dexscreener: 0.001 USD, liquidity 9999, geckoterminal: 0.001 USD, liquidity 50000)',
   )
 })
 
@@ -202,11 +206,11 @@ test('a list that cannot be written is not quoted: the old price stays in force 
   const prices = await stall.open()
   await stall.ledger.close()
   stall.markets.sayAll('0.0011')
-  for (let poll = 1; poll <= 4; poll++) await stall.clock.step()
+  for (let poll = 1; poll <= pollsOfAge; poll++) await stall.clock.step()
   expect(requiredOf(prices)).toBe(5_000_000n)
   await stall.clock.step()
   expect(requiredOf(prices)).toBeUndefined()
-  expect(problemOf(prices)).toBe('the price was last confirmed 75 s ago: the ledger did not take the price list')
+  expect(problemOf(prices)).toBe('the price was last confirmed 315 s ago: the ledger did not take the price list')
 })
 
 test('instances whose markets differ a little quote the one list, and write one a minute at most', async () => {

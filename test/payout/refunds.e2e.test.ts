@@ -41,8 +41,6 @@ const decisions = await openDiagnosis({
   databaseUrl: await makeMemberLogin(database.adminUrl, 'tollbook_finance', 'tollbook_reader'),
   chain: { rpcUrls: [fixture.chain.rpcUrl], tokenMint: terms.mint, paymentWallet: terms.paymentWallet },
   limits: { finance: 100_000_000n, support: 1n },
-  proofMaxAgeMs: 600_000,
-  quoteGraceMs: 60_000,
   log: silentLog,
   clock,
 })

@@ -114,7 +114,7 @@ async function untilHandled(handlers: number): Promise<void> {
 }
 
 // Short leases, so that a dead attempt is taken over soon; the handler is quicker than that.
-const shortLease = { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' }
+const shortLease = { HANDLER_TIMEOUT_MS: '500' }
 
 async function killServers(): Promise<void> {
   const env = { ...environment.env, ...shortLease }

@@ -51,7 +51,8 @@ const [faultyUrl = '', otherUrl = '', witnessUrl = ''] = spawned.rpcUrls
 const chain = controlChain(witnessUrl)
 const runsFile = `${environment.directory}/runs`
 await writeFile(runsFile, '')
-const settings = { ...environment.env, PROOF_LOOKUP_WAIT_MS: '600', SOLANA_NODE_STILL_SECONDS: '2' }
+const seams = JSON.stringify({ sale: { proofLookupWaitMs: 600 }, nodes: { stillMs: 2_000 } })
+const settings = { ...environment.env, SERVER_SEAMS: seams }
 const one = { SOLANA_RPC_URLS: faultyUrl }
 const two = { SOLANA_RPC_URLS: `${faultyUrl},${otherUrl}` }
 const servers = new Map<string, SpawnedServer>()

@@ -44,7 +44,6 @@ const hosts = Array.from({ length: attackerCount }, (_, nth) => attackerHost(nth
 const config = readConfig({
   ...environment.env,
   RENDER_CONCURRENCY: '2',
-  RENDER_SECONDS_PER_PAYMENT: String(renderSecondsMax),
   EGRESS_ALLOW_HOSTS: hosts.map((host) => `${host}:${sites.port}`).join(','),
 })
 if (!isServiceConfig(config)) throw new Error('the service is configured')

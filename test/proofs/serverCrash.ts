@@ -26,7 +26,7 @@ await using environment = await openEnvironment()
 const runsFile = `${environment.directory}/runs`
 await writeFile(runsFile, '')
 // Short leases, so that a dead attempt is taken over soon; the handler is quicker than that.
-const env = { ...environment.env, CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' }
+const env = { ...environment.env, HANDLER_TIMEOUT_MS: '500' }
 say(`${steps.length} steps, ${runs} runs each`)
 
 const wrong: string[] = []

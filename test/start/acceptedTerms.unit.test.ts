@@ -5,11 +5,11 @@ import { checkProviderTerms, unacceptedTerms } from '../../src/start/products/ac
 
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const none = { upstreams: {}, termsAccepted: new Set<string>() }
-const namesOf = (settings: Parameters<typeof unacceptedTerms>[1]) =>
-  unacceptedTerms(products, settings).map(({ provider }) => provider)
+const namesOf = (config: Parameters<typeof unacceptedTerms>[1]) =>
+  unacceptedTerms(products, config).map(({ provider }) => provider)
 const lines: string[] = []
 const log = createLog({ level: 'info', name: 'test', destination: { write: (line: string) => void lines.push(line) } })
-const check = (settings: typeof none, network: string) => checkProviderTerms({ sold: products, settings, network, log })
+const check = (config: typeof none, network: string) => checkProviderTerms({ sold: products, config, network, log })
 
 describe('the default set-up', () => {
   test('does not start to sell data of providers that forbid it or have not permitted it', () => {

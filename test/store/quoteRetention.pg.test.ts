@@ -17,7 +17,7 @@ const owner = openPool(database.ownerUrl, 1)
 const admin = openPool(database.adminUrl, 1)
 const databaseUrl = await makeMemberLogin(database.adminUrl, 'tollbook_retention')
 const keeper = openPool(databaseUrl, 1)
-const retention = { databaseUrl, retentionDays: 3, log: silentLog }
+const retention = { databaseUrl, log: silentLog }
 
 async function recordQuoteOf(daysAgo: number): Promise<Quote> {
   const issuedAtMs = Date.now() - daysAgo * dayMs

@@ -69,7 +69,6 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     TOKEN_MINT: wallets.mint.publicKey.toBase58(),
     PAYMENT_WALLET: wallets.paymentWallet.publicKey.toBase58(),
     RECEIPT_SIGNING_KEY: receiptKey,
-    PROOF_LOOKUP_WAIT_MS: '600',
     // Tests query no real provider; a test that sells news names its own sources.
     NEWS_POLLING: '0',
     PROVIDER_PROBES: '0',
@@ -81,7 +80,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   if (!isServiceConfig(config)) throw new Error('the service is configured')
   const service = await createService(config, {
     log: options.log ?? silentLog,
-    ...(options.seams === undefined ? {} : { seams: options.seams }),
+    seams: { ...options.seams, sale: { proofLookupWaitMs: 600, ...options.seams?.sale } },
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   })
   let closing: Promise<void> | undefined

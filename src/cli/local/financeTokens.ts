@@ -33,7 +33,7 @@ export async function openLocalFinance(home: Home, clock: Clock): Promise<LocalF
       .setExpirationTime(issuedAtSeconds + tokenDaysMax * 24 * 60 * 60)
       .sign(key)
   return {
-    config: { issuer, audience, keys: { jwks: { keys: [publicKey] } }, listener: undefined, publicUrl: '' },
+    config: { issuer, audience, keys: { jwks: { keys: [publicKey] } }, listener: undefined },
     financeToken: await tokenOf('finance'),
     auditorToken: await tokenOf('auditor'),
     supportToken: await tokenOf('support'),

@@ -22,7 +22,7 @@ export interface LocalBurnerOptions {
 }
 
 // So that a payment of the demo is burned within half a minute. Production burns each hour.
-const everySeconds = 5
+const every = '5s'
 
 /**
  * `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved. It starts with
@@ -41,12 +41,12 @@ export async function openLocalBurner(
   await approve(rpcUrl, { delegate: delegate.keypair.publicKey, owner: paymentWallet.keypair, mint })
   return spawnLocalCommand({
     command: 'burn',
+    options: ['--every', every],
     purpose: 'the burn job',
     env: {
       BURN_DATABASE_URL: databaseUrl,
       BURN_KEYPAIR: delegate.path,
       LOG_LEVEL: logLevel,
-      BURN_EVERY_SECONDS: String(everySeconds),
       SOLANA_RPC_URLS: chain.rpcUrls.join(','),
       TOKEN_MINT: chain.tokenMint,
       PAYMENT_WALLET: chain.paymentWallet,

@@ -8,6 +8,7 @@ import type { Log } from '../../machine/log.ts'
 /** A command of this program that local mode runs as a separate process. */
 export interface LocalCommand {
   readonly command: string
+  readonly options?: readonly string[]
   /** For messages. */
   readonly purpose: string
   readonly env: Readonly<Record<string, string>>
@@ -23,8 +24,8 @@ const entryFile = fileURLToPath(new URL('../tollbook.js', import.meta.url))
 
 /** A command of this program as a separate process, as in production. It is ready when it prints its first line. */
 export async function spawnLocalCommand(options: LocalCommand): Promise<RunningCommand> {
-  const { command, purpose, env, log, onUnexpectedExit } = options
-  const child = spawn(process.execPath, [entryFile, command, '--until-stdin-ends'], {
+  const { command, options: given = [], purpose, env, log, onUnexpectedExit } = options
+  const child = spawn(process.execPath, [entryFile, command, ...given, '--until-stdin-ends'], {
     // A separate process group: Ctrl-C in the terminal reaches only us, and we stop it after our own requests.
     detached: true,
     env: { ...env },

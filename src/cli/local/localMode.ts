@@ -1,12 +1,6 @@
 import { join } from 'node:path'
 import { createService, requireFreePorts } from '../../compose.ts'
-import {
-  type Config,
-  ledgerSettingsFor,
-  type ProviderAddresses,
-  type ServiceConfig,
-  upstreamNames,
-} from '../../config.ts'
+import { type Config, type ProviderAddresses, type ServiceConfig, upstreamNames } from '../../config.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../../machine/log.ts'
@@ -58,8 +52,9 @@ interface LocalDatabase {
   readonly signerDatabaseUrl: string | undefined
 }
 
-/** The settings of providers and products, with the samples unless they are off. */
-interface LocalSamples extends Pick<Config, 'providers' | 'products'> {
+/** The samples, unless they are off, and the configuration of the products with them. */
+interface LocalSamples extends Pick<Config, 'products'> {
+  readonly samples: ProviderAddresses | undefined
   readonly facts: { readonly sampleUpstreams: { readonly mode: string; readonly pageUrl: string } | null }
 }
 
@@ -83,11 +78,10 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   const { artifacts } = samples.products
   const serviceConfig: ServiceConfig = {
     ...config,
-    ledger: config.ledger ?? ledgerSettingsFor(database.databaseUrl),
+    ledger: config.ledger ?? { databaseUrl: database.databaseUrl, requiresStandby: false },
     chain: { commitment: config.local.commitment, ...chain },
     receiptSigningKey,
     seal: { ...config.seal, checkpointFile: checkpointFileOf(config, home) },
-    providers: samples.providers,
     products: {
       ...samples.products,
       artifacts: { ...artifacts, directory: artifacts.directory ?? join(home.path, 'artifacts') },
@@ -99,7 +93,12 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   }
   options.onProgress?.('the service')
   const fundWallet = config.chain === undefined ? await openTestFunds(home, chain) : undefined
-  const service = await createService(serviceConfig, { log: options.log, ...(fundWallet && { fundWallet }) })
+  const { log } = options
+  const service = await createService(serviceConfig, {
+    log,
+    samples: samples.samples,
+    ...(fundWallet && { fundWallet }),
+  })
   opened.defer(() => service.close())
   if (config.chain === undefined && burnDatabaseUrl !== undefined)
     startLocalBurner({ ...options, home, opened, chain, databaseUrl: burnDatabaseUrl, logLevel: config.logLevel })
@@ -147,7 +146,7 @@ async function openLocalDatabase(
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
-    port: config.local.postgresPort,
+    port: 0,
     log,
     onLost: onPartLost,
   })
@@ -180,7 +179,7 @@ async function openLocalChain(
     return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
   onProgress?.('a Solana chain')
   const chain = await spawnLocalChain({
-    port: config.local.chainPort,
+    port: 0,
     stateDirectory: join(home.path, 'chain'),
     log,
     onUnexpectedExit: onPartLost,
@@ -209,7 +208,7 @@ async function openLocalX402(
   onProgress?.('the signer of the network fees')
   const signer = await openLocalSigner({ home, chain, databaseUrl, log, onUnexpectedExit: onPartLost })
   opened.defer(() => signer.stop())
-  return signer.settings
+  return signer.config
 }
 
 interface BurnerOpening extends KeyOpening {
@@ -238,7 +237,7 @@ interface SampleOpening {
 async function openSamples(config: Config, { tokenMint, opened, log }: SampleOpening): Promise<LocalSamples> {
   const { providers, products } = config
   const mode = providers.sampleUpstreams
-  if (mode === 'never') return { providers, products, facts: { sampleUpstreams: null } }
+  if (mode === 'never') return { samples: undefined, products, facts: { sampleUpstreams: null } }
   const samples = await startSampleUpstreams({ clock: systemClock, tokenMint })
   opened.defer(() => samples.close())
   const { pageUrl } = samples
@@ -248,10 +247,7 @@ async function openSamples(config: Config, { tokenMint, opened, log }: SampleOpe
   const render = { ...products.render, allowHosts: [...products.render.allowHosts, new URL(pageUrl).host] }
   const { apiKey, chatServer, newsFeeds } = samples
   return {
-    providers: {
-      ...providers,
-      samples: { upstreams: upstreamsOf(samples), newsFeeds, aiServers: [{ ...chatServer, apiKey }] },
-    },
+    samples: { upstreams: upstreamsOf(samples), newsFeeds: [...newsFeeds], aiServers: [{ ...chatServer, apiKey }] },
     products: { ...products, render },
     facts: { sampleUpstreams: { mode, pageUrl } },
   }

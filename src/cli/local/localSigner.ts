@@ -18,7 +18,7 @@ export interface LocalSignerOptions {
 }
 
 export interface LocalSigner {
-  readonly settings: NonNullable<ServiceConfig['x402']>
+  readonly config: NonNullable<ServiceConfig['x402']>
   stop(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export async function openLocalSigner({
     onUnexpectedExit,
   })
   return {
-    settings: { signer: { socketPath }, network: devnet },
+    config: { signer: { socketPath }, network: devnet },
     stop: child.stop,
   }
 }

@@ -24,7 +24,7 @@ export interface SettleLimits {
   /** A payment is presented for the first time within this time of landing. */
   readonly proofMaxAgeMs: number
   /** Above this price two nodes have to return the same record. Undefined: one node is enough. */
-  readonly quorumAboveMicroUsd: bigint | undefined
+  readonly quorumAboveMicroUsd?: bigint | undefined
 }
 
 type Question = SettleQuestion<SolanaProof>

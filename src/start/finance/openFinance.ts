@@ -1,9 +1,7 @@
 import type { Chain } from '../../chain/openChain.ts'
-import type { FinanceSettings } from '../../config/financeSettings.ts'
-import type { SaleSettings } from '../../config/saleSettings.ts'
+import type { FinanceConfig } from '../../config/financeConfig.ts'
 import { explain } from '../../diagnosis/explain.ts'
 import { reconcile } from '../../diagnosis/reconcile.ts'
-import { refundAfterMs, settleMarginMs } from '../../payment/paymentAges.ts'
 import { createFinanceAccess } from '../../financeApi/financeAccess.ts'
 import { createFinanceRoutes } from '../../financeApi/financeRoutes.ts'
 import type { FreeRoute } from '../../transport/freeRoute.ts'
@@ -12,7 +10,7 @@ import { paymentStatusRoute } from '../../routes/paymentStatusRoute.ts'
 import { statementRoute, type WriteStatement } from '../../routes/statementRoute.ts'
 import { startMoneyMetrics } from '../../jobs/moneyMetricsJob.ts'
 import { repeat } from '../../jobs/repeat.ts'
-import type { RefundSettings } from '../../config/refundSettings.ts'
+import type { RefundConfig } from '../../config/financeConfig.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { OpenReports } from '../ledger/openReports.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
@@ -38,24 +36,25 @@ const rollUpEveryMs = 1_000
 
 export interface FinanceOptions {
   /** Undefined: nothing is rolled up, and nothing is served over HTTP. */
-  readonly access: FinanceSettings | undefined
-  readonly sale: Pick<SaleSettings, 'proofMaxAgeMs' | 'quoteGraceMs'>
-  readonly refunds: RefundSettings
+  readonly access: FinanceConfig | undefined
+  readonly refunds: RefundConfig
   readonly reportsDatabaseUrl: string | undefined
+  /** Base of the public routes: empty on the same listener, undefined without PUBLIC_URL. */
+  readonly publicUrl: string | undefined
 }
 
-/** The finance reports and their access. Without settings, nothing is rolled up and nothing is served. */
+/** The finance reports and their access. Without an issuer, nothing is rolled up and nothing is served. */
 export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
-  const { access, sale, refunds, reportsDatabaseUrl: readDatabaseUrl } = options
+  const { access, refunds, reportsDatabaseUrl: readDatabaseUrl, publicUrl } = options
   const { clock, log, ledger, chain } = deps
-  const { settings: ledgerSettings, keys } = ledger
+  const { settings, keys } = ledger
   const { mint, decimals, network } = chain.terms
   // Connects when it is first asked.
   const reports = ledger.openReports({ token: { mint, decimals }, readDatabaseUrl })
   const payerRoutes = createPayerRoutes(deps, reports)
   if (access === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
   const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
-  const walletBaseUnits = () => totalBaseUnits(chain.reader, ledgerSettings.allTerms())
+  const walletBaseUnits = () => totalBaseUnits(chain.reader, settings.allTerms())
   const showing = startMoneyMetrics({
     clock,
     log,
@@ -66,7 +65,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   const decisions = openRefundDecisions(refunds, deps, {
     token: { mint, decimals },
     chain: chain.reader,
-    allTerms: ledgerSettings.allTerms,
+    allTerms: settings.allTerms,
   })
   const routes = createFinanceRoutes({
     clock,
@@ -76,25 +75,19 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
     network,
     decideRefund: decisions?.decide,
     signClosing: keys.signClosing,
-    publicUrl: access.publicUrl,
+    publicUrl: access.listener === undefined ? '' : publicUrl,
     explain: (text) =>
       explain(
         {
           clock,
           facts: reports.facts,
           chain: chain.reader,
-          allTerms: ledgerSettings.allTerms,
+          allTerms: settings.allTerms,
           decimals,
-          ages: {
-            proofMaxAgeMs: sale.proofMaxAgeMs,
-            quoteGraceMs: sale.quoteGraceMs,
-            settleAgeMs: sale.proofMaxAgeMs + settleMarginMs,
-            refundAfterMs,
-          },
         },
         text,
       ),
-    reconcile: () => reconcile({ clock, facts: reports.facts, chain, allTerms: ledgerSettings.allTerms }),
+    reconcile: () => reconcile({ clock, facts: reports.facts, chain, allTerms: settings.allTerms }),
     walletBaseUnits,
   })
   return {

@@ -1,4 +1,4 @@
-import type { RefundSettings } from '../../config/refundSettings.ts'
+import type { RefundConfig } from '../../config/financeConfig.ts'
 import {
   decideAndRecord,
   type DecisionDeps,
@@ -26,7 +26,7 @@ const connectionsMax = 2
 
 /** Undefined without FINANCE_DATABASE_URL. */
 export function openRefundDecisions(
-  { databaseUrl, limits }: RefundSettings,
+  { databaseUrl, limits }: RefundConfig,
   { clock, log }: Pick<PartDeps, 'clock' | 'log'>,
   { token, chain, allTerms }: DecisionsOptions,
 ): RefundDecisions | undefined {

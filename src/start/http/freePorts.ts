@@ -1,18 +1,18 @@
 import { Fault } from '@tollbook/core/fault'
-import type { FinanceSettings } from '../../config/financeSettings.ts'
-import type { ServerSettings } from '../../config/serverSettings.ts'
+import type { FinanceConfig } from '../../config/financeConfig.ts'
+import type { ServerConfig } from '../../config/serverConfig.ts'
 import { findHostProblem, isListening } from '../../transport/acceptors.ts'
 
-export interface ListenerSettings {
-  readonly server: Pick<ServerSettings, 'host' | 'port' | 'health'>
-  readonly finance: Pick<FinanceSettings, 'listener'> | undefined
+export interface ListenerConfig {
+  readonly server: Pick<ServerConfig, 'host' | 'port' | 'health'>
+  readonly finance: Pick<FinanceConfig, 'listener'> | undefined
 }
 
 /**
  * Throws when a listener cannot have its address. The listeners open last, so a start looks first: before a
  * database, a chain and migrations, which a service that cannot listen does not need.
  */
-export async function requireFreePorts({ server, finance }: ListenerSettings): Promise<void> {
+export async function requireFreePorts({ server, finance }: ListenerConfig): Promise<void> {
   await requireFree('', server)
   await requireFree('HEALTH_', server.health)
   await requireFree('FINANCE_', finance?.listener)

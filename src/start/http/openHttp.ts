@@ -1,6 +1,6 @@
 import packageJson from '../../../package.json' with { type: 'json' }
-import type { LimitSettings } from '../../config/limitSettings.ts'
-import type { ServerSettings } from '../../config/serverSettings.ts'
+import type { LimitConfig } from '../../config/serverConfig.ts'
+import type { ServerConfig } from '../../config/serverConfig.ts'
 import { type CallerDeps, openCallers } from '../../transport/callers.ts'
 import { openServer, type ServerDeps } from '../../routes/openServer.ts'
 import type { ListeningAddress } from '../../transport/serviceAddress.ts'
@@ -9,9 +9,10 @@ import type { Health } from '../jobs/health.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-export interface HttpSettings {
-  readonly server: ServerSettings
-  readonly limits: LimitSettings
+export interface HttpConfig {
+  readonly server: ServerConfig
+  readonly limits: LimitConfig
+  readonly quoteTtlMs: number
 }
 
 type ServedPorts =
@@ -44,14 +45,22 @@ export interface Http {
   close(): Promise<void>
 }
 
+// Below `ulimit -n`.
+const connectionsMax = 5_000
+const connectionsPerAddressMax = 256
+
 const drainTimeoutMs = 35_000
 
 /** Opened last: from here on the service is reachable. */
-export async function openHttp({ server, limits }: HttpSettings, deps: HttpDeps): Promise<Http> {
+export async function openHttp({ server, limits, quoteTtlMs }: HttpConfig, deps: HttpDeps): Promise<Http> {
   const { clock, log, metrics, ledger, health, address, lookups, terms } = deps
   const { keys } = ledger
   await using opened = new AsyncDisposableStack()
-  const callers = opened.adopt(openCallers({ ...server, limits }, { clock, log, metrics, ledger, lookups }), closePart)
+  const bounds = { limits: { ...limits, quoteTtlMs }, connectionsMax, connectionsPerAddressMax }
+  const callers = opened.adopt(
+    openCallers({ ...server, ...bounds }, { clock, log, metrics, ledger, lookups }),
+    closePart,
+  )
   const { host, port: callersPort, metricsSubnets } = server
   const healthAddress = server.health && { ...server.health, metricsSubnets }
   metrics.showChecks(health.checks)

@@ -1,5 +1,4 @@
 import type { Chain } from '../../chain/openChain.ts'
-import type { LifecycleSettings } from '../../config/saleSettings.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startBurnDebtJob } from '../../jobs/burnDebtJob.ts'
 import { startFinalityJob } from '../../jobs/finalityJob.ts'
@@ -10,9 +9,10 @@ import { lifecycleSteps, type StepDeps } from '../../jobs/recordStep.ts'
 import { stopAll } from '../../jobs/repeat.ts'
 import { startRefundJob } from '../../jobs/refundJob.ts'
 import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
-import { refundAfterMs, settleMarginMs } from '../../payment/paymentAges.ts'
+import { refundAfterMs, settleAgeMs } from '../../payment/paymentAges.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
+import type { SaleLimits } from '../saleLimits.ts'
 
 /** Background work: the health of ledger and chain, and payments after their answers. */
 export interface Jobs {
@@ -35,11 +35,11 @@ export interface JobsDeps extends PartDeps {
 }
 
 /** Health comes first: jobs start on a ledger and a chain that were checked. `close` stops all of them at once. */
-export async function startJobs(settings: LifecycleSettings, deps: JobsDeps): Promise<Jobs> {
+export async function startJobs(sale: SaleLimits, deps: JobsDeps): Promise<Jobs> {
   const { clock, log, chain, upkeep, ledger } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
-  const whyExposed = exposureLimit(settings.exposureMaxTokens, { lifecycle: ledger.lifecycle, terms: chain.terms })
-  const lifecycle = startLifecycleJobs(settings, deps)
+  const whyExposed = exposureLimit(sale.exposureMaxTokens, { lifecycle: ledger.lifecycle, terms: chain.terms })
+  const lifecycle = startLifecycleJobs(sale, deps)
   return {
     checks: [...health.checks, ...lifecycle.checks],
     whyNoQuotes: health.whyNoQuotes,
@@ -50,7 +50,7 @@ export async function startJobs(settings: LifecycleSettings, deps: JobsDeps): Pr
 }
 
 /** Payments after their answers: final, reversed, refunded, matched with transfers. */
-function startLifecycleJobs({ attemptsMax, proofMaxAgeMs }: LifecycleSettings, deps: JobsDeps) {
+function startLifecycleJobs({ attemptsMax }: SaleLimits, deps: JobsDeps) {
   const { clock, log, metrics, chain, ledger } = deps
   const { payments, lifecycle, presentations } = ledger
   // Counted from 0, so that an alert sees the first one as an increase.
@@ -58,7 +58,6 @@ function startLifecycleJobs({ attemptsMax, proofMaxAgeMs }: LifecycleSettings, d
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const { allTerms } = ledger.settings
   const onChain = { ...steps, chain: { ...chain.reader, ...chain.finality }, allTerms }
-  const settleAgeMs = proofMaxAgeMs + settleMarginMs
   const readDebt = () => ledger.burnDebt(chain.terms)
   const finality = startFinalityJob(onChain)
   const jobs = [

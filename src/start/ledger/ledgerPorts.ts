@@ -1,4 +1,4 @@
-import type { LedgerSettings } from '../../config/ledgerSettings.ts'
+import type { LedgerConfig } from '../../config/ledgerConfig.ts'
 import type { SealStep } from '../../jobs/sealJob.ts'
 import type { TreeHead } from '@tollbook/core/merkle'
 import type { PaymentLedger } from '../../payment/paymentLedger.ts'
@@ -14,7 +14,7 @@ import { requireStoredCheckpoint } from '../../store/checkpointFile.ts'
 import { readOrFault } from '../../store/database.ts'
 import { createNewsStore, type NewsStore } from '../../store/newsStore.ts'
 import { type Ledger, openLedger } from '../../store/openLedger.ts'
-import { dropOldQuotes } from '../../store/quoteRetention.ts'
+import { dropOldQuotes, quoteRetentionDays } from '../../store/quoteRetention.ts'
 import { sealNext } from '../../store/sealer.ts'
 import { type OpenReports, openReports, type ReportsOptions } from './openReports.ts'
 import type { PartDeps } from '../partDeps.ts'
@@ -65,11 +65,11 @@ export interface SealPort {
 }
 
 /** The ledger of this instance, under a random application name. */
-export async function openLedgerPorts(settings: LedgerSettings, deps: PartDeps): Promise<LedgerPorts> {
+export async function openLedgerPorts(config: LedgerConfig, deps: PartDeps): Promise<LedgerPorts> {
   const { clock, log, metrics } = deps
-  const { databaseUrl } = settings
+  const { databaseUrl } = config
   const store = await openLedger({
-    ...settings,
+    ...config,
     applicationName: newId('instance'),
     clock,
     log,
@@ -82,7 +82,7 @@ export async function openLedgerPorts(settings: LedgerSettings, deps: PartDeps):
     presentations: store.presentations,
     priceLists: store.priceLists,
     settings: store.settings,
-    upkeep: { ...store, ...quoteUpkeep(settings, { log, metrics, store }) },
+    upkeep: { ...store, ...quoteUpkeep(databaseUrl, { log, metrics, store }) },
     seal: {
       tree: readSealedTree(database),
       history: store.history,
@@ -105,10 +105,10 @@ interface QuoteUpkeepDeps extends Pick<PartDeps, 'log' | 'metrics'> {
   readonly store: Pick<Ledger, 'readQuoteStorage'>
 }
 
-function quoteUpkeep({ quoteRetention }: LedgerSettings, { log, metrics, store }: QuoteUpkeepDeps) {
-  const { databaseUrl, days: retentionDays } = quoteRetention
+function quoteUpkeep(databaseUrl: string, { log, metrics, store }: QuoteUpkeepDeps) {
   return {
-    dropOldQuotes: () => dropOldQuotes({ databaseUrl, retentionDays, log }),
-    showQuoteStorage: async () => metrics.onQuoteStorage({ ...(await store.readQuoteStorage()), retentionDays }),
+    dropOldQuotes: () => dropOldQuotes({ databaseUrl, log }),
+    showQuoteStorage: async () =>
+      metrics.onQuoteStorage({ ...(await store.readQuoteStorage()), retentionDays: quoteRetentionDays }),
   }
 }

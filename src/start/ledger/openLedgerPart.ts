@@ -1,5 +1,5 @@
-import type { LedgerSettings } from '../../config/ledgerSettings.ts'
-import type { SealSettings } from '../../config/sealSettings.ts'
+import type { LedgerConfig } from '../../config/ledgerConfig.ts'
+import type { SealConfig } from '../../config/sealConfig.ts'
 import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { closePart } from '../closePart.ts'
@@ -18,9 +18,9 @@ export interface LedgerPart extends Omit<LedgerPorts, 'settings' | 'seal'> {
   readonly checks: readonly HealthCheck[]
 }
 
-export interface LedgerPartSettings extends RecordedConfig {
-  readonly ledger: LedgerSettings
-  readonly seal: SealSettings
+export interface LedgerPartConfig extends RecordedConfig {
+  readonly ledger: LedgerConfig
+  readonly seal: SealConfig
 }
 
 export interface LedgerPartDeps extends PartDeps {
@@ -28,24 +28,24 @@ export interface LedgerPartDeps extends PartDeps {
 }
 
 /** Records the first values of the settings only after the ledger was compared with its checkpoint. */
-export async function openLedgerPart(settings: LedgerPartSettings, deps: LedgerPartDeps): Promise<LedgerPart> {
+export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartDeps): Promise<LedgerPart> {
   await using opened = new AsyncDisposableStack()
-  const ports = opened.adopt(await openLedgerPorts(settings.ledger, deps), closePart)
-  const ledgerSettings = opened.adopt(await openSettings(settings, { ...deps, ledger: ports }), closePart)
-  const keys = openReceiptKeys(settings.receiptSigningKey, {
+  const ports = opened.adopt(await openLedgerPorts(config.ledger, deps), closePart)
+  const settings = opened.adopt(await openSettings(config, { ...deps, ledger: ports }), closePart)
+  const keys = openReceiptKeys(config.receiptSigningKey, {
     clock: deps.clock,
-    settings: ledgerSettings,
+    settings,
     priceLists: ports.priceLists,
   })
-  const seal = opened.adopt(await openSeal(settings.seal, { ...deps, ledger: ports.seal, keys }), closePart)
-  await ledgerSettings.record()
+  const seal = opened.adopt(await openSeal(config.seal, { ...deps, ledger: ports.seal, keys }), closePart)
+  await settings.record()
   const stored = opened.move()
   return {
     ...ports,
-    settings: ledgerSettings,
+    settings,
     keys,
     routes: seal.routes,
-    checks: [seal.check, ledgerSettings.check],
+    checks: [seal.check, settings.check],
     close: () => stored.disposeAsync(),
   }
 }

@@ -1,4 +1,4 @@
-import type { SealSettings } from '../../config/sealSettings.ts'
+import type { SealConfig } from '../../config/sealConfig.ts'
 import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import { createLedgerRoutes } from '../../routes/ledgerRoutes.ts'
 import { startSealJob } from '../../jobs/sealJob.ts'
@@ -21,8 +21,7 @@ export interface SealDeps extends PartDeps {
 }
 
 /** The signed checkpoints of the ledger. Opened before any part that appends, because an older backup must stay as it is. */
-export async function openSeal(settings: SealSettings, deps: SealDeps): Promise<SealPart> {
-  const { checkpointFile, entriesArePublic } = settings
+export async function openSeal({ checkpointFile, entriesArePublic }: SealConfig, deps: SealDeps): Promise<SealPart> {
   const { clock, log, metrics, ledger, keys } = deps
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)
   const sign = signOnce(keys.signCheckpoint)

@@ -1,7 +1,6 @@
 import type { ReceiptSigningKey } from '../../config.ts'
-import type { CatalogSettings } from '../../config/catalogSettings.ts'
-import type { SaleSettings } from '../../config/saleSettings.ts'
-import type { SealSettings } from '../../config/sealSettings.ts'
+import type { CatalogConfig } from '../../config/catalogConfig.ts'
+import type { SealConfig } from '../../config/sealConfig.ts'
 import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { repeat } from '../../jobs/repeat.ts'
@@ -22,6 +21,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
 import type { SealPort } from './ledgerPorts.ts'
 import type { PartDeps } from '../partDeps.ts'
+import type { SaleLimits } from '../saleLimits.ts'
 
 /** Settings of the ledger, as they are on record, while the service runs. */
 export interface LedgerSettingsPart {
@@ -43,12 +43,12 @@ export interface LedgerSettingsPart {
 /** Configuration whose values have to agree with those on record. */
 export interface RecordedConfig {
   readonly receiptSigningKey: ReceiptSigningKey
-  readonly catalog: Pick<CatalogSettings, 'split'>
-  readonly seal: Pick<SealSettings, 'origin'>
+  readonly catalog: Pick<CatalogConfig, 'split'>
+  readonly seal: Pick<SealConfig, 'origin'>
   readonly sale: LongestWaits
 }
 
-type LongestWaits = Pick<SaleSettings, 'claimLeaseMs' | 'quoteTtlMs' | 'quoteGraceMs'>
+type LongestWaits = Pick<SaleLimits, 'claimLeaseMs' | 'quoteTtlMs' | 'quoteGraceMs'>
 
 export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
   readonly ledger: {

@@ -11,7 +11,7 @@ import { Serving } from '../../paywall/serving.ts'
 import { createWalletPayments } from '../../rails/native/walletPayment.ts'
 import type { Health } from '../jobs/health.ts'
 import type { Jobs } from '../jobs/startJobs.ts'
-import { openRails, type RailsDeps, type RailSettings } from './openRails.ts'
+import { openRails, type RailsDeps, type RailConfig } from './openRails.ts'
 
 /** Takes payments: of programs at the paywall, and of wallets that only sign. */
 export interface Payments {
@@ -30,14 +30,14 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
 }
 
 /** Connects the paywall with its rails, ledger and products. */
-export function openPayments(settings: RailSettings, deps: PaymentsDeps): Payments {
+export function openPayments(config: RailConfig, deps: PaymentsDeps): Payments {
   const { clock, log, ledger, jobs, health } = deps
-  const { sale } = settings
+  const { sale } = config
   const paywall: Paywall = {
     clock,
     log,
     ledger: ledger.payments,
-    rails: deps.withRails(openRails(settings, { ...deps, slot: jobs.slot })),
+    rails: deps.withRails(openRails(config, { ...deps, slot: jobs.slot })),
     currentPrice: deps.products.currentPrice,
     whyClosed: health.whyClosed,
     whyNoQuotes: health.whyNoQuotes,

@@ -2,8 +2,7 @@ import { describeError } from '@tollbook/core/fault'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { Chain } from '../../chain/openChain.ts'
 import { completeTransaction, judgeSponsored, readPayerSigned } from '../../chain/sponsoredTransaction.ts'
-import type { SaleSettings } from '../../config/saleSettings.ts'
-import type { X402Settings } from '../../config/signerSettings.ts'
+import type { X402Config } from '../../config/signerConfig.ts'
 import { orderSchemaPath } from '../../document/paidOperation.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import type { Presentation } from '../../payment/presentations.ts'
@@ -18,11 +17,12 @@ import { createX402Rail } from '../../rails/x402/x402Rail.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Products } from '../products/openProducts.ts'
+import type { SaleLimits } from '../saleLimits.ts'
 
-export interface RailSettings {
-  readonly sale: SaleSettings
+export interface RailConfig {
+  readonly sale: SaleLimits
   /** Undefined: nothing is offered by x402 or MPP. */
-  readonly x402: X402Settings | undefined
+  readonly x402: X402Config | undefined
 }
 
 export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'split' | 'token'> {
@@ -35,7 +35,7 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
 }
 
 /** The rails in the order in which they are asked. */
-export function openRails({ sale, x402 }: RailSettings, deps: RailsDeps): readonly PaymentRail[] {
+export function openRails({ sale, x402 }: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
   const { clock, log, ledger, chain, products, split, token, slot, feePayer } = deps
   const settling = {
     clock,
@@ -61,7 +61,7 @@ interface SponsoredRailsDeps extends RailsDeps {
 
 /** x402 and MPP. A stock client needs a fee payer, which is a separate process: the signer. */
 function openSponsoredRails(
-  { sale, x402 }: { readonly sale: SaleSettings; readonly x402: X402Settings },
+  { sale, x402 }: RailConfig & { readonly x402: X402Config },
   { settling, clock, feePayer, ledger, chain, products, serviceUrl }: SponsoredRailsDeps,
 ): readonly PaymentRail[] {
   const { priceLists, keys } = ledger

@@ -1,5 +1,5 @@
 import { readPayerSigned } from '../../chain/sponsoredTransaction.ts'
-import type { X402Settings } from '../../config/signerSettings.ts'
+import type { X402Config } from '../../config/signerConfig.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startSignerHealth } from '../../jobs/signerHealth.ts'
 import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
@@ -22,7 +22,7 @@ export interface SignerPart {
  * Does not wait for the signer to answer: the native rail sells without it. Files of TLS that can never work are a mistake of the
  * configuration; a certificate that has expired is a problem of the signer's health.
  */
-export async function openSignerPart(x402: X402Settings | undefined, deps: PartDeps): Promise<SignerPart> {
+export async function openSignerPart(x402: X402Config | undefined, deps: PartDeps): Promise<SignerPart> {
   if (x402 === undefined) return { feePayer: undefined, checks: [], recordAbsent: done, close: done }
   const { clock, log, metrics } = deps
   await requireFiles(x402.signer, clock.nowMs())
@@ -39,7 +39,7 @@ export async function openSignerPart(x402: X402Settings | undefined, deps: PartD
 
 const done = () => Promise.resolve()
 
-async function requireFiles(place: X402Settings['signer'], nowMs: number): Promise<void> {
+async function requireFiles(place: X402Config['signer'], nowMs: number): Promise<void> {
   if (!('tls' in place)) return
   try {
     await readTlsIdentity(place.tls, nowMs)

@@ -1,5 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
-import type { ProviderSettings } from '../../config/providerSettings.ts'
+import type { ProviderConfig } from '../../config/providerConfig.ts'
 import type { ProviderName } from '../../product/productFacts.ts'
 import { providerTerms } from '../../sourcing/providerTerms.ts'
 import { keyedUpstreamNames } from '../../product/upstreamName.ts'
@@ -14,13 +14,13 @@ interface OpenTerms {
   readonly paths: readonly string[]
 }
 
-type TermsSettings = Pick<ProviderSettings, 'upstreams' | 'termsAccepted'>
+type TermsConfig = Pick<ProviderConfig, 'upstreams' | 'termsAccepted'>
 
 /** The providers of the products on sale whose terms the operator has not accepted. */
-export function unacceptedTerms(sold: SoldProducts, settings: TermsSettings): readonly OpenTerms[] {
+export function unacceptedTerms(sold: SoldProducts, config: TermsConfig): readonly OpenTerms[] {
   const names = [...new Set(sold.flatMap(({ providers }) => providers))]
   return names
-    .filter((name) => !permitsSales(name) && isAsked(name, settings) && !settings.termsAccepted.has(name))
+    .filter((name) => !permitsSales(name) && isAsked(name, config) && !config.termsAccepted.has(name))
     .map((name) => ({
       provider: name,
       commercialUse: providerTerms[name].commercialUse,
@@ -34,7 +34,7 @@ function permitsSales(name: ProviderName): boolean {
   return commercialUse === 'permitted' && resale === 'permitted'
 }
 
-function isAsked(name: ProviderName, { upstreams }: TermsSettings): boolean {
+function isAsked(name: ProviderName, { upstreams }: TermsConfig): boolean {
   if (providerTerms[name].key !== 'required') return true
   const keyed = keyedUpstreamNames.find((one) => one === name)
   return keyed !== undefined && upstreams[keyed]?.apiKey !== undefined
@@ -42,7 +42,7 @@ function isAsked(name: ProviderName, { upstreams }: TermsSettings): boolean {
 
 interface TermsQuestion {
   readonly sold: SoldProducts
-  readonly settings: TermsSettings
+  readonly config: TermsConfig
   /** CAIP-2 name of the chain that is paid on. */
   readonly network: string
   readonly log: Log
@@ -52,8 +52,8 @@ interface TermsQuestion {
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
 /** Refuses to start on the main chain, and warns on others, while a provider would be asked whose terms are not accepted. */
-export function checkProviderTerms({ sold, settings, network, log }: TermsQuestion): void {
-  const open = unacceptedTerms(sold, settings)
+export function checkProviderTerms({ sold, config, network, log }: TermsQuestion): void {
+  const open = unacceptedTerms(sold, config)
   if (open.length === 0) return
   if (network === mainnet) throw new Fault(describeTerms(open), { retryable: false })
   log.warn({ event: 'provider_terms_not_accepted', providers: open.map(({ provider }) => provider).join() })

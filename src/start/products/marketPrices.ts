@@ -1,4 +1,4 @@
-import type { PriceSettings } from '../../config/priceSettings.ts'
+import type { PriceConfig } from '../../config/priceConfig.ts'
 import { createDexscreener } from '../../products/crypto/market/dexscreener.ts'
 import { createGeckoterminal } from '../../products/crypto/market/geckoterminal.ts'
 import { createJupiter } from '../../products/crypto/market/jupiter.ts'
@@ -12,21 +12,29 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { displayNumber } from '@tollbook/core/money'
 import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 
+/** Markets agree while each is within this share of their median. */
+const tolerancePercent = 2
+/** Maximum age of a quoted price, counted from the last agreement of the markets. */
+const ageMaxMs = 300_000
+
 /** Prices by the token price that the markets agree on, published when it moves. */
-export async function openMarketPrices(policy: PriceSettings['market'], deps: PricingDeps): Promise<Prices> {
+export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
   const { clock, log, terms, priceLists, split, providers } = deps
   const { data } = providers
   const nameOf = (source: string) => (data.sampleUpstreams ? `sample:${source}` : source)
   const markets = [createJupiter(data), createDexscreener(data), createGeckoterminal(data)]
-  const job = await startPriceJob(policy, {
-    clock,
-    log,
-    priceLists,
-    split,
-    sources: markets.map((market) => sourceOf(market, nameOf(market.name), terms)),
-    sourceName: nameOf('market'),
-    pricesAt: deps.pricesAt,
-  })
+  const job = await startPriceJob(
+    { tolerancePercent, liquidityMinUsd, ageMaxMs },
+    {
+      clock,
+      log,
+      priceLists,
+      split,
+      sources: markets.map((market) => sourceOf(market, nameOf(market.name), terms)),
+      sourceName: nameOf('market'),
+      pricesAt: deps.pricesAt,
+    },
+  )
   return {
     checks: [{ name: 'price', problem: job.problem, quotesOnly: true }],
     currentPrice(endpoint) {

@@ -1,4 +1,4 @@
-import type { ArtifactSettings } from '../../config/deliverySettings.ts'
+import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
 import { describeError } from '@tollbook/core/fault'
 import { repeat, stopAll } from '../../jobs/repeat.ts'
 import { type ArtifactStore, createArtifactStore } from '../../rendering/artifacts/artifactStore.ts'
@@ -11,6 +11,8 @@ export interface OpenArtifacts extends ArtifactStore {
   close(): Promise<void>
 }
 
+/** Lifetime of a result. */
+const ttlMs = 24 * 60 * 60 * 1000
 const sweepEveryMs = 60_000
 const recoverEveryMs = 5_000
 
@@ -24,8 +26,11 @@ async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
 }
 
 /** The storage of screenshots and PDFs, with jobs that remove expired ones and notice that a failed storage works again. */
-export async function openArtifacts(settings: ArtifactSettings, { clock, log }: PartDeps): Promise<OpenArtifacts> {
-  const { s3, directory = 'artifacts', ttlMs, totalBytesMax } = settings
+export async function openArtifacts(
+  config: DeliveryConfig['artifacts'],
+  { clock, log }: PartDeps,
+): Promise<OpenArtifacts> {
+  const { s3, directory = 'artifacts', totalBytesMax } = config
   const bucket = s3 === undefined ? undefined : openS3Storage(s3)
   const storage = bucket ?? (await openDiskStorage({ directory, nowMs: clock.nowMs }))
   const store = createArtifactStore({ clock, log, storage, ttlMs, totalBytesMax })

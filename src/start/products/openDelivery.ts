@@ -1,4 +1,4 @@
-import type { DeliverySettings } from '../../config/deliverySettings.ts'
+import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
 import { type CatalogDeps, openCatalog } from '../../products/catalog.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import { artifactRoute } from '../../routes/artifactRoute.ts'
@@ -43,11 +43,11 @@ export interface ProductDelivery {
 }
 
 /** The endpoints of the products, with their models, browser and storage. */
-export async function openDelivery(settings: DeliverySettings, deps: DeliveryDeps): Promise<ProductDelivery> {
+export async function openDelivery(config: DeliveryConfig, deps: DeliveryDeps): Promise<ProductDelivery> {
   const { clock, log, sold, providers, standIns, publicUrl } = deps
-  const { render } = settings
+  const { render } = config
   await using opened = new AsyncDisposableStack()
-  const artifacts = opened.adopt(await openArtifacts(settings.artifacts, deps), closePart)
+  const artifacts = opened.adopt(await openArtifacts(config.artifacts, deps), closePart)
   const { chromiumPath, allowHosts, denyHosts } = render
   const settingsOfWorker = { chromiumPath, allowHosts: [...allowHosts], denyHosts: [...denyHosts] }
   const openEngine = () => openSeparateEngines(() => openRenderWorker({ clock, log, settings: settingsOfWorker }))
@@ -55,7 +55,7 @@ export async function openDelivery(settings: DeliverySettings, deps: DeliveryDep
   const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), closePart)
   const needsOf = (from: Providers): CatalogDeps => ({
     ...from.data,
-    newsSearch: opened.adopt(openNews(settings, { ...deps, providers: from }), closePart).search,
+    newsSearch: opened.adopt(openNews(config, { ...deps, providers: from }), closePart).search,
     chatServers: from.chatServers,
     chatLimits: from.chatLimits,
     renderer,

@@ -1,4 +1,4 @@
-import type { DeliverySettings } from '../../config/deliverySettings.ts'
+import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
 import { createNewsSearch, type NewsSearch } from '../../products/news/newsSearch.ts'
 import { createNewsSources } from '../../products/news/newsSources.ts'
 import { createFeedPool } from '../../products/news/providers/feedPool.ts'
@@ -18,7 +18,7 @@ export interface NewsPartDeps extends PartDeps {
 }
 
 /** Search over the stored headlines, with the polling that fills the store. */
-export function openNews({ newsPolling }: Pick<DeliverySettings, 'newsPolling'>, deps: NewsPartDeps): News {
+export function openNews({ newsPolling }: Pick<DeliveryConfig, 'newsPolling'>, deps: NewsPartDeps): News {
   const { clock, log, providers, ledger } = deps
   const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })
   const { readFeed, newsFeeds } = providers

@@ -1,6 +1,6 @@
 import { Fault } from '@tollbook/core/fault'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
-import type { PriceSettings } from '../../config/priceSettings.ts'
+import type { PriceConfig } from '../../config/priceConfig.ts'
 import { priceAll } from '../../pricing/currentPrice.ts'
 import type { PricedProduct } from '../../pricing/priceList.ts'
 import type { SplitShare } from '../../pricing/splitSetting.ts'
@@ -16,11 +16,11 @@ export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'split'> {
 }
 
 /** Prices by the operator's token price, or by the price that the markets agree on. */
-export async function openPrices(settings: PriceSettings, deps: PricesDeps): Promise<Prices> {
+export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise<Prices> {
   const pricing = { ...deps, pricesAt: pricesAt.bind(undefined, deps) }
-  return settings.source === 'fixed'
-    ? openFixedPrices(settings.tokenPriceAttoUsd, pricing)
-    : openMarketPrices(settings.market, pricing)
+  return config.source === 'fixed'
+    ? openFixedPrices(config.tokenPriceAttoUsd, pricing)
+    : openMarketPrices(config, pricing)
 }
 
 /** A text says why a request cannot be sold at this token price. */

@@ -1,6 +1,6 @@
-import type { DeliverySettings } from '../../config/deliverySettings.ts'
-import type { PriceSettings } from '../../config/priceSettings.ts'
-import type { ProviderSettings } from '../../config/providerSettings.ts'
+import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
+import type { PriceConfig } from '../../config/priceConfig.ts'
+import type { ProviderConfig } from '../../config/providerConfig.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { closePart } from '../closePart.ts'
 import { type ProductDelivery, type DeliveryDeps, openDelivery } from './openDelivery.ts'
@@ -14,10 +14,10 @@ export interface Products extends Omit<ProductDelivery, 'checks'>, Pick<Prices, 
   readonly checks: readonly HealthCheck[]
 }
 
-export interface ProductSettings {
-  readonly providers: ProviderSettings
-  readonly prices: PriceSettings
-  readonly delivery: DeliverySettings
+export interface ProductConfig {
+  readonly providers: ProviderConfig
+  readonly prices: PriceConfig
+  readonly delivery: DeliveryConfig
 }
 
 export interface ProductsDeps extends Pick<DeliveryDeps, 'clock' | 'log' | 'metrics'> {
@@ -27,24 +27,26 @@ export interface ProductsDeps extends Pick<DeliveryDeps, 'clock' | 'log' | 'metr
   readonly split: PricesDeps['split']
   readonly terms: PricesDeps['terms']
   readonly lookups: ProvidersDeps['lookups']
+  readonly samples: ProvidersDeps['samples']
   readonly ledger: DeliveryDeps['ledger'] & Pick<PricesDeps, 'priceLists'>
 }
 
-export async function openProducts(settings: ProductSettings, deps: ProductsDeps): Promise<Products> {
-  const { clock, log, metrics, sold, split, terms, lookups, ledger, serviceUrl } = deps
+export async function openProducts(config: ProductConfig, deps: ProductsDeps): Promise<Products> {
+  const { clock, log, metrics, sold, split, terms, lookups, samples, ledger, serviceUrl } = deps
   await using opened = new AsyncDisposableStack()
   const base = { clock, log, metrics, sold }
-  const { providers, standIns } = openProviders(settings.providers, {
+  const { providers, standIns } = openProviders(config.providers, {
     ...base,
     terms,
     lookups,
-    hosts: settings.delivery.render,
+    samples,
+    hosts: config.delivery.render,
   })
   const { priceLists } = ledger
   const pricing = { clock, log, sold, split, terms, priceLists, providers }
-  const prices = opened.adopt(await openPrices(settings.prices, pricing), closePart)
+  const prices = opened.adopt(await openPrices(config.prices, pricing), closePart)
   const delivering = { ...base, ledger, providers, standIns, publicUrl: serviceUrl }
-  const delivery = opened.adopt(await openDelivery(settings.delivery, delivering), closePart)
+  const delivery = opened.adopt(await openDelivery(config.delivery, delivering), closePart)
   const stored = opened.move()
   return {
     endpoints: delivery.endpoints,

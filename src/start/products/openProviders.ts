@@ -1,7 +1,7 @@
 import { assertPresent } from '@tollbook/core/assert'
 import packageJson from '../../../package.json' with { type: 'json' }
-import type { RenderSettings } from '../../config/deliverySettings.ts'
-import type { ProviderAddresses, ProviderSettings } from '../../config/providerSettings.ts'
+import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
+import type { ProviderAddresses, ProviderConfig } from '../../config/providerConfig.ts'
 import type { ChatLimits } from '../../products/chat/chatTurn.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 import type { LookupCounts } from '../../transport/lookupCounts.ts'
@@ -21,7 +21,7 @@ export interface Providers {
   /** In the order in which they are asked. */
   readonly chatServers: readonly ChatServer[]
   readonly chatLimits: ChatLimits
-  readonly newsFeeds: ProviderSettings['newsFeeds']
+  readonly newsFeeds: ProviderConfig['newsFeeds']
 }
 
 /** The providers of the configuration, and their samples where local mode has them. */
@@ -36,15 +36,17 @@ export interface ProvidersDeps extends PartDeps {
   /** The chain that is paid on. */
   readonly terms: Pick<PaymentTerms, 'network'>
   readonly lookups: Pick<LookupCounts, 'open'>
+  /** Samples on loopback, which local mode starts. */
+  readonly samples: ProviderAddresses | undefined
   /** Hosts that feeds may or may not be read from, besides the public web. */
-  readonly hosts: Pick<RenderSettings, 'allowHosts' | 'denyHosts'>
+  readonly hosts: Pick<DeliveryConfig['render'], 'allowHosts' | 'denyHosts'>
 }
 
 /** Throws a `Fault` on mainnet for a product whose provider has terms that were not accepted. */
-export function openProviders(settings: ProviderSettings, deps: ProvidersDeps): AllProviders {
-  const { clock, log, metrics, sold, terms, lookups, hosts } = deps
-  checkProviderTerms({ sold, settings, log, network: terms.network })
-  const { sampleUpstreams: mode, samples, contact, areProbed: isProbed } = settings
+export function openProviders(config: ProviderConfig, deps: ProvidersDeps): AllProviders {
+  const { clock, log, metrics, sold, terms, lookups, samples, hosts } = deps
+  checkProviderTerms({ sold, config, log, network: terms.network })
+  const { sampleUpstreams: mode, contact, areProbed: isProbed } = config
   const { version } = packageJson
   const callerDeps = { clock, log, contact, version, onCall: metrics.onUpstreamCall }
   const openUpstream: ProviderDeps['openUpstream'] = (options) => createUpstream(callerDeps, options)
@@ -60,35 +62,35 @@ export function openProviders(settings: ProviderSettings, deps: ProvidersDeps): 
       ...(isSample ? {} : { openSharedCount: lookups.open }),
     },
     readFeed: createReadFeed(callerDeps, webRules(hosts.allowHosts, hosts.denyHosts)),
-    chatServers: openChatServers({ ...settings, ...addresses }, callerDeps),
-    chatLimits: chatLimitsOf(settings),
+    chatServers: openChatServers({ ...config, ...addresses }, callerDeps),
+    chatLimits: chatLimitsOf(config),
     newsFeeds: addresses.newsFeeds,
   })
   const sampled = samples && open(samples, true)
-  if (mode !== 'always') return { providers: open(settings, false), standIns: sampled }
+  if (mode !== 'always') return { providers: open(config, false), standIns: sampled }
   return { providers: assertPresent(sampled, 'local mode has started the samples'), standIns: undefined }
 }
 
-function chatMsMaxOf({ handlerTimeoutMs }: ProviderSettings): number {
+function chatMsMaxOf({ handlerTimeoutMs }: Pick<ProviderConfig, 'handlerTimeoutMs'>): number {
   return Math.floor(handlerTimeoutMs * 0.9)
 }
 
 /** A model that pauses for longer within a streamed reply has stopped: 5 s of the default time. */
-function silentMsMaxOf({ handlerTimeoutMs }: ProviderSettings): number {
+function silentMsMaxOf({ handlerTimeoutMs }: Pick<ProviderConfig, 'handlerTimeoutMs'>): number {
   return Math.floor(handlerTimeoutMs / 6)
 }
 
 /** A streamed reply ends before the time after which it would count as broken. */
-function chatLimitsOf(settings: ProviderSettings): ChatLimits {
-  const { aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = settings
-  return { outputTokensMax, modelPrices, streamMsMax: chatMsMaxOf(settings), silentMsMax: silentMsMaxOf(settings) }
+function chatLimitsOf(config: ProviderConfig): ChatLimits {
+  const { aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = config
+  return { outputTokensMax, modelPrices, streamMsMax: chatMsMaxOf(config), silentMsMax: silentMsMaxOf(config) }
 }
 
 /** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
-function openChatServers(settings: ProviderSettings, deps: UpstreamDeps): readonly ChatServer[] {
-  const { aiServers } = settings
-  const timeoutMs = Math.floor(chatMsMaxOf(settings) / Math.max(1, aiServers.length))
-  const silentMsMax = silentMsMaxOf(settings)
+function openChatServers(config: ProviderConfig, deps: UpstreamDeps): readonly ChatServer[] {
+  const { aiServers } = config
+  const timeoutMs = Math.floor(chatMsMaxOf(config) / Math.max(1, aiServers.length))
+  const silentMsMax = silentMsMaxOf(config)
   return aiServers.map((server, index) =>
     createChatServer(deps, { ...server, label: `ai-${index + 1}`, timeoutMs, silentMsMax }),
   )

@@ -1,27 +1,25 @@
 import type { CatalogDeps } from '../../products/catalog.ts'
 import type { ProductDefinition } from '../../product/productDefinition.ts'
-import type { ProviderSettings } from '../../config/providerSettings.ts'
+import { configFault } from '../../config.ts'
+import type { ProviderConfig } from '../../config/providerConfig.ts'
 import { findModelPriceProblems, type ModelPrices } from '../../pricing/modelPrices.ts'
-import { type PriceListSettings, selectProducts } from '../../pricing/priceList.ts'
-import { Fault } from '@tollbook/core/fault'
+import { type PriceListConfig, selectProducts } from '../../pricing/priceList.ts'
 
 /** The definitions of the products that this service sells. */
 export type SoldProducts = readonly ProductDefinition<CatalogDeps>[]
 
 /** The models of the chat products, as far as their prices go. */
-export interface SoldModels extends Pick<ProviderSettings, 'aiModelPrices' | 'aiServers'> {
-  readonly samples?: Pick<ProviderSettings, 'aiServers'>
+export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiServers'> {
+  readonly samples?: Pick<ProviderConfig, 'aiServers'> | undefined
 }
 
 /** The definitions at the operator's prices, without those that are off. Throws one fault that names every mistake. */
-export function soldProducts(products: SoldProducts, settings: PriceListSettings, models: SoldModels): SoldProducts {
-  const selected = selectProducts(products, settings)
+export function soldProducts(products: SoldProducts, config: PriceListConfig, models: SoldModels): SoldProducts {
+  const selected = selectProducts(products, config)
   const modelProblems = findModelPriceProblems(models.aiModelPrices, modelsOf(models))
   if (selected.ok && modelProblems.length === 0)
     return selected.value.map((product) => withModels(product, models.aiModelPrices))
-  const problems = [...(selected.ok ? [] : selected.problems), ...modelProblems]
-  const [s, lines] = [problems.length === 1 ? '' : 's', problems.map((problem) => `  ${problem}`).join('\n')]
-  throw new Fault(`the configuration has ${problems.length} mistake${s}:\n${lines}`, { retryable: false })
+  throw configFault([...(selected.ok ? [] : selected.problems), ...modelProblems])
 }
 
 function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { createService } from '../../../src/compose.ts'
-import { isServiceConfig, ledgerSettingsFor, readConfig } from '../../../src/config.ts'
+import { isServiceConfig, readConfig } from '../../../src/config.ts'
 import { openLocalFinance } from '../../../src/cli/local/financeTokens.ts'
 import { type Home, openHome } from '../../../src/cli/local/home.ts'
 import { readAddress } from '@tollbook/core/address'
@@ -63,8 +63,7 @@ export async function serveFinance({ environment, home, payments }: SeededLedger
   const access = await openLocalFinance(home, systemClock)
   const config = readConfig(environment.env)
   assert(isServiceConfig(config), 'the environment has a database, a chain and a key')
-  const ledger = ledgerSettingsFor(environment.database.serviceUrl)
-  const service = await createService({ ...config, ledger, finance: access.config }, { log: silentLog })
+  const service = await createService({ ...config, finance: access.config }, { log: silentLog })
   opened.defer(() => service.close())
   const baseUrl = `http://127.0.0.1:${service.port}`
   const ask = (path: string) =>

@@ -72,7 +72,7 @@ const deaths: Readonly<Partial<Record<State, readonly [event: string, when: 'bef
 }
 
 const lost = new Fault('the process died', { retryable: true })
-const env = { CLAIM_LEASE_SECONDS: '1', HANDLER_TIMEOUT_MS: '500' }
+const env = { HANDLER_TIMEOUT_MS: '500' }
 
 export async function openScene(): Promise<Scene> {
   const states = new Map<string, State>()

@@ -21,8 +21,7 @@ const finalSlots = 40
 
 let x402: X402Service
 beforeAll(async () => {
-  const env = { PAYMENT_ATTEMPTS_MAX: String(attemptsMax) }
-  x402 = await openX402Service({ env, seams: { endpoints: withEndpoint(scripted) } })
+  x402 = await openX402Service({ seams: { endpoints: withEndpoint(scripted), sale: { attemptsMax } } })
 })
 
 interface Forged {

@@ -1,24 +1,23 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { type ParsedSetting, parsedUnless, parseEntries, repeatedNames } from '../pricing/settingList.ts'
-import { parsedBy, postgresUrl } from './variables.ts'
+import { filePath, parsedBy, postgresUrl, variable } from './variables.ts'
+
+/** For `tollbook burn` only; the service reads none of it. */
+export const burnConfig = z.object({
+  /** A login of `tollbook_burner`, never the service's. */
+  databaseUrl: variable('BURN_DATABASE_URL', postgresUrl),
+  /** Key pair of the delegate that burns. */
+  keypairFile: variable('BURN_KEYPAIR', filePath),
+})
 
 /** For `tollbook payout` only; the service reads none of it. */
-export interface PayoutSettings {
+export const payoutConfig = z.object({
   /** A login of `tollbook_payout`, never the service's. */
-  readonly databaseUrl: string | undefined
+  databaseUrl: variable('PAYOUT_DATABASE_URL', postgresUrl),
   /** Wallets by share of the split. */
-  readonly wallets: ReadonlyMap<string, Address>
-}
-
-export const payoutVariables = {
-  PAYOUT_DATABASE_URL: postgresUrl,
-  PAYOUT_WALLETS: parsedBy(parseShareWallets, new Map<string, Address>()),
-}
-
-export function payoutSettingsOf(env: z.infer<z.ZodObject<typeof payoutVariables>>): PayoutSettings {
-  return { databaseUrl: env.PAYOUT_DATABASE_URL, wallets: env.PAYOUT_WALLETS }
-}
+  wallets: variable('PAYOUT_WALLETS', parsedBy(parseShareWallets, new Map<string, Address>())),
+})
 
 /** `PAYOUT_WALLETS`, such as `provider:ADDRESS,treasury:ADDRESS`: shares of the split and their wallets. */
 export function parseShareWallets(setting: string): ParsedSetting<ReadonlyMap<string, Address>> {

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { complete, httpUrls, solanaAddress, variable } from './variables.ts'
+
+export const tokenMint = variable('TOKEN_MINT', solanaAddress)
+export const paymentWallet = variable('PAYMENT_WALLET', solanaAddress)
+const commitment = variable(
+  'SOLANA_COMMITMENT',
+  z.enum(['confirmed', 'finalized'], 'must be confirmed or finalized').default('confirmed'),
+)
+
+/** The chain on which callers pay. Undefined: local mode starts a chain. */
+export const chainConfig = z
+  .object({
+    /** In the order in which they are asked. */
+    rpcUrls: variable('SOLANA_RPC_URLS', httpUrls),
+    tokenMint,
+    paymentWallet,
+    commitment,
+  })
+  .transform(complete)
+
+export type ChainConfig = NonNullable<z.infer<typeof chainConfig>>
+
+/** Local mode. */
+export const localConfig = z.object({
+  /** The folder with its state and keys. */
+  home: variable('TOLLBOOK_HOME', z.string().min(1, 'must be a folder').default('.tollbook')),
+  commitment,
+})

@@ -1,0 +1,72 @@
+import { stablecoinMints } from './stablecoinMints.ts'
+import { sharedPorts } from './serverConfig.ts'
+import type { GivenVariables } from './variables.ts'
+
+/** A variable that another one needs, with the reason. */
+type Companion = readonly [present: string, needed: string, why: string]
+
+const ofFinance = [
+  ['FINANCE_PORT', 'the port of the finance reports'],
+  ['FINANCE_ISSUER', 'the issuer of the tokens that may read the finance reports'],
+  ['FINANCE_JWKS_URL', 'where that issuer publishes its keys'],
+] as const
+const tlsFiles = ['SIGNER_TLS_CERT', 'SIGNER_TLS_KEY', 'SIGNER_TLS_CA']
+const signerPorts = ['SIGNER_ADDRESS', 'SIGNER_LISTEN']
+
+/** Variables that SOLANA_RPC_URLS needs, with the reasons. */
+export const besideChain = [
+  ['TOKEN_MINT', 'the mint of the service token on the chain of SOLANA_RPC_URLS'],
+  ['PAYMENT_WALLET', 'the wallet that receives payments on the chain of SOLANA_RPC_URLS'],
+] as const
+
+const companions: readonly Companion[] = [
+  ...besideChain.map(([name, why]): Companion => ['SOLANA_RPC_URLS', name, why]),
+  ['AI_BASE_URL', 'AI_MODEL', 'the model to ask for at the server of AI_BASE_URL'],
+  ['AI_FALLBACK_BASE_URL', 'AI_FALLBACK_MODEL', 'the model to ask for at the server of AI_FALLBACK_BASE_URL'],
+  ['ARTIFACT_S3_BUCKET', 'ARTIFACT_S3_ACCESS_KEY_ID', 'a key that may write to the bucket'],
+  ['ARTIFACT_S3_BUCKET', 'ARTIFACT_S3_SECRET_ACCESS_KEY', 'the secret of that key'],
+  // A listener that admits no token and keys without a listener are both mistakes.
+  ...ofFinance.flatMap(([name, why]) => ofFinance.map(([present]): Companion => [present, name, why])),
+  ...signerPorts.flatMap((port) =>
+    tlsFiles.map((file): Companion => [port, file, 'the signer is reached over mutual TLS']),
+  ),
+]
+
+/** Mistakes that no variable has by itself. One that is set, though its file is unreadable, is not missing. */
+export function findConflicts(given: GivenVariables, isSet: (name: string) => boolean): readonly string[] {
+  const isGiven = (name: string) => given[name] !== undefined
+  const missing = companions.filter(([present, needed]) => isGiven(present) && !isGiven(needed) && !isSet(needed))
+  const twice = signerPorts.filter((name) => isGiven('SIGNER_SOCKET') && isGiven(name))
+  return [
+    ...missing.map(([, name, why]) => `${name} is missing: ${why}`),
+    ...sampleConflicts(given),
+    ...sharedPorts(given),
+    ...twice.map((name) => `SIGNER_SOCKET and ${name} are both set: remove one of them`),
+    ...burnsMoney(given),
+    ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
+  ]
+}
+
+/** Samples are free only where the tokens are: on the chain of local mode. */
+function sampleConflicts(given: GivenVariables): readonly string[] {
+  const asked = given['SAMPLE_UPSTREAMS']
+  if (asked === undefined || asked === 'never' || given['SOLANA_RPC_URLS'] === undefined) return []
+  return ['SAMPLE_UPSTREAMS is for local mode with its own chain only: set it to never or unset SOLANA_RPC_URLS']
+}
+
+/** Each payment burns a part of the token, so a stablecoin needs the operator's word. */
+function burnsMoney(given: GivenVariables): readonly string[] {
+  const { TOKEN_MINT: mint, BURN_THIS_MINT: allowed } = given
+  if (allowed !== undefined && allowed !== mint)
+    return ['BURN_THIS_MINT is not TOKEN_MINT: remove it, or set it to the mint whose tokens are to be burned']
+  const coin = stablecoinMints.get(mint ?? '')
+  if (coin === undefined || allowed !== undefined) return []
+  return [
+    `TOKEN_MINT is ${coin}, and callers would burn a part of each payment in it. Set TOKEN_MINT to the mint of your own token; to burn this one on purpose, set BURN_THIS_MINT=${mint}`,
+  ]
+}
+
+/** A second node cannot agree where there is none. */
+function needsSecondNode(given: GivenVariables): boolean {
+  return given['SOLANA_QUORUM_ABOVE_USD'] !== undefined && (given['SOLANA_RPC_URLS'] ?? '').split(',').length < 2
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { readHostEntry } from '../machine/hostEntry.ts'
+import { complete, filePath, httpUrl, list, megabytes, onOff, secret, variable, wholeNumber } from './variables.ts'
+
+const hosts = list
+  .refine(
+    (all) => all.every((host) => /^[^/@?#\\\s]+$/.test(host) && URL.canParse(`http://${host}`)),
+    'must be hosts such as wiki.example.com or wiki.example.com:8080, separated by commas',
+  )
+  .default([])
+const deniedHosts = list
+  .refine(
+    (all) => all.every((host) => readHostEntry(host) !== undefined),
+    'must be names, addresses or networks such as 203.0.113.0/24, separated by commas, without ports',
+  )
+  .default([])
+
+/** Polling, browser and storage of the products. */
+export const deliveryConfig = z.object({
+  /** False: another instance on the same database polls the feeds. */
+  newsPolling: variable('NEWS_POLLING', onOff('1')),
+  render: z.object({
+    /** Undefined: puppeteer's browser, the system's, or the one from npm. */
+    chromiumPath: variable('CHROMIUM_PATH', filePath),
+    /** Pages rendered at once. 0: no page is rendered, and no browser is started. */
+    concurrency: variable('RENDER_CONCURRENCY', wholeNumber(0, 16, 2)),
+    /** Hosts that may be fetched though their addresses are not global: `name` or `name:port`. */
+    allowHosts: variable('EGRESS_ALLOW_HOSTS', hosts),
+    /** Names, addresses and networks that may not be fetched though they are global. */
+    denyHosts: variable('EGRESS_DENY_HOSTS', deniedHosts),
+  }),
+  artifacts: z.object({
+    /** Undefined: in the home of local mode, or `artifacts` in the working directory. */
+    directory: variable('ARTIFACT_DIR', filePath),
+    /** All artifacts together. */
+    totalBytesMax: variable('ARTIFACT_TOTAL_MEGABYTES', megabytes(100, 100_000_000, 10_000)),
+    /** Undefined: stored on disk. */
+    s3: z
+      .object({
+        bucket: variable('ARTIFACT_S3_BUCKET', z.string().optional()),
+        region: variable('ARTIFACT_S3_REGION', z.string().default('us-east-1')),
+        /** Undefined: Amazon S3. */
+        endpoint: variable('ARTIFACT_S3_ENDPOINT', httpUrl),
+        accessKeyId: variable('ARTIFACT_S3_ACCESS_KEY_ID', secret),
+        secretAccessKey: variable('ARTIFACT_S3_SECRET_ACCESS_KEY', secret),
+      })
+      .transform(({ endpoint, ...needed }) => {
+        const bucket = complete(needed)
+        return bucket && { ...bucket, endpoint }
+      }),
+  }),
+})
+
+export type DeliveryConfig = z.infer<typeof deliveryConfig>

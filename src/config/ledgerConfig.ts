@@ -1,0 +1,14 @@
+import { z } from 'zod'
+import { complete, onOff, postgresUrl, variable } from './variables.ts'
+
+/** The database of the ledger. Undefined: local mode starts an embedded Postgres. */
+export const ledgerConfig = z
+  .object({
+    /** The service's login. */
+    databaseUrl: variable('DATABASE_URL', postgresUrl),
+    /** Paid routes close while no synchronous standby is attached. */
+    requiresStandby: variable('REQUIRE_SYNCHRONOUS_STANDBY', onOff('0')),
+  })
+  .transform(complete)
+
+export type LedgerConfig = NonNullable<z.infer<typeof ledgerConfig>>

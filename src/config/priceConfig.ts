@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { parseTokenPrice } from '../pricing/tokenPrice.ts'
+import { variable, wholeNumber } from './variables.ts'
+
+const tokenPrice = z
+  .string()
+  .transform((value, context) => {
+    const price = parseTokenPrice(value)
+    if (price !== undefined) return price
+    context.addIssue('must be a decimal from 0.000000000001 to 1000000 US dollars, such as 0.001')
+    return z.NEVER
+  })
+  .default(10n ** 15n)
+
+/** The token price, by which prices in US dollars become prices in tokens. */
+export const priceConfig = z.object({
+  /** `fixed`: `tokenPriceAttoUsd`. `market`: the price that the markets agree on. */
+  source: variable('TOKEN_PRICE_SOURCE', z.enum(['fixed', 'market'], 'must be fixed or market').default('fixed')),
+  tokenPriceAttoUsd: variable('TOKEN_PRICE_USD', tokenPrice),
+  /** Markets that report less are ignored. */
+  liquidityMinUsd: variable('TOKEN_PRICE_LIQUIDITY_MIN_USD', wholeNumber(0, 1_000_000_000, 10_000)),
+})
+
+export type PriceConfig = z.infer<typeof priceConfig>

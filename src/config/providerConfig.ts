@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import {
+  keyedUpstreamNames,
+  upstreamNames,
+  type UpstreamSetting,
+  type UpstreamSettings,
+} from '../product/upstreamName.ts'
+import { outputTokensMost, parseModelPrices } from '../pricing/modelPrices.ts'
+import { handlerTimeoutMs } from './saleConfig.ts'
+import { complete, httpUrl, list, onOff, parsedBy, secret, variable, wholeNumber } from './variables.ts'
+
+/**
+ * Use of samples in local mode. `auto`: for products none of whose providers answers. `always`: no provider is asked. Every
+ * answer made from samples says so.
+ */
+export const sampleModes = ['auto', 'always', 'never'] as const
+
+/** A server that speaks the chat API of OpenAI. */
+interface AiServer {
+  readonly baseUrl: string
+  /** The default first. */
+  readonly models: readonly [string, ...string[]]
+  readonly apiKey: string | undefined
+}
+
+const newsFeeds = z
+  .string()
+  .transform((value) =>
+    value.split(',').map((feed) => {
+      const [category = '', ...url] = feed.trim().split('=')
+      return { category, url: url.join('=') }
+    }),
+  )
+  .refine(
+    (feeds) =>
+      feeds.every(({ category, url }) => /^[a-z]+$/.test(category) && /^https?:\/\//.test(url) && URL.canParse(url)),
+    'must be category=URL, separated by commas',
+  )
+  .default([])
+const termsNames: readonly string[] = [...upstreamNames, 'NEWS_FEEDS']
+const acceptedNames = list
+  .refine(
+    (names) => names.every((name) => termsNames.includes(name)),
+    `must be names of providers, separated by commas: ${termsNames.join(', ')}`,
+  )
+  .transform((names): ReadonlySet<string> => new Set(names))
+  .default(new Set<string>())
+
+const modelsMax = 20
+
+/** One model or several, separated by commas; the first is the default. */
+const modelNames = z.string().transform((value, context): [string, ...string[]] => {
+  const names = value.split(',').map((name) => name.trim())
+  const [first, ...others] = names
+  const isValid = names.length <= modelsMax && names.every((name) => name !== '' && name.length <= 200)
+  if (first !== undefined && isValid && new Set(names).size === names.length) return [first, ...others]
+  context.addIssue(`must be 1 to ${modelsMax} different names of models, separated by commas`)
+  return z.NEVER
+})
+
+const upstreams = z.object(
+  Object.fromEntries(
+    upstreamNames.map((name): [string, z.ZodType<UpstreamSetting>] => {
+      const upstream = z.object({ url: variable(`${name}_URL`, httpUrl) })
+      const hasKey = keyedUpstreamNames.some((keyed) => keyed === name)
+      return [name, hasKey ? upstream.extend({ apiKey: variable(`${name}_API_KEY`, secret) }) : upstream]
+    }),
+  ),
+)
+
+const aiServerOf = (prefix: 'AI' | 'AI_FALLBACK') =>
+  z
+    .object({
+      baseUrl: variable(`${prefix}_BASE_URL`, httpUrl),
+      models: variable(`${prefix}_MODEL`, modelNames.optional()),
+      apiKey: variable(`${prefix}_API_KEY`, secret),
+    })
+    .transform(({ apiKey, ...needed }): AiServer | undefined => {
+      const server = complete(needed)
+      return server && { ...server, apiKey }
+    })
+
+/** The providers of data, prices, headlines and chat. */
+export const providerConfig = z.object({
+  upstreams,
+  newsFeeds: variable('NEWS_FEEDS', newsFeeds),
+  /** In the order in which they are asked. Empty: no chat is sold. */
+  aiServers: z
+    .object({ first: aiServerOf('AI'), second: aiServerOf('AI_FALLBACK') })
+    .transform(({ first, second }) => [first, second].filter((server) => server !== undefined)),
+  /** Undefined: `auto` on the chain of local mode, `never` on another. */
+  sampleUpstreams: variable('SAMPLE_UPSTREAMS', z.enum(sampleModes, 'must be auto, always or never').optional()),
+  /** False: a provider counts as available until it fails a caller. */
+  areProbed: variable('PROVIDER_PROBES', onOff('1')),
+  /** Providers whose terms cover the sale, by agreements of the operator. */
+  termsAccepted: variable('PROVIDER_TERMS_ACCEPTED', acceptedNames),
+  /** The operator's URL or e-mail address, for the User-Agent that providers ask for. */
+  contact: variable(
+    'UPSTREAM_CONTACT',
+    z
+      .string()
+      .regex(/^[\x20-\x7e]{1,200}$/, 'must be at most 200 printable ASCII characters')
+      .default('operator not named'),
+  ),
+  aiOutputTokensMax: variable('AI_OUTPUT_TOKENS_MAX', wholeNumber(1, outputTokensMost, 1_024)),
+  /** Models with a separate price. */
+  aiModelPrices: variable('AI_MODEL_PRICES_USD', parsedBy(parseModelPrices, new Map())),
+  handlerTimeoutMs,
+})
+
+export type ProviderConfig = z.infer<typeof providerConfig>
+/** Addresses and keys of the providers. */
+export type ProviderAddresses = Pick<ProviderConfig, 'newsFeeds' | 'aiServers'> & {
+  readonly upstreams: UpstreamSettings
+}

@@ -1,0 +1,96 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import {
+  complete,
+  type GivenVariables,
+  hostName,
+  httpUrl,
+  list,
+  megabytes,
+  optionalPort,
+  variable,
+  wholeNumber,
+} from './variables.ts'
+
+const subnets = list
+  .refine(
+    (all) => all.every(isSubnet),
+    'must be subnets such as 10.0.0.0/8, separated by commas; prefixes have 0 to 32 bits, or 128 for IPv6',
+  )
+  .default(['127.0.0.0/8', '::1/128'])
+
+function isSubnet(text: string): boolean {
+  const [network = '', bits = '', ...rest] = text.split('/')
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(network)] ?? -1
+  return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax
+}
+
+const baseUrl = httpUrl
+  .refine((value) => {
+    const url = URL.parse(value ?? '')
+    return url === null || (url.search === '' && url.hash === '' && url.username === '' && url.password === '')
+  }, 'must have no user name, query and fragment')
+  .transform((value) => value?.replace(/\/$/, ''))
+
+/** The HTTP listener. */
+export const serverConfig = z.object({
+  /** Undefined: every address, in local mode loopback. */
+  host: variable('HOST', hostName.optional()),
+  port: variable('PORT', wholeNumber(0, 65_535, 3_402)),
+  /** Base URL for callers, without a slash at its end. Undefined: the listener's address. */
+  publicUrl: variable('PUBLIC_URL', baseUrl),
+  trustedProxyHops: variable('TRUSTED_PROXY_HOPS', wholeNumber(0, 10, 0)),
+  metricsSubnets: variable('METRICS_SUBNETS', subnets),
+  /** A further listener for health checks and metrics. */
+  health: z
+    .object({
+      host: variable('HEALTH_HOST', hostName.default('127.0.0.1')),
+      port: variable('HEALTH_PORT', optionalPort),
+    })
+    .transform(complete),
+})
+
+/**
+ * Limits of one client that does not pay. 0: no limit. Generous: a program that pays for what it asks for never reaches them. 3,000
+ * open quotes are 0.9 million a day, which is about 0.35 GB of storage a day for each address.
+ */
+export const limitConfig = z.object({
+  /** Requests of a client address that bought nothing. */
+  requestsPerMinute: variable('RATE_LIMIT_PER_MINUTE', wholeNumber(0, 1_000_000, 6_000)),
+  /** Unpaid quotes of a client address within the lifetime of a quote. */
+  quotesPerAddressMax: variable('QUOTES_PER_ADDRESS_MAX', wholeNumber(0, 10_000_000, 3_000)),
+  /** Unpaid quotes of a wallet within the lifetime of a quote. A plain payment is matched with all of a day. */
+  quotesPerWalletMax: variable('QUOTES_PER_WALLET_MAX', wholeNumber(0, 10_000_000, 300)),
+  /** Bytes of unpaid quotes of all callers within the lifetime of a quote: 18 GB a day, which the alert on growth allows. */
+  openQuotesBytesMax: variable('OPEN_QUOTES_MEGABYTES', megabytes(0, 1_000_000, 64)),
+  /** Proofs of a client address that the ledger does not know and the chain does not confirm. */
+  unknownProofsPerMinute: variable('UNKNOWN_PROOFS_PER_MINUTE', wholeNumber(0, 1_000_000, 300)),
+})
+
+export type ServerConfig = z.infer<typeof serverConfig> & { readonly host: string }
+export type LimitConfig = z.infer<typeof limitConfig>
+
+const listeners = [
+  { host: 'HOST', port: 'PORT', defaults: { host: '0.0.0.0', port: '3402' } },
+  { host: 'HEALTH_HOST', port: 'HEALTH_PORT', defaults: { host: '127.0.0.1', port: '0' } },
+  { host: 'FINANCE_HOST', port: 'FINANCE_PORT', defaults: { host: '127.0.0.1', port: '0' } },
+] as const
+
+/** Each pair of listeners that would need the same port of one address. */
+export function sharedPorts(given: GivenVariables): readonly string[] {
+  const opened = listeners.map(({ host, port, defaults }) => ({
+    name: port,
+    host: given[host] ?? defaults.host,
+    port: Number(given[port] ?? defaults.port),
+  }))
+  return opened.flatMap((one, index) =>
+    opened
+      .slice(index + 1)
+      .filter((other) => one.port !== 0 && one.port === other.port && overlap(one.host, other.host))
+      .map((other) => `${one.name} and ${other.name} are both ${one.port}: give each listener its own port`),
+  )
+}
+
+function overlap(one: string, other: string): boolean {
+  return one === other || [one, other].some((host) => host === '0.0.0.0' || host === '::')
+}

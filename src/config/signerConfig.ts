@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { paymentWallet, tokenMint } from './chainConfig.ts'
+import { complete, filePath, postgresUrl, solanaAddress, variable, wholeNumber } from './variables.ts'
+
+/** Place of the signer: a Unix socket of this machine, or a port with mutual TLS. */
+export type SignerPlace =
+  | { readonly socketPath: string }
+  | {
+      readonly host: string
+      readonly port: number
+      /** Paths of PEM files, by the names of their variables. */
+      readonly tls: {
+        readonly SIGNER_TLS_CERT: string
+        readonly SIGNER_TLS_KEY: string
+        readonly SIGNER_TLS_CA: string
+      }
+    }
+
+const lamportsMax = 9_999_999_999
+const expectedPlace = 'must be HOST:PORT, such as signer.internal:8443'
+const hostAndPort = z
+  .string()
+  .regex(/^[^/?#@\s]+:\d{1,5}$/, expectedPlace)
+  .refine((text) => URL.canParse(`signer://${text}`), expectedPlace)
+  .transform((text) => {
+    const { hostname, port } = new URL(`signer://${text}`)
+    return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) }
+  })
+  .optional()
+
+const socketPath = variable('SIGNER_SOCKET', filePath)
+const tls = z
+  .object({
+    SIGNER_TLS_CERT: variable('SIGNER_TLS_CERT', filePath),
+    SIGNER_TLS_KEY: variable('SIGNER_TLS_KEY', filePath),
+    SIGNER_TLS_CA: variable('SIGNER_TLS_CA', filePath),
+  })
+  .transform(complete)
+
+interface PlaceVariables {
+  readonly socketPath?: string | undefined
+  readonly port?: z.infer<typeof hostAndPort>
+  readonly tls: z.infer<typeof tls>
+}
+
+function placeOf({ socketPath: path, port, tls: files }: PlaceVariables): SignerPlace | undefined {
+  if (port === undefined) return path === undefined ? undefined : { socketPath: path }
+  return files === undefined ? undefined : { ...port, tls: files }
+}
+
+/** Payments by x402 and MPP: the service reaches the signer. Undefined: nothing is offered by them. */
+export const x402Config = z
+  .object({
+    socketPath,
+    port: variable('SIGNER_ADDRESS', hostAndPort),
+    tls,
+    /** CAIP-2 id in the offers. Undefined: that of the chain. */
+    network: variable(
+      'X402_NETWORK',
+      z
+        .string()
+        .regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/, 'must be solana: and the first 32 characters of a genesis hash')
+        .optional(),
+    ),
+  })
+  .transform(({ network, ...place }) => {
+    const signer = placeOf(place)
+    return signer && { signer, network }
+  })
+
+export type X402Config = NonNullable<z.infer<typeof x402Config>>
+
+/** For `tollbook signer` only; the service reads none of it. */
+export const signerConfig = z
+  .object({
+    socketPath,
+    port: variable('SIGNER_LISTEN', hostAndPort),
+    tls,
+    /** A login of `tollbook_signer`, never the service's. */
+    databaseUrl: variable('SIGNER_DATABASE_URL', postgresUrl),
+    keypairFile: variable('FEE_PAYER_KEYPAIR', filePath),
+    tokenMint,
+    paymentWallet,
+    /** Also paid, while the payment wallet changes. */
+    formerWallet: variable('SIGNER_FORMER_WALLET', solanaAddress),
+    limits: z.object({
+      perDay: variable('SIGNER_LAMPORTS_PER_DAY', wholeNumber(1, lamportsMax, 100_000_000)),
+      perWalletAndDay: variable('SIGNER_LAMPORTS_PER_WALLET_AND_DAY', wholeNumber(1, lamportsMax, 5_000_000)),
+    }),
+  })
+  .transform(({ socketPath: path, port, tls: files, ...config }) => ({
+    ...config,
+    place: placeOf({ socketPath: path, port, tls: files }),
+  }))
