@@ -14,7 +14,7 @@ import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
   readonly rpcUrl: string
-  /** Pays the fee and signs the memo. A separate key: it holds a little SOL and no tokens. */
+  /** Pays the fee and signs the memo. Use a separate key: it needs a little SOL and no tokens. */
   readonly keypair: Keypair
   readonly signal: AbortSignal
   readonly fetch?: Fetch
@@ -27,7 +27,7 @@ export interface Anchor {
   readonly memo: string
 }
 
-// The memo program takes 566 bytes; an origin has 200 characters at most.
+// The memo program accepts 566 bytes, and an origin has at most 200 characters.
 const memoBytesMax = 566
 
 /**

@@ -11,7 +11,7 @@ import {
   type SpendingScope,
 } from './spendingLimit.ts'
 
-/** A payment that was signed, as far as the limits count it. */
+/** A signed payment, reduced to what the limits count. */
 export interface Spending extends Cost {
   readonly host: string
   readonly atMs: number
@@ -20,16 +20,16 @@ export interface Spending extends Cost {
 /** Amounts that were signed, against the spending limit. */
 export interface Budget {
   /**
-   * Counts the payment as spent, or throws `SpendingLimitExceeded`. In one step, so that two requests cannot both fit. `byOthers` counts
-   * for this payment only.
+   * Counts the payment as spent, or throws `SpendingLimitExceeded`. Check and count are one step, so that two requests
+   * cannot both fit. `byOthers` counts for this payment only.
    */
   reserve(spending: Spending, byOthers?: readonly Spending[]): Reservation
-  /** The first limit that the payment exceeds after these, whatever else is reserved. */
+  /** The first limit that the payment exceeds after `earlier`. Ignores all other reservations. */
   findExcess(spending: Spending, earlier: readonly Spending[]): Excess | undefined
 }
 
 export interface Reservation {
-  /** Only when nothing signed has left the payer. */
+  /** Gives the amount back. Call it only when nothing signed has left the payer. */
   release(): void
 }
 
@@ -38,7 +38,7 @@ const dayMs = 24 * 60 * 60 * 1000
 interface Scope {
   readonly name: SpendingScope
   readonly allowed: Allowance
-  /** Does an earlier payment count against this limit? */
+  /** Whether an earlier payment counts against this limit. */
   readonly counts: (earlier: Spending, asked: Spending) => boolean
 }
 
@@ -59,7 +59,7 @@ export function createBudget(limit: SpendingLimit): Budget {
     reserve(asked, byOthers = []) {
       const excess = findExcessAfter(asked, [...spent, ...byOthers])
       if (excess !== undefined) throw new SpendingLimitExceeded(excess)
-      // A separate object: the same one reserved twice counts twice.
+      // Copy the object, so that reserving the same one twice counts twice.
       const spending = { ...asked }
       spent.add(spending)
       return { release: () => assert(spent.delete(spending), 'a reservation is released once') }
@@ -72,7 +72,7 @@ function scopesOf({ perRequest, perDay, perHost, total }: SpendingLimit): readon
     ceiling === undefined ? [] : [{ name, allowed: readCeiling(ceiling), counts }]
   return [
     ...scope('per request', perRequest, () => false),
-    // A clock that went back leaves payments in the future, and they count too.
+    // After a clock went back, earlier payments lie in the future. They count too.
     ...scope('per day', perDay, (earlier, { atMs }) => earlier.atMs > atMs - dayMs),
     ...scope('per host', perHost, (earlier, { host }) => earlier.host === host),
     ...scope('in total', total, () => true),

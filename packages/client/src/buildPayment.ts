@@ -10,7 +10,7 @@ import { associatedTokenAccount } from './solana/programAddress.ts'
 import { burnChecked, createTokenAccount, memoInstruction, transferChecked } from './solana/tokenInstruction.ts'
 import { buildTransaction, feePayerSignature } from './solana/transaction.ts'
 
-/** Signed and not sent. */
+/** A signed payment that was not sent. */
 export interface SignedPayment {
   readonly signature: Signature
   readonly transaction: Uint8Array
@@ -41,12 +41,12 @@ export async function buildPayment(
   return { signature, transaction, lastValidBlockHeight }
 }
 
-/** The quote's memo binds the payment to its secret. The plain forms must not have it, and need another in its place. */
+/** The quote's memo binds the payment to its secret. The plain forms must not carry it, so they get a random memo. */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()
 }
 
-/** No compute budget: two token instructions, a memo and an account take a third of what a transaction has without asking. */
+/** Sets no compute budget: two token instructions, a memo and an account need a third of the default limit. */
 export function paymentInstructions(plan: PaymentPlan, payer: string, memo: string): Instruction[] {
   const { quote, sentBaseUnits, createsTokenAccount } = plan
   const { paymentWallet, paymentTokenAccount, burnBaseUnits } = quote

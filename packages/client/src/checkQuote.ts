@@ -15,11 +15,11 @@ export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string
   readonly expectedPaymentWallet?: string
-  /** Refuses an offer that announces another burn. Default: the 30 of the specification; `'any'` accepts each one. */
+  /** Refuses an offer with another burn. Default: the 30 % of the specification. `'any'` accepts every burn. */
   readonly expectedBurnPercent?: number | 'any'
 }
 
-/** An offer that holds together, in the units that are paid in. */
+/** A consistent offer, with its amounts in base units. */
 export interface PayableQuote {
   readonly id: string
   readonly endpoint: string
@@ -34,13 +34,13 @@ export interface PayableQuote {
   readonly priceAttoUsd: bigint
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
-  /** Amount that has to arrive. */
+  /** Amount that must arrive in the payment wallet. */
   readonly transferBaseUnits: bigint
-  /** Amount to send for that, according to the service, if the mint withholds a fee. */
+  /** Amount to send so that this much arrives, according to the service, if the mint withholds a fee. */
   readonly transferWithFeeBaseUnits: bigint | undefined
-  /** From the moment of the offer to its end. */
+  /** Time between the making of the offer and its end. */
   readonly lifetimeMs: number
-  /** Names of the service for messages. Nothing is decided by them. */
+  /** Name of the token, for messages only. */
   readonly tokenSymbol?: string | undefined
   readonly tokenSourceUrl?: string | undefined
 }
@@ -52,7 +52,7 @@ export interface QuoteQuestion {
   readonly pins: QuotePins
 }
 
-/** Checks that the offer is consistent and belongs to the request. All checks that need no chain are here. */
+/** Checks that the offer is consistent and fits the request. Makes no request to a node. */
 export function checkQuote({ offer, url, pins }: QuoteQuestion): PayableQuote | QuoteProblem {
   const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {
@@ -105,7 +105,8 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
   return { id, memo, secret, decimals, ...names, lifetimeMs, priceAttoUsd, ...amounts, ...addresses }
 }
 
-// A JSON number as the decimal it was written as. toString would write 1e-7, and toFixed the digits of the binary fraction.
+// Formats a JSON number as the decimal it was written as. `toString` would write 1e-7, and `toFixed` the digits of the
+// binary fraction.
 const plain = new Intl.NumberFormat('en-US', { useGrouping: false, maximumFractionDigits: attoUsdScale })
 
 /** JSON states dollars as a number. Digits after the 18th are rounded; undefined for a number that is not finite. */

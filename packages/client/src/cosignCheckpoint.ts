@@ -24,7 +24,7 @@ export interface Cosigned {
 const timeoutMs = 30_000
 const answerBytesMax = 100_000
 const pathMax = 63
-// The size that the witness has seen can be given wrong once; it answers with the right one.
+// The first request may state a wrong size; the witness answers with the right one.
 const requestsMax = 2
 
 /**
@@ -42,7 +42,7 @@ export async function cosignCheckpoint(deps: WitnessDeps, note: string, seenSize
     if (answer.status !== 409) throw refusalOf(deps, answer)
     oldSize = readSize(deps, answer.text)
   }
-  // The same size again: the witness has seen another tree of it.
+  // The witness has seen the same size before, so it has another tree of that size.
   throw refused(
     `the witness ${deps.witness.name} has seen another tree of ${oldSize} events: the ledger was rewritten, or another ledger has its name`,
   )
@@ -94,7 +94,7 @@ function readSize({ witness }: WitnessDeps, text: string): number {
   return Number(digits)
 }
 
-/** The answer has signature lines only. They count when they sign this checkpoint. */
+/** Reads the signature lines of the answer. They count only if they sign this checkpoint. */
 function readCosigned({ witness }: WitnessDeps, note: string, lines: string): Cosigned {
   const cosigned = `${note}${lines}`
   const cosignature = openCosignature(cosigned, witness)

@@ -9,15 +9,15 @@ import type { PendingPayment } from './pendingPayment.ts'
 import { plainHeaders, presentPayment } from './presentPayment.ts'
 import { createReceiptWatch } from './receiptWatch.ts'
 
-/** A signed payment on its way to its answer. */
+/** A signed payment that needs its answer. */
 export interface Delivery {
   readonly payment: PendingPayment
-  /** False for one that was signed a moment ago and has gone nowhere. */
+  /** False for a payment that was just signed and has not left. */
   readonly sentBefore: boolean
   readonly signal: AbortSignal
 }
 
-/** From here on money may move: whatever happens, the caller gets the answer, or an error that carries the payment. */
+/** From here on tokens may move, so every error carries the payment. */
 export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
   const { payment } = delivery
   try {
@@ -26,7 +26,7 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
     await payer.open.close(payment, 'answered')
     return answer
   } catch (error) {
-    // A node that does not take it has seen it, so it is one that was refused.
+    // A node that rejected the transaction has seen it, so its amount counts until it can no longer land.
     if (error instanceof PaymentRefused || error instanceof PaymentNotSent) await payer.refused.add(payment)
     await payer.open.leave(payment)
     throw error
@@ -36,8 +36,8 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 /** The payment stays open until the last byte: when the answer breaks, the same request is made again with the same payment. */
 function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
   const reader = body?.getReader()
-  // A proxy that has lost the service may end the answer as if it were whole. Other streams have their receipt in a trailer, which
-  // `fetch` does not show, and those of other protocols have none.
+  // A proxy that lost the service may end the answer as if it were complete. Only event streams are watched: the
+  // receipt of other streams is a trailer, which `fetch` does not show, and other protocols have none.
   const watch = payment.protocol === undefined && isEventStream(headers) ? createReceiptWatch() : undefined
   const followed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
@@ -56,7 +56,7 @@ function followStream({ open }: Payer, payment: PendingPayment, { status, header
         controller.error(error)
       }
     },
-    // A reader that stops early has bought the answer.
+    // A reader that stops early has received its answer.
     async cancel(reason) {
       await reader?.cancel(reason)
       await open.close(payment, 'answered')
@@ -78,7 +78,7 @@ async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Respons
   }
 }
 
-/** Signature form: it is ours to send, and there is nothing to present before it has landed. */
+/** In signature form the payer sends the transaction, and presents it once it has landed. */
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
   const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
   const { lastValidBlockHeight } = payment

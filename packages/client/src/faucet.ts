@@ -39,7 +39,7 @@ export interface Funding {
   readonly signatures: readonly string[]
 }
 
-/** The request is not one that the faucet gives anything for; `field` is its name. */
+/** The faucet rejects the request; `field` names the wrong parameter. */
 export interface FaucetProblem {
   readonly field: 'rpcUrl' | 'mint' | 'address' | 'tokens' | 'sol'
   readonly message: string
@@ -60,7 +60,7 @@ interface Gift {
   readonly lamports: bigint
 }
 
-/** Gives out SOL and new tokens on a local chain. Tokens that cost nothing have no business anywhere else. */
+/** Gives out SOL and new tokens on a local chain. Refuses any other chain. */
 export async function fundWallet(options: FaucetOptions, request: FaucetRequest): Promise<Funding | FaucetProblem> {
   const { rpcUrl, fetch = globalThis.fetch, clock = systemClock } = options
   if (!URL.canParse(rpcUrl) || !isOnThisMachine(new URL(rpcUrl)))
@@ -84,17 +84,17 @@ export async function fundWallet(options: FaucetOptions, request: FaucetRequest)
   }
 }
 
-/** Loopback, or a name without a dot: a container of the same Docker network. */
+/** True for loopback and for names without a dot, which are containers of the same Docker network. */
 function isOnThisMachine(url: URL): boolean {
   return isLoopback(url) || /^[a-z][a-z0-9-]*$/.test(url.hostname)
 }
 
 const solDecimals = 9
-// The largest airdrop of the local chain, and of a token account, which counts in 64 bits.
+// Limit of an airdrop on the local chain, which also fits the 64 bits of a token account.
 const lamportsMax = 1_000_000n * 1_000_000_000n
 const baseUnitsMax = 2n ** 64n - 1n
 const lamportsPerSol = 1_000_000_000n
-/** The mint authority pays the rent of new token accounts, about 2,000,000 lamports each, and fees. */
+/** Reserve of the mint authority for rent (about 2,000,000 lamports an account) and fees. */
 const feeReserveLamports = 10_000_000
 
 function problem(field: FaucetProblem['field'], message: string): FaucetProblem {
@@ -168,7 +168,7 @@ async function sendTokens(faucet: Faucet, { address, mint, facts, baseUnits }: G
   return { tokenAccount: account, signature }
 }
 
-// A local chain confirms in a slot or two, 400 ms each.
+// A local chain confirms within two slots of 400 ms.
 const pollMs = 200
 const pollsMax = 150
 

@@ -18,18 +18,18 @@ export interface CheckpointQuestion {
 const timeoutMs = 10_000
 const answerBytesMax = 100_000
 
-/** `note` is the signed text as it was served, for storing it. */
+/** A checkpoint with `note`, its signed text as the service sent it. */
 export interface SignedCheckpoint {
   readonly checkpoint: Checkpoint
   readonly note: string
 }
 
-/** The newest checkpoint of a service, once its signature has been checked. */
+/** Fetches the newest checkpoint of a service and verifies its signature. */
 export async function fetchCheckpoint(question: CheckpointQuestion): Promise<Checkpoint> {
   return (await fetchSignedCheckpoint(question)).checkpoint
 }
 
-/** The same with its signed note. */
+/** Fetches the newest checkpoint with its signed note, and verifies its signature. */
 export async function fetchSignedCheckpoint({
   baseUrl,
   keys,
@@ -45,14 +45,14 @@ export async function fetchSignedCheckpoint({
 
 const consistencyJson = z.object({ data: z.object({ path: z.array(z.base64()).max(64) }) })
 
-/** Two sizes of the log, `from` the smaller one. */
+/** Two sizes of the log; `from` is the smaller one. */
 export interface ConsistencyQuestion {
   readonly from: number
   readonly to: number
   readonly fetch?: Fetch
 }
 
-/** Hashes that prove that the tree of the later size continues that of the earlier one; their reader verifies them. */
+/** Fetches the consistency proof between two sizes. The caller verifies it. */
 export async function fetchConsistency(
   baseUrl: string,
   { from, to, fetch = globalThis.fetch }: ConsistencyQuestion,

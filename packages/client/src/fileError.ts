@@ -1,4 +1,4 @@
-/** Undefined for an error of the file system with this code. */
+/** Resolves to undefined if the file system fails with this code. */
 export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

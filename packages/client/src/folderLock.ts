@@ -7,14 +7,14 @@ import { PayerFault } from './errorCode.ts'
 import { unlessCode } from './fileError.ts'
 
 /*
- * A lock between processes: a file that its holder touches while it lives. A process that waits has a file too. Two
- * holders, after a lock was broken by mistake, must do no harm.
+ * A lock between processes: a file that its holder touches while it is alive. A waiting process has a file too. A lock
+ * may be broken by mistake, so two holders at once must do no harm.
  */
 
-/** Held until `release`. */
+/** A lock that is held until `release`. */
 export interface FolderLock {
   release(): Promise<void>
-  /** Removes this process from those who wait: it has read what the holder before it left for them. */
+  /** Removes this process from the queue, after it has read what the previous holder left for the queue. */
   leaveQueue(): Promise<void>
 }
 
@@ -28,21 +28,21 @@ export interface LockQuestion {
 export const waitSuffix = '.wait'
 
 const pollMs = 50
-// An answer may take three minutes, and others may be first in line.
+// An answer may take three minutes, and several processes may wait in front of this one.
 const waitMaxMs = 900_000
 const beatMs = 2_000
-// Five beats: a busy machine is late by one or two.
+// Five intervals: a busy machine misses one or two.
 const silentMaxMs = 10_000
 const privateFile = 0o600
 
-/** Waits for the lock. Throws a retryable fault after a quarter of an hour, and the reason of the signal when it is aborted. */
+/** Waits for the lock. Throws a retryable fault after 15 minutes, and the signal's reason when it is aborted. */
 export async function takeFolderLock({ folder, name, clock, signal }: LockQuestion): Promise<FolderLock> {
   const token = randomToken()
   const own = JSON.stringify({ host: hostname(), pid: process.pid, token })
   const path = join(folder, `${name}.lock`)
   const waitPath = join(folder, `${name}.${token}${waitSuffix}`)
   const leaveQueue = () => rm(waitPath, { force: true })
-  // First, so that a holder who releases the lock from now on sees that this process waits.
+  // Write this file first, so that a holder that releases the lock from now on sees the waiting process.
   await writeFile(waitPath, own, { mode: privateFile })
   try {
     await waitFor({ path, own, aside: join(folder, `${name}.${token}.broken`) }, clock, signal)
@@ -90,7 +90,10 @@ async function tryTake({ path, own }: LockFile): Promise<boolean> {
   return (await unlessCode('EEXIST', written)) ?? false
 }
 
-/** Only one of several processes moves the file. It may have moved a new lock that another one took in between. */
+/**
+ * Only one of several processes succeeds in moving the file. It may have moved a new lock that another process took
+ * meanwhile.
+ */
 async function breakLock({ path, aside }: LockFile, holder: string): Promise<void> {
   const moved = await unlessCode(
     'ENOENT',
@@ -113,7 +116,7 @@ export function isGone(holder: string): boolean {
   }
 }
 
-/** A lock that is gone was broken by another process, and is not touched again. */
+/** Does nothing if the lock is gone: another process has broken it. */
 async function touch(path: string, clock: Clock): Promise<void> {
   const seconds = clock.nowMs() / 1000
   await utimes(path, seconds, seconds).catch(() => undefined)

@@ -1,7 +1,7 @@
 import { parseJson, readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 
-/** `body` is parsed JSON, from a service that is not trusted: parse it before use. */
+/** `body` is parsed JSON of an untrusted service: validate it before use. */
 export interface FreeAnswer {
   readonly status: number
   readonly body: unknown
@@ -18,7 +18,7 @@ export interface FreeRequest {
 const timeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 
-/** Sends a request without a payment, and returns its answer whatever the status is. Throws when no answer arrives. */
+/** Sends a request without a payment and returns its answer, whatever its status. Throws if no answer arrives. */
 export async function askFree({
   baseUrl,
   path,

@@ -9,14 +9,17 @@ export interface FundsNeeded {
   readonly requiredBaseUnits: bigint
   /** Network fee and rent. Undefined when the service pays them. */
   readonly sol: SolNeeded | undefined
-  /** Names of the service, for messages only. */
+  /** Name of the token, for messages only. */
   readonly tokenSymbol?: string | undefined
   readonly tokenSourceUrl?: string | undefined
 }
 
 export interface SolNeeded {
   readonly requiredLamports: number
-  /** Rent of a wallet. The network refuses a payment that leaves its fee payer less, unless it leaves nothing. */
+  /**
+   * Rent of a wallet account in lamports. The network rejects a payment that leaves its fee payer less than this,
+   * unless it leaves zero.
+   */
   readonly rentLamports: number
 }
 
@@ -70,7 +73,7 @@ function tokensText({ mint, decimals, requiredBaseUnits, tokenSymbol, tokenSourc
 }
 
 const solDecimals = 9
-// Two digits are enough to fund a wallet by: 5,000 lamports are shown as 0.00001 SOL.
+// Round up to 0.00001 SOL: 5,000 lamports are shown as 0.00001 SOL.
 const shownLamports = 10_000
 const shownRentLamports = 100_000
 

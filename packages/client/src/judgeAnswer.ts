@@ -5,37 +5,35 @@ import type { LastAnswer } from './paymentError.ts'
 import { parseJson } from './readBody.ts'
 import { protocolHeaders, type SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
 
-/** An answer that has arrived whole. */
+/** An answer whose body has arrived completely. */
 export interface WholeAnswer {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Meaning of an answer to a presented proof for the payment. */
+/** Consequence of an answer for the payment whose proof was presented. */
 export type AnswerVerdict =
   | { readonly kind: 'delivered' }
-  /**
-   * May resolve without the caller: the same proof again. `unspent` if the service reported that the proof stays valid.
-   */
+  /** Present the same proof again. `unspent` if the service said that the proof stays valid. */
   | { readonly kind: 'again'; readonly unspent: boolean; readonly retryAfterMs: number | undefined }
-  /** The proof stays valid, and repeating the same request would not help. */
+  /** The proof stays valid, but the same request cannot succeed. */
   | { readonly kind: 'unspent' }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** No word on the payment; asking again would not help. */
+  /** The answer does not mention the payment, and a retry would not help. */
   | { readonly kind: 'unclear'; readonly why: string }
 
 /** The proof that the request carried, as far as the verdict depends on it. */
 export interface PresentedProof {
   readonly signature: string
-  /** We have seen it confirmed on chain ourselves, which is the case in signature form. */
+  /** True if this payer has seen the payment confirmed on chain, which is the case in signature form. */
   readonly confirmed: boolean
   readonly protocol?: SponsoredProtocol
 }
 
 /**
- * Decides whether the payment bought its answer, may be presented again, is unspent or refused, or whether the answer leaves that
- * unclear. Never decides for "unspent" in doubt.
+ * Decides whether the payment bought its answer, may be presented again, is unspent or refused, or is unclear. In doubt
+ * it never says "unspent".
  */
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer
@@ -45,17 +43,18 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
     return { kind: 'unclear', why: `it redirects to ${answer.headers.get('location')}` }
   const { code = 'none', reason } = readLastAnswer(answer)
   const again = { kind: 'again', unspent: false, retryAfterMs: readRetryAfterMs(answer.headers) } as const
-  // Such a service has the signed transaction and may still send it, whatever it answers.
+  // The service has the signed transaction and may still send it, whatever it answers.
   if (proof.protocol !== undefined)
     return mayHeal(status) ? again : { kind: 'unclear', why: `the service answered ${status} and may send the payment` }
   switch (code) {
     case 'INVALID_PAYMENT':
       return reason === 'not_found' ? again : { kind: 'refused', reason: reason ?? 'INVALID_PAYMENT' }
     case 'INSUFFICIENT_BALANCE':
-      // A node that lags behind ours may know the balance after a payment and not the payment.
+      // A node that lags may show the balance after a payment but not the payment itself.
       return proof.confirmed ? again : { kind: 'refused', reason: 'INSUFFICIENT_BALANCE' }
     case 'IDEMPOTENCY_KEY_REUSED':
-      // Checked before a payment is sent. A payment that landed before buys the same under another key.
+      // The service checks this before it takes a payment. A payment that landed earlier buys the same answer under
+      // another key.
       return proof.confirmed ? { kind: 'unspent' } : { kind: 'refused', reason: code }
     case 'UPSTREAM_FAILED':
     case 'UPSTREAM_TIMEOUT':
@@ -77,8 +76,8 @@ function mayHeal(status: number): boolean {
 type StreamProof = Pick<PresentedProof, 'signature' | 'protocol'>
 
 /**
- * The head of a streamed answer names the receipt of this payment; its body ends with the receipt itself. Another protocol says in
- * the head that the payment was settled.
+ * True if the head of a streamed answer names the receipt of this payment, which ends its body. For other protocols,
+ * true if the head says that the payment was settled.
  */
 export function isStreamFor({ signature, protocol }: StreamProof, { status, headers }: Response): boolean {
   if (status !== 200) return false
@@ -93,7 +92,7 @@ export function isEventStream(headers: Headers): boolean {
 
 const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })
 
-/** A 200 without the receipt of this payment is not the service's: a portal or a proxy on the way answered. */
+/** A 200 without the receipt of this payment comes from a portal or a proxy on the way. */
 function judgeDelivery({ bytes }: WholeAnswer, { signature }: PresentedProof): AnswerVerdict {
   const { data } = sale.safeParse(parseJson(bytes))
   return data?.receipt.signature === signature
@@ -103,7 +102,9 @@ function judgeDelivery({ bytes }: WholeAnswer, { signature }: PresentedProof): A
 
 const settlement = z.union([z.object({ success: z.literal(true) }), z.object({ status: z.literal('success') })])
 
-/** A 200 without the header of a settled payment came from a portal or a proxy, or the service did not take the payment. */
+/**
+ * A 200 without the header of a settled payment comes from a portal or proxy, or from a service that took no payment.
+ */
 function judgeSettled({ headers }: WholeAnswer, protocol: SponsoredProtocol): AnswerVerdict {
   return isSettled(headers, protocol)
     ? { kind: 'delivered' }
@@ -116,14 +117,14 @@ function isSettled(headers: Headers, protocol: SponsoredProtocol): boolean {
   return bytes !== undefined && settlement.safeParse(parseJson(bytes)).success
 }
 
-/** The last answer for an error: its code and reason where it is one of ours, and its body in any case. */
+/** The last answer, for an error: its body, and its code and reason if it is an answer of Tollbook. */
 export function readLastAnswer({ status, bytes }: WholeAnswer): LastAnswer {
   const json = parseJson(bytes)
   const { data } = errorBody.safeParse(json)
   return { status, code: data?.code, reason: data?.reason, body: json ?? utf8Text(bytes) }
 }
 
-/** Only the form in seconds, which is the one that Tollbook sends. */
+/** Reads the form in seconds only, which Tollbook sends. */
 function readRetryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('retry-after')
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined

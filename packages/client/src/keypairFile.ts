@@ -5,7 +5,9 @@ import { type Keypair, readSecretKey } from './solana/keypair.ts'
 
 const secretKeyJson = z.array(z.int().min(0).max(255)).length(64)
 
-/** Reads a keypair as the Solana CLI writes it: a JSON array of 64 bytes. No message ever shows what is in the file. */
+/**
+ * Reads a keypair file of the Solana CLI: a JSON array of 64 bytes. Error messages never contain the file's content.
+ */
 export async function readKeypair(path: string): Promise<Keypair> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new PayerFault('KEYPAIR_UNREADABLE', `the keypair file ${path} cannot be read`, { cause, retryable: false })
@@ -13,7 +15,7 @@ export async function readKeypair(path: string): Promise<Keypair> {
   try {
     return readSecretKey(Uint8Array.from(secretKeyJson.parse(JSON.parse(text))))
   } catch {
-    // The cause is left out on purpose: a JSON error quotes the text around it, which is the key.
+    // Omit the cause on purpose: a JSON error quotes the text around it, which is the key.
     const expected = 'a JSON array of 64 bytes, as solana-keygen writes it'
     throw new PayerFault('KEYPAIR_UNREADABLE', `${path} is not a keypair file: expected ${expected}`, {
       retryable: false,

@@ -15,27 +15,27 @@ export interface LandOrder {
   readonly signature: Signature
   readonly transaction: Uint8Array
   readonly lastValidBlockHeight: number
-  /** It may be on its way already, so that a node's no to it decides nothing. */
+  /** The transaction may have been sent before, so a node's rejection decides nothing. */
   readonly sentBefore: boolean
 }
 
 export type Landing =
   | { readonly outcome: 'confirmed' }
-  /** It landed, and moved nothing but the fee. */
+  /** It landed, failed, and moved only the fee. */
   | { readonly outcome: 'failed' }
-  /** It has not landed and never will. */
+  /** It has not landed and can no longer land. */
   | { readonly outcome: 'expired' }
-  /** The node rehearsed it and did not send it. */
+  /** The node rejected it in preflight and did not send it. */
   | { readonly outcome: 'rejected'; readonly why: string }
 
-// A blockhash lives for about a minute, and its end is believed when it is final, 13 seconds later.
+// A blockhash lives for about a minute. Its expiry counts once it is final, 13 seconds later.
 const pollMs = 500
 const pollsMax = 240
-// Nodes drop transactions under load; the same bytes sent again are the same payment.
+// Nodes drop transactions under load. The same bytes are the same payment, however often they are sent.
 const resendEvery = 4
 const expiryEvery = 8
 
-/** Sends a transaction and waits until it is confirmed, or certainly never will be. Throws a fault while that is open. */
+/** Sends a transaction and waits until it is confirmed or can no longer land. Throws a fault while neither is known. */
 export async function landTransaction(deps: LandDeps, order: LandOrder): Promise<Landing> {
   if (!order.sentBefore) {
     const refusal = await sendFirst(deps, order)
@@ -59,7 +59,7 @@ async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promi
     return undefined
   } catch (error) {
     if (error instanceof NodeRefusal && !error.retryable) return error.message
-    // Otherwise it may have been sent, so from here on only the chain can say.
+    // Any other fault leaves open whether it was sent, so only the chain can tell.
     if (error instanceof Fault) return undefined
     throw error
   }
@@ -69,7 +69,7 @@ async function sendAgain({ chain }: LandDeps, { transaction }: LandOrder): Promi
   try {
     await chain.send(transaction, { preflight: false })
   } catch (error) {
-    // A node's verdict on the second send does not matter: the status decides.
+    // Ignore the result of sending again: the status decides.
     if (!(error instanceof Fault)) throw error
   }
 }
@@ -78,12 +78,12 @@ async function hasExpired({ chain }: LandDeps, order: LandOrder): Promise<boolea
   return (await fateOf(chain, order)) === 'never'
 }
 
-/** `open` until the blockhash has expired for good, and while the node does not answer. */
+/** `open` until the blockhash has expired at finality, and while the node does not answer. */
 export type Fate = 'landed' | 'never' | 'open'
 
 /**
- * A failed transaction moved nothing, so it never landed. The order matters: first no block can take it any more, then
- * none has it.
+ * A failed transaction moved nothing and counts as `never`. Read the height before the status: after expiry no block
+ * can take the transaction any more.
  */
 export async function fateOf(
   chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>,
@@ -96,7 +96,7 @@ export async function fateOf(
   return status === 'confirmed' ? 'landed' : 'open'
 }
 
-/** A missing answer of a node means nothing; the next lookup may succeed. */
+/** Undefined for a fault: a missing answer of a node proves nothing, and the next lookup may succeed. */
 async function unlessFault<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

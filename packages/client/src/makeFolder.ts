@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it. Node's own `recursive` retries without limit where the system refuses a folder below one that
- * exists as if that were missing: below /proc, or a directory of an automounter.
+ * Makes a folder and its parents. Node's `recursive` option retries without end if the system refuses a folder whose
+ * parent exists, as below /proc or in an automounter's directory.
  */
 export async function makeFolder(path: string, mode: number): Promise<void> {
   const failure = await tryMake(path, mode)
@@ -15,7 +15,7 @@ export async function makeFolder(path: string, mode: number): Promise<void> {
   if (again !== undefined) throw again
 }
 
-/** Undefined when the folder is there. */
+/** Undefined if the folder exists now. */
 async function tryMake(path: string, mode: number): Promise<unknown> {
   try {
     await mkdir(path, { mode })

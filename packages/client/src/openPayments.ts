@@ -4,16 +4,16 @@ import type { PaymentOutcome, PaymentStore } from './paymentStore.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import { createSharedTurns, type SharedTurn } from './sharedTurns.ts'
 
-/** Payments without an outcome, and which of them no call of this process is working on. */
+/** Payments without an outcome, and which of them a call of this process is working on. */
 export interface OpenPayments {
   keep(payment: PendingPayment): Promise<void>
   /**
-   * Waits for its turn, and takes the payment of an earlier call for exactly this request, so that the request is not
-   * paid a second time. Each call leaves when it has ended, and so does each payment.
+   * Waits for its turn, then takes the payment that an earlier call made for exactly this request, so that the request
+   * is not paid twice. Call `leave` for each call and each payment that has ended.
    */
   enter(request: PayableRequest, wallet: string): Promise<Entry>
   close(payment: PendingPayment, outcome: PaymentOutcome): Promise<void>
-  /** The payment has its answer, or its call has ended without one; a later call may take it. */
+  /** Call this when the payment has its answer, or its call ended without one. A later call may take it. */
   leave(payment: PendingPayment): Promise<void>
 }
 
@@ -26,10 +26,10 @@ export interface Entry {
 export function createOpenPayments(store: PaymentStore | undefined): OpenPayments {
   const busy = new Map<string, SharedTurn | undefined>()
   const turns = createSharedTurns(store)
-  // Closed while the store is being read, which may still show them.
+  // Payments closed during a read of the store, which may still return them.
   const closed = new Set<string>()
   let reading = 0
-  // First, so that no other call takes the payment as soon as it is stored.
+  // Mark it as busy before it is stored, so that no other call takes it.
   const hold = (payment: PendingPayment) => busy.set(payment.signature, turns.hold(orderOf(payment)))
   const leave = async ({ signature }: PendingPayment) => {
     const turn = busy.get(signature)

@@ -5,7 +5,7 @@ import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 import { requireSecureUrl } from './secureUrl.ts'
 import { protocolHeaders } from './sponsored/sponsoredOffer.ts'
 
-/** A request that can be sent more than once: its body is bytes, read before anything is paid for it. */
+/** A request that can be repeated: its body is bytes that were read before the payment. */
 export interface PayableRequest {
   readonly content: PendingRequest
   readonly idempotencyKey: string | undefined
@@ -13,8 +13,8 @@ export interface PayableRequest {
 }
 
 /**
- * Reads the body once, so that the paid request can repeat it. Throws `TypeError` for an address that is neither
- * https nor this machine.
+ * Reads the body once, so that the paid request can repeat it. Throws `TypeError` for an address that is neither https
+ * nor loopback.
  */
 export async function readRequest(input: string | URL, init: RequestInit | undefined): Promise<PayableRequest> {
   const url = requireSecureUrl(input)
@@ -41,7 +41,10 @@ const walletHeader = 'x-wallet-address'
 const proofHeader = 'x-payment-proof'
 const keyHeader = 'idempotency-key'
 
-/** Text without a type would go out as text/plain, and every body of a Tollbook request is JSON. */
+/**
+ * True for text without a content type, which `fetch` would send as text/plain. Every body of a Tollbook request is
+ * JSON.
+ */
 function isUnnamedJson(init: RequestInit | undefined): boolean {
   const hasType = new Headers(init?.headers).has('content-type')
   const body = init?.body ?? undefined
@@ -60,7 +63,7 @@ function bodyOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(assertPresent(readBase64(base64), 'a stored body is base64'))
 }
 
-/** The request with its payer, proof and idempotency key: the same bytes at every retry. */
+/** The request with its payer, proof and idempotency key. Every retry sends the same bytes. */
 export function paidRequestInit({ request, wallet, idempotencyKey, proof, protocol }: PendingPayment): RequestInit {
   const init = quoteRequestInit(request, wallet, idempotencyKey)
   const headers = new Headers(init.headers)

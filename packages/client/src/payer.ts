@@ -19,26 +19,29 @@ import type { SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
 
 export interface PayingFetchOptions extends QuotePins {
   readonly wallet: PayerWallet
-  /** A Solana node: for the mint and the blockhash, and in signature form for sending and waiting. */
+  /**
+   * URL of a Solana node, which is asked for the mint and the blockhash. In signature form it also sends the
+   * transaction.
+   */
   readonly rpcUrl: string
   readonly spendingLimit: SpendingLimit
   /**
-   * Also pay services that are not Tollbook, by these protocols. Their offers name no price in dollars, so every spending limit needs
+   * Also pays other services by these protocols. Their offers name no price in dollars, so every spending limit needs
    * base units. They burn nothing.
    */
   readonly protocols?: readonly SponsoredProtocol[]
-  /** Default `bound`: no observer of the payment can use it, and it saves a wait. */
+  /** Default `bound`: no observer can use the payment, and the caller does not wait for its confirmation. */
   readonly form?: ProofForm
   readonly retry?: Partial<RetryLimits>
-  /** Keeps payments and spending beyond this process. Without it, each paying fetch starts with its full limits. */
+  /** Keeps payments and spending across processes. Without it, each paying fetch starts with its full limits. */
   readonly store?: PaymentStore
-  /** Awaited at each step; a throw before the payment has left stops it. */
+  /** Awaited at each step. A throw before the payment has left stops it. */
   readonly onEvent?: (event: PaymentProgress) => void | Promise<void>
   readonly fetch?: Fetch
   readonly clock?: Clock
 }
 
-/** Wallet, means and limit of the payments. */
+/** Wallet, chain, clock and limits of the payments. */
 export interface Payer {
   readonly wallet: PayerWallet
   readonly chain: PayerChain
@@ -56,7 +59,7 @@ export interface Payer {
   readonly clock: Clock
 }
 
-/** Throws `TypeError` for options that contradict each other, before anything is signed. */
+/** Throws `TypeError` for contradicting options, before anything is signed. */
 export function createPayer(options: PayingFetchOptions): Payer {
   const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = globalThis.fetch, clock = systemClock } = options
   if (readAddress(wallet.address) === undefined) throw new InvalidOption(`${wallet.address} is not a wallet address`)
@@ -86,7 +89,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     pins: options,
     retry: { ...defaultRetryLimits, ...options.retry },
     onEvent: options.onEvent ?? (() => undefined),
-    // A browser's throws when it is called as a method of another object.
+    // Wrap `fetch`: a browser's throws when it is called as a method of another object.
     fetch: (input, init) => fetch(input, init),
     clock,
   }

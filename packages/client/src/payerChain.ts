@@ -18,7 +18,7 @@ export interface PayerChain {
   rentLamports(bytes: number): Promise<number>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
-  /** Reads the state of this slot or a later one. The answer of a node that is behind it does not count. */
+  /** Reads the state at this slot or later. Throws if the node has not reached the slot. */
   findStatus(signature: Signature, sinceSlot?: number): Promise<LandingStatus>
   /** The newest block that no fork can take back. */
   finalizedTip(): Promise<{ readonly slot: number; readonly height: number }>
@@ -44,9 +44,9 @@ export interface HoldingsQuestion {
   readonly tokenAccount: Address
 }
 
-/** Tokens and SOL that a wallet can pay with. */
+/** Tokens and SOL of a wallet. */
 export interface Holdings {
-  /** Zero without a token account, or when it was given to another wallet. */
+  /** Zero if there is no token account, or if it belongs to another wallet. */
   readonly heldBaseUnits: bigint
   readonly isFrozen: boolean
   readonly lamports: number
@@ -55,7 +55,7 @@ export interface Holdings {
 export interface MintFacts {
   readonly tokenProgram: string
   readonly decimals: number
-  /** Present when the mint withholds a fee from each transfer: the fee of this epoch, and the most that is scheduled. */
+  /** Present if the mint withholds a fee from transfers: the fee of this epoch and the highest scheduled one. */
   readonly transferFee?: { readonly now: TransferFee; readonly most: TransferFee }
 }
 
@@ -66,7 +66,9 @@ interface PayerChainOptions {
   readonly fetch?: Fetch
 }
 
-/** Methods throw a retryable `Fault` when the node does not answer. Lasting facts about a mint are read once. */
+/**
+ * Methods throw a retryable `Fault` if the node does not answer. Facts about a mint that cannot change are read once.
+ */
 export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
@@ -90,13 +92,16 @@ export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerCha
   }
 }
 
-// A payer pays a handful of services; more entries would come from made-up mints.
+// A payer pays a handful of services; more entries would come from invented mints.
 const knownMax = 100
 
-// The network charges rent for this much more than the data.
+// The network charges rent for the data and 128 bytes more.
 const accountOverheadBytes = 128
 
-/** Decimals and program of a mint never change, and an account that exists goes on to; a transfer fee may change any epoch. */
+/**
+ * Decimals and program of a mint never change, and an existing account is not deleted. A transfer fee may change each
+ * epoch.
+ */
 function isLasting({ mint, paymentTokenAccount }: TokenFacts): boolean {
   return mint !== undefined && mint.transferFee === undefined && paymentTokenAccount.state === 'present'
 }
@@ -129,7 +134,7 @@ async function readMint(rpc: SolanaRpc, account: AccountJson): Promise<MintFacts
   return transferFee === undefined ? facts : { ...facts, transferFee: await feesOf(rpc, transferFee) }
 }
 
-/** A fee changes two epochs after it was set; until then the older one holds. */
+/** A new fee begins two epochs after it was set; until then the older one applies. */
 async function feesOf(
   rpc: SolanaRpc,
   { older, newer, newerEpoch }: ScheduledFee,
@@ -151,7 +156,7 @@ function readTokenAccount(account: AccountJson): TokenFacts['paymentTokenAccount
   return state === undefined ? { state: 'absent' } : { state: 'present', owner: state.owner }
 }
 
-/** Data that is not canonical base64 describes no account. */
+/** Undefined for data that is not canonical base64. */
 function dataOf({ data: [base64] }: NonNullable<AccountJson>): Uint8Array {
   return readBase64(base64) ?? new Uint8Array()
 }
@@ -169,7 +174,8 @@ async function readHoldings(rpc: SolanaRpc, { wallet, tokenAccount }: HoldingsQu
 const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
 
 async function latestBlockhash(rpc: SolanaRpc) {
-  // Not `finalized`: that hash is 32 slots old, which leaves 13 seconds of a minute less to present the payment in.
+  // Not `finalized`: that blockhash is 32 slots old, which takes 13 seconds from the minute in which the payment is
+  // valid.
   const { value } = await rpc.call('getLatestBlockhash', [{ commitment: 'confirmed' }], blockhashJson)
   return value
 }
@@ -195,7 +201,7 @@ async function findStatus(rpc: SolanaRpc, signature: Signature, sinceSlot: numbe
   const options = { searchTransactionHistory: true }
   const { context, value } = await rpc.call('getSignatureStatuses', [[signature], options], statusJson)
   const [status] = value
-  // Behind one address there are often several nodes.
+  // One address often serves several nodes, some of them behind.
   if (context.slot < sinceSlot)
     throw new PayerFault(
       'NODE_UNAVAILABLE',
@@ -203,7 +209,7 @@ async function findStatus(rpc: SolanaRpc, signature: Signature, sinceSlot: numbe
       { retryable: true },
     )
   if (status === null) return 'not_found'
-  // Below `confirmed` a fork can still undo it, and a failure too.
+  // Below `confirmed` a fork can still undo a success or a failure.
   if (status.confirmationStatus !== 'confirmed' && status.confirmationStatus !== 'finalized') return 'processed'
   return status.err === null ? 'confirmed' : 'failed'
 }

@@ -1,12 +1,12 @@
 import { readSecretKey, type SecretKey } from './solana/keypair.ts'
 import { signTransaction } from './solana/transaction.ts'
 
-/** Payer: a keypair, or any signer with an address that signs transactions. The key itself is never requested. */
+/** The payer: a keypair, or a signer with an address that signs transactions. The key itself is never read. */
 export interface PayerWallet {
   readonly address: string
   /**
-   * Returns the serialized transaction with the wallet's signature in it. It may take as long as a quote lives, so a person
-   * can be asked.
+   * Returns the serialized transaction with the wallet's signature. It may take as long as a quote is valid, so a
+   * person can be asked.
    */
   signTransaction(transaction: Uint8Array): Promise<Uint8Array>
 }

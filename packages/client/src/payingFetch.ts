@@ -18,15 +18,15 @@ import type { SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { withinTime } from './timeLimit.ts'
 
 export interface PayingFetch {
-  /** Like `fetch`. A 402 offer within the limit is paid once, and the answer to the paid request is returned. */
+  /** Like `fetch`. Pays an offer within the limit once and returns the answer to the paid request. */
   (input: string | URL, init?: RequestInit): Promise<Response>
-  /** Presents an earlier payment again. Never signs, never pays. */
+  /** Presents an earlier payment again. Signs nothing and pays nothing. */
   resume(payment: PendingPayment, options?: ResumeOptions): Promise<Response>
 }
 
 export interface ResumeOptions {
   readonly signal?: AbortSignal
-  /** Another request of the same endpoint, for a payment that is unspent. Without it: the same request again. */
+  /** Another request of the same endpoint, for an unspent payment. Default: the same request. */
   readonly instead?: { readonly input: string | URL; readonly init?: RequestInit }
 }
 
@@ -56,7 +56,7 @@ export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   return Object.assign(pay, { resume })
 }
 
-/** Flow of a request that may cost something, top to bottom. */
+/** A request that may be paid, from top to bottom. */
 async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Response> {
   const entry = await payer.open.enter(request, payer.wallet.address)
   try {
@@ -85,7 +85,7 @@ interface Order {
 }
 
 async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order): Promise<Response> {
-  // Everything that can be wrong with the offer is found before anything is signed for it.
+  // Find every problem of the offer before anything is signed.
   const offeredAtMs = payer.clock.monotonicMs()
   const quote = checkQuote({ offer, url: new URL(request.content.url), pins: payer.pins })
   if ('problem' in quote) throw new QuoteRefused(quote, offer.body)
@@ -109,7 +109,7 @@ async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePa
   return { ...signed, form, proof: encodeProof(form, { ...signed, secret: plan.quote.secret }) }
 }
 
-/** The offer of a service that is not Tollbook: the same limits, the same store, the same rule of one payment for one answer. */
+/** Pays an offer of another protocol with the same limits and store, and one payment for one answer. */
 async function paySponsored(payer: Payer, order: Order & { readonly sponsored: SponsoredOffer }): Promise<Response> {
   const { request, idempotencyKey, sponsored } = order
   const offeredAtMs = payer.clock.monotonicMs()
@@ -122,7 +122,7 @@ async function paySponsored(payer: Payer, order: Order & { readonly sponsored: S
     const signed = await signSponsored(payer, plan)
     return { ...signed, form: 'transaction', protocol, proof: sponsored.encode(signed.transaction) }
   }
-  // The limits are in base units here, because no dollars are known.
+  // Count base units only: these offers state no price in dollars.
   const cost = { baseUnits: amountBaseUnits, attoUsd: 0n }
   const signByMs = offeredAtMs + lifetimeMs
   const payment = await signPayment(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
@@ -158,8 +158,8 @@ async function resumePayment(payer: Payer, payment: PendingPayment, options: Res
 async function moveTo(payment: PendingPayment, { input, init }: NonNullable<ResumeOptions['instead']>) {
   const { content } = await readRequest(input, init)
   const [from, to] = [new URL(payment.request.url).origin, new URL(content.url).origin]
-  // A proof is sent only to the service that it is for.
+  // Send a proof only to the service that it pays.
   if (to !== from) throw new InvalidOption(`the payment is for ${from}, so it cannot be presented at ${to}`)
-  // Another request under the same key would be refused as a mix-up.
+  // Use a new key: the service would refuse another request under the same one.
   return { ...payment, request: content, idempotencyKey: randomToken() }
 }

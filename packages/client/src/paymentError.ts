@@ -2,7 +2,7 @@ import { errorBody, errorText } from '@tollbook/core/wire'
 import { docsOf, type ErrorCode } from './errorCode.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
-/** No transaction has gone out: no tokens can move, and asking again is safe. */
+/** No transaction was sent. No tokens can move, and the request can be repeated safely. */
 export class PaymentNotSent extends Error {
   override readonly name = 'PaymentNotSent'
   readonly code = 'PAYMENT_NOT_SENT'
@@ -13,18 +13,18 @@ export class PaymentNotSent extends Error {
   }
 }
 
-/** The answer that decided it; undefined when the chain did, or when there was none. */
+/** The answer that decided the outcome. Undefined if the chain decided it, or if there was none. */
 export interface LastAnswer {
   readonly status: number
   readonly code: string | undefined
   readonly reason: string | undefined
-  /** Parsed if it was JSON, text otherwise. */
+  /** Parsed JSON, or the text of another type. */
   readonly body: unknown
 }
 
 /**
- * A payment was signed and has left the payer, and there is no answer for it. It carries the payment with its proof, in
- * plain sight on purpose: a proof in a log can be stolen until it is used, but a proof in no log is lost for certain.
+ * A signed payment has left the payer, and has no answer. The error carries the payment with its proof on purpose: a
+ * logged proof can be stolen until it is used, but a proof that is nowhere is lost.
  */
 export abstract class PaymentError extends Error {
   abstract readonly code: ErrorCode
@@ -45,7 +45,9 @@ export interface PaymentErrorParts {
   readonly cause?: unknown
 }
 
-/** The proof is finally unusable: this payment buys no answer. The caller decides what follows; we never pay again. */
+/**
+ * The proof can no longer be used: this payment buys no answer. This package does not pay again; the caller decides.
+ */
 export class PaymentRefused extends PaymentError {
   override readonly name = 'PaymentRefused'
   readonly code = 'PAYMENT_REFUSED'
@@ -58,7 +60,7 @@ export class PaymentRefused extends PaymentError {
   }
 }
 
-/** The payment is good and not used: the service could not answer this request, and the same proof buys another answer. */
+/** The payment is valid and unused: the service could not answer this request. The same proof buys another answer. */
 export class PaymentUnspent extends PaymentError {
   override readonly name = 'PaymentUnspent'
   readonly code = 'PAYMENT_UNSPENT'
@@ -72,7 +74,7 @@ export class PaymentUnspent extends PaymentError {
   }
 }
 
-/** The outcome of the payment is unknown. Paying again may pay twice: resume it. */
+/** The outcome is unknown. Resume the payment: paying again may pay twice. */
 export class PaymentUnresolved extends PaymentError {
   override readonly name = 'PaymentUnresolved'
   readonly code = 'PAYMENT_UNRESOLVED'

@@ -11,8 +11,8 @@ import { createPaymentTurns } from './paymentTurns.ts'
 import { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
 
 /*
- * One file for each payment without an outcome, and a journal of what was spent. Both are on disk before a payment leaves.
- * The journal is written first: a crash between them counts a payment that never left, which is the safe side.
+ * One file for each payment without an outcome, and a journal of the spending. Both are on disk before a payment
+ * leaves. The journal is written first, so a crash in between counts a payment that never left, which is the safe side.
  */
 
 export interface PaymentFolder extends PaymentStore {
@@ -47,13 +47,13 @@ export function openPaymentFolder(
       await writeFileAtomically(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
     },
     async close(payment, outcome) {
-      // The proof of a refused payment is evidence for the operator, unless the payment never landed.
+      // Keep the proof of a refused payment as evidence, unless the payment never landed.
       const refusedPath = join(folder, `${payment.signature}.refused.json`)
       const { signature } = payment
       const left = outcome === 'answered' && (await turns.leave(orderOf(payment), { path: pathOf(payment), signature }))
       if (outcome === 'refused') await rename(pathOf(payment), refusedPath)
       else if (!left) await Promise.all([pathOf(payment), refusedPath].map((path) => rm(path, { force: true })))
-      // Last: while the file is there, a later call can still present the payment, and its amount has to count.
+      // Append this last: while the file exists, a later call can present the payment, and its amount must count.
       if (outcome === 'not_sent') await appendLine(journal, { notSent: payment.signature })
     },
     pending: () => readPayments(folder, paymentFile),
@@ -63,17 +63,17 @@ export function openPaymentFolder(
   }
 }
 
-// A proof is money until it is used.
+// A proof is worth its price until it is used.
 const privateFolder = 0o700
 const privateFile = 0o600
 
-/** Complete under its name, or not there. */
+/** Writes the whole file or none of it. */
 async function writeFileAtomically(path: string, text: string): Promise<void> {
   await writeFile(`${path}.tmp`, text, { mode: privateFile, flush: true })
   await rename(`${path}.tmp`, path)
 }
 
-/** The line break in front ends a line that a crash has cut. */
+/** Start with a line break, which ends a line that a crash cut off. */
 async function appendLine(path: string, line: object): Promise<void> {
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: privateFile, flush: true })
 }
@@ -92,7 +92,7 @@ async function readPayments(folder: string, file: RegExp): Promise<readonly Pend
   const read = async (name: string) => {
     const path = join(folder, name)
     const text = await unlessCode('ENOENT', readFile(path, 'utf8'))
-    // A payment that is closed while the folder is read is left out.
+    // Skip a payment that was closed during the read.
     if (text === undefined) return []
     const payment = readPendingPayment(text)
     if (payment === undefined)
@@ -118,14 +118,14 @@ const journalLine = z.union([
   }),
 ])
 
-/** Reads the spending of a journal. Lines that were read before are not parsed again: it is read twice for each payment. */
+/** Reads the spending from a journal. Keeps parsed lines, because it is read twice for each payment. */
 function openJournal(journal: string): () => Promise<readonly StoredSpending[]> {
   let spendings = new Map<string, StoredSpending>()
   let readBytes = 0
   return async () => {
     const bytes = (await unlessCode('ENOENT', readFile(journal))) ?? Buffer.alloc(0)
     if (bytes.length < readBytes) [spendings, readBytes] = [new Map(), 0]
-    // A line without its break is being written, and its payment has not left.
+    // A last line without a line break is still being written, and its payment has not left.
     const end = bytes.lastIndexOf('\n') + 1
     for (const line of bytes.toString('utf8', readBytes, end).split('\n')) countLine(journal, line, spendings)
     readBytes = Math.max(readBytes, end)
@@ -134,7 +134,7 @@ function openJournal(journal: string): () => Promise<readonly StoredSpending[]> 
 }
 
 function countLine(journal: string, line: string, spendings: Map<string, StoredSpending>): void {
-  // A line that a crash has cut has no closing brace. Its payment never left.
+  // A line that a crash cut off has no closing brace, and its payment never left.
   if (!line.endsWith('}')) return
   const entry = readLine(line)
   if (entry === undefined)

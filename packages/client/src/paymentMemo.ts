@@ -1,6 +1,6 @@
 import { randomToken } from '@tollbook/core/id'
 
-/** Distinguishes two equal transactions within one blockhash: without it they would be identical and count once. */
+/** A random memo. Two equal transactions with one blockhash would otherwise be identical and count once. */
 export function nonceMemo(): string {
   return `nonce:${randomToken()}`
 }

@@ -2,14 +2,17 @@ import { sha256Hex } from '@tollbook/core/digest'
 import type { PayableRequest } from './payableRequest.ts'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 
-/** Digest of the request and its wallet, whatever its idempotency key: orders that one payment could serve. */
+/**
+ * Digest of a request and its wallet, without the idempotency key. One payment could serve all requests with the same
+ * digest.
+ */
 export function orderOf({ request, wallet }: Pick<PendingPayment, 'request' | 'wallet'>): string {
   return sha256Hex(`${wallet} ${fingerprint(request)}`).slice(0, orderCharacters)
 }
 
 const orderCharacters = 32
 
-/** Equal requests of one wallet, and the same idempotency key if the caller gave one. */
+/** True for equal requests of one wallet, with the same idempotency key if the caller gave one. */
 export function isPaymentFor(
   payment: PendingPayment,
   { content, idempotencyKey }: PayableRequest,

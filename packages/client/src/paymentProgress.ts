@@ -3,14 +3,16 @@ import type { PendingPayment } from './pendingPayment.ts'
 import type { PaymentPlan } from './planPayment.ts'
 import type { SponsoredPlan } from './sponsored/planSponsored.ts'
 
-/** Steps that a caller may want to display or to store. */
+/** Steps of a payment that a caller may show or store. */
 export type PaymentProgress =
   | { readonly kind: 'quoted'; readonly plan: PaymentPlan }
-  /** The offer of a service that is not Tollbook. */
+  /** The offer of another protocol. */
   | { readonly kind: 'offered'; readonly plan: SponsoredPlan }
-  /** Signed, and nothing has left yet: what is written down now outlives a crash. Awaited; a throw stops the payment. */
+  /**
+   * The payment is signed and has not left. Awaited, so that the caller can store it before; a throw stops the payment.
+   */
   | { readonly kind: 'signed'; readonly payment: PendingPayment }
-  /** An earlier payment is about to be presented again, for its current request and under its current key. */
+  /** An earlier payment is about to be presented, for its current request and under its current key. */
   | { readonly kind: 'resumed'; readonly payment: PendingPayment }
   | {
       readonly kind: 'waiting'

@@ -8,13 +8,13 @@ import type { PaymentTurn } from './paymentStore.ts'
 import { readPendingPayment } from './pendingPayment.ts'
 
 /*
- * Turns of the processes that share a payment folder, one order at a time. A payment that was answered while others waited is
- * left for them in a file, and they present it too. Losing such a file costs one more payment and never an answer.
+ * Turns of the processes that share a payment folder, one order at a time. A payment that was answered while others
+ * waited is left for them in a file, so that they present it too. A lost file costs one more payment, never an answer.
  */
 
 export interface PaymentTurns {
   take(order: string, signal: AbortSignal): Promise<PaymentTurn>
-  /** Moves the file of an answered payment to where those who wait find it. False without a turn for its order. */
+  /** Moves the file of an answered payment to where waiting processes find it. False without a turn for its order. */
   leave(order: string, payment: { readonly path: string; readonly signature: string }): Promise<boolean>
 }
 
@@ -37,7 +37,7 @@ export function createPaymentTurns(folder: string, clock: Clock): PaymentTurns {
         async end() {
           held.delete(order)
           await lock.release()
-          // After the release: a process that begins to wait from now on waits for another payment.
+          // Check after the release: a process that begins to wait from now on waits for another payment.
           if (await hasQueue(folder, order)) return
           const done = await filesOf(folder, order, answeredSuffix)
           await Promise.all(done.map((path) => rm(path, { force: true })))
@@ -46,7 +46,7 @@ export function createPaymentTurns(folder: string, clock: Clock): PaymentTurns {
     },
     async leave(order, { path, signature }) {
       if (!held.has(order)) return false
-      // A payment that another process left is in such a file already.
+      // The file is gone if another process moved it already.
       await unlessCode('ENOENT', rename(path, join(folder, `${order}.${signature}${answeredSuffix}`)))
       return true
     },
@@ -63,7 +63,7 @@ async function filesOf(folder: string, order: string, suffix: string): Promise<r
   return names.map((name) => join(folder, name))
 }
 
-/** Undefined for a file that is gone. */
+/** Undefined for a missing file. */
 async function readText(path: string): Promise<string | undefined> {
   return unlessCode('ENOENT', readFile(path, 'utf8'))
 }

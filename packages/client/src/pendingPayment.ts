@@ -7,9 +7,8 @@ import { sponsoredProtocols } from './sponsored/sponsoredOffer.ts'
 const canonicalBase64 = z.string().refine((text) => readBase64(text) !== undefined)
 
 /**
- * A payment that was signed, with all it takes to present it again, and the request it is for. Plain JSON: written to a
- * file before the payment leaves, it outlives the process. Keep it like cash until the answer is there: the proof in it
- * buys one.
+ * A signed payment, everything needed to present it again, and its request. It is plain JSON. Written to a file before
+ * the payment leaves, it outlives the process. Protect it until the answer arrives: its proof buys one answer.
  */
 export const pendingPayment = z.object({
   format: z.literal('tollbook-payment-1'),
@@ -21,16 +20,16 @@ export const pendingPayment = z.object({
   }),
   wallet: z.string(),
   form: z.enum(proofForms),
-  /** Base58: under this the payment is found on chain, if it landed. */
+  /** Base58. Identifies the payment on chain once it has landed. */
   signature: z.string().refine((text) => readSignature(text) !== undefined),
   /** The value of `x-payment-proof`, or of the header of `protocol`. */
   proof: z.string(),
-  /** For a service that is not Tollbook. The signature above is then the wallet's; on chain the fee payer's comes first. */
+  /** Protocol of another service. `signature` is then the wallet's; on chain the fee payer's comes first. */
   protocol: z.enum(sponsoredProtocols).exactOptional(),
   idempotencyKey: z.string(),
   /** The signed transaction, base64. */
   transaction: canonicalBase64,
-  /** Once the chain is past this block height, a payment that has not landed never will. */
+  /** A payment that has not landed by this block height never will. */
   lastValidBlockHeight: z.int(),
   mint: z.string(),
   costBaseUnits: z.string(),

@@ -5,16 +5,16 @@ import type { MintFacts, TokenFacts } from './payerChain.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 import type { Cost } from './spendingLimit.ts'
 
-/** A quote that agrees with the chain, and what it takes to pay it. */
+/** A quote that agrees with the chain, and the amounts to pay it. */
 export interface PaymentPlan {
   readonly quote: PayableQuote
-  /** Amount sent to the payment wallet: more than has to arrive if the mint withholds a fee. */
+  /** Amount to send to the payment wallet. It exceeds the amount to arrive by the fee that the mint withholds. */
   readonly sentBaseUnits: bigint
   readonly createsTokenAccount: boolean
   readonly cost: Cost
 }
 
-/** Does the chain agree with the offer? A wrong program, mint or fee would move tokens and prove nothing. */
+/** Compares the offer with the chain. A wrong program, mint or fee would move tokens and prove nothing. */
 export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan | QuoteProblem {
   const { mint, paymentTokenAccount } = facts
   if (facts.network !== quote.network)
@@ -24,7 +24,7 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
     return quoteProblem('token_program_wrong', `the mint belongs to ${mint.tokenProgram}, not ${quote.tokenProgram}`)
   if (mint.decimals !== quote.decimals)
     return quoteProblem('decimals_wrong', `the mint has ${mint.decimals} decimals, not ${quote.decimals}`)
-  // An account can be given away by its owner; what is sent there then does not count as paid.
+  // The owner can give an account away; tokens sent there would not count as paid.
   if (paymentTokenAccount.state === 'present' && paymentTokenAccount.owner !== quote.paymentWallet)
     return quoteProblem('token_account_wrong', `its token account belongs to ${paymentTokenAccount.owner}`)
   const sentBaseUnits = sentAmount(quote, mint)
@@ -34,8 +34,8 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
 }
 
 /**
- * The fee comes from the mint itself: with too high a fee the service would get the difference, with too low a one the
- * payment would be short.
+ * Reads the fee from the mint: a fee that the service overstates would go to the service, and one that it understates
+ * would leave the payment short.
  */
 function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | QuoteProblem {
   const { transferBaseUnits, transferWithFeeBaseUnits } = quote
@@ -51,7 +51,7 @@ function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | Q
   )
 }
 
-/** The fee of the mint is the payer's too, so it counts against the limit in the proportion of the tokens. */
+/** The payer also pays the mint's fee, so it counts against the limit in proportion. */
 function costOf({ priceAttoUsd, requiredBaseUnits, burnBaseUnits }: PayableQuote, sentBaseUnits: bigint): Cost {
   const baseUnits = burnBaseUnits + sentBaseUnits
   return { baseUnits, attoUsd: divideRoundingUp(priceAttoUsd * baseUnits, requiredBaseUnits) }

@@ -9,16 +9,16 @@ import { readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 import { withinTime } from './timeLimit.ts'
 
-/** Limits of one purchase, all attempts together. */
+/** Limits of one purchase, over all attempts. */
 export interface RetryLimits {
-  /** Answers that the proof is being served are not counted. */
+  /** Attempts that were answered "in progress" are not counted. */
   readonly attemptsMax: number
   readonly attemptTimeoutMs: number
   /** Measured from the first presentation of the proof. */
   readonly totalTimeMs: number
 }
 
-/** An attempt may run as long as the service's own deadline for an answer; all of them far shorter than a proof lives. */
+/** One attempt may take as long as the service's own deadline. All together end well before the proof expires. */
 export const defaultRetryLimits: RetryLimits = { attemptsMax: 10, attemptTimeoutMs: 60_000, totalTimeMs: 180_000 }
 
 export interface PresentDeps {
@@ -35,8 +35,8 @@ export interface Presentation {
 }
 
 /**
- * Presents one proof until it is answered, with the same proof and the same key every time, so that the service
- * recognises one payment and one request. Returns the answer, or throws an error that carries the payment.
+ * Presents one proof until it is answered, with the same proof and key each time, so that the service recognises one
+ * payment and one request. Returns the answer, or throws an error that carries the payment.
  */
 export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
   const { payment, confirmed } = presentation
@@ -66,12 +66,12 @@ interface Attempt {
   readonly cause?: unknown
 }
 
-// An answer holds a picture or a page of text; what is larger comes as a URL.
+// An answer has a picture or a page of text at most; larger content is a URL.
 const answerBytesMax = 16 * 1024 * 1024
 
 /**
- * The body too belongs to the attempt: a connection that breaks in the middle has lost the answer. A streamed answer is passed on
- * with its first byte instead, and its reader learns when it breaks.
+ * The attempt includes the body: a connection that breaks in the middle has lost the answer. A streamed answer is
+ * passed on from its first byte, and its reader sees the break.
  */
 async function askOnce(
   { fetch, clock, retry }: PresentDeps,
@@ -86,7 +86,7 @@ async function askOnce(
       return { status: response.status, headers: response.headers, bytes: await readBody(response, answerBytesMax) }
     })
   } catch (error) {
-    // The caller wants to stop, which is another matter than an answer that got lost.
+    // A stop by the caller is not a lost answer.
     signal.throwIfAborted()
     return { lost: error }
   }
@@ -116,10 +116,13 @@ function retryAfterMsOf({ verdict }: Attempt): number | undefined {
   return verdict.kind === 'again' ? verdict.retryAfterMs : undefined
 }
 
-// An answer that asks for a shorter wait counts, or a server could have its clients ask it without a pause.
+// A lower bound of the pause that an answer asks for, so that no server makes its clients retry without one.
 const servedPauseMinMs = 1_000
 
-/** Only time ends the wait for another request with the same proof: the lease of one whose process died lasts a minute. */
+/**
+ * True while another request with this proof is in progress. Only time ends that: the lease of a dead process lasts a
+ * minute.
+ */
 function isBeingServed(attempt: Attempt): boolean {
   const pauseMs = retryAfterMsOf(attempt)
   return attempt.lastAnswer?.code === 'PAYMENT_IN_PROGRESS' && pauseMs !== undefined && pauseMs >= servedPauseMinMs
@@ -158,14 +161,14 @@ function errorOf(payment: PendingPayment, { verdict, lastAnswer, cause }: Attemp
   }
 }
 
-/** The bytes are plain by now, whatever they were packed in on the way. */
+/** Rebuilds a `Response` from the decoded bytes. */
 function rebuildResponse({ status, headers, bytes }: WholeAnswer): Response {
   // A `Response` of such a status takes no body, not even an empty one.
   const isBodiless = status === 204 || status === 205
   return new Response(isBodiless ? null : bytes, { status, headers: plainHeaders(headers) })
 }
 
-/** Without headers of the transfer, which describe the bytes before `fetch` decoded them. */
+/** Drops headers of the transfer, which describe the bytes before `fetch` decoded them. */
 export function plainHeaders(headers: Headers): Headers {
   const plain = new Headers(headers)
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) plain.delete(name)

@@ -2,7 +2,7 @@ import { docsOf } from './errorCode.ts'
 
 /** Problems of an offer, found before anything is signed for it. */
 export type QuoteProblemKind =
-  /** A field is missing, or is not of its type. */
+  /** A field is missing or has a wrong type. */
   | 'malformed'
   /** Burn, transfer and distribution do not add up to the required amount. */
   | 'sums_wrong'
@@ -10,23 +10,23 @@ export type QuoteProblemKind =
   | 'burn_too_small'
   /** It burns another percentage than the expected one. */
   | 'other_burn'
-  /** It asks for more tokens than the stated price in US dollars is worth, or no token price is known. */
+  /** It asks for more tokens than its price in US dollars is worth, or states no token price. */
   | 'price_wrong'
   /** The memo is not derived from the secret of the quote. */
   | 'memo_wrong'
   /** It is for another endpoint than the requested one. */
   | 'other_endpoint'
-  /** Its end is in the past. */
+  /** It has expired. */
   | 'expired'
-  /** It names another network than the expected one, or than that of the node. */
+  /** It names another network than the expected one, or than the node's. */
   | 'other_network'
-  /** It names another mint than the expected one, or none of this chain. */
+  /** It names another mint than the expected one, or a mint that this chain does not have. */
   | 'other_mint'
   /** It names another wallet than the expected one. */
   | 'other_payment_wallet'
-  /** It names no token program, or another one than that of the mint. */
+  /** It names no token program, or another one than the mint's. */
   | 'token_program_wrong'
-  /** The mint has other decimals. */
+  /** It states other decimals than the mint has. */
   | 'decimals_wrong'
   /** It is not the associated token account of the payment wallet, or belongs to another wallet. */
   | 'token_account_wrong'
@@ -35,7 +35,7 @@ export type QuoteProblemKind =
   /** The amount to send does not fit the fee that the mint withholds. */
   | 'transfer_fee_wrong'
 
-/** Reason why a quote is not paid. */
+/** Reason not to pay a quote. */
 export interface QuoteProblem {
   readonly problem: QuoteProblemKind
   readonly message: string
@@ -45,13 +45,13 @@ export function quoteProblem(problem: QuoteProblemKind, message: string): QuoteP
   return { problem, message }
 }
 
-/** The service's offer is not one to pay. Nothing was signed. */
+/** The payer refuses the offer. Nothing was signed. */
 export class QuoteRefused extends Error {
   override readonly name = 'QuoteRefused'
   readonly code = 'QUOTE_REFUSED'
   readonly docs = docsOf('QUOTE_REFUSED')
   readonly problem: QuoteProblemKind
-  /** The body of the 402, as it came. */
+  /** Body of the 402 as it came. */
   readonly body: unknown
 
   constructor({ problem, message }: QuoteProblem, body: unknown) {

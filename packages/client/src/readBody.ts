@@ -1,7 +1,7 @@
 import { concatBytes, utf8Text } from '@tollbook/core/bytes'
 import { PayerFault } from './errorCode.ts'
 
-/** The whole body, within a size: an answer that never ends would fill the memory of the payer. */
+/** Reads the whole body, up to a size: an endless answer would fill the payer's memory. */
 export async function readBody(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   if (response.body === null) return new Uint8Array()
   const chunks: Uint8Array[] = []
@@ -20,7 +20,7 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
   }
 }
 
-/** Undefined for anything that is not JSON: an answer of a proxy on the path carries no information for us. */
+/** Undefined for text that is not JSON, such as a proxy's error page. */
 export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8Text(bytes))

@@ -4,12 +4,12 @@ import { parseJson, readBody } from './readBody.ts'
 import { readSponsoredOffer } from './sponsored/readSponsoredOffer.ts'
 import type { OfferQuestion, SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 
-/** A 402 with an offer, unchecked. */
+/** The offer of a 402, not checked yet. */
 export interface Offer {
   readonly body: unknown
-  /** The offer of another protocol, when it is not one of Tollbook. */
+  /** The offer of another protocol, if the 402 has none of Tollbook. */
   readonly sponsored?: SponsoredOffer
-  /** Time at which it was made, on the clock of its maker: the payer's own may be minutes off. */
+  /** Time of the offer on the service's clock; the payer's may be minutes off. */
   readonly answeredAtMs: number
 }
 
@@ -21,7 +21,7 @@ export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint'> {
   readonly clock: Clock
 }
 
-/** The offer, or the answer as it came when it is none. */
+/** Reads the offer of a 402. Returns the answer as it came if it has none. */
 export async function readOffer(response: Response, reader: OfferReader): Promise<Offer | Response> {
   if (response.status !== 402) return response
   const { status, headers } = response

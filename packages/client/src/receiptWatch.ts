@@ -1,4 +1,4 @@
-/** Whether the last event of an event stream, the receipt, has arrived whole. */
+/** Detects whether the receipt, the last event of an event stream, has arrived completely. */
 export interface ReceiptWatch {
   read(chunk: Uint8Array): void
   hasReceipt(): boolean
@@ -7,9 +7,9 @@ export interface ReceiptWatch {
 const receiptStart = '\nevent: receipt\n'
 const eventEnd = '\n\n'
 
-/** Keeps as many bytes between chunks as the start of the receipt has, because a chunk may end in the middle of it. */
+/** Keeps the last bytes of each chunk, as many as the start of a receipt has, because a chunk may end inside it. */
 export function createReceiptWatch(): ReceiptWatch {
-  // One character for each byte, so that a cut through a character of UTF-8 changes nothing.
+  // One character per byte, so that a chunk may end inside a UTF-8 character.
   const decoder = new TextDecoder('latin1')
   let last = ''
   let hasStarted = false

@@ -8,14 +8,14 @@ import type { PaymentStore } from './paymentStore.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
 /**
- * Payments that were signed and refused for good. A service could refuse a transaction and send it later, so its amount counts
- * against the limits until the chain proves that it never lands. This takes a minute and a half at most.
+ * Signed payments that a service refused. A service could refuse a transaction and send it later, so its amount counts
+ * against the limits until the chain proves that it never lands, which takes 90 seconds at most.
  */
 export interface RefusedPayments {
-  /** Keeps the part of the budget that a signed payment holds. */
+  /** Keeps the reserved amount of a signed payment. */
   hold(signature: string, reservation: Reservation): void
   add(payment: PendingPayment): Promise<void>
-  /** True if an amount was given back. */
+  /** Returns true if it gave back an amount. */
   giveBack(): Promise<boolean>
 }
 
@@ -25,7 +25,7 @@ export interface RefusedDeps {
   readonly store: PaymentStore | undefined
 }
 
-// Only what was signed last may still be open; older ones were checked when they were new.
+// Check the newest ones only: older ones were checked when they were new.
 const checkedMax = 20
 
 /** Refused payments of this process, and those of other processes that the store lists. */
@@ -36,7 +36,8 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps): Refu
   const giveBack = async () => {
     const stored = (await store?.refused?.()) ?? []
     const refused = new Map([...stored.map((payment) => [payment.signature, payment] as const), ...own])
-    // With a fee payer, the signature on chain is one that the wallet does not know, so that its absence proves nothing.
+    // A co-signed payment has another signature on chain, which the wallet does not know, so its absence cannot be
+    // proven.
     const open = [...refused.values()].filter(
       ({ signature, protocol }) => protocol === undefined && !landed.has(signature),
     )
@@ -58,7 +59,7 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps): Refu
     async add(payment) {
       await open.close(payment, 'refused')
       own.set(payment.signature, payment)
-      // The refusal is the answer to the caller, also when the folder cannot be read now. The next limit tries again.
+      // Ignore a folder that cannot be read: the caller gets the refusal, and the next limit tries again.
       await giveBack().catch(() => false)
     },
     giveBack,

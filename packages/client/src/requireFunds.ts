@@ -23,7 +23,7 @@ export async function requireFunds(deps: FundsDeps, plan: PaymentPlan): Promise<
   await check(deps, { ...quote, requiredBaseUnits: cost.baseUnits, sol })
 }
 
-/** The service pays the network fee, so the wallet needs no SOL. */
+/** Checks tokens only: the service pays the network fee. */
 export function requireTokens(deps: FundsDeps, { token, offer }: SponsoredPlan): Promise<void> {
   return check(deps, { ...token, requiredBaseUnits: offer.amountBaseUnits, sol: undefined })
 }
@@ -37,10 +37,10 @@ async function check(
   if (shortage !== undefined) throw shortage
 }
 
-// One signature.
+// Network fee of one signature.
 const networkFeeLamports = 5_000
 
-/** Token-2022 marks each associated account as immutable, and keeps withheld fees in it. */
+/** Bytes of the token account. Token-2022 adds an immutable owner, and a place for withheld fees. */
 function tokenAccountBytes({ quote }: PaymentPlan): number {
   if (quote.tokenProgram === splTokenProgram) return 165
   return quote.transferWithFeeBaseUnits === undefined ? 170 : 182

@@ -1,14 +1,14 @@
 import { InvalidOption } from './errorCode.ts'
 
-/** True if the host is this machine, so that no other machine can read or answer. */
+/** True if the host is loopback, so that no other machine can read or answer. */
 export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || loopbackAddress.test(url.hostname)
 }
 
-// The URL parser has turned every spelling of an IPv4 address, 127.1 and 0x7f000001 too, into four numbers.
+// The URL parser has already normalised every spelling of an IPv4 address, such as 127.1 and 0x7f000001.
 const loopbackAddress = /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 
-/** A proof is money until it is used, so it travels in the open to nowhere but this machine. */
+/** Requires https, or loopback: a proof is worth its price until it is used. */
 export function requireSecureUrl(input: string | URL): URL {
   if (!URL.canParse(String(input))) throw new InvalidOption(`${String(input)} is not an absolute URL`)
   const url = new URL(input)

@@ -2,14 +2,14 @@ import { calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose
 import { z } from 'zod'
 import { plainData } from './plainData.ts'
 
-/* The public keys of a service, as a caller has kept them: when each is valid, and what it has signed. */
+/* Public keys of a service as a caller stored them, with their periods, and signatures by them. */
 
 const publicKey = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
   x: z.string(),
   kid: z.string().exactOptional(),
-  /** Period in which the key signs, in seconds since 1970. */
+  /** Period of the key, in seconds since 1970. */
   nbf: z.number().exactOptional(),
   exp: z.number().exactOptional(),
 })
@@ -18,23 +18,23 @@ const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publi
 /** An Ed25519 key as JWK, with its name. */
 export type KeyWithId = z.infer<typeof publicKey> & { readonly kid: string }
 
-/** The same set may contain keys of other kinds. A private part, if present, is dropped here. */
+/** Keys of other kinds in the set are ignored. A private part is dropped. */
 export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined
   const candidates = 'keys' in data ? data.keys.map((key) => publicKey.safeParse(key).data) : [data]
   const usable = candidates.filter((key) => key !== undefined)
   if (usable.length === 0) return undefined
-  // A key without a name has its RFC 7638 thumbprint for one.
+  // A key without a name gets its RFC 7638 thumbprint as name.
   return Promise.all(usable.map(async (key) => ({ ...key, kid: key.kid ?? (await calculateJwkThumbprint(key)) })))
 }
 
-/** A key without `nbf` is valid from the beginning, one without `exp` until further notice. */
+/** Without `nbf` a key is valid from the beginning, without `exp` indefinitely. */
 export function isInPeriod({ nbf = -Infinity, exp = Infinity }: KeyWithId, atMs: number): boolean {
   return nbf * 1000 <= atMs && atMs < exp * 1000
 }
 
-/** The signed bytes; undefined when the signature does not hold. */
+/** Returns the signed bytes. Undefined if the signature is invalid. */
 export async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array | undefined> {
   try {
     const jwk: JWK = { ...key, alg: 'EdDSA' }

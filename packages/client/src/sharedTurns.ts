@@ -3,7 +3,7 @@ import type { PaymentStore, PaymentTurn } from './paymentStore.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 import { rejectionOf } from './timeLimit.ts'
 
-/** A turn for an order, as long as a call or an open payment of this payer uses it. */
+/** A turn for an order, which lasts while a call or an open payment of this payer uses it. */
 export interface SharedTurn {
   readonly order: string
   readonly begun: Promise<PaymentTurn>
@@ -12,11 +12,14 @@ export interface SharedTurn {
   users: number
 }
 
-/** Calls of one payer share their turn. A call with its own idempotency key waits for it, as another process does. */
+/**
+ * Turns that the calls of one payer share. A call with its own idempotency key waits for the turn, as another process
+ * does.
+ */
 export interface SharedTurns {
-  /** Returns with the turn, and with the payments that were answered while the call waited for it. */
+  /** Returns the turn, with the payments that were answered during the wait. */
   join(order: string, request: PayableRequest): Promise<JoinedTurn>
-  /** Until `leave`, the turn goes on for an open payment. */
+  /** Extends the turn for an open payment, until `leave`. */
   hold(order: string): SharedTurn | undefined
   leave(turn: SharedTurn): Promise<void>
 }

@@ -8,24 +8,24 @@ import type { PendingPayment } from './pendingPayment.ts'
 import { type Cost, SpendingLimitExceeded } from './spendingLimit.ts'
 import { withinTime } from './timeLimit.ts'
 
-/** A payment as it is presented. */
+/** A signed payment with its proof, ready to be presented. */
 export interface PresentablePayment extends SignedPayment, Pick<PendingPayment, 'form' | 'proof' | 'protocol'> {}
 
-/** A checked quote, about to be reserved in the budget and signed. */
+/** A checked quote that the payer is about to reserve and sign. */
 export interface Purchase {
   readonly cost: Cost
   readonly mint: string
-  /** Builds and signs; sends nothing. */
+  /** Builds and signs the payment. Sends nothing. */
   readonly sign: () => Promise<PresentablePayment>
   readonly request: PayableRequest
   readonly idempotencyKey: string
-  /** On the clock that never goes back. */
+  /** Deadline for the signature, on the monotonic clock. */
   readonly signByMs: number
 }
 
 /**
- * The one place where a payment is signed. The budget is charged first, and gets it back when nothing has left. A person
- * may be asked to sign; a signature that comes after the offer has ended is thrown away.
+ * The only place that signs a payment. It charges the budget first, and restores it if nothing has left. A person may
+ * be asked to sign; a signature after the offer's end is discarded.
  */
 export async function signPayment(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
   const { cost, request } = purchase
@@ -44,7 +44,7 @@ export async function signPayment(payer: Payer, purchase: Purchase): Promise<Pen
   }
 }
 
-/** Before a limit refuses, refused payments that can no longer land give their amounts back. */
+/** Reserves the amount. Refused payments that can no longer land give their amounts back before a limit refuses. */
 async function reserve(payer: Payer, spending: Spending): Promise<Reservation> {
   const attempt = async () => payer.budget.reserve(spending, await payer.stored.byOthers())
   try {
@@ -62,7 +62,7 @@ async function sign(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
   return pendingOf(payer, purchase, await withinTime(limit, () => purchase.sign()))
 }
 
-/** The payment is on disk before it leaves, so that a crash loses nothing. */
+/** Stores the payment before it leaves, so that a crash loses nothing. */
 async function record(payer: Payer, payment: PendingPayment, spending: Spending): Promise<void> {
   payer.stored.claim(payment.signature)
   await payer.open.keep(payment)
@@ -76,8 +76,8 @@ async function record(payer: Payer, payment: PendingPayment, spending: Spending)
 }
 
 /**
- * Other payers with this store may have signed since the budget was charged. The store is in one order for all of them, so those
- * whose payments are first pay, and the others withdraw.
+ * Checks the limits again, because other payers of this store may have signed meanwhile. All of them read one order, so
+ * the first payments are sent and the rest withdrawn.
  */
 async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, spending: Spending): Promise<void> {
   const excess = payer.budget.findExcess(spending, await payer.stored.before(signature))
@@ -86,7 +86,7 @@ async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, 
   throw new SpendingLimitExceeded(excess, outcome)
 }
 
-// Longer than any quote is meant to live.
+// Longer than any quote is valid.
 const signTimeMostMs = 60 * 60 * 1000
 
 function pendingOf(payer: Payer, purchase: Purchase, signed: PresentablePayment): PendingPayment {

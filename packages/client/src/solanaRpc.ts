@@ -4,7 +4,7 @@ import { parseJson, readBody } from './readBody.ts'
 
 export type Fetch = typeof globalThis.fetch
 
-/** One Solana node, asked over JSON-RPC. Throws a retryable fault when it gives no answer that can be read. */
+/** JSON-RPC of one Solana node. Throws a retryable fault if it gives no readable answer. */
 export interface SolanaRpc {
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
@@ -21,8 +21,8 @@ export class NodeRefusal extends PayerFault {
   }
 }
 
-// Preflight failed, a signature is wrong, the parameters are: the same call would be refused again, and did nothing. A preflight
-// also fails when a proxy has repeated the call, whose first try has landed.
+// Preflight failed, or a signature or parameter is wrong: the same call would fail again. Preflight also fails if a
+// proxy repeated a call whose first try has landed.
 const finalCodes = new Set([-32002, -32003, -32602])
 
 const errorJson = z.object({
@@ -32,12 +32,12 @@ const errorJson = z.object({
 })
 const answerJson = z.union([z.object({ error: errorJson }), z.object({ result: z.unknown() })])
 
-// A node answers from memory; a slower one will not answer. The largest answer we request is two accounts.
+// A node answers from memory, so a slower one will not answer at all. The largest requested answer is two accounts.
 const nodeTimeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 
 /**
- * Errors name the host only: the rest of the URL may be a key. Throws `NodeRefusal` for an error of the node,
+ * Errors name the host only: the rest of the URL may contain a key. Throws `NodeRefusal` for an error of the node,
  * otherwise a retryable `Fault`.
  */
 export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly fetch: Fetch }): SolanaRpc {

@@ -2,14 +2,14 @@ import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { docsOf, InvalidOption } from './errorCode.ts'
 
 /**
- * Limit of spending. The price in US dollars and the price of the token are both the service's own statements.
- * A ceiling in base units needs no trust but applies to one token only, so it requires `expectedMint`.
+ * Limit of spending. The service itself states the price in US dollars and that of the token. A ceiling in base units
+ * trusts neither, but applies to one token only, so it requires `expectedMint`.
  */
 export interface SpendingLimit {
   readonly perRequest: Ceiling
-  /** In any 24 hours, for all hosts together. */
+  /** Limit within any 24 hours, for all hosts together. */
   readonly perDay?: Ceiling
-  /** In total for each host. */
+  /** Limit for each host, without a time limit. */
   readonly perHost?: Ceiling
   /** Limit for all hosts together. Every signed payment counts, whatever its outcome. */
   readonly total?: Ceiling
@@ -30,7 +30,7 @@ export interface Cost {
 
 export const attoUsdScale = 18
 
-/** The quote asks for more than the payer allows. Nothing was sent. */
+/** The quote exceeds the spending limit. Nothing was sent. */
 export class SpendingLimitExceeded extends Error {
   override readonly name = 'SpendingLimitExceeded'
   readonly code = 'SPENDING_LIMIT_EXCEEDED'
@@ -49,7 +49,7 @@ export class SpendingLimitExceeded extends Error {
   }
 }
 
-/** Amounts as decimal texts of their unit. */
+/** Amounts as decimal texts, each in its unit. */
 export interface Excess {
   readonly scope: SpendingScope
   readonly unit: 'USD' | 'base units'
@@ -57,13 +57,13 @@ export interface Excess {
   readonly allowed: string
 }
 
-/** Undefined means no limit in that unit. */
+/** Undefined: no limit in that unit. */
 export interface Allowance {
   readonly attoUsd?: bigint
   readonly baseUnits?: bigint
 }
 
-/** Throws `TypeError` for a ceiling that is not a plain decimal, or that names no unit. */
+/** Throws `TypeError` for a ceiling that is not a plain decimal, or that has no unit. */
 export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   const attoUsd = usd === undefined ? undefined : parseDecimal(usd, attoUsdScale)
   if (usd !== undefined && attoUsd === undefined) {
@@ -75,7 +75,7 @@ export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
   return { ...(attoUsd === undefined ? {} : { attoUsd }), ...(baseUnits === undefined ? {} : { baseUnits }) }
 }
 
-/** Negative when more was spent than is allowed, after the limit was lowered. */
+/** Negative if more was spent than a lowered limit allows. */
 export function remainingAllowance({ attoUsd, baseUnits }: Allowance, spent: Cost): Allowance {
   return {
     ...(attoUsd === undefined ? {} : { attoUsd: attoUsd - spent.attoUsd }),
@@ -83,7 +83,7 @@ export function remainingAllowance({ attoUsd, baseUnits }: Allowance, spent: Cos
   }
 }
 
-/** The first unit in which the cost exceeds the allowance; undefined when it fits in both. */
+/** The first unit in which the cost exceeds the allowance. Undefined if the cost fits both. */
 export function findExcess(cost: Cost, allowed: Allowance, scope: SpendingScope): Excess | undefined {
   if (allowed.attoUsd !== undefined && cost.attoUsd > allowed.attoUsd) {
     const [asked, left] = [cost.attoUsd, allowed.attoUsd].map((amount) => formatDecimal(amount, attoUsdScale))

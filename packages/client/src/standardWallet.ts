@@ -1,7 +1,7 @@
 import { InvalidOption } from './errorCode.ts'
 import type { PayerWallet } from './payerWallet.ts'
 
-/** A wallet of the Wallet Standard, as far as a payment needs it: https://github.com/wallet-standard/wallet-standard */
+/** The parts of the Wallet Standard that a payment needs: https://github.com/wallet-standard/wallet-standard */
 export interface WalletStandardWallet {
   readonly name: string
   readonly features: Readonly<Record<string, unknown>>

@@ -1,13 +1,13 @@
 import type { Spending } from './budget.ts'
 import type { PaymentStore } from './paymentStore.ts'
 
-/** Spending of all payers that use a store, in this process or another. It is read again for each payment. */
+/** Spending of all payers of a store, in this process or another. Each payment reads it again. */
 export interface StoredSpendings {
-  /** Payments of other payers and of earlier processes. Those of this payer are in its budget. */
+  /** Payments of other payers and of earlier processes. The budget counts those of this payer. */
   byOthers(): Promise<readonly Spending[]>
-  /** Marks a payment as one of this payer, before it is stored. */
+  /** Marks a payment as this payer's, before it is stored. */
   claim(signature: string): void
-  /** Payments that were stored before this one; all others if the store does not list it. */
+  /** Payments stored before this one. All others if the store does not list it. */
   before(signature: string): Promise<readonly Spending[]>
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import { PayerFault } from './errorCode.ts'
 
-/** Ends a step by time or by the caller, whichever comes first. */
+/** A deadline and the caller's signal, whichever ends a step first. */
 export interface TimeLimit {
   readonly clock: Clock
   readonly timeoutMs: number
@@ -9,14 +9,14 @@ export interface TimeLimit {
   readonly signal: AbortSignal
 }
 
-/** Runs something that listens to a signal, and stops waiting for it even if it does not listen. */
+/** Runs a step that listens to a signal. Stops waiting at the deadline even if the step does not listen. */
 export async function withinTime<T>(limit: TimeLimit, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController()
   const finished = new AbortController()
   limit.clock.sleep(limit.timeoutMs, finished.signal).then(
     () =>
       over.abort(new PayerFault('SERVICE_UNAVAILABLE', `no answer within ${limit.timeoutMs} ms`, { retryable: true })),
-    // The run ended first, and the timer with it.
+    // The step ended first, and its timer with it.
     () => undefined,
   )
   const signal = AbortSignal.any([over.signal, limit.signal])

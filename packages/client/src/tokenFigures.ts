@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { createSolanaRpc, type Fetch } from './solanaRpc.ts'
 
-/** Base units, at the commitment `confirmed`. */
+/** Figures of a token, in base units, at commitment `confirmed`. */
 export interface TokenFigures {
-  /** All tokens that exist; each burn lowers it. */
+  /** Supply of the token; each burn lowers it. */
   readonly supplyBaseUnits: bigint
   /** Balance of the token account. */
   readonly heldBaseUnits: bigint
@@ -25,7 +25,7 @@ const amountJson = z.object({
   }),
 })
 
-/** Queries the chain itself, to compare it with the ledger. */
+/** Reads the figures from the chain, to compare them with the ledger. */
 export async function readTokenFigures({
   rpcUrl,
   mint,

@@ -15,15 +15,15 @@ import { openWithKeys } from './verifyInclusion.ts'
 import { plainData } from './plainData.ts'
 import { isInPeriod, readKeys, verifySignature } from './serviceKeys.ts'
 
-/** A closing statement, and what it is checked against. */
+/** A closing statement with the data to check it against. */
 export interface ClosingQuestion {
-  /** A signed closing statement, from wherever it was kept. */
+  /** A signed closing statement, from any source. */
   readonly closing: unknown
   /** The public keys of the service, as a JWK or a JWKS. */
   readonly keys: unknown
   /** The statement of the month before, to check that its closing balances are the opening balances. */
   readonly previous?: unknown
-  /** The name of the log, where it is known. */
+  /** Name of the log, if the caller knows it. */
   readonly expectedOrigin?: string
 }
 
@@ -33,19 +33,19 @@ export type ClosingProblem =
   | 'malformed'
   /** The given key is not an Ed25519 JWK or a set of them. */
   | 'keys_malformed'
-  /** The signature does not hold for the figures that are shown. */
+  /** The signature does not cover the figures that are shown. */
   | 'signature_invalid'
-  /** Its key was not valid when it was issued. */
+  /** The key was not valid when the statement was issued. */
   | 'key_out_of_period'
-  /** No given key has signed its checkpoint. */
+  /** None of the given keys signed the checkpoint. */
   | 'checkpoint_unsigned'
-  /** It names another checkpoint than the one that comes with it. */
+  /** It names another checkpoint than the one next to it. */
   | 'other_checkpoint'
-  /** It is of another log than the expected one. */
+  /** It belongs to another log than the expected one. */
   | 'other_log'
   /** Its figures do not add up. */
   | 'figures_wrong'
-  /** Its opening balances are not the closing balances of the statement before it. */
+  /** Its opening balances differ from the closing balances of the previous statement. */
   | 'not_carried_over'
 
 export type ClosingVerdict =
@@ -75,7 +75,7 @@ export async function verifyClosing(question: ClosingQuestion): Promise<ClosingV
   return problem === undefined ? verdict : invalid('not_carried_over', problem)
 }
 
-// A thousand accounts and two thousand entries.
+// Enough for a thousand accounts and two thousand entries.
 const charactersMax = 2_000_000
 
 async function verifyOne({ closing, keys, expectedOrigin }: ClosingQuestion): Promise<ClosingVerdict> {
@@ -86,7 +86,7 @@ async function verifyOne({ closing, keys, expectedOrigin }: ClosingQuestion): Pr
   if (known === undefined) return invalid('keys_malformed', 'the key is not an Ed25519 JWK or a set of them')
   const { statement } = read
   const signed = await findSigned(read.jws, known)
-  // Every field that is shown was signed, also one that this version does not know.
+  // Every shown field must be signed, including fields that this version does not know.
   if (signed === undefined || utf8Text(signed.payload) !== textOf(plain))
     return invalid('signature_invalid', 'the signature does not hold for these figures')
   const issuedAtMs = Date.parse(statement.issuedAt)
@@ -125,7 +125,7 @@ function textOf(plain: unknown): string | undefined {
   try {
     return canonicalText(anyStatement.parse(plain).statement)
   } catch {
-    // Half of a surrogate pair has no canonical text; nothing that was signed contains one.
+    // Half of a surrogate pair has no canonical text, and no signed content has one.
     return undefined
   }
 }

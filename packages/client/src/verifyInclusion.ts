@@ -10,9 +10,9 @@ import { type ReceiptProblem, type ReceiptQuestion, type VerifiedReceipt, verify
 
 /** A receipt with its inclusion proof. */
 export interface InclusionQuestion extends ReceiptQuestion {
-  /** The answer of `/api/ledger/inclusion/<receipt.ledger.position>`, or its `data`, from wherever it was kept. */
+  /** The answer of `/api/ledger/inclusion/<receipt.ledger.position>`, or its `data`, from any source. */
   readonly proof: unknown
-  /** The name of the log, where it is known. Without it any log of the key will do, and the service has one. */
+  /** Name of the log, if the caller knows it. Without it, any log of the key is accepted; a service has one. */
   readonly expectedOrigin?: string
 }
 
@@ -20,11 +20,11 @@ export type InclusionProblem =
   | ReceiptProblem
   /** It is not an inclusion proof of this service. */
   | 'proof_malformed'
-  /** No given key that was valid at the time has signed the checkpoint. */
+  /** None of the given keys that were valid at the time signed the checkpoint. */
   | 'checkpoint_unsigned'
-  /** The checkpoint is of another log than the expected one. */
+  /** The checkpoint belongs to another log than the expected one. */
   | 'other_log'
-  /** The proof is of another event than the receipt. */
+  /** The proof is for another event than the receipt. */
   | 'other_event'
   /** The path does not lead from the receipt to the root of the checkpoint. */
   | 'path_invalid'
@@ -54,7 +54,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   const { receipt } = verdict
   const proof = readProof(question.proof)
   if (proof === undefined) return invalid('proof_malformed', 'it is not an inclusion proof of this service')
-  // A key signs no tree with events of the time after its end, and this tree has the event of the receipt.
+  // A key signs no tree with events after its end, and this tree contains the event of the receipt.
   const keys = ((await readKeys(question.keys)) ?? []).filter(
     ({ exp = Infinity }) => Date.parse(receipt.issuedAt) < exp * 1000,
   )
@@ -66,7 +66,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
     return invalid('other_log', `it is of the log ${checkpoint.origin}, and ${expectedOrigin} is expected`)
   if (proof.position !== receipt.ledger.position)
     return invalid('other_event', `it is of event ${proof.position}, and the receipt of ${receipt.ledger.position}`)
-  // The leaf is the receipt's, which is signed; what else the proof says of it and of the root is not needed.
+  // Use the leaf of the signed receipt; the proof's own statements about leaf and root are not needed.
   const leaf = assertPresent(fromHex(receipt.ledger.leafHash), 'a verified receipt has a hash in hex')
   const { size } = checkpoint
   const root = rootFromInclusion({ index: proof.position - 1, size, leaf, path: proof.path })
@@ -95,7 +95,7 @@ function readProof(value: unknown) {
   return data === undefined || path?.length !== data.path.length ? undefined : { ...data, path }
 }
 
-/** A note names its log itself; that the name is the signer's is part of what is signed. */
+/** The note names its own log, and the signature covers that name. */
 export function openWithKeys(note: string, keys: readonly KeyWithId[]): Checkpoint | undefined {
   const name = readCheckpoint(note)?.origin
   if (name === undefined) return undefined

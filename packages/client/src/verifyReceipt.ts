@@ -12,22 +12,22 @@ import { isInPeriod, type KeyWithId, readKeys, verifySignature } from './service
 
 export type VerifiedReceipt = z.infer<typeof receiptBody>
 
-/** A receipt, and what it is checked against. */
+/** A receipt with the data to check it against. */
 export interface ReceiptQuestion {
-  /** The `receipt` of an answer, from wherever it was kept. */
+  /** The `receipt` of an answer, from any source. */
   readonly receipt: unknown
-  /** The service's public key, as a JWK or a JWKS. Got from the service itself once, and kept. */
+  /** The service's public keys, as a JWK or a JWKS. Fetch them from the service once and store them. */
   readonly keys: unknown
   /** Expected content of the receipt, if the caller knows it. */
   readonly expected?: ExpectedReceipt
 }
 
-/** Members that are given have to match. */
+/** Each given member must match. */
 export interface ExpectedReceipt {
   readonly wallet?: string
   readonly endpoint?: string
   readonly signature?: string
-  /** Burn of the price. Without it, a receipt that names no split has to burn the 30 % of the specification. */
+  /** Expected burn in percent. Without it, a receipt without a split must burn the 30 % of the specification. */
   readonly burnPercent?: number
 }
 
@@ -38,11 +38,11 @@ export type ReceiptProblem =
   | 'keys_malformed'
   /** It names a key that is not among the given ones. */
   | 'key_unknown'
-  /** The signature does not hold. */
+  /** The signature is invalid. */
   | 'signature_invalid'
-  /** Its key was not valid when it was signed. */
+  /** The key was not valid when the receipt was signed. */
   | 'key_out_of_period'
-  /** A field that is shown is not the one that was signed. */
+  /** A shown field differs from the signed one. */
   | 'payload_differs'
   /** Required amount, burn and distribution do not add up. */
   | 'amounts_wrong'
@@ -81,7 +81,7 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   if (header === undefined)
     return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
   const ofKid = known.find(({ kid }) => kid === header.kid)
-  // The operator can name a key as they like, and a set of later keys does not have that name.
+  // The operator chooses the names of keys, and a set of later keys may lack this name.
   const signed = await findSigned(read.jws, ofKid === undefined ? known : [ofKid])
   if (signed === undefined && ofKid === undefined)
     return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)
@@ -94,7 +94,7 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   )
 }
 
-/** The key that signed it, and the signed bytes. */
+/** Finds the key that signed the receipt, and the signed bytes. */
 async function findSigned(jws: string, keys: readonly KeyWithId[]) {
   for (const key of keys) {
     const payload = await verifySignature(jws, key)
@@ -103,7 +103,9 @@ async function findSigned(jws: string, keys: readonly KeyWithId[]) {
   return undefined
 }
 
-/** A key signs receipts of its period only. A receipt of an earlier period is reissued, and names that time as well. */
+/**
+ * A key signs receipts of its period only. A receipt of an earlier period is reissued and states the time of that too.
+ */
 function checkPeriod({ issuedAt, reissuedAt }: VerifiedReceipt, key: KeyWithId): ReceiptVerdict | undefined {
   const signedAt = reissuedAt ?? issuedAt
   if (Date.parse(signedAt) < Date.parse(issuedAt))
@@ -133,7 +135,7 @@ function readHeader(jws: string) {
 
 const signedReceipt = receiptBody.omit({ jws: true })
 
-/** Field by field what was signed. A field that we do not know may be signed too; it is left out on both sides. */
+/** Compares the signed fields one by one. Both sides omit unknown fields, which may be signed too. */
 function checkPayload({ jws: _jws, ...shown }: VerifiedReceipt, payload: Uint8Array): ReceiptVerdict | undefined {
   const { data } = signedReceipt.safeParse(parseJson(payload))
   const [signed, offered] = [data, shown].map(canonicalText)
@@ -142,7 +144,7 @@ function checkPayload({ jws: _jws, ...shown }: VerifiedReceipt, payload: Uint8Ar
     : invalid('payload_differs', 'its fields are not the ones that were signed')
 }
 
-/** Half of a surrogate pair has no canonical text; nothing that was signed contains one. */
+/** Half of a surrogate pair has no canonical text, and no signed content has one. */
 function canonicalText(value: Omit<VerifiedReceipt, 'jws'> | undefined): string | undefined {
   try {
     return value === undefined ? undefined : canonicalJson(value)
@@ -172,8 +174,8 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
 }
 
 /**
- * The split in force: each share is rounded down, and one account takes the rest. The first account of the operator's split
- * takes it, and the order is lost in canonical JSON, so any one account may.
+ * Checks the split in force: each share is rounded down, and one account takes the rest. The operator's first account
+ * takes it, but canonical JSON loses that order, so any one account may.
  */
 function isSplitBy(
   { requiredBaseUnits, distribution }: VerifiedReceipt,
@@ -191,7 +193,7 @@ function isSplitBy(
   return differing.length <= 1
 }
 
-// The decimals of the mint are not in the receipt; no mint of a quote has more than 18.
+// The receipt does not state the decimals of the mint. No quoted mint has more than 18.
 const tokenScales = Array.from({ length: 19 }, (_, scale) => scale)
 
 function checkExpected(receipt: VerifiedReceipt, expected: NonNullable<ReceiptQuestion['expected']>) {
@@ -207,7 +209,7 @@ function percentText(percent: number | undefined): string | undefined {
   return percent === undefined ? undefined : `${percent}%`
 }
 
-/** A receipt without a split was compared with the expected burn by its amounts. */
+/** A receipt without a split was already compared with the expected burn by its amounts. */
 function checkName(
   problem: ReceiptProblem,
   actual: string | undefined,

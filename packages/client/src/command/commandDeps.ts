@@ -2,11 +2,11 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface OutputStream {
   write(text: string): unknown
-  /** Text for a person at a terminal; JSON for a program. */
+  /** True at a terminal, which gets text. A program gets JSON. */
   readonly isTTY?: boolean
 }
 
-/** Dependencies of the payer's command on the process. */
+/** Parts of the process that the payer's command uses. */
 export interface PayCommandDeps {
   /** Name that the user types, for hints. */
   readonly name: string
@@ -14,14 +14,14 @@ export interface PayCommandDeps {
   readonly stderr: OutputStream
   /** Folder of payments between signing and answer. */
   readonly paymentFolder: string
-  /** Defaults of a service in local mode; undefined if none runs here. */
+  /** Reads the defaults of a local mode on this machine. Undefined if none runs. */
   readonly readLocal: () => Promise<LocalDefaults | undefined>
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal
   readonly clock?: Clock
 }
 
-/** Values of a local mode on this machine, used where no option is given. */
+/** Values of a local mode on this machine, used for options that are not given. */
 export interface LocalDefaults {
   readonly baseUrl: string
   readonly rpcUrl?: string | undefined

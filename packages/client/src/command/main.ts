@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { runPayCommand } from './payCommand.ts'
 
-/* `tollbook-pay`: the payer's command, for a payer who has nothing else of the service. */
+/* `tollbook-pay`: the payer's command without the rest of the service. */
 
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())

@@ -35,7 +35,7 @@ export async function runPayCommand(argv: readonly string[], deps: PayCommandDep
 async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayments): Promise<number> {
   const { receiptKeys: keys, output } = order
   const response = await send(deps, order, async (event) => {
-    // The payment is on disk before it leaves, so that nothing that happens to this process can lose it.
+    // Store the payment before it leaves, so that a crash of this process cannot lose it.
     if (event.kind === 'signed' || event.kind === 'resumed') await stored.keep(event.payment)
     reportProgress(deps, event)
   })
@@ -45,7 +45,7 @@ async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayme
   if (output !== undefined) await writeFile(output, `${JSON.stringify(body, null, 2)}\n`)
   const { status, headers } = response
   reportAnswer(deps, { status, body, verdict, output, replayed: headers.get('idempotent-replay') === 'true' })
-  // Only now has the payer received the answer.
+  // Forget the payment only now: the payer has received the answer.
   await stored.forget()
   return verdict?.valid === false ? payExitCodes.receiptInvalid : exitCodeOfStatus(status)
 }
@@ -70,7 +70,7 @@ function send(deps: PayCommandDeps, order: PayOrder, onEvent: OnPaymentEvent): P
 
 const answerBytesMax = 64 * 1024 * 1024
 
-/** Text that is not JSON is not an answer of the service: shown as it came. */
+/** Returns text that is not JSON as it came; the service sends JSON only. */
 async function readAnswer(response: Response): Promise<unknown> {
   const bytes = await readBody(response, answerBytesMax)
   return parseJson(bytes) ?? utf8Text(bytes)

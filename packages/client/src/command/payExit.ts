@@ -5,7 +5,7 @@ import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { Fault } from '@tollbook/core/fault'
 import { UsageProblem } from './usageProblem.ts'
 
-/** The exit codes of the payer's command. A script can tell by them whether paying again would be paying twice. */
+/** Exit codes of the payer's command. They tell a script whether paying again could pay twice. */
 export const payExitCodes = {
   answered: 0,
   usage: 2,
@@ -20,7 +20,7 @@ export const payExitCodes = {
   interrupted: 130,
 } as const
 
-/** Undefined for what is not an outcome but a bug of ours. */
+/** Undefined for an error that is a bug of this package. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {
   if (error instanceof UsageProblem) return payExitCodes.usage
   if (error instanceof SpendingLimitExceeded) return payExitCodes.overLimit
@@ -45,7 +45,7 @@ function isRetryable(cause: unknown): boolean {
   return cause instanceof Fault && cause.retryable
 }
 
-/** Meaning of a plain answer: a rejected request, or a service that cannot answer now. */
+/** Exit code of an answer without a payment: a rejected request, or a service that cannot answer now. */
 export function exitCodeOfStatus(status: number): number {
   if (status >= 200 && status <= 299) return payExitCodes.answered
   return status >= 500 || status === 429 ? payExitCodes.unavailable : payExitCodes.requestRefused

@@ -26,12 +26,12 @@ export interface PayOrder {
   readonly expectedMint?: string
   readonly expectedPaymentWallet?: string
   readonly expectedBurnPercent?: number | 'any'
-  /** Undefined: the receipt is not checked. */
+  /** Undefined: the receipt is not verified. */
   readonly receiptKeys: unknown
   readonly output: string | undefined
 }
 
-/** Throws `UsageProblem`, or a fault where a file is not what it should be. */
+/** Throws `UsageProblem` for a wrong option, and a fault for an unreadable file. */
 export async function readPayOrder(local: LocalDefaults | undefined, given: PayArguments): Promise<PayOrder> {
   const { options } = given
   if (options.resume === undefined && given.path === undefined) throw missingRequest(given.method)
@@ -45,7 +45,7 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
   checkAmount(options.maxUsd)
   await checkOutput(options.output)
 
-  // local.json describes the service that wrote it, and no other.
+  // local.json describes only the service that wrote it.
   const own = local !== undefined && isSameOrigin(local.baseUrl, baseUrl) ? local : undefined
   const { receiptKey } = options
   return {
@@ -65,7 +65,7 @@ function checkAmount(maxUsd: string): void {
     throw new UsageProblem('--max-usd', `${maxUsd} is not an amount in US dollars such as 0.05`)
 }
 
-/** Checked before anything is paid: an answer that cannot be written would be paid for and lost. */
+/** Check the output file before the payment: an answer that cannot be written would be paid for and lost. */
 async function checkOutput(output: string | undefined): Promise<void> {
   if (output === undefined) return
   await access(dirname(resolve(output)), constants.W_OK).catch(() => {
@@ -121,7 +121,7 @@ async function readRequest(baseUrl: string, { method, path, options: { json } }:
   if (json !== undefined && (verb === 'GET' || verb === 'HEAD'))
     throw new UsageProblem('--json', `a ${verb} request has no body; put the parameters into PATH`)
   const body = json === undefined ? {} : { body: await readBody(json) }
-  // Put behind the base as text: resolved as a URL, a path such as //host would lead to that host.
+  // Join as text. Resolved as a URL, a path such as //host would lead to that host.
   return { input: requireServiceUrl(baseUrl.replace(/\/+$/, '') + path), init: { method: verb, ...body } }
 }
 
@@ -142,7 +142,7 @@ async function readWallet({ wallet }: PayOptions, local: LocalDefaults | undefin
   return readKeypairFile(path)
 }
 
-/** A resumed payment is signed already, and nothing else shall be. */
+/** A wallet that refuses to sign: a resumed payment is signed already. */
 function spentWallet({ wallet }: PendingPayment): PayerWallet {
   return {
     address: wallet,

@@ -11,13 +11,13 @@ import { errorBody, errorText } from '@tollbook/core/wire'
 import type { PayCommandDeps } from './commandDeps.ts'
 import { isConnectionFailure } from './payExit.ts'
 
-/** An answer as it is shown. `verdict` is undefined when there was no receipt, or no key to check it with. */
+/** An answer to display. `verdict` is undefined without a receipt, or without a key to verify it. */
 export interface ShownAnswer {
   readonly status: number
   readonly body: unknown
   readonly replayed: boolean
   readonly verdict: ReceiptVerdict | undefined
-  /** File that received the answer instead. */
+  /** File that received the answer in place of standard output. */
   readonly output: string | undefined
 }
 
@@ -25,7 +25,7 @@ type Streams = Pick<PayCommandDeps, 'stdout' | 'stderr'>
 
 const answerBody = z.object({ data: z.unknown(), receipt: z.unknown().optional(), meta: z.unknown().optional() })
 
-/** Words for a person, one JSON object for a program; in both what was bought and what the receipt says. */
+/** Prints the purchase and the content of the receipt: as text for a person, as one JSON object for a program. */
 export function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): void {
   const { status, body, replayed, verdict, output } = answer
   const parsed = answerBody.safeParse(body)
@@ -96,10 +96,10 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
   const { name, stdout, stderr } = deps
   const { error, exitCode, pathOf } = failure
   const payment = error instanceof PaymentError ? error.payment : undefined
-  // A refused payment buys nothing, and its file is gone.
+  // Offer no way to resume a refused payment: it buys nothing, and its file is deleted.
   const resumable = error instanceof PaymentRefused ? undefined : payment
   const hint = resumable === undefined ? hintOf(error) : `resume it with: ${name} --resume ${pathOf(resumable)}`
-  // The message of `fetch` itself is "fetch failed".
+  // `fetch` itself only says "fetch failed".
   const message = isConnectionFailure(error)
     ? `the service does not answer: ${describeError(error.cause)}`
     : error.message
@@ -137,7 +137,7 @@ function hintOf(error: Error): string | undefined {
   return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
 }
 
-/** Shows progress to a person. A program gets one object at the end and nothing before. */
+/** Shows progress to a person. A program gets one object at the end instead. */
 export function reportProgress({ stdout, stderr }: Streams, event: PaymentProgress): void {
   if (stdout.isTTY !== true) return
   if (event.kind === 'signed') stderr.write(`paying with ${event.payment.signature}\n`)

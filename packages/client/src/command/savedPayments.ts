@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { makeFolder } from '../makeFolder.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
 
-/** Payments between signing and answer, one file each: a process that is killed in between loses nothing. */
+/** Payments between signature and answer, one file each, so that a killed process loses none. */
 export interface SavedPayments {
   keep(payment: PendingPayment): Promise<void>
-  /** Drops what this run has kept: there is an answer for it, or it never left. */
+  /** Deletes the files of this run: the answer has arrived, or the payment never left. */
   forget(): Promise<void>
   pathOf(payment: PendingPayment): string
 }
 
-// A proof is money until it is used.
+// A proof is worth its price until it is used.
 const privateFolder = 0o700
 const privateFile = 0o600
 
@@ -24,7 +24,7 @@ export function openSavedPayments(folder: string): SavedPayments {
     async keep(payment) {
       await makeFolder(folder, privateFolder)
       const path = pathOf(payment)
-      // The file is on disk and renamed into place before the payment leaves.
+      // Rename the file into place before the payment leaves.
       await writeFile(`${path}.tmp`, `${JSON.stringify(payment, null, 2)}\n`, { mode: privateFile, flush: true })
       await rename(`${path}.tmp`, path)
       stored.add(path)

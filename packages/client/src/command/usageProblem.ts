@@ -1,6 +1,6 @@
 import { docsOf } from '../errorCode.ts'
 
-/** The command was not called correctly. The message names the option and what would be right. */
+/** A wrong call of the command. The message names the option and the right form. */
 export class UsageProblem extends Error {
   override readonly name = 'UsageProblem'
   readonly code = 'INVALID_OPTION'

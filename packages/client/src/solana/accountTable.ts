@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { Instruction } from './instruction.ts'
 
-/** Accounts of a message in the order that its header describes: signers first, and writable ones first in each half. */
+/** Accounts of a message in the order of its header: signers first, and writable accounts first in each half. */
 export interface AccountTable {
   readonly addresses: readonly string[]
   readonly requiredSignatures: number

@@ -1,11 +1,11 @@
-/** One call of a program. Amounts and memos are in `data`, as the program defines it. */
+/** One call of a program. `data` encodes amounts and memos as the program defines. */
 export interface Instruction {
   readonly program: string
   readonly accounts: readonly AccountUse[]
   readonly data: Uint8Array
 }
 
-/** An account of an instruction and the rights that it needs. */
+/** An account of an instruction, with the access that it needs. */
 export interface AccountUse {
   readonly address: string
   readonly signs: boolean

@@ -14,7 +14,7 @@ export interface Keypair {
 /** A secret key of 64 bytes, or an object that has one, such as a `Keypair` of @solana/web3.js. */
 export type SecretKey = Uint8Array | { readonly secretKey: Uint8Array }
 
-/** No message ever shows the key. */
+/** Error messages never contain the key. */
 export function readSecretKey(key: SecretKey): Keypair {
   const secretKey = key instanceof Uint8Array ? key : key.secretKey
   const signer = secretKeySigner(secretKey)

@@ -19,7 +19,7 @@ export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAcco
   return programAddress(associatedTokenProgram, [wallet, tokenProgram, mint].map(keyBytes))
 }
 
-/** The first hash, counting a byte down from 255, that is not a point of the curve: no private key can sign for it. */
+/** The first hash off the curve, counting the bump down from 255. No private key can sign for it. */
 function programAddress(program: string, seeds: readonly Uint8Array[]): Address {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256(concatBytes([...seeds, Uint8Array.of(bump), keyBytes(program), marker]))

@@ -18,7 +18,7 @@ export interface TokenAmount {
   readonly baseUnits: bigint
 }
 
-/** Without signers: the memo program then checks nothing but UTF-8. */
+/** Names no signers: the memo program then checks only that the text is UTF-8. */
 export function memoInstruction(memo: string): Instruction {
   return { program: memoProgram, accounts: [], data: utf8Bytes(memo) }
 }
@@ -35,7 +35,7 @@ export function transferChecked(token: Token, amount: TokenAmount, destination: 
   return { program: token.tokenProgram, accounts, data: checkedAmount(12, amount.baseUnits, token.decimals) }
 }
 
-/** The authority is the one of the mint. */
+/** The authority is the mint's. */
 export function mintToChecked({ mint, tokenProgram, decimals }: Token, amount: TokenAmount): Instruction {
   const accounts = [changed(mint), changed(amount.account), signing(amount.authority)]
   return { program: tokenProgram, accounts, data: checkedAmount(14, amount.baseUnits, decimals) }
@@ -63,7 +63,7 @@ function signing(address: string): AccountUse {
   return { address, signs: true, writable: false }
 }
 
-/** Number of the instruction, the amount as a little-endian u64, the decimals. */
+/** Data of a checked instruction: its number, the amount as a little-endian u64, the decimals. */
 function checkedAmount(instruction: number, baseUnits: bigint, decimals: number): Uint8Array {
   assert(baseUnits >= 0n && baseUnits < 2n ** 64n, 'an amount fits into 64 bits')
   const data = new Uint8Array(10)

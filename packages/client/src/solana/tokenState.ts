@@ -11,7 +11,7 @@ export interface MintState {
   readonly transferFee: ScheduledFee | undefined
 }
 
-/** Token-2022 charges `older` until the epoch at which `newer` begins. */
+/** Token-2022 charges `older` until the epoch in which `newer` begins. */
 export interface ScheduledFee {
   readonly older: TransferFee
   readonly newer: TransferFee
@@ -52,7 +52,7 @@ const ownerAt = 32
 const amountAt = 64
 const stateAt = 108
 const frozen = 2
-// The one length that a multisig has, which no extension may give to another account.
+// The length of a multisig. No extension may give another account this length.
 const multisigBytes = 355
 const mintKind = 1
 const accountKind = 2

@@ -9,20 +9,20 @@ import type { Instruction } from './instruction.ts'
 import type { Keypair } from './keypair.ts'
 
 /*
- * Version 0 transactions without lookup tables: https://solana.com/docs/core/transactions. Written here because no library
- * that covers them fits into the size of this package (docs/decisions/0034); a property test compares each byte with
+ * Version 0 transactions without lookup tables: https://solana.com/docs/core/transactions. Own code, because no library
+ * that covers them fits into the size of this package (docs/decisions/0034). A property test compares each byte with
  * @solana/web3.js.
  */
 
 /** A transaction of version 0 before it is compiled. */
 export interface TransactionContent {
-  /** Also the first signer. */
+  /** Pays the network fee, and is the first signer. */
   readonly feePayer: string
   readonly blockhash: string
   readonly instructions: readonly Instruction[]
 }
 
-/** The transaction with empty slots for its signatures. */
+/** Builds the transaction with empty slots for its signatures. */
 export function buildTransaction({ feePayer, blockhash, instructions }: TransactionContent): Uint8Array {
   const table = tabulateAccounts(feePayer, instructions)
   const { addresses, requiredSignatures, readonlySigned, readonlyUnsigned, indexOf } = table
@@ -55,7 +55,7 @@ const noLookupTables = Uint8Array.of(0)
 const signatureBytes = 64
 const publicKeyBytes = 32
 const headerBytes = 3
-// One packet of the network: 1,280 bytes less the headers of IPv6 and of fragmentation.
+// One network packet: 1,280 bytes less the headers of IPv6 and of fragmentation.
 const transactionBytesMax = 1_232
 
 function keyBytes(text: string): Uint8Array {
@@ -64,7 +64,7 @@ function keyBytes(text: string): Uint8Array {
   return bytes
 }
 
-/** Solana's length: seven bits a byte, low bits first. */
+/** Length prefix of Solana: seven bits a byte, low bits first. */
 function compactU16(length: number): Uint8Array {
   assert(length >= 0 && length <= 0xffff, 'a length fits into 16 bits')
   const bytes = []
@@ -73,7 +73,7 @@ function compactU16(length: number): Uint8Array {
   return Uint8Array.from([...bytes, rest])
 }
 
-/** Adds the signature of each keypair in the slot of its address. */
+/** Writes the signature of each keypair into the slot of its address. */
 export function signTransaction(transaction: Uint8Array, keypairs: readonly Keypair[]): Uint8Array {
   const { message, signers } = readTransaction(transaction)
   const signed = transaction.slice()
@@ -85,13 +85,13 @@ export function signTransaction(transaction: Uint8Array, keypairs: readonly Keyp
   return signed
 }
 
-/** The signature of the fee payer, which is the id of the transaction. Undefined if it is missing or wrong. */
+/** Signature of the fee payer, which identifies the transaction. Undefined if it is missing or wrong. */
 export function feePayerSignature(transaction: Uint8Array, feePayer: string): Signature | undefined {
   const { signers } = readTransaction(transaction)
   return signers[0] === feePayer ? signatureOf(transaction, feePayer) : undefined
 }
 
-/** The signature of one of the signers. Undefined if it is missing or wrong. */
+/** Signature of one signer. Undefined if it is missing or wrong. */
 export function signatureOf(transaction: Uint8Array, address: string): Signature | undefined {
   const { message, signers, signatures } = readTransaction(transaction)
   const signature = signatures[signers.indexOf(address)]
@@ -103,12 +103,12 @@ export function signatureOf(transaction: Uint8Array, address: string): Signature
 
 interface ReadTransaction {
   readonly signatures: readonly Uint8Array[]
-  /** The bytes that are signed. */
+  /** The signed bytes. */
   readonly message: Uint8Array
   readonly signers: readonly string[]
 }
 
-/** Reads as much as a signer needs. More than 127 signatures do not fit into a packet, so each length is one byte. */
+/** Reads the part that a signer needs. A packet has room for fewer than 128 signatures, so each length is one byte. */
 function readTransaction(transaction: Uint8Array): ReadTransaction {
   const [signatureCount = 0] = transaction
   const message = transaction.subarray(1 + signatureCount * signatureBytes)

@@ -16,7 +16,7 @@ const charge = z.object({
     network: z.string(),
     feePayer: z.literal(true),
     feePayerKey: addressText,
-    // Parts for others are not paid: the limits know one recipient.
+    // Refuse split payments: spending limits cover one recipient.
     splits: z.array(z.unknown()).max(0).optional(),
   }),
 })
@@ -33,7 +33,7 @@ const networks: Readonly<Record<string, string>> = {
   devnet: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
   testnet: 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z',
 }
-// As long as a blockhash lives.
+// Lifetime of a blockhash.
 const lifetimeMsDefault = 60_000
 
 /**
@@ -70,7 +70,7 @@ function readCharge(challenge: z.infer<typeof parameters>, answeredAtMs: number)
   }
 }
 
-// A parameter with a quoted or a plain value, or the name of a scheme.
+// Matches a parameter with a quoted or a plain value, or the name of a scheme.
 const piece = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=[\s,]|$)/g
 
 /** The parameters of each challenge of the scheme "Payment" (RFC 9110, section 11.6.1). */

@@ -11,7 +11,7 @@ import { memoInstruction, type Token, transferChecked } from '../solana/tokenIns
 import { buildTransaction, signatureOf } from '../solana/transaction.ts'
 import type { SponsoredOffer } from './sponsoredOffer.ts'
 
-/** A checked offer, with the account that it pays to. */
+/** A checked offer with the token account that it pays. */
 export interface SponsoredPlan {
   readonly offer: SponsoredOffer
   readonly token: Token
@@ -37,7 +37,7 @@ export async function planSponsored(deps: SponsorDeps, offer: SponsoredOffer): P
   if (lifetimeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   const found = await readToken(deps, offer)
   if ('problem' in found) return found
-  // A service of a private chain calls it by another name; `expectedNetwork` says by which.
+  // A service of a private chain may use another name for it, which `expectedNetwork` states.
   const known = pins.expectedNetwork ?? found.network
   if (network !== undefined && network !== known)
     return quoteProblem('other_network', `it is for ${network}, and the node of rpcUrl is on ${known}`)
@@ -61,17 +61,20 @@ async function readToken({ chain }: SponsorDeps, { mint, payTo }: SponsoredOffer
 }
 
 export interface SponsoredPayment {
-  /** The payer's own signature. On chain the fee payer's comes first. */
+  /** The payer's signature. On chain the fee payer's comes first. */
   readonly signature: Signature
   readonly transaction: Uint8Array
   readonly lastValidBlockHeight: number
 }
 
-// Limits that the stock clients of both protocols set. The order of the instructions is theirs too, because a service may compare.
+// Compute limits of the stock clients of both protocols. The order of the instructions is also theirs, because a
+// service may compare it.
 const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
 const microLamports = 1n
 
-/** Builds the transfer and signs it for the payer. Sends nothing: without the fee payer's signature it cannot land. */
+/**
+ * Builds the transfer and signs it for the payer. It cannot land without the fee payer's signature, and is not sent.
+ */
 export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Promise<SponsoredPayment> {
   const { offer, token, destination } = plan
   const { address } = deps.wallet

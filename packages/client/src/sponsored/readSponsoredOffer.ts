@@ -7,7 +7,7 @@ const readers: Readonly<Record<SponsoredProtocol, (question: OfferQuestion) => S
   mpp: readMppOffer,
 }
 
-/** The offer of the first protocol that has one. Undefined for a 402 that these protocols cannot pay. */
+/** The offer of the first protocol that has one. Undefined if none of them can pay the 402. */
 export function readSponsoredOffer(question: OfferQuestion): SponsoredOffer | undefined {
   for (const protocol of question.protocols) {
     const offer = readers[protocol](question)

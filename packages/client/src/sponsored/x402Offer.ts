@@ -34,7 +34,7 @@ export function readX402Offer({ headers, mint }: OfferQuestion): SponsoredOffer 
   const required = bytes && paymentRequired.safeParse(parseJson(bytes)).data
   if (required === undefined) return undefined
   const { resource, extensions, accepts } = required
-  // An entry is echoed as it came, with members that we do not know.
+  // Return an entry as it came, including unknown members.
   const payable = accepts.flatMap((accepted) => {
     const { data } = exactOnSolana.safeParse(accepted)
     return data === undefined ? [] : [{ accepted, entry: data }]
@@ -49,7 +49,7 @@ export function readX402Offer({ headers, mint }: OfferQuestion): SponsoredOffer 
     payTo: entry.payTo,
     feePayer: entry.extra.feePayer,
     amountBaseUnits: entry.amount,
-    // Keeps two equal payments of one blockhash apart.
+    // Distinguishes two equal payments with one blockhash.
     memo: entry.extra.memo ?? randomToken(),
     lifetimeMs: entry.maxTimeoutSeconds * 1000,
     encode: (transaction) =>
