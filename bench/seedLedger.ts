@@ -25,7 +25,6 @@ export interface SeedOptions {
 
 // Larger batches than the service makes: this only has to be quick, and calls the same function.
 const batchSize = 500
-const firstEpoch = 1
 // Callers return: each wallet makes a few hundred payments of a million.
 const walletCount = 1_000
 const endpoints = ['/api/data/crypto', '/api/data/weather', '/api/data/stock', '/api/data/news', '/api/tools/qrcode']
@@ -61,7 +60,7 @@ export async function seedLedger(serviceUrl: string, options: SeedOptions): Prom
 
 /** Appends all items, or throws. */
 export async function append(client: pg.Client, items: readonly Item[]): Promise<void> {
-  const results = await appendBatch(client, items, firstEpoch)
+  const results = await appendBatch(client, items)
   assert(
     results.every(({ outcome }) => outcome === 'appended'),
     'a seed is taken whole',

@@ -2,9 +2,8 @@
 -- which others keep (docs/decisions/0010). Nothing here takes a lock that an append waits for.
 
 -- Full tiles only (C2SP tlog-tiles): 256 neighbouring hashes of one level, leaves at level 0. The rest of the tree is
--- read
--- from the events and from the roots of the tiles below. Leaves are stored here a second time, so that proofs outlive
--- archived partitions of events, and because 256 leaves are in one row instead of in 100 pages.
+-- read from the events and from the roots of the tiles below. Leaves are stored here a second time, so that proofs
+-- outlive archived partitions of events, and because 256 leaves are in one row instead of in 100 pages.
 create table ledger.tiles (
   level smallint not null,
   index bigint not null,

@@ -110,7 +110,7 @@ as $$
   from (
     select m.url_hash,
       row_number() over (
-        order by coalesce(m.rank, (4 - news.trust(m.provider)) * 1000), m.fetched_at, m.url_hash) = 1 as should_lead
+        order by m.rank, m.fetched_at, m.url_hash) = 1 as should_lead
     from news.articles m where m.cluster = of_cluster
   ) c
   where a.url_hash = c.url_hash and a.leads <> c.should_lead
@@ -135,31 +135,30 @@ declare
   stories integer := 0;
   is_sample constant boolean := starts_with(provider, 'sample:');
 begin
-  perform pg_advisory_xact_lock(hashtext('news.keep_articles'));
+  perform pg_advisory_xact_lock(hashtext('news.keep_stories'));
   for given in
     select sha256(convert_to(g.url_key, 'UTF8')) as url_hash, g.url, g.title, g.title_key, g.publisher, g.description, g.image_url,
       g.language, coalesce(g.rank, (4 - news.trust(keep_stories.provider)) * 1000) as rank,
-      string_to_array(nullif(g.story_key, ''), ' ') as story_words,
+      string_to_array(g.story_key, ' ') as story_words,
       timestamptz 'epoch' + g.ms * interval '1 millisecond' as published_at,
       to_tsvector('english', g.title_key) || to_tsvector('simple', g.title_key || ' ' || g.publisher) as words
     from unnest(url_keys, urls, titles, title_keys, story_keys, publishers, descriptions, image_urls, languages, ranks, published_ms)
       as g (url_key, url, title, title_key, story_key, publisher, description, image_url, language, rank, ms)
   loop
-    select a.cluster, a.title_key, a.feed = keep_stories.feed as is_own,
-      coalesce(a.rank, (4 - news.trust(a.provider)) * 1000) as rank into known
+    select a.cluster, a.title_key, a.rank, a.feed = keep_stories.feed as is_own into known
     from news.articles a
     where a.url_hash = given.url_hash;
     if not found then
-      joined := news.find_cluster(given.title_key, coalesce(given.story_words, '{}'), given.published_at, is_sample, given.url_hash);
+      joined := news.find_cluster(given.title_key, given.story_words, given.published_at, is_sample, given.url_hash);
       if joined is null then stories := stories + 1; end if;
       insert into news.articles (
         url_hash, url, title, title_key, publisher, provider, categories, found_by, published_at, fetched_at, words,
-        description, image_url, language, feed, rank, story_words, cluster)
+        description, image_url, language, feed, rank, story_words, cluster, leads)
       values (
         given.url_hash, given.url, given.title, given.title_key, given.publisher, keep_stories.provider,
         array_remove(array[category], null), array_remove(array[question], null), given.published_at, clock_timestamp(),
         given.words, given.description, given.image_url, given.language, keep_stories.feed, given.rank,
-        coalesce(given.story_words, '{}'), coalesce(joined, gen_random_uuid()))
+        given.story_words, coalesce(joined, gen_random_uuid()), true)
       returning cluster into joined;
       perform news.choose_lead(joined);
     else
@@ -168,10 +167,10 @@ begin
         found_by = case when question is null or question = any(a.found_by) then a.found_by else a.found_by || question end
       where a.url_hash = given.url_hash
         and not (a.categories @> array_remove(array[category], null) and a.found_by @> array_remove(array[question], null));
-      if given.rank < known.rank or coalesce(known.is_own, false) then
+      if given.rank < known.rank or known.is_own then
         if given.title_key <> known.title_key then
           joined := coalesce(
-            news.find_cluster(given.title_key, coalesce(given.story_words, '{}'), given.published_at, is_sample, given.url_hash),
+            news.find_cluster(given.title_key, given.story_words, given.published_at, is_sample, given.url_hash),
             gen_random_uuid());
         else
           joined := known.cluster;
@@ -180,8 +179,8 @@ begin
         set url = given.url, title = given.title, title_key = given.title_key, publisher = given.publisher,
           provider = keep_stories.provider, words = given.words, description = given.description, image_url = given.image_url,
           language = given.language, feed = keep_stories.feed, rank = given.rank,
-          story_words = coalesce(given.story_words, '{}'), cluster = joined,
-          published_at = case when coalesce(known.is_own, false) then least(a.published_at, given.published_at) else given.published_at end
+          story_words = given.story_words, cluster = joined,
+          published_at = case when known.is_own then least(a.published_at, given.published_at) else given.published_at end
         where a.url_hash = given.url_hash
           and (a.title, a.publisher, a.description, a.image_url, a.language, a.rank, a.feed)
             is distinct from (given.title, given.publisher, given.description, given.image_url, given.language, given.rank, keep_stories.feed);
@@ -191,66 +190,6 @@ begin
     end if;
   end loop;
   return stories;
-end
-$$;
-
--- The same for a service of the previous release, which knows neither feeds nor clusters. Dropped one release later.
--- Returns the number of new articles. The same address, or the same title within a day, is the same article, and the most
--- trusted provider says what it is: a story with a publisher's title never takes the place of the publisher's article, and
--- gives it up if it came first. A provider corrects its own title. Otherwise the article only gains a category or a
--- question. One writer at a time, so that two instances with the same article store it once.
-create or replace function news.keep_articles(
-  url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[],
-  provider text, category text, question text)
-returns integer
-language plpgsql
-security definer
-set search_path = ''
-as $$
-declare
-  given record;
-  known record;
-  kept integer := 0;
-  given_trust constant integer := news.trust(provider);
-begin
-  perform pg_advisory_xact_lock(hashtext('news.keep_articles'));
-  for given in
-    select sha256(convert_to(g.url_key, 'UTF8')) as url_hash, g.url, g.title, g.title_key, g.publisher,
-      timestamptz 'epoch' + g.ms * interval '1 millisecond' as published_at,
-      to_tsvector('english', g.title_key) || to_tsvector('simple', g.title_key || ' ' || g.publisher) as words
-    from unnest(url_keys, urls, titles, title_keys, publishers, published_ms) as g (url_key, url, title, title_key, publisher, ms)
-  loop
-    select a.url_hash, news.trust(a.provider) as trust into known
-    from news.articles a
-    where a.url_hash = given.url_hash
-      or (a.title_key = given.title_key
-        and a.published_at between given.published_at - interval '24 hours' and given.published_at + interval '24 hours')
-    order by a.url_hash = given.url_hash desc, news.trust(a.provider) desc
-    limit 1;
-    if not found then
-      insert into news.articles (
-        url_hash, url, title, title_key, publisher, provider, categories, found_by, published_at, fetched_at, words)
-      values (
-        given.url_hash, given.url, given.title, given.title_key, given.publisher, keep_articles.provider,
-        array_remove(array[category], null), array_remove(array[question], null), given.published_at, clock_timestamp(),
-        given.words);
-      kept := kept + 1;
-    else
-      update news.articles a
-      set categories = case when category is null or category = any(a.categories) then a.categories else a.categories || category end,
-        found_by = case when question is null or question = any(a.found_by) then a.found_by else a.found_by || question end
-      where a.url_hash = known.url_hash
-        and not (a.categories @> array_remove(array[category], null) and a.found_by @> array_remove(array[question], null));
-      update news.articles a
-      set url_hash = given.url_hash, url = given.url, title = given.title, title_key = given.title_key,
-        publisher = given.publisher, provider = keep_articles.provider, published_at = given.published_at, words = given.words
-      where a.url_hash = known.url_hash
-        and (given_trust > known.trust
-          or (given_trust = known.trust and a.url_hash = given.url_hash and a.provider = keep_articles.provider
-            and (a.title, a.publisher) is distinct from (given.title, given.publisher)));
-    end if;
-  end loop;
-  return kept;
 end
 $$;
 
@@ -264,7 +203,7 @@ as $$
 declare
   forgotten bigint;
 begin
-  perform pg_advisory_xact_lock(hashtext('news.keep_articles'));
+  perform pg_advisory_xact_lock(hashtext('news.keep_stories'));
   delete from news.articles where published_at < now() - interval '7 days';
   get diagnostics forgotten = row_count;
   perform news.choose_lead(f.cluster)
@@ -274,4 +213,4 @@ begin
 end
 $$;
 
-grant execute on function news.trust, news.take_poll, news.poll_succeeded, news.poll_failed, news.keep_articles, news.keep_stories, news.forget_old to tollbook_service;
+grant execute on function news.trust, news.take_poll, news.poll_succeeded, news.poll_failed, news.keep_stories, news.forget_old to tollbook_service;

@@ -44,7 +44,3 @@ begin
 end
 $$;
 grant execute on function ledger.record_payout to tollbook_payout;
-
--- A plan leaves out debts to wallets with a payment that the chain could still drop.
-grant usage on schema work to tollbook_payout;
-grant select on work.open, work.progress, ledger.payments to tollbook_payout;

@@ -65,22 +65,3 @@ begin
 end
 $$;
 grant execute on function ledger.find_bound_quote to tollbook_service;
-
--- Called by releases up to 0028, which do not know `find_bound_quote`. The next release may drop it.
-create or replace function ledger.find_quote_by_memo(
-  paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamptz)
-returns setof ledger.quotes
-language plpgsql
-stable
-set search_path = ''
-set plan_cache_mode = force_custom_plan
-as $$
-begin
-  return query
-  select q.*
-  from ledger.quotes q
-  where q.wallet = paying_wallet and q.endpoint = paid_endpoint and q.issued_at > issued_after and q.memo = wanted_memo
-  limit 1;
-end
-$$;
-grant execute on function ledger.find_quote_by_memo to tollbook_service;

@@ -7,7 +7,7 @@ begin
   perform from reports.progress where one for update;
   truncate reports.payments, reports.payouts, reports.refunds, reports.daily_totals, reports.wallet_totals, reports.payment_totals,
     reports.late_entries, reports.day_prices;
-  update reports.progress set upto_seq = 0, receipts_missing = 'empty' where one;
+  update reports.progress set upto_seq = 0 where one;
 end
 $$;
 

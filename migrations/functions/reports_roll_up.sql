@@ -25,7 +25,6 @@ begin
   perform reports.list_payouts(from_seq, to_seq);
   perform reports.list_refunds(from_seq, to_seq);
   perform reports.add_entries(from_seq, to_seq);
-  perform reports.fill_receipts(events_max);
   update reports.progress set upto_seq = to_seq where one;
   return to_seq - from_seq;
 end

@@ -1,7 +1,9 @@
 -- Adds a checkpoint and the tiles that became full since the one before. The root and the signature are the caller's
 -- claim, which anyone can check with the tiles. Enforced here: the tiles are the leaves of the events and the roots of each
--- other, and none is missing.
+-- other, and none is missing. For the holder of a lease (work.take_lease), which ends with it: a sealer that was paused and
+-- replaced is refused, however late it comes.
 create or replace function ledger.seal(
+  lease_name text, lease_epoch bigint,
   tree_size bigint, tree_root bytea, signed_note text,
   tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[])
 returns void
@@ -15,8 +17,8 @@ as $$
 declare
   known_size bigint;
 begin
-  -- The sealer holds this lock already; other callers do not.
-  perform pg_advisory_xact_lock(hashtext('ledger.seal'));
+  -- Locks the row of the lease, so that checkpoints are added one after the other.
+  perform work.require_lease(lease_name, lease_epoch);
   select coalesce(max(c.size), 0) into known_size from ledger.checkpoints c;
   if tree_size <= known_size then
     raise exception 'a checkpoint of size % exists; size % is not newer', known_size, tree_size
@@ -65,29 +67,7 @@ begin
   ) then
     raise exception 'the tiles are not of the leaves of the events' using errcode = 'check_violation';
   end if;
+  perform work.end_lease(lease_name, lease_epoch);
 end
 $$;
 grant execute on function ledger.seal to tollbook_service;
-
--- The same for the holder of a lease (work.take_lease), which ends with it. Returns false while a release without leases
--- is sealing. A sealer that was paused and replaced is refused, however late it comes.
-create or replace function ledger.seal_under_lease(
-  lease_name text, lease_epoch bigint,
-  tree_size bigint, tree_root bytea, signed_note text,
-  tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[])
-returns boolean
-language plpgsql
-security definer
-set search_path = ''
-as $$
-begin
-  if not pg_try_advisory_xact_lock(hashtext('ledger.seal')) then
-    return false;
-  end if;
-  perform work.require_lease(lease_name, lease_epoch);
-  perform ledger.seal(tree_size, tree_root, signed_note, tile_levels, tile_indexes, tile_hashes, tile_roots);
-  perform work.end_lease(lease_name, lease_epoch);
-  return true;
-end
-$$;
-grant execute on function ledger.seal_under_lease to tollbook_service;

@@ -37,11 +37,6 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
     '{wallet>unearned,wallet>overpaid,burned>burned_by_callers,exposed>exposed_contra}'),
   ('payment.claim', 'payment', 'submitted', 'claimed', '{PaymentVerified,ProofClaimed}', 'take', false,
     '{wallet>unearned,wallet>overpaid,exposed>exposed_contra}'),
-  -- Earlier releases owe the burn from the claim on, and may run together with this one.
-  ('payment.claim', 'payment', '', 'claimed', '{PaymentVerified,BurnOwed,ProofClaimed}', 'take', false,
-    '{wallet>unearned,wallet>overpaid,unearned>burn_owed,exposed>exposed_contra}'),
-  ('payment.claim', 'payment', 'submitted', 'claimed', '{PaymentVerified,BurnOwed,ProofClaimed}', 'take', false,
-    '{wallet>unearned,wallet>overpaid,unearned>burn_owed,exposed>exposed_contra}'),
   ('payment.claim', 'payment', 'released', 'claimed', '{ProofClaimed}', 'take', false, '{exposed>exposed_contra}'),
   ('payment.claim', 'payment', 'released.final', 'claimed.final', '{ProofClaimed}', 'take', false, '{}'),
   -- Takes over from an attempt whose lease has ended.
@@ -74,11 +69,6 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
   ('payment.release', 'payment', 'claimed.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
   ('payment.release', 'payment', 'streaming', 'released', '{AnswerBroken}', 'none', false, '{exposed_contra>exposed}'),
   ('payment.release', 'payment', 'streaming.final', 'released.final', '{AnswerBroken}', 'none', false, '{}'),
-  -- Earlier releases expire a started answer by these, and may run together with this one. Now: payment.expire.
-  ('payment.release', 'payment', 'streaming', 'released', '{RequestFailed}', 'none', false, '{exposed_contra>exposed}'),
-  ('payment.release', 'payment', 'streaming.final', 'released.final', '{RequestFailed}', 'none', false, '{}'),
-  ('payment.exhaust', 'payment', 'streaming', 'exhausted', '{RequestFailed,AttemptsExhausted}', 'none', false, '{exposed_contra>exposed}'),
-  ('payment.exhaust', 'payment', 'streaming.final', 'refund_due', '{RequestFailed,AttemptsExhausted,RefundDue}', 'none', false, '{unearned>refund}'),
 
   -- The last permitted attempt failed. The payment no longer buys: it is owed back at once if it is final, else with its
   -- finality.
@@ -105,12 +95,10 @@ insert into ledger.steps (step, kind, from_state, to_state, event_kinds, lease, 
 
   ('payment.reverse', 'payment', 'released', 'reversed', '{PaymentReversed,BurnReversed}', 'none', false,
     '{unearned>wallet,overpaid>wallet,burned_by_callers>burned}'),
-  ('payment.reverse', 'payment', 'released', 'reversed', '{PaymentReversed}', 'none', false,
-    '{unearned>wallet,overpaid>wallet,burn_owed>wallet}'),
+  ('payment.reverse', 'payment', 'released', 'reversed', '{PaymentReversed}', 'none', false, '{unearned>wallet,overpaid>wallet}'),
   ('payment.reverse', 'payment', 'exhausted', 'reversed', '{PaymentReversed,BurnReversed}', 'none', false,
     '{unearned>wallet,overpaid>wallet,burned_by_callers>burned}'),
-  ('payment.reverse', 'payment', 'exhausted', 'reversed', '{PaymentReversed}', 'none', false,
-    '{unearned>wallet,overpaid>wallet,burn_owed>wallet}'),
+  ('payment.reverse', 'payment', 'exhausted', 'reversed', '{PaymentReversed}', 'none', false, '{unearned>wallet,overpaid>wallet}'),
   ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed,BurnReversed}', 'none', false,
     '{lost>wallet,overpaid>wallet,burned_by_callers>burned,exposed_contra>exposed}'),
   ('payment.reverse', 'payment', 'fulfilled', 'reversed', '{PaymentReversed}', 'none', false,

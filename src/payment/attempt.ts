@@ -137,7 +137,7 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
     step: 'payment.fulfil',
     events: [
       { kind: 'RequestFulfilled', attempt: live.attempt, ...command },
-      ...(isPaidWhole(live.settlement) && !live.isBurnOwed ? [owed] : []),
+      ...(isPaidWhole(live.settlement) ? [owed] : []),
       { kind: 'DistributionAllocated', mint, parts: shares },
     ],
   }

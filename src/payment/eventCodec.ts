@@ -7,7 +7,7 @@ import type { AnyEvent, EventDefinition } from './events/eventDefinition.ts'
 
 /*
  * Events as bytes. The body is the truth of the ledger: RFC 8785 JSON in UTF-8, written once, hashed, and never written
- * again. Base units are decimal strings. Reading upcasts old schema versions; writing knows only the newest.
+ * again. Base units are decimal strings.
  */
 
 /** Fields that every kind of event has. */

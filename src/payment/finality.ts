@@ -4,7 +4,7 @@ import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts
 import { endAttempt, exposureOf, failureEvent } from './attempt.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 import { mayTakeOver } from './lease.ts'
-import { refundEvent, undeliveredBaseUnits } from './refund.ts'
+import { refundEvent } from './refund.ts'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 
 /*
@@ -49,22 +49,25 @@ function reversal(
   resting: Resting,
   { reason, finalizedSlot }: Extract<FinalVerdict, { kind: 'reversed' }>,
 ): PaymentDecision {
-  const { settlement, phase, isBurnOwed } = resting
+  const { settlement, phase } = resting
   const { wallet, price, burnedBaseUnits, receivedBaseUnits } = settlement
   const { mint, endpoint } = price
-  const dueBaseUnits = undeliveredBaseUnits(resting)
-  const overpaidBaseUnits = receivedBaseUnits - heldForCallerBaseUnits(settlement)
+  const heldBaseUnits = heldForCallerBaseUnits(settlement)
+  const overpaidBaseUnits = receivedBaseUnits - heldBaseUnits
   assert(overpaidBaseUnits >= 0n, 'no less was received than is held')
+  // With the delivery, the burn and the shares left what was held.
+  const isDelivered = phase === 'fulfilled'
+  const burnOwedBaseUnits = isDelivered && isPaidWhole(settlement) ? price.burnBaseUnits : 0n
   const reversed: PaymentReversed = {
     kind: 'PaymentReversed',
     reason,
     finalizedSlot,
     wallet,
     endpoint,
-    unearnedBaseUnits: phase === 'fulfilled' ? 0n : dueBaseUnits,
-    lostBaseUnits: phase === 'fulfilled' ? dueBaseUnits : 0n,
+    unearnedBaseUnits: isDelivered ? 0n : heldBaseUnits,
+    lostBaseUnits: isDelivered ? heldBaseUnits - burnOwedBaseUnits : 0n,
     overpaidBaseUnits,
-    burnOwedBaseUnits: isBurnOwed ? price.burnBaseUnits : 0n,
+    burnOwedBaseUnits,
     ...stillExposed(resting),
   }
   const burn = { kind: 'BurnReversed', mint, endpoint, burnedBaseUnits } as const

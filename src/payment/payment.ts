@@ -56,11 +56,6 @@ export interface Verified {
   readonly endpoint: string
   /** The chain can no longer drop the payment. */
   readonly isFinal: boolean
-  /**
-   * Whether `BurnOwed` is on record. The burn is then no longer held for the caller. The event is recorded with the delivery;
-   * earlier releases recorded it with the first claim.
-   */
-  readonly isBurnOwed: boolean
 }
 
 /** An attempt has the payment. */
@@ -163,11 +158,10 @@ export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: n
     case 'PaymentVerified': {
       const { settlement } = event
       const { endpoint } = settlement.price
-      return { phase: 'verified', version, settlement, attempt: 0, endpoint, isFinal: false, isBurnOwed: false }
+      return { phase: 'verified', version, settlement, attempt: 0, endpoint, isFinal: false }
     }
-    case 'BurnOwed':
-      return { ...afterVerification(state), version, isBurnOwed: true }
     case 'TokensBurned':
+    case 'BurnOwed':
     case 'DistributionAllocated':
     case 'BurnReversed':
       return { ...afterVerification(state), version }
@@ -216,6 +210,6 @@ function afterVerification(state: PaymentState): AfterVerification {
 }
 
 function verifiedOf(state: PaymentState): Omit<Verified, 'version'> {
-  const { settlement, attempt, endpoint, isFinal: final, isBurnOwed } = afterVerification(state)
-  return { settlement, attempt, endpoint, isFinal: final, isBurnOwed }
+  const { settlement, attempt, endpoint, isFinal: final } = afterVerification(state)
+  return { settlement, attempt, endpoint, isFinal: final }
 }

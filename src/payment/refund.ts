@@ -4,25 +4,13 @@ import type { Verified } from './payment.ts'
 import { heldForCallerBaseUnits } from './settlement.ts'
 
 /** A payment that bought nothing. */
-export type OwedPayment = Pick<Verified, 'settlement' | 'isFinal' | 'isBurnOwed'>
+export type OwedPayment = Pick<Verified, 'settlement' | 'isFinal'>
 
 /** The amount that is held for the caller is owed back to the wallet. The chain can no longer drop the payment. */
 export function refundEvent(payment: OwedPayment): RefundDue {
   assert(payment.isFinal, 'only a final payment is owed back')
   const { wallet, price } = payment.settlement
-  const refundBaseUnits = undeliveredBaseUnits(payment)
+  const refundBaseUnits = heldForCallerBaseUnits(payment.settlement)
   assert(refundBaseUnits >= 0n, 'a refund is not a debt of the wallet')
   return { kind: 'RefundDue', wallet, mint: price.mint, refundBaseUnits }
-}
-
-/**
- * Amount that is held for the caller until the delivery. A burn that an earlier release owed from the claim on is not
- * part of it: it may be on chain.
- */
-export function undeliveredBaseUnits({
-  settlement,
-  isBurnOwed,
-}: Pick<OwedPayment, 'settlement' | 'isBurnOwed'>): bigint {
-  const heldBaseUnits = heldForCallerBaseUnits(settlement)
-  return isBurnOwed ? heldBaseUnits - settlement.price.burnBaseUnits : heldBaseUnits
 }

@@ -4,7 +4,7 @@ import { type PaymentReference, presentedIdOf, referenceOfStream, streamIdOf } f
 import type { Presentation, Presentations } from '../payment/presentations.ts'
 import { type Database, readOrFault } from './database.ts'
 
-/** First presentations in a bounded table outside the ledger (migrations/0009). */
+/** First presentations in a bounded table outside the ledger (`work.presentations`). */
 export function createPresentations(database: Database): Presentations {
   return {
     record: (presented) => record(database, presented),

@@ -157,15 +157,14 @@ export interface SealedTiles {
   readonly tiles: readonly FullTile[]
 }
 
-/** The one write path of the seal. False while a release without leases is sealing. */
-export async function callSeal(database: Reader, { lease, checkpoint, tiles }: SealedTiles): Promise<boolean> {
+/** The one write path of the seal. Throws when another instance has taken the lease. */
+export async function callSeal(database: Reader, { lease, checkpoint, tiles }: SealedTiles): Promise<void> {
   const { size, root, note } = checkpoint
   assert(root.length === hashBytes && note !== '', 'a seal has a root and a signed note')
-  const { rows } = await sql<{ sealed: boolean }>`select ledger.seal_under_lease(
+  await sql`select ledger.seal(
     ${lease.name}, ${lease.epoch}, ${size}, ${Buffer.from(root)}, ${note},
     ${tiles.map(({ level }) => level)}::smallint[],
     ${tiles.map(({ index }) => index)}::bigint[],
     ${tiles.map(({ hashes }) => Buffer.from(hashes))}::bytea[],
-    ${tiles.map(({ root }) => Buffer.from(root))}::bytea[]) as sealed`.execute(database)
-  return rows[0]?.sealed === true
+    ${tiles.map(({ root }) => Buffer.from(root))}::bytea[])`.execute(database)
 }

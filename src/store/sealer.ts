@@ -53,8 +53,7 @@ export async function sealNext(deps: SealerDeps): Promise<SealOutcome> {
   return step ?? { sealedEvents: 0, head, checkpoint }
 }
 
-/** Undefined when another release of the service is sealing. */
-async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Promise<SealOutcome | undefined> {
+async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Promise<SealOutcome> {
   const [known, head] = [await newestCheckpoint(database), await headPosition(database)]
   const size = known?.size ?? 0
   if (head < size) throw new LedgerDamage(`the ledger ends at position ${head} and was sealed up to ${size}`)
@@ -64,7 +63,7 @@ async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Pro
   assert(grown.size > size && grown.size <= head, 'a step seals events that exist')
   const tree = { size: grown.size, root: rootOfEdge(grown) }
   const checkpoint = { ...tree, note: sign(tree) }
-  if (!(await callSeal(database, { lease, checkpoint, tiles }))) return undefined
+  await callSeal(database, { lease, checkpoint, tiles })
   return { sealedEvents: grown.size - size, head, checkpoint }
 }
 

@@ -7,7 +7,7 @@ import type { Log } from '../machine/log.ts'
 import { type Database, openDatabase, readOrFault } from './database.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 
-/** Rows of migrations/0030: signatures of the fee payer with their budgets, decided by the functions of the database. */
+/** Rows of `signer.signatures`: signatures of the fee payer with their budgets, decided by the functions of the database. */
 export interface SignatureStore {
   find(question: FindQuestion): Promise<{ readonly signature: Signature | undefined; readonly asOf: string }>
   /** Undefined once it is durable; otherwise the rule that forbids it. */

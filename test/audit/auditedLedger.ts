@@ -28,7 +28,6 @@ import {
   payOut,
   receiveUnmatched,
 } from './afterAnswer.ts'
-import { earlierClaim } from '../support/earlierClaim.ts'
 import { makeWallet, signedSettlement } from './signedPayment.ts'
 
 /* A real ledger for an auditor, written by the one write path and sealed as it grew. */
@@ -83,7 +82,7 @@ export async function growLedger({ serviceUrl, payments, isNew, adminUrl }: Ledg
       if (index % 7 === 6) await sealLedger(ledger)
     }
     await continueAfterAnswers(ledger, answered)
-    for (const index of refundedWhole) await refundWhole(ledger, index)
+    await refundWhole(ledger, refundedWhole)
     await receiveUnmatched(ledger, address)
     if (adminUrl !== undefined) {
       await payOut(adminUrl, address)
@@ -115,7 +114,7 @@ async function pay(ledger: Ledger, index: number): Promise<Answered> {
   const { reference } = settlement
   if (index % 11 === 10) return { reference, state: before }
   // Every other claim that is not served to the end has a lease that ends at once.
-  const claim = claimFor(settlement, { before, index, ...(index % 26 === 12 ? { leaseMs: 1 } : {}) })
+  const claim = claimOf(settlement, { before, ...(index % 26 === 12 ? { leaseMs: 1 } : {}) })
   before = await append(ledger, claim.change)
   if (index % 13 === 12) return { reference, state: before }
   const { attemptId } = claim
@@ -123,8 +122,8 @@ async function pay(ledger: Ledger, index: number): Promise<Answered> {
   return { reference, state: await append(ledger, fulfilmentOf(settlement, { before, attemptId })) }
 }
 
-/** The whole price was paid, and nothing delivered: for a claim of this release, and for one of an earlier release. */
-const refundedWhole = [12, 22]
+/** The whole price was paid, and nothing delivered. */
+const refundedWhole = 12
 
 async function refundWhole(ledger: Ledger, index: number): Promise<void> {
   const settlement = await settle(ledger, index)
@@ -159,22 +158,11 @@ function ageHours(index: number): number {
 interface Claiming {
   readonly before: PaymentState
   readonly index: number
-  readonly leaseMs?: number
-}
-
-/** Some payments were first claimed by an earlier release, which owed the burn from then on. */
-function claimFor(settlement: Settlement, { before, index, leaseMs }: Claiming): ReturnType<typeof claimOf> {
-  const claim = claimOf(settlement, { before, ...(leaseMs === undefined ? {} : { leaseMs }) })
-  if ('settlement' in before || index % 4 !== 2) return claim
-  return {
-    ...claim,
-    change: { ...claim.change, ...earlierClaim(claim.change), nowMs: settlement.evidence.blockTimeMs },
-  }
 }
 
 async function fail(ledger: Ledger, settlement: Settlement, { before, index }: Claiming): Promise<PaymentState> {
   const { reference } = settlement
-  const { attemptId, change } = claimFor(settlement, { before, index })
+  const { attemptId, change } = claimOf(settlement, { before })
   const claimed = await append(ledger, change)
   if (index % 8 !== 7) return append(ledger, releaseOf(settlement, { before: claimed, attemptId }))
   const started = await decide(ledger, { reference, before: claimed }, decideStart(claimed, attemptId))

@@ -39,11 +39,10 @@ interface Walk {
   readonly attempt: number
   /** The payer sent the whole price. */
   readonly isPaidWhole: boolean
-  readonly isBurnOwed: boolean
 }
 
 const { mint, endpoint } = price
-const start: Walk = { steps: [], state: '', attempt: 0, isPaidWhole: false, isBurnOwed: false }
+const start: Walk = { steps: [], state: '', attempt: 0, isPaidWhole: false }
 
 function after(walk: Walk, step: DeclaredStep): Walk {
   return {
@@ -51,7 +50,6 @@ function after(walk: Walk, step: DeclaredStep): Walk {
     state: step.to,
     attempt: walk.attempt + Number(step.events.includes('ProofClaimed')),
     isPaidWhole: walk.isPaidWhole || isFirstWithoutBurn(step),
-    isBurnOwed: walk.isBurnOwed || step.events.includes('BurnOwed'),
   }
 }
 
@@ -60,12 +58,12 @@ function isFirstWithoutBurn({ events }: DeclaredStep): boolean {
 }
 
 function fieldsOf(kind: string, before: Walk, step: DeclaredStep): Fields {
-  const { state, isPaidWhole, isBurnOwed } = before
+  const { state, isPaidWhole } = before
   const exposure = state.endsWith('.final') ? notExposed : exposed
   const isServed = state.startsWith('fulfilled')
   const live = { attempt: before.attempt, attemptId: `attempt_${before.attempt}` }
   const next = { attempt: before.attempt + 1, attemptId: `attempt_${before.attempt + 1}` }
-  const held = isPaidWhole && !isBurnOwed ? required : owed
+  const held = isPaidWhole && !isServed ? required : owed
   const isDead = state.startsWith('streaming') || step.isAfterLease
   const all: Readonly<Record<string, Fields>> = {
     PaymentSubmitted: { wallet, endpoint, quoteId: null, transactionBase64: 'AA==' },
@@ -89,7 +87,7 @@ function fieldsOf(kind: string, before: Walk, step: DeclaredStep): Fields {
       unearnedBaseUnits: isServed ? '0' : String(held),
       lostBaseUnits: isServed ? String(held) : '0',
       overpaidBaseUnits: String(over),
-      burnOwedBaseUnits: isBurnOwed ? String(burn) : '0',
+      burnOwedBaseUnits: isPaidWhole && isServed ? String(burn) : '0',
     },
     BurnReversed: tokensBurned,
     RefundDue: { wallet, mint, refundBaseUnits: String(held) },
@@ -112,10 +110,10 @@ function replayOf({ steps }: Walk): ReplayedLedger {
   return ledger
 }
 
-function mayTake({ state, isPaidWhole, isBurnOwed }: Walk, { from, events }: DeclaredStep): boolean {
+function mayTake({ state, isPaidWhole }: Walk, { from, events }: DeclaredStep): boolean {
   if (from !== state) return false
   if (events.includes('PaymentReversed')) return events.includes('BurnReversed') !== isPaidWhole
-  if (events.includes('RequestFulfilled')) return events.includes('BurnOwed') === (isPaidWhole && !isBurnOwed)
+  if (events.includes('RequestFulfilled')) return events.includes('BurnOwed') === isPaidWhole
   return true
 }
 
@@ -125,7 +123,7 @@ function walkAll(): ReadonlyMap<DeclaredStep, readonly Walk[]> {
   const seen = new Set<string>()
   const open = [start]
   for (let walk = open.shift(); walk !== undefined; walk = open.shift()) {
-    const key = `${walk.state} ${walk.isPaidWhole} ${walk.isBurnOwed}`
+    const key = `${walk.state} ${walk.isPaidWhole}`
     if (seen.has(key)) continue
     seen.add(key)
     for (const step of paymentSteps.filter((candidate) => walk !== undefined && mayTake(walk, candidate))) {

@@ -7,7 +7,7 @@ import {
   type Fields,
   over,
   owed,
-  paidOwingBurn,
+  servedOwingBurn,
   price,
   reference,
   type ReplayedLedger,
@@ -48,7 +48,7 @@ describe('an owed burn', () => {
     ledger.append(burnStream, ['BurnSubmitted', sent]).append(burnStream, ['BurnConfirmed', done])
 
   test('is a debt until a round of burning is confirmed, and then a burn of its endpoint', () => {
-    const ledger = served(paidOwingBurn())
+    const ledger = servedOwingBurn()
     expect(ledger.findings()).toEqual([])
     expect(ledger.balances()).toMatchObject({
       'Assets:PaymentWallet': required + over,
@@ -67,12 +67,12 @@ describe('an owed burn', () => {
 
   test('may name the state of the delegate before its round', () => {
     const delegate = { allowanceBaseUnits: '18446744073709551615', lamports: '5000' }
-    expect(burnt(served(paidOwingBurn()), { ...submitted, delegate }).findings()).toEqual([])
+    expect(burnt(servedOwingBurn(), { ...submitted, delegate }).findings()).toEqual([])
   })
 
   test('of a reversed payment is no longer owed', () => {
     const taken = { burnOwedBaseUnits: String(burn) }
-    const ledger = served(paidOwingBurn()).append(reference, ['PaymentReversed', reversal(taken)])
+    const ledger = servedOwingBurn().append(reference, ['PaymentReversed', reversal(taken)])
     expect(ledger.findings()).toEqual([])
     expect(ledger.balances()['Liabilities:BurnOwed']).toBeUndefined()
   })
@@ -81,7 +81,7 @@ describe('an owed burn', () => {
     ['of nothing that is owed', burnt(served()), ['burn_exceeds', 7]],
     [
       'of more than is owed',
-      burnt(served(paidOwingBurn()), {
+      burnt(servedOwingBurn(), {
         ...submitted,
         burnBaseUnits: '3000001',
         parts: [{ endpoint, baseUnits: '3000001' }],
@@ -90,7 +90,7 @@ describe('an owed burn', () => {
     ],
     [
       'of more than was submitted',
-      burnt(served(paidOwingBurn()), submitted, {
+      burnt(servedOwingBurn(), submitted, {
         ...confirmed,
         burnedBaseUnits: '3000001',
         parts: [{ endpoint, baseUnits: '3000001' }],
@@ -100,26 +100,26 @@ describe('an owed burn', () => {
     [
       'for an endpoint that owes none',
       burnt(
-        served(paidOwingBurn()),
+        servedOwingBurn(),
         { ...submitted, parts: [{ endpoint: '/api/other', baseUnits: String(burn) }] },
         { ...confirmed, parts: [{ endpoint: '/api/other', baseUnits: String(burn) }] },
       ),
       ['burn_exceeds', 8],
     ],
-    ['whose parts are not the whole', burnt(served(paidOwingBurn()), { ...submitted, parts: [] }), ['burn_differs', 7]],
+    ['whose parts are not the whole', burnt(servedOwingBurn(), { ...submitted, parts: [] }), ['burn_differs', 7]],
     [
       'that was never submitted',
-      served(paidOwingBurn()).append(burnStream, ['BurnConfirmed', confirmed]),
+      servedOwingBurn().append(burnStream, ['BurnConfirmed', confirmed]),
       ['lifecycle_impossible', 7],
     ],
     [
       'that reaches beyond itself',
-      burnt(served(paidOwingBurn()), { ...submitted, throughPosition: 7 }),
+      burnt(servedOwingBurn(), { ...submitted, throughPosition: 7 }),
       ['lifecycle_impossible', 7],
     ],
     [
       'in the transaction of a payment',
-      served(paidOwingBurn()).append(reference, ['BurnSubmitted', submitted]),
+      servedOwingBurn().append(reference, ['BurnSubmitted', submitted]),
       ['lifecycle_impossible', 7],
     ],
   ] as const)('%s is found', (_, ledger, finding) => {
@@ -128,7 +128,7 @@ describe('an owed burn', () => {
 
   test('of a failed round stays owed, and the next round confirms it', () => {
     const failed = { round: 1, mint, reason: 'absent', finalizedSlot: 900 }
-    const ledger = served(paidOwingBurn()).append(burnStream, ['BurnSubmitted', submitted])
+    const ledger = servedOwingBurn().append(burnStream, ['BurnSubmitted', submitted])
     ledger.append(burnStream, ['BurnFailed', failed])
     expect(ledger.balances()['Liabilities:BurnOwed']).toBe(-burn)
     const next = `solana:${signed(10)}`
@@ -141,7 +141,7 @@ describe('an owed burn', () => {
   })
 
   test('of a round that begins while another is open is found, and so is another round that fails', () => {
-    const twice = served(paidOwingBurn()).append(burnStream, ['BurnSubmitted', submitted])
+    const twice = servedOwingBurn().append(burnStream, ['BurnSubmitted', submitted])
     twice.append(`solana:${signed(10)}`, ['BurnSubmitted', { ...submitted, round: 2 }])
     twice.append(burnStream, ['BurnFailed', { round: 2, mint, reason: 'failed', finalizedSlot: 900 }])
     expect(twice.findings()).toEqual([
@@ -151,7 +151,7 @@ describe('an owed burn', () => {
   })
 
   test('of a round that was burned already is found', () => {
-    const twice = burnt(served(paidOwingBurn())).append(`solana:${signed(10)}`, ['BurnSubmitted', submitted])
+    const twice = burnt(servedOwingBurn()).append(`solana:${signed(10)}`, ['BurnSubmitted', submitted])
     expect(twice.findings()).toContainEqual(['lifecycle_impossible', 9])
   })
 })

@@ -159,11 +159,6 @@ export function paidWhole(): ReplayedLedger {
   return listed().append(reference, ['PaymentVerified', wholePrice], ['ProofClaimed', claimed])
 }
 
-/** The same, by an earlier release: the burn is owed from the claim on. */
-export function paidOwingBurn(): ReplayedLedger {
-  return listed().append(reference, ['PaymentVerified', wholePrice], ['BurnOwed', burnOwed], ['ProofClaimed', claimed])
-}
-
 /** The burn is owed from the delivery on. */
 export function servedOwingBurn(ledger = paidWhole()): ReplayedLedger {
   const delivery = [

@@ -4,14 +4,15 @@ import {
   blockTimeMs,
   burn,
   burnOwed,
+  claimed,
   exposed,
   type Fields,
   fulfilled,
+  listed,
   notExposed,
   over,
   owed,
   paid,
-  paidOwingBurn,
   paidWhole,
   price,
   reference,
@@ -21,11 +22,11 @@ import {
   served,
   servedOwingBurn,
   wallet,
+  wholePrice,
 } from './replayedLedger.ts'
 
 /*
- * The rules of the auditor for a payment of the whole price. The service owes its burn: from the delivery on, and in releases up to
- * 0028 from the claim on.
+ * The rules of the auditor for a payment of the whole price. The service owes its burn from the delivery on.
  */
 
 const { mint, endpoint } = price
@@ -48,24 +49,21 @@ const dropped = (ledger: ReplayedLedger, given: Fields) => {
 }
 const undelivered = { lostBaseUnits: '0', ...notExposed }
 
-test('a payment of the whole price owes its burn from the delivery on, and to an earlier release from the claim on', () => {
-  for (const ledger of [servedOwingBurn(), served(paidOwingBurn())]) {
-    expect(ledger.findings()).toEqual([])
-    expect(ledger.balances()['Liabilities:BurnOwed']).toBe(-burn)
-    expect(ledger.balances()['Liabilities:Unearned']).toBeUndefined()
-  }
+test('a payment of the whole price owes its burn from the delivery on', () => {
+  const ledger = servedOwingBurn()
+  expect(ledger.findings()).toEqual([])
+  expect(ledger.balances()['Liabilities:BurnOwed']).toBe(-burn)
+  expect(ledger.balances()['Liabilities:Unearned']).toBeUndefined()
 })
 
-test('a payment of the whole price that bought nothing is owed back whole, unless its burn was owed already', () => {
+test('a payment of the whole price that bought nothing is owed back whole', () => {
   expect(refund(paidWhole(), required).findings()).toEqual([])
-  expect(refund(paidOwingBurn(), owed).findings()).toEqual([])
 })
 
 test('a payment of the whole price that the chain drops takes back what it holds', () => {
   const before = dropped(released(paidWhole()), { ...undelivered, unearnedBaseUnits: String(required) })
-  const claimedOwing = { ...undelivered, unearnedBaseUnits: String(owed), burnOwedBaseUnits: String(burn) }
   const after = dropped(servedOwingBurn(), { burnOwedBaseUnits: String(burn) })
-  for (const ledger of [before, after, dropped(released(paidOwingBurn()), claimedOwing)]) {
+  for (const ledger of [before, after]) {
     expect(ledger.findings()).toEqual([])
     expect(ledger.balances()['Liabilities:BurnOwed']).toBeUndefined()
   }
@@ -74,7 +72,11 @@ test('a payment of the whole price that the chain drops takes back what it holds
 test.each([
   ['delivered without its burn', () => served(paidWhole()), ['append_incomplete', 4]],
   ['owed twice with its delivery', () => paidWhole().append(reference, delivered, burns(), burns(), shared), twice(6)],
-  ['owed with its claim and with its delivery', () => servedOwingBurn(paidOwingBurn()), twice(6)],
+  [
+    'owed with its claim',
+    () => listed().append(reference, ['PaymentVerified', wholePrice], burns(), ['ProofClaimed', claimed]),
+    ['append_incomplete', 2],
+  ],
   ['owed outside its delivery', () => paidWhole().append(reference, burns()), twice(4)],
   ['owed for a burn inside', () => servedOwingBurn(paid()), twice(6)],
   ['owed to another amount', () => paidWhole().append(reference, delivered, burns('1'), shared), ['burn_differs', 5]],
@@ -83,7 +85,6 @@ test.each([
     () => paidWhole().append(reference, [...delivered, blockTimeMs + 1], burns(), shared),
     ['burn_differs', 5],
   ],
-  ['refunded whole after its burn was owed', () => refund(paidOwingBurn(), required), ['refund_differs', 7]],
   ['refunded without a burn that is not owed', () => refund(paidWhole(), owed), ['refund_differs', 6]],
   [
     'dropped with a burn that is not owed',

@@ -8,7 +8,7 @@ import { sampleSettlement } from '../store/samplePayment.ts'
 const settlement = sampleSettlement()
 const { reference, wallet, price } = settlement
 const account = `Liabilities:RefundsDue:${wallet}`
-const verified = { version: 4, settlement, attempt: 1, endpoint: price.endpoint, isFinal: true, isBurnOwed: false }
+const verified = { version: 4, settlement, attempt: 1, endpoint: price.endpoint, isFinal: true }
 const owed = {
   reference,
   account,

@@ -106,7 +106,7 @@ function openDroppedPayments(
 function fulfilled(reference: ReturnType<typeof solanaReference>): PaymentState {
   const settlement = settlementOf(reference)
   const { endpoint } = settlement.price
-  return { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint, isFinal: false, isBurnOwed: false }
+  return { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint, isFinal: false }
 }
 
 const failedOnChain: Reversal = { reason: 'failed', finalizedSlot: 500, nodes: 2 }

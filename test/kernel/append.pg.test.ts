@@ -15,7 +15,6 @@ const pool = openPool(serviceUrl)
 const admin = openPool(adminUrl, 1)
 const ledger = openKernel(pool)
 const { claim, fulfil, newSignature, priceList, release } = sample
-const firstEpoch = 1
 
 beforeAll(() => openPool(ownerUrl, 1).query(tabDeclaration))
 
@@ -23,7 +22,7 @@ function reasonOf(result: AppendResult): string {
   return result.outcome === 'appended' ? 'appended' : result.refusal.reason
 }
 
-const reasonsOf = async (items: readonly Item[]) => (await appendBatch(pool, items, firstEpoch)).map(reasonOf)
+const reasonsOf = async (items: readonly Item[]) => (await appendBatch(pool, items)).map(reasonOf)
 
 describe('one stream', () => {
   test('is claimed once and fulfilled once, and its events are read back in order (I1, I3)', async () => {
@@ -203,34 +202,15 @@ describe('settings', () => {
   })
 })
 
-test('another lane or epoch is refused, and the two bytes of a request send it where its tab is', async () => {
-  const tab = newTab()
-  await ledger.append(openTab(tab, { deposit: 10n }))
-  const stale = openKernel(pool, { laneEpoch: 2 })
-  expect(reasonOf(await stale.append(claim(newSignature())))).toBe('wrong_epoch')
-  const lane = tab.subarray(1, 3)
-  const ofTab = ((lane[0] ?? 0) * 256 + (lane[1] ?? 0)) % 2
-  await admin.query('update ledger.lane set number = $1, lanes = 2', [1 - ofTab])
-  try {
-    expect(reasonOf(await ledger.append(debitTab(tab, { number: 1, price: 1n })))).toBe('wrong_lane')
-    await admin.query('update ledger.lane set number = $1', [ofTab])
-    expect(reasonOf(await ledger.append(debitTab(tab, { number: 1, price: 1n })))).toBe('appended')
-    const reasons = await reasonsOf(Array.from({ length: 64 }, () => claim(newSignature())))
-    expect(new Set(reasons)).toEqual(new Set(['appended', 'wrong_lane']))
-  } finally {
-    await admin.query('update ledger.lane set number = 0, lanes = 1')
-  }
-})
-
 test('columns that do not fit together are rejected as a whole, whatever they would move (I17, I22)', async () => {
   const names = [...appendCall.text.matchAll(/(\w+) => \$\d+/g)].map(([, name]) => name)
   const tampered = async (name: string, values: Buffer) => {
-    const parameters: (Buffer | number)[] = appendValues([claim(newSignature()), claim(newSignature())], firstEpoch)
+    const parameters: (Buffer | number)[] = appendValues([claim(newSignature()), claim(newSignature())])
     parameters[names.indexOf(name)] = values
     return pool.query({ text: appendCall.text, values: parameters })
   }
   const valuesOf = (name: string, items: readonly Item[]): Buffer => {
-    const value = assertPresent(appendValues(items, firstEpoch)[names.indexOf(name)], 'the call has this column')
+    const value = assertPresent(appendValues(items)[names.indexOf(name)], 'the call has this column')
     return Buffer.isBuffer(value) ? value : Buffer.alloc(0)
   }
   const one = [claim(newSignature())]

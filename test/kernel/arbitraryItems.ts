@@ -42,7 +42,8 @@ export function arbitraryItems(random: () => number): () => Item {
   const makers: readonly (() => Item)[] = [
     () => sample.claim(payment(), sum()),
     () => sample.claim(sample.newSignature(), sum()),
-    () => sample.claimOwed(payment(), sum()),
+    () => sample.claimWhole(payment(), sum()),
+    () => sample.fulfilWhole(payment(), 2 + number(2), sum()),
     () => sample.fulfil(payment(), 3 + number(3), sum()),
     () => sample.fulfil(payment(), 3, sum()),
     () => sample.release(payment(), 3 + number(3), sum()),

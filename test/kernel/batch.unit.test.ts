@@ -1,6 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import { appendValues } from '@tollbook/ledger/batch'
-import { takesProgram } from '@tollbook/ledger/compatibility'
+import { takesProgram, whyUnreadable } from '@tollbook/ledger/compatibility'
 import { expect, test } from 'vitest'
 import { arbitraryItems, seeded } from './arbitraryItems.ts'
 import { columnNames, rawBatch } from './rawColumns.ts'
@@ -52,24 +52,34 @@ test('the columns of a batch are those that the comment of the function asks for
   for (let round = 0; round < 60; round++) {
     const items = Array.from({ length: 1 + (round % 12) }, next)
     const { columns, bodies } = rawBatch(items)
-    const values = appendValues(items, 4, { newest: { position: 7, leafHash: 'ab'.repeat(32) }, timeline: 2 })
+    const values = appendValues(items, { newest: { position: 7, leafHash: 'ab'.repeat(32) }, timeline: 2 })
     const found = values
       .slice(0, columnNames.length)
       .map((value) => (Buffer.isBuffer(value) ? readArray(value) : value))
     expect(Object.fromEntries(columnNames.map((name, n) => [name, found[n]]))).toEqual(columns)
-    expect(values.slice(columnNames.length)).toEqual([bodies, 4, 7, Buffer.from('ab'.repeat(32), 'hex'), 2])
+    expect(values.slice(columnNames.length)).toEqual([bodies, 7, Buffer.from('ab'.repeat(32), 'hex'), 2])
   }
-  expect(appendValues([next()], 1).slice(-3)).toEqual([0, Buffer.alloc(0), 0])
+  expect(appendValues([next()]).slice(-3)).toEqual([0, Buffer.alloc(0), 0])
+})
+
+const program = [{ name: '0001_first' }, { name: '0014_last' }]
+
+test.each([
+  ['of the same program', 14, true],
+  ['that takes older programs', 13, true],
+  ['that has left the program behind', 15, false],
+  ['that names no oldest program', undefined, false],
+] as const)('a database %s (%s) takes the program: %s', (_, oldestProgram, takes) => {
+  expect(takesProgram(program, oldestProgram)).toBe(takes)
 })
 
 test.each([
-  ['of the same program', 14, [], 14, true],
-  ['with a later migration', 14, ['0015_later'], 14, true],
-  ['that has left the program behind', 14, ['0015_later'], 15, false],
-  ['with a migration of the same number', 14, ['0014_other'], 14, false],
-  ['with an older migration', 14, ['0013_other'], 12, false],
-  ['that names no oldest program', 14, ['0015_later'], undefined, false],
-] as const)('a database %s takes a program of migration %i: %s, %s: %s', (_, number, ahead, oldestProgram, takes) => {
-  const program = [{ name: '0001_first' }, { name: `00${number}_last` }]
-  expect(takesProgram(program, { ahead, oldestProgram })).toBe(takes)
+  [[], undefined],
+  [['0015_later', '0016_later'], undefined],
+  [['0014_other'], '0014_other'],
+  [['0015_later', '0013_other'], '0013_other'],
+])('of a database that is ahead by %j the migration %s is not one of a release', (ahead, foreign) => {
+  const why = whyUnreadable(program, ahead)
+  if (foreign === undefined) expect(why).toBeUndefined()
+  else expect(why).toContain(`before the first release (it has the migration ${foreign})`)
 })

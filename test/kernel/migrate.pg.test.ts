@@ -145,12 +145,24 @@ describe('a newer database', () => {
       message: /newer than this program/,
     })
   })
+})
 
-  test('of another history is refused', async () => {
-    const { adminUrl, serviceUrl } = await createTestDatabase()
-    await openPool(adminUrl, 1).query("insert into migration.applied values ('0001_other', '\\x00', now())")
-    expect(await versionOf(serviceUrl)).toMatchObject({ fits: false, advice: /newer.*0001_other/ })
+test('a database of a commit before the first release is refused by service and migration, and stays as it is', async () => {
+  const { adminUrl, ownerUrl, serviceUrl } = await createTestDatabase()
+  const admin = openPool(adminUrl, 2)
+  // Its names and texts are others, as of any commit before 0.2.0.
+  await admin.query(`update migration.applied set digest = '\\x00', name = replace(name, '0002_guards', '0002_ledger')`)
+  const before = await dumpSchema(admin)
+  const message = expect.stringMatching(
+    /made before the first release .*0002_ledger.* use an empty database.*TOLLBOOK_HOME/,
+  )
+  expect(await versionOf(serviceUrl)).toEqual({ fits: false, advice: message, needsMigration: false })
+  await expect(migrate({ databaseUrl: ownerUrl, sources: schemaSources })).rejects.toMatchObject({
+    name: 'Fault',
+    message,
+    retryable: false,
   })
+  expect(await dumpSchema(admin)).toBe(before)
 })
 
 test('a service refuses to start on a database without a ledger, and says what to run', async () => {

@@ -22,7 +22,6 @@ const declaration = {
   classes: [...business.classes, ...tab.classes],
 }
 
-const firstEpoch = 1
 const batches = 120
 const batchMax = 48
 
@@ -59,7 +58,7 @@ test.for([7, 11, 12])(
     for (let round = 0; round < batches; round++) {
       const drawn = Array.from({ length: 1 + Math.floor(random() * batchMax) }, next)
       const batch = drawn.filter((_, index) => !isShadowed(drawn, index))
-      const found = (await appendBatch(pool, batch, firstEpoch)).map(verdictOf)
+      const found = (await appendBatch(pool, batch)).map(verdictOf)
       const expected: string[] = []
       for (const item of batch) expected.push(verdictOf(await memory.append(item)))
       expect(found).toEqual(expected)

@@ -17,7 +17,6 @@ import { claim, event, fulfil, move, newSignature, release } from './sampleItems
  */
 
 const declaration = await readDeclaration(fileURLToPath(new URL('../../migrations/kinds', import.meta.url)))
-const firstEpoch = 1
 
 /** A separate ledger for each test, because each has a separate model. */
 async function openLedger() {
@@ -151,7 +150,7 @@ test.for([5, 6])(
       const damage = names[round % (names.length + 1)] ?? 'none'
       const columns = damages[damage]?.(whole.columns, name, random) ?? whole.columns
       const batch = { ...whole, columns }
-      const verdicts = await callAppend(service, batch, firstEpoch).catch((error: unknown) => String(error))
+      const verdicts = await callAppend(service, batch).catch((error: unknown) => String(error))
       if (typeof verdicts === 'string') {
         expect(verdicts).toMatch(
           /fit together|null|subscript|out of range|substring|array|duplicate|different|violates/,
@@ -191,15 +190,9 @@ test('of several items of one stream in a batch only the first that can be taken
   const { service, admin } = await openLedger()
   const [fresh, other] = [newSignature(), newSignature()]
   const batch = [claim(fresh), claim(fresh), fulfil(fresh, 3), claim(other), release(other, 3)]
-  expect(await callAppend(service, rawBatch(batch), firstEpoch)).toEqual([
-    undefined,
-    'conflict',
-    'conflict',
-    undefined,
-    'conflict',
-  ])
+  expect(await callAppend(service, rawBatch(batch))).toEqual([undefined, 'conflict', 'conflict', undefined, 'conflict'])
   const wrong = { ...claim(fresh), expectedVersion: 7 }
-  expect(await callAppend(service, rawBatch([wrong, fulfil(fresh, 3)]), firstEpoch)).toEqual(['conflict', undefined])
+  expect(await callAppend(service, rawBatch([wrong, fulfil(fresh, 3)]))).toEqual(['conflict', undefined])
   expect(await findBroken(admin)).toEqual([])
 })
 
@@ -211,9 +204,9 @@ test('a posting that belongs to another item or to no item moves nothing', async
     columns.posting_items.map(() => 1),
     columns.posting_items.map(() => 9),
   ]) {
-    const verdicts = await callAppend(service, { columns: { ...columns, posting_items }, bodies }, firstEpoch).catch(
-      () => ['thrown'],
-    )
+    const verdicts = await callAppend(service, { columns: { ...columns, posting_items }, bodies }).catch(() => [
+      'thrown',
+    ])
     expect(
       verdicts.filter((verdict) => verdict === undefined),
       JSON.stringify(posting_items),
@@ -225,20 +218,20 @@ test('a posting that belongs to another item or to no item moves nothing', async
       events: [event('PaymentVerified', move('Assets:PaymentWallet', 'Liabilities:Unearned', 5n))],
     },
   ])
-  expect(await callAppend(service, apart, firstEpoch)).not.toEqual([undefined])
+  expect(await callAppend(service, apart)).not.toEqual([undefined])
   expect(await findBroken(admin)).toEqual([])
 })
 
 test('a key, a guard or a note of an item that is not there refuses the whole call', async () => {
   const { service, admin } = await openLedger()
   const key = { space: 10, key: Buffer.from('k'), digest: Buffer.from('d'), lifetimeSeconds: 60 }
-  await callAppend(service, rawBatch([{ ...claim(newSignature()), keys: [key] }]), firstEpoch)
+  await callAppend(service, rawBatch([{ ...claim(newSignature()), keys: [key] }]))
   const whole = rawBatch([{ ...claim(newSignature()), keys: [key] }])
   for (const item of [-9, 0, 2, null]) {
     const columns = { ...whole.columns, key_items: [item] }
-    await expect(callAppend(service, { ...whole, columns }, firstEpoch), String(item)).rejects.toThrow('fit together')
+    await expect(callAppend(service, { ...whole, columns }), String(item)).rejects.toThrow('fit together')
   }
-  expect(await callAppend(service, whole, firstEpoch)).toEqual(['key_used'])
+  expect(await callAppend(service, whole)).toEqual(['key_used'])
   expect(await findBroken(admin)).toEqual([])
 })
 

@@ -159,7 +159,7 @@ function addEvent(columns: Record<ColumnName, Cell[]>, { event, bodies, number }
 
 const call = `select refusals, recorded_at as "recordedAt", first_position::int as "firstPosition" from ledger.append_batch(${columnNames
   .map((name, n) => `${name} => $${n + 1}::${types[name]}[]`)
-  .join(', ')}, bodies => $${columnNames.length + 1}, lane_epoch => $${columnNames.length + 2})`
+  .join(', ')}, bodies => $${columnNames.length + 1})`
 
 export interface RawVerdicts {
   /** By item; `undefined` for one that was taken. */
@@ -168,20 +168,12 @@ export interface RawVerdicts {
 }
 
 /** Verdict of each item. Rejects where Postgres refuses the whole call. */
-export async function callAppend(
-  runner: QueryRunner,
-  batch: RawBatch,
-  laneEpoch: number | null,
-): Promise<RawVerdicts['verdicts']> {
-  return (await callAppendAt(runner, batch, laneEpoch)).verdicts
+export async function callAppend(runner: QueryRunner, batch: RawBatch): Promise<RawVerdicts['verdicts']> {
+  return (await callAppendAt(runner, batch)).verdicts
 }
 
-export async function callAppendAt(
-  runner: QueryRunner,
-  { columns, bodies }: RawBatch,
-  laneEpoch: number | null,
-): Promise<RawVerdicts> {
-  const values = [...columnNames.map((name) => columns[name]), bodies, laneEpoch]
+export async function callAppendAt(runner: QueryRunner, { columns, bodies }: RawBatch): Promise<RawVerdicts> {
+  const values = [...columnNames.map((name) => columns[name]), bodies]
   const { rows } = await runner.query<{ refusals: (string | null)[] | null; recordedAt: Date }>({ text: call, values })
   const [row] = rows
   const recordedAtMs = assertPresent(row, 'an append returns a row').recordedAt.getTime()

@@ -57,8 +57,8 @@ export function claim(stream: Uint8Array, { price = 1000n, of = mint }: Sum = {}
   }
 }
 
-/** A payment whose burn is owed: all of it arrives, and 30 % wait to be burned. */
-export function claimOwed(stream: Uint8Array, { price = 1000n, of = mint }: Sum = {}): Item {
+/** A payment of the whole price: all of it arrives, and the service owes the burn from the delivery on. */
+export function claimWhole(stream: Uint8Array, { price = 1000n, of = mint }: Sum = {}): Item {
   return {
     stream,
     step: 'payment.claim',
@@ -66,10 +66,21 @@ export function claimOwed(stream: Uint8Array, { price = 1000n, of = mint }: Sum 
     leaseMs,
     events: [
       event('PaymentVerified', move(wallets, unearned, price, of)),
-      event('BurnOwed', move(unearned, 'Liabilities:BurnOwed', (price * 3n) / 10n, of)),
       event('ProofClaimed', move('Memo:Exposed', 'Memo:ExposedContra', price, of)),
     ],
   }
+}
+
+/** The claim and the delivery of a payment of the whole price: 30 % wait to be burned. */
+export function oweBurn(stream: Uint8Array, sum: Sum = {}): readonly Item[] {
+  return [claimWhole(stream, sum), fulfilWhole(stream, 2, sum)]
+}
+
+export function fulfilWhole(stream: Uint8Array, expectedVersion: number, sum: Sum = {}): Item {
+  const { price = 1000n, of = mint } = sum
+  const { events, ...item } = fulfil(stream, expectedVersion, sum)
+  const owed = event('BurnOwed', move(unearned, 'Liabilities:BurnOwed', (price * 3n) / 10n, of))
+  return { ...item, events: events.toSpliced(1, 0, owed) }
 }
 
 export function fulfil(stream: Uint8Array, expectedVersion: number, { price = 1000n, of = mint }: Sum = {}): Item {

@@ -38,7 +38,7 @@ ledger.events leaf_hash bytea not null
 ledger.head one boolean not null default true
 ledger.head seq bigint not null
 ledger.head recorded_at timestamp with time zone not null
-ledger.head clock_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone
+ledger.head clock_at timestamp with time zone not null
 ledger.head leaf_hash bytea
 ledger.keys space smallint not null
 ledger.keys key bytea not null
@@ -50,11 +50,6 @@ ledger.kinds space smallint not null
 ledger.kinds id_bytes integer not null default 0
 ledger.kinds id_prefix text not null default ''::text
 ledger.kinds is_setting boolean not null default false
-ledger.kinds route_hashed boolean not null default true
-ledger.lane one boolean not null default true
-ledger.lane number integer not null
-ledger.lane lanes integer not null
-ledger.lane epoch integer not null
 ledger.lost_history number bigint not null
 ledger.lost_history seq bigint not null
 ledger.lost_history leaf_hash bytea not null
@@ -63,7 +58,7 @@ ledger.lost_history reported_at timestamp with time zone not null
 ledger.notes id bytea not null
 ledger.notes note bytea not null
 ledger.notes recorded_at timestamp with time zone not null
-ledger.notes is_keyed boolean not null default true
+ledger.notes is_keyed boolean not null
 ledger.notes sent_at timestamp with time zone
 ledger.quotes id text not null
 ledger.quotes wallet text not null
@@ -119,11 +114,11 @@ news.articles words tsvector not null
 news.articles description text
 news.articles image_url text
 news.articles language text
-news.articles feed text
-news.articles rank integer
-news.articles story_words text[] not null default '{}'::text[]
-news.articles cluster uuid not null default gen_random_uuid()
-news.articles leads boolean not null default true
+news.articles feed text not null
+news.articles rank integer not null
+news.articles story_words text[] not null
+news.articles cluster uuid not null
+news.articles leads boolean not null
 news.polls name text not null
 news.polls lane text not null
 news.polls category text not null
@@ -145,7 +140,7 @@ reports.daily_totals account text not null
 reports.daily_totals debits numeric(38,0) not null
 reports.daily_totals credits numeric(38,0) not null
 reports.daily_totals payments bigint not null
-reports.daily_totals value_pico_usd numeric(38,0) not null default 0
+reports.daily_totals value_pico_usd numeric(38,0) not null
 reports.day_prices mint text not null
 reports.day_prices day date not null
 reports.day_prices price_micro_usd numeric(38,0) not null
@@ -206,7 +201,6 @@ reports.payouts amount numeric(38,0) not null
 reports.payouts paid_at timestamp with time zone not null
 reports.progress one boolean not null default true
 reports.progress upto_seq bigint not null
-reports.progress receipts_missing int8range not null default 'empty'::int8range
 reports.refunds seq bigint not null
 reports.refunds line integer not null
 reports.refunds mint text not null
@@ -288,21 +282,17 @@ ledger.events events_body_fits_a_tile_entry CHECK (((octet_length(body) >= 2) AN
 ledger.events events_leaf_is_sha256 CHECK ((octet_length(leaf_hash) = 32))
 ledger.events events_position_counts_from_one CHECK ((seq > 0))
 ledger.events events_position_is_unique PRIMARY KEY (seq)
-ledger.events events_postings_are_whole CHECK (((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts))))
 ledger.events events_postings_have_both_sides CHECK (
 CASE
     WHEN ((debits IS NULL) AND (credits IS NULL) AND (amounts IS NULL)) THEN true
     ELSE COALESCE(((cardinality(debits) = cardinality(amounts)) AND (cardinality(credits) = cardinality(amounts)) AND (array_position(debits, NULL::integer) IS NULL) AND (array_position(credits, NULL::integer) IS NULL) AND (array_position(amounts, NULL::numeric) IS NULL) AND ((0)::numeric < ALL (amounts))), false)
-END) NOT VALID
+END)
 ledger.events events_version_counts_from_one CHECK ((version > 0))
 ledger.head head_is_one_row PRIMARY KEY (one)
 ledger.head head_is_the_one CHECK (one)
 ledger.keys keys_used_once PRIMARY KEY (space, key)
 ledger.kinds kinds_one_row_each PRIMARY KEY (kind)
 ledger.kinds kinds_space_is_a_byte CHECK (((space >= 0) AND (space <= 255)))
-ledger.lane lane_is_one_of_them CHECK (((number >= 0) AND (number < lanes)))
-ledger.lane lane_is_one_row PRIMARY KEY (one)
-ledger.lane lane_is_the_one CHECK (one)
 ledger.lost_history lost_history_is_of_an_event CHECK (((seq > 0) AND (octet_length(leaf_hash) = 32)))
 ledger.lost_history lost_history_one_row_each PRIMARY KEY (number)
 ledger.notes notes_one_row_per_stream PRIMARY KEY (id)
@@ -420,7 +410,6 @@ CREATE UNIQUE INDEX events_position_is_unique ON ONLY ledger.events USING btree 
 CREATE UNIQUE INDEX head_is_one_row ON ledger.head USING btree (one)
 CREATE UNIQUE INDEX keys_used_once ON ledger.keys USING btree (space, key)
 CREATE UNIQUE INDEX kinds_one_row_each ON ledger.kinds USING btree (kind)
-CREATE UNIQUE INDEX lane_is_one_row ON ledger.lane USING btree (one)
 CREATE UNIQUE INDEX late_entries_one_row_each ON reports.late_entries USING btree (seq, mint, kind, endpoint, account, day)
 CREATE UNIQUE INDEX leases_one_row_each ON work.leases USING btree (name)
 CREATE UNIQUE INDEX lost_history_one_row_each ON ledger.lost_history USING btree (number)
@@ -489,9 +478,8 @@ A CREATE TRIGGER log_never_changes BEFORE DELETE OR UPDATE ON ledger.tiles FOR E
 -- functions (their text is in packages/ledger/sql and migrations/functions)
 ledger.add_partition(parent regclass, name text, bounds text[]) returns void 
 ledger.add_partitions() returns void security definer search_path=""
-ledger.append(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, lane_epoch integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path=""
-ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, lane_epoch integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
-ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, lane_epoch integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path=""
+ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
+ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, known_seq bigint, known_leaf bytea, known_timeline integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path=""
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
 ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
@@ -499,7 +487,6 @@ ledger.drop_old_quotes(retention_days integer) returns SETOF text security defin
 ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
 ledger.find_bound_quote(paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
-ledger.find_quote_by_memo(paying_wallet text, paid_endpoint text, wanted_memo text, issued_after timestamp with time zone) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
 ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=""
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
@@ -524,14 +511,12 @@ ledger.record_refund(body bytea) returns TABLE(refusal text, seq bigint, leaf_ha
 ledger.refuse_change() returns trigger 
 ledger.refuse_direct_write() returns trigger 
 ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text) returns void security definer search_path=""
-ledger.require_history(lane_epoch integer, known_seq bigint, known_leaf bytea, known_timeline integer) returns integer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
-ledger.seal(tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns void security definer search_path="" enable_seqscan=off jit=off
-ledger.seal_under_lease(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns boolean security definer search_path=""
+ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns void search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
+ledger.seal(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns void security definer search_path="" enable_seqscan=off jit=off
 ledger.setting_at(wanted text, at timestamp with time zone) returns SETOF ledger.settings search_path=""
 news.choose_lead(of_cluster uuid) returns void search_path=""
 news.find_cluster(wanted_key text, wanted_words text[], wanted_at timestamp with time zone, is_sample boolean, but_not bytea) returns uuid search_path=""
 news.forget_old() returns bigint security definer search_path=""
-news.keep_articles(url_keys text[], urls text[], titles text[], title_keys text[], publishers text[], published_ms bigint[], provider text, category text, question text) returns integer security definer search_path=""
 news.keep_stories(url_keys text[], urls text[], titles text[], title_keys text[], story_keys text[], publishers text[], descriptions text[], image_urls text[], languages text[], ranks integer[], published_ms bigint[], provider text, feed text, category text, question text) returns integer security definer search_path=""
 news.poll_failed(polled text) returns void security definer search_path=""
 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path=""
@@ -541,7 +526,6 @@ paywall.move_transfer_scan(token_account text, signature text, slot bigint) retu
 paywall.move_transfer_scan_under_lease(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
 reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.add_shares(known jsonb, more jsonb) returns jsonb search_path=""
-reports.fill_receipts(events_max integer) returns void search_path=""
 reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.list_prices(from_seq bigint, to_seq bigint) returns void search_path=""
@@ -597,8 +581,6 @@ ledger.keys tollbook_reader SELECT
 ledger.keys tollbook_service SELECT
 ledger.kinds tollbook_reader SELECT
 ledger.kinds tollbook_service SELECT
-ledger.lane tollbook_reader SELECT
-ledger.lane tollbook_service SELECT
 ledger.lost_history tollbook_reader SELECT
 ledger.lost_history tollbook_service SELECT
 ledger.notes tollbook_service SELECT
@@ -658,16 +640,13 @@ work.rules tollbook_service SELECT
 
 -- rights to execute of others than the owner
 ledger.add_partitions tollbook_service
-ledger.append tollbook_service
 ledger.append_batch tollbook_service
 ledger.change_setting tollbook_operator
 ledger.drop_old_quotes tollbook_retention
 ledger.end_notes tollbook_service
 ledger.find_bound_quote tollbook_service
 ledger.find_open_quote tollbook_service
-ledger.find_quote_by_memo tollbook_service
 ledger.forget_old_notes tollbook_service
-ledger.has_event tollbook_service
 ledger.identify tollbook_service
 ledger.mark_notes tollbook_service
 ledger.probe_commit tollbook_service
@@ -683,13 +662,10 @@ ledger.record_payout tollbook_payout
 ledger.record_quotes tollbook_service
 ledger.record_refund tollbook_finance
 ledger.report_lost_history tollbook_service
-ledger.require_history tollbook_service
 ledger.seal tollbook_service
-ledger.seal_under_lease tollbook_service
 ledger.setting_at tollbook_reader
 ledger.setting_at tollbook_service
 news.forget_old tollbook_service
-news.keep_articles tollbook_service
 news.keep_stories tollbook_service
 news.poll_failed tollbook_service
 news.poll_succeeded tollbook_service

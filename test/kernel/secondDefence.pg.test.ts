@@ -12,10 +12,9 @@ import { claim, event, finalize, fulfil, mint, move, newSignature, payoutBody, r
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const service = openPool(serviceUrl, 1)
 const admin = openPool(adminUrl, 1)
-const firstEpoch = 1
 
 async function verdict(item: Item): Promise<string> {
-  const [result] = await appendBatch(service, [item], firstEpoch)
+  const [result] = await appendBatch(service, [item])
   const found = assertPresent(result, 'an item has a verdict')
   return found.outcome === 'appended' ? 'appended' : found.refusal.reason
 }

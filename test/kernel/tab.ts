@@ -7,9 +7,9 @@ import type { Item } from '@tollbook/ledger/item'
  * rows: nothing of the ledger is edited for it.
  */
 export const tabDeclaration = `
-insert into ledger.kinds (kind, space, id_bytes, route_hashed) values
-  ('tab', 1, 64, true),
-  ('request', 2, 24, false)
+insert into ledger.kinds (kind, space, id_bytes) values
+  ('tab', 1, 64),
+  ('request', 2, 24)
 on conflict (kind) do nothing;
 insert into ledger.classes (class, prefix, is_exact, floor, ceiling, hourly) values
   ('prepaid', 'Liabilities:Prepaid:', false, null, 0, false)

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
 import { findBroken } from './checkLedger.ts'
 import { openKernel, openPool } from './openKernel.ts'
-import { claim, claimOwed, event, fulfil, mint, newSignature, payoutBody } from './sampleItems.ts'
+import { claim, event, fulfil, mint, newSignature, oweBurn, payoutBody } from './sampleItems.ts'
 
 /*
  * The functions of other roles than the service's. They make the postings from the body, and their steps are closed to
@@ -48,7 +48,7 @@ beforeAll(async () => {
   const stream = newSignature()
   await ledger.append(claim(stream, { price: 1_000_000n }))
   await ledger.append(fulfil(stream, 3, { price: 1_000_000n }))
-  await ledger.append(claimOwed(newSignature(), { price: 1_000n }))
+  for (const item of oweBurn(newSignature(), { price: 1_000n })) await ledger.append(item)
 })
 
 const provider = async () => {
@@ -138,7 +138,7 @@ test('a round is burned once, and no more than is owed', async () => {
 
 test('a round begins only after the round before it has ended, and a failed one leaves its debt to the next', async () => {
   const [failed, next] = [newSignature(), newSignature()]
-  await ledger.append(claimOwed(newSignature(), { price: 1_000n }))
+  for (const item of oweBurn(newSignature(), { price: 1_000n })) await ledger.append(item)
   expect(await submit(failed, 2)).toMatchObject({ refusal: null })
   expect(await submit(next, 3)).toEqual({ refusal: 'round_open', seq: null })
   const fail = () => recordAs('tollbook_burner', 'record_burn', burnBody('BurnFailed', failed, { round: 2 }))
@@ -180,7 +180,7 @@ test('the service writes no step of another writer, and no writer calls the func
     expectedVersion: 0,
     events: [event(['DistributionPaid', 'BurnSubmitted', 'SettingChanged'][n] ?? '')],
   }))
-  const results = await appendBatch(service, items, 1)
+  const results = await appendBatch(service, items)
   expect(results).toEqual(items.map(() => ({ outcome: 'refused', refusal: { reason: 'not_this_step' } })))
   const calls: readonly (readonly [Role, Recording])[] = [
     ['tollbook_burner', 'record_payout'],

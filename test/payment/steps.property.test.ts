@@ -31,7 +31,6 @@ import { decideFirstSetting, decidePriceList } from '../../src/settings/settings
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { anySettlement } from '../store/arbitraryEvent.ts'
 import { sampleSettlement } from '../store/samplePayment.ts'
-import { earlierClaim } from '../support/earlierClaim.ts'
 import { mint, order } from './paymentStory.ts'
 
 /*
@@ -77,7 +76,7 @@ function note(walked: Walked, reached: Reached): void {
 
 const leaseMs = 1_000
 const commands = [
-  ...(['submit', 'claim', 'claim_earlier', 'start', 'break', 'fulfil', 'release', 'expire'] as const),
+  ...(['submit', 'claim', 'start', 'break', 'fulfil', 'release', 'expire'] as const),
   ...(['finalize', 'reverse', 'refund', 'unmatch'] as const),
 ]
 type Command = (typeof commands)[number]
@@ -95,13 +94,10 @@ function decide(state: payment.PaymentState, kind: Command, { settlement, nowMs,
   switch (kind) {
     case 'submit':
       return decideSubmit(state, { wallet, endpoint, quoteId: undefined, transactionBase64: 'AQ==' })
-    case 'claim':
-    case 'claim_earlier': {
+    case 'claim': {
       const claim = { order: { ...order, wallet, endpoint }, settlement, attemptId, leaseMs, attemptsMax, nowMs }
       const decision = attempt.decideClaim(state, claim)
-      if (isRefusal(decision)) return undefined
-      if (kind === 'claim') return decision
-      return decision.events[0]?.kind === 'PaymentVerified' ? earlierClaim(decision) : undefined
+      return isRefusal(decision) ? undefined : decision
     }
     case 'start':
       return attempt.decideStart(state, attemptId)
@@ -143,10 +139,8 @@ function walkFrom(settlement: Settlement, walked: Walked): void {
       const after = payment.evolveAll(state, decision.events, 0)
       const to = payment.stateName(after)
       note(walked, { ...decision, from, to })
-      // Payments of earlier releases may owe their burn before the delivery.
-      const key = `${to} ${'isBurnOwed' in after && after.isBurnOwed}`
-      if (!known.has(key)) open.push(after)
-      known.add(key)
+      if (!known.has(to)) open.push(after)
+      known.add(to)
     }
   }
 }
@@ -192,7 +186,6 @@ function walkRefunds(): Walked {
     attempt: 1,
     endpoint: '/x',
     isFinal: true,
-    isBurnOwed: false,
   } as const
   const approve = () => decideApproval({ ...common, wallet, mint: settlement.price.mint, debts, value: undefined })
   const grant = (before: RefundState) => decideGrant({ ...common, state: delivered, before, amountBaseUnits: 1n })
@@ -248,19 +241,8 @@ function compare(walked: Walked, rows: readonly Step[]): void {
   for (const row of rows) expect([...(walked.get(lineOfRow(row)) ?? [])].toSorted()).toEqual(row.moves.toSorted())
 }
 
-/** An instance of the earlier release, which may still run, ends a dead attempt by these. */
-function isOfEarlierRelease({ step, fromState, eventKinds }: Step): boolean {
-  const isEnd = step === 'payment.release' || step === 'payment.exhaust'
-  return isEnd && fromState.startsWith('streaming') && eventKinds[0] === 'RequestFailed'
-}
-
 test('the deciders of payments reach exactly the steps, states, events and movements that the ledger allows', () => {
-  const rows = rowsOf('payment')
-  expect(rows.filter(isOfEarlierRelease)).toHaveLength(4)
-  compare(
-    walkPayments(),
-    rows.filter((row) => !isOfEarlierRelease(row)),
-  )
+  compare(walkPayments(), rowsOf('payment'))
 })
 
 test('the deciders of burns reach exactly the steps that the ledger allows', () => {

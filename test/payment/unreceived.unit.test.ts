@@ -9,7 +9,7 @@ const nowMs = 1_790_000_000_000
 const settlement = settlementOf(referenceNumber(1))
 const { wallet } = settlement
 const { endpoint } = order
-const verified = { version: 3, settlement, attempt: 1, endpoint, isFinal: false, isBurnOwed: false }
+const verified = { version: 3, settlement, attempt: 1, endpoint, isFinal: false }
 const submitted: PaymentState = { phase: 'submitted', version: 1, wallet, endpoint, transactionBase64: 'AA==' }
 const claimedUntil = (leaseUntilMs: number): PaymentState => {
   return { ...verified, phase: 'claimed', attemptId: 'attempt', leaseMs: 60_000, leaseUntilMs }

@@ -74,7 +74,7 @@ test.each([
   [1, true],
   [2, false],
 ])('attempt %i with a payment earns its caller something: %s', (attempt, isFirst) => {
-  const claim = { version: 3, settlement, endpoint: order.endpoint, isFinal: false, isBurnOwed: false, leaseMs: 1 }
+  const claim = { version: 3, settlement, endpoint: order.endpoint, isFinal: false, leaseMs: 1 }
   const payment = { ...claim, phase: 'claimed', attempt, attemptId: 'a', leaseUntilMs: nowMs } as const
   const claimed = claimedPayment({ order, settlement, payment, attemptId: 'a', idempotencyKey: undefined })
   expect(claimed).toEqual({ payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst })

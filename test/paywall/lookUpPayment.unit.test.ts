@@ -9,7 +9,7 @@ import { unused, unusedLedger } from './unusedLedger.ts'
 const settlement = settlementOf(referenceNumber(1))
 const { reference, wallet } = settlement
 const path = '/api/ai/chat'
-const released = { phase: 'released', version: 4, settlement, attempt: 1, isFinal: false, isBurnOwed: false } as const
+const released = { phase: 'released', version: 4, settlement, attempt: 1, isFinal: false } as const
 
 const find = (payment: PaymentState) =>
   lookUpPayment(

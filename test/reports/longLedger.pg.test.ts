@@ -80,20 +80,3 @@ test('the payment of a receipt is found by its receipt, and not by a search of t
   expect(await createPaymentFacts(database).paymentOfLeaf(start)).toBe(reference)
   expect(await rowsRead((of) => createPaymentFacts(of).paymentOfLeaf(start))).toBeLessThan(100)
 })
-
-test('roll-ups fill in the receipts of deliveries that an older release rolled up', async () => {
-  const missing = () =>
-    sql<{ count: number; range: string }>`
-      select count(*)::int as count, (select p.receipts_missing::text from reports.progress p) as range
-      from reports.payments where receipt is null and state = 'fulfilled'`
-      .execute(database)
-      .then(({ rows }) => rows[0])
-  await withAdminSession(grown.adminUrl, async (session) => {
-    await session.query('update reports.payments set receipt = null where stream <= 300')
-    await session.query(`update reports.progress set receipts_missing = '[1,600]'`)
-  })
-  expect(await missing()).not.toMatchObject({ count: 0 })
-  await mustAppend(grownLedger, claimOf(sampleSettlement()).change)
-  await rollUp(database)
-  expect(await missing()).toEqual({ count: 0, range: 'empty' })
-})

@@ -16,7 +16,6 @@ import { type JudgedItem, readSchemaRules } from './simulatedPostgres.ts'
  */
 
 const rules = await readSchemaRules()
-const firstEpoch = 1
 
 function verdictOf(result: AppendResult): string {
   if (result.outcome === 'appended') return 'appended'
@@ -77,7 +76,7 @@ test.for([3])('the appends of seed %i get the same verdicts from Postgres (I1, I
   const timekeeper = createTimekeeper(admin)
   for (const [n, one] of judged.entries()) {
     await timekeeper.passTo(one)
-    const [found] = await appendBatch(service, [one.item], firstEpoch)
+    const [found] = await appendBatch(service, [one.item])
     expect(verdictOf(assertPresent(found, 'an item has a verdict')), `item ${n}: ${one.item.step}`).toBe(
       verdictOf(one.result),
     )

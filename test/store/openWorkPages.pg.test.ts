@@ -8,14 +8,13 @@ import { openInstance } from './instance.ts'
 import { claimOf, sampleSettlement } from './samplePayment.ts'
 
 const { serviceUrl } = await createTestDatabase()
-const firstEpoch = 1
 
 test('a walk through open payments of the same moment misses none and repeats none (I25)', async () => {
   const ledger = await openInstance(serviceUrl)
   const settlements = Array.from({ length: 7 }, () => sampleSettlement())
   // One batch, so they have one time.
   const items = settlements.map((settlement) => paymentItem(claimOf(settlement).change))
-  await appendBatch(openPool(serviceUrl, 1), items, firstEpoch)
+  await appendBatch(openPool(serviceUrl, 1), items)
   await ledger.lifecycle.followOpenWork()
   const found: OpenPayment[] = []
   for (let page = 0; page < 5; page++)

@@ -53,12 +53,7 @@ test('days beyond the retention are dropped whole, but never the quote of a paym
 
   expect(await storedIds()).toEqual([sent.id, young.id])
   expect(await storedIds()).not.toContain(old.id)
-  const { rows } = await admin.query('select * from ledger.find_quote_by_memo($1, $2, $3, $4)', [
-    sent.wallet,
-    sent.endpoint,
-    sent.memo,
-    new Date(sent.issuedAtMs - 1),
-  ])
+  const { rows } = await admin.query('select * from ledger.quotes where memo = $1', [sent.memo])
   expect(rows).toEqual([expect.objectContaining({ id: sent.id, required: sent.requiredBaseUnits.toString() })])
   expect(await dropOldQuotes(retention)).toEqual([])
 })

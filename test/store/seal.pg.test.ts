@@ -33,6 +33,10 @@ async function openTestLedger() {
   return { database, ledger, admin, sealer: { ...ledger, sign }, tree: readSealedTree(ledger.database) }
 }
 
+/** A seal by a sealer that has just taken a lease. */
+const sealCall = (values: string) =>
+  `select ledger.seal('seal test', work.take_lease('seal test', 'test', 60000), ${values})`
+
 type LedgerState = Awaited<ReturnType<typeof openTestLedger>>
 
 async function sealAll(sealer: SealerDeps): Promise<number> {
@@ -114,13 +118,9 @@ describe('a ledger of payments', () => {
     await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
     const session = await openSessions(records.database.serviceUrl).connect()
     await session.query('begin')
-    await session.query(`select pg_advisory_xact_lock(hashtext('ledger.seal'))`)
-    await session.query(
-      `select ledger.seal((select seq from ledger.head), sha256(''), 'a note', '{}', '{}', '{}', '{}')`,
-    )
+    await session.query(sealCall(`(select seq from ledger.head), sha256(''), 'a note', '{}', '{}', '{}', '{}'`))
     await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
-    expect(await sealNext(records.sealer)).toMatchObject({ sealedEvents: 0 })
-    // The sealer dies: what it had not committed was never there, and its lock is gone with it.
+    // The sealer dies: what it had not committed was never there, and its lease is gone with it.
     const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid')
     session.on('error', () => undefined)
     await records.admin.query('select pg_terminate_backend($1, 5000)', [rows[0]?.pid])
@@ -156,7 +156,7 @@ async function appendOfNothing(session: pg.PoolClient): Promise<void> {
   const { attemptId, change } = claimOf(settlement)
   const before = evolveAll(change.before, change.events, 0)
   const item = paymentItem(fulfilmentOf(settlement, { before, attemptId }))
-  const [result] = await appendBatch(session, [item], 1)
+  const [result] = await appendBatch(session, [item])
   expect(result).toEqual({ outcome: 'refused', refusal: { reason: 'conflict' } })
 }
 
@@ -377,15 +377,13 @@ describe('the write path of the seal refuses', () => {
     ['a size of nothing', `0, sha256(''), 'n', ${none}`, /is not newer/],
   ])('%s', async (_, values, problem) => {
     const service = openSessions(database.serviceUrl)
-    await expect(service.query(`select ledger.seal(${values})`)).rejects.toThrow(problem)
+    await expect(service.query(sealCall(values))).rejects.toThrow(problem)
   })
 
   test('a size that is sealed already, and one before it', async () => {
     await sealAll(records.sealer)
     const service = openSessions(database.serviceUrl)
     for (const size of [600, 599])
-      await expect(service.query(`select ledger.seal(${size}, sha256(''), 'n', ${none})`)).rejects.toThrow(
-        /is not newer/,
-      )
+      await expect(service.query(sealCall(`${size}, sha256(''), 'n', ${none}`))).rejects.toThrow(/is not newer/)
   })
 })

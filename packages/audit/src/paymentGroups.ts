@@ -25,14 +25,10 @@ export function expectedAfter(
 }
 
 function kindsAfter(event: PaymentEvent, payment: AuditedPayment): readonly PaymentEvent['kind'][] {
-  if (event.kind === 'PaymentVerified')
-    return isPaidWhole(event.settlement) ? ['ProofClaimed', 'BurnOwed'] : ['TokensBurned']
+  if (event.kind === 'PaymentVerified') return [isPaidWhole(event.settlement) ? 'ProofClaimed' : 'TokensBurned']
   if (event.kind === 'TokensBurned') return ['ProofClaimed']
-  if (event.kind === 'RequestFulfilled')
-    return [payment.isPaidWhole && !payment.isBurnOwed ? 'BurnOwed' : 'DistributionAllocated']
-  // Earlier releases owe the burn from the claim on.
-  if (event.kind === 'BurnOwed')
-    return [payment.phase === phaseNumber('fulfilled') ? 'DistributionAllocated' : 'ProofClaimed']
+  if (event.kind === 'RequestFulfilled') return [payment.isPaidWhole ? 'BurnOwed' : 'DistributionAllocated']
+  if (event.kind === 'BurnOwed') return ['DistributionAllocated']
   // A payment whose attempts are exhausted is owed back as soon as it is final.
   const isExhausted = payment.phase === phaseNumber('exhausted') && !payment.awaitsFinality
   if (isExhausted && (event.kind === 'AttemptsExhausted' || event.kind === 'PaymentFinalized')) return ['RefundDue']
@@ -64,7 +60,7 @@ export function findGroupProblem(
     return burnDiffers(event, { foundBaseUnits: event.burnedBaseUnits, rightBaseUnits: right, payment, deps, atMs })
   }
   if (event.kind === 'BurnOwed') {
-    // The moment of the event that it belongs to: the payment's block, or the delivery.
+    // The moment of the delivery, which it belongs to.
     const atMs = first.effectiveAtMs
     const right = payment.burnBaseUnits
     return burnDiffers(event, { foundBaseUnits: event.owedBaseUnits, rightBaseUnits: right, payment, deps, atMs })

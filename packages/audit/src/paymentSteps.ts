@@ -34,10 +34,8 @@ const expose = 'exposed>exposed_contra'
 const unexpose = 'exposed_contra>exposed'
 const burnedInside = ['PaymentVerified', 'TokensBurned', 'ProofClaimed']
 const withoutBurn = ['PaymentVerified', 'ProofClaimed']
-// Earlier releases owe the burn from the claim on; now it is owed from the delivery on.
-const burnOwedByClaim = ['PaymentVerified', 'BurnOwed', 'ProofClaimed']
 const fulfilled = ['RequestFulfilled', 'DistributionAllocated']
-const burnOwedByDelivery = ['RequestFulfilled', 'BurnOwed', 'DistributionAllocated']
+const burnOwed = ['RequestFulfilled', 'BurnOwed', 'DistributionAllocated']
 const received = ['wallet>unearned', 'wallet>overpaid', expose]
 
 /** First steps, of a transaction that the service has or has not sent itself. */
@@ -47,7 +45,6 @@ function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
   return [
     step('claim', { ...claim, events: burnedInside, moves: [...received, 'burned>burned_by_callers'] }),
     step('claim', { ...claim, events: withoutBurn, moves: received }),
-    step('claim', { ...claim, events: burnOwedByClaim, moves: [...received, 'unearned>burn_owed'] }),
     step('unmatch', unmatch),
   ]
 }
@@ -66,7 +63,7 @@ function fulfil(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
     ...beforeAndAfterFinality('fulfil', { states, events: fulfilled, moves }),
     ...beforeAndAfterFinality('fulfil', {
       states,
-      events: burnOwedByDelivery,
+      events: burnOwed,
       moves: ['unearned>burn_owed', ...moves],
     }),
   ]
@@ -96,8 +93,8 @@ function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   })
 }
 
-/** The burn inside the payment never happened either; an owed one is no longer owed. */
-function reverse(from: string, own: readonly string[]): readonly DeclaredStep[] {
+/** The burn inside the payment never happened either; one that its delivery owed is no longer owed. */
+function reverse(from: string, own: readonly string[], ofOwedBurn: readonly string[] = []): readonly DeclaredStep[] {
   const states = [from, 'reversed'] as const
   const moves = [...own, 'overpaid>wallet']
   return [
@@ -106,7 +103,7 @@ function reverse(from: string, own: readonly string[]): readonly DeclaredStep[] 
       events: ['PaymentReversed', 'BurnReversed'],
       moves: [...moves, 'burned_by_callers>burned'],
     }),
-    step('reverse', { states, events: ['PaymentReversed'], moves: [...moves, 'burn_owed>wallet'] }),
+    step('reverse', { states, events: ['PaymentReversed'], moves: [...moves, ...ofOwedBurn] }),
   ]
 }
 
@@ -126,10 +123,8 @@ export const paymentSteps: readonly DeclaredStep[] = [
   ...fulfil('claimed'),
   ...fulfil('streaming'),
   ...release('claimed', 'RequestFailed'),
-  ...release('streaming', 'RequestFailed'),
   ...release('streaming', 'AnswerBroken'),
   ...exhaust('claimed', 'RequestFailed'),
-  ...exhaust('streaming', 'RequestFailed'),
   ...exhaust('streaming', 'AnswerBroken'),
   ...expire('claimed'),
   ...expire('streaming'),
@@ -142,7 +137,7 @@ export const paymentSteps: readonly DeclaredStep[] = [
   step('finalize', { states: ['fulfilled', 'fulfilled.final'], events: ['PaymentFinalized'], moves: [unexpose] }),
   ...reverse('released', ['unearned>wallet']),
   ...reverse('exhausted', ['unearned>wallet']),
-  ...reverse('fulfilled', ['lost>wallet', unexpose]),
+  ...reverse('fulfilled', ['lost>wallet', unexpose], ['burn_owed>wallet']),
   step('refund', { states: ['released.final', 'refund_due'], events: ['RefundDue'], moves: ['unearned>refund'] }),
   step('unmatch', { states: ['reversed', 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] }),
 ]

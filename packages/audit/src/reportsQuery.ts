@@ -23,7 +23,6 @@ followed as materialized (
   select e.stream, count(*) filter (where e.kind = 'ProofClaimed') as attempts, max(e.seq) as last_seq,
     count(*) filter (where e.kind = 'PaymentVerified') - count(*) filter (where e.kind = 'PaymentReversed') as payments,
     max(e.recorded_at) filter (where e.kind = 'RequestFulfilled') as fulfilled_at,
-    max(e.seq) filter (where e.kind = 'RequestFulfilled') as fulfilled_seq,
     (array_agg(substr(e.leaf_hash, 1, 16)) filter (where e.kind = 'RequestFulfilled'))[1] as receipt,
     max(e.recorded_at) filter (where e.kind = 'PaymentFinalized') as finalized_at
   from ledger.events e
@@ -31,7 +30,7 @@ followed as materialized (
   group by e.stream
 ),
 listed as materialized (
-  select l.*, (l.paid_at at time zone 'UTC')::date as paid_day, f.attempts, f.payments, f.fulfilled_at, f.fulfilled_seq, f.receipt, f.finalized_at, f.last_seq,
+  select l.*, (l.paid_at at time zone 'UTC')::date as paid_day, f.attempts, f.payments, f.fulfilled_at, f.receipt, f.finalized_at, f.last_seq,
     split_part(s.state, '.', 1) as state, s.state like '%.final' as is_final, upper(s.seqs) - 1 > f.last_seq as has_gone_on
   from (
     select t.stream, min(t.reference) as reference,
@@ -293,15 +292,9 @@ const tables: readonly Table[] = [
 // The row of a payment shows the state of its stream, which may be ahead of the position that the reports have reached.
 const ofStream = new Set(['state', 'is_final'])
 
-// Receipts of deliveries that an earlier release rolled up are filled in later.
-const receiptOnRecord = `case when k.receipt is null and exists (
-    select from reports.progress p where p.receipts_missing @> r.fulfilled_seq
-  ) then null else r.receipt end`
-
 function differencesOf({ name, right, keys, columns, position }: Table): string {
   const list = (alias: string): string => columns.map((column) => `${alias}.${column}`).join(', ')
   const rightOf = (column: string): string => {
-    if (column === 'receipt') return receiptOnRecord
     return ofStream.has(column) ? `case when r.has_gone_on then k.${column} else r.${column} end` : `r.${column}`
   }
   const [key = ''] = keys

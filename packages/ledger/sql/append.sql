@@ -18,7 +18,7 @@ create or replace function ledger.append_as(
   guard_items integer[], guard_ids bytea[], guard_versions integer[],
   key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[],
   note_items integer[], note_values bytea[],
-  bodies bytea, lane_epoch integer,
+  bodies bytea,
   out recorded_at timestamptz, out first_position bigint, out refusals text[], out leaf_hashes bytea)
 language plpgsql
 security definer
@@ -36,9 +36,6 @@ declare
   head_clock timestamptz; clock timestamptz;  -- of the database: at the append before, and now
   now_is record;
   stamp timestamptz; stamp_bytes bytea;
-  lane_number integer;
-  lanes integer;
-  epoch integer;
   verdicts text[];       -- by item; null: taken
   to_states text[];
   kinds text[];
@@ -69,9 +66,7 @@ declare
 begin
   writing := set_config('ledger.writing', 'on', true);
   -- From here to the commit no other session assigns positions: the order of positions is the order of commits.
-  select h.seq, h.recorded_at, h.clock_at, l.number, l.lanes, l.epoch
-    into strict head_seq, stamp, head_clock, lane_number, lanes, epoch
-    from ledger.head h, ledger.lane l where h.one and l.one for update of h;
+  select h.seq, h.recorded_at, h.clock_at into strict head_seq, stamp, head_clock from ledger.head h where h.one for update;
   now_is := ledger.next_time(stamp, head_clock);
   stamp := now_is.next_time;
   clock := now_is.clock;
@@ -109,7 +104,6 @@ begin
         when octet_length(item.id) < 2 then 'not_this_id'
         when k.space <> get_byte(item.id, 0) or k.id_bytes not in (0, octet_length(item.id) - 1)
           or k.id_prefix <> '' and substring(item.id from 2 for length(k.id_prefix)) <> convert_to(k.id_prefix, 'UTF8') then 'not_this_id'
-        when epoch is distinct from lane_epoch then 'wrong_epoch'
       end as verdict
     from (
       -- The step is looked up once per list of events, which most items of a batch share.
@@ -148,7 +142,7 @@ begin
     raise exception 'the columns of an append do not fit together' using errcode = 'data_exception';
   end if;
 
-  -- Seldom: no step, other lanes, guards, keys, settings, two items of one stream (the caller's queue keeps those apart).
+  -- Seldom: no step, guards, keys, settings, two items of one stream (the caller's queue keeps those apart).
   if array_position(verdicts, 'no step') is not null then
     for a, reason in
       select q.n, case
@@ -162,17 +156,6 @@ begin
       where q.verdict = 'no step'
     loop
       verdicts[a] := reason;
-    end loop;
-  end if;
-  if lanes > 1 then
-    for a in
-      select q.n
-      from unnest(ids, kinds) with ordinality as q (id, kind, n)
-      join ledger.kinds k on k.kind = q.kind
-      where (case when k.route_hashed then get_byte(sha256(q.id), 0) * 256 + get_byte(sha256(q.id), 1)
-        else get_byte(q.id, 1) * 256 + get_byte(q.id, 2) end) % lanes <> lane_number
-    loop
-      verdicts[a] := coalesce(verdicts[a], 'wrong_lane');
     end loop;
   end if;
   if cardinality(guard_items) > 0 then

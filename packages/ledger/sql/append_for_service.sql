@@ -1,4 +1,5 @@
--- The service's entry point. Steps of other writers are refused here; they have separate functions and grants.
+-- The service's entry point. Steps of other writers are refused here; they have separate functions and grants. The last
+-- three arguments are the history that the caller has seen (ledger.require_history): on another one nothing is appended.
 create or replace function ledger.append_batch(
   ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[],
   event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[],
@@ -8,7 +9,7 @@ create or replace function ledger.append_batch(
   guard_items integer[], guard_ids bytea[], guard_versions integer[],
   key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[],
   note_items integer[], note_values bytea[],
-  bodies bytea, lane_epoch integer,
+  bodies bytea, known_seq bigint default 0, known_leaf bytea default null, known_timeline integer default 0,
   out recorded_at timestamptz, out first_position bigint, out refusals text[], out leaf_hashes bytea)
 language plpgsql
 security definer
@@ -17,12 +18,13 @@ as $$
 declare
   appended record;
 begin
+  perform ledger.require_history(known_seq, known_leaf, known_timeline);
   -- An assignment and not a query: plpgsql evaluates it without a separate plan.
   appended := ledger.append_as('service', ids, steps, expected, leases_ms, event_counts, first_events,
     event_items, event_kinds, event_schemas, event_times_ms, event_starts, event_lengths, posting_starts, posting_counts,
     account_mints, account_names, posting_items, posting_events, debits, credits, amounts,
     guard_items, guard_ids, guard_versions, key_items, key_spaces, key_values, key_digests, key_lives_s,
-    note_items, note_values, bodies, lane_epoch);
+    note_items, note_values, bodies);
   recorded_at := appended.recorded_at;
   first_position := appended.first_position;
   refusals := appended.refusals;

@@ -27,7 +27,7 @@ begin
     case when key_space is null then '{}' else array[1] end, case when key_space is null then '{}' else array[key_space] end,
     case when key_space is null then '{}' else array[key_value] end, case when key_space is null then '{}' else array[null::bytea] end,
     case when key_space is null then '{}' else array[null::integer] end,
-    '{}', '{}', body, (select l.epoch from ledger.lane l)) t;
+    '{}', '{}', body) t;
   refusal := appended.refusals[1];
   if refusal is null then
     seq := appended.first_position;

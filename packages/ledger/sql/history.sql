@@ -41,13 +41,10 @@ begin
   return exists (select from ledger.events e where e.seq = wanted_seq and e.leaf_hash = wanted_leaf);
 end
 $$;
-grant execute on function ledger.has_event to tollbook_service;
 
--- Called in the arguments of an append, so that the append and this comparison are one statement on one server. Raises
--- when the event that the caller has seen is not in this ledger, or the server has been promoted since. 0: not known.
-create or replace function ledger.require_history(
-  lane_epoch integer, known_seq bigint, known_leaf bytea, known_timeline integer)
-returns integer
+-- Called by the append, so that the append and this comparison are one statement on one server. Raises when the event that
+-- the caller has seen is not in this ledger, or the server has been promoted since. 0: not known.
+create or replace function ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns void
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
@@ -66,10 +63,8 @@ begin
     and not ledger.has_event(known_seq, known_leaf) then
     raise exception 'event % is not the one that the caller has seen', known_seq using errcode = 'TB001';
   end if;
-  return lane_epoch;
 end
 $$;
-grant execute on function ledger.require_history to tollbook_service;
 
 create or replace function ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text) returns void
 language plpgsql

@@ -8,33 +8,21 @@ import { queryPrepared } from './queryPrepared.ts'
 
 export type { QueryRunner }
 
-/** Appends for callers that do not follow the history of the ledger. */
-export function appendBatch(
+/**
+ * A prepared statement of the call, whose answer is read as text without a detour over buffers. The database refuses the
+ * batch unless it continues the known history.
+ */
+export async function appendBatch(
   runner: QueryRunner,
   batch: readonly Item[],
-  laneEpoch: number,
-): Promise<readonly AppendResult[]> {
-  return appendToHistory(runner, batch, { laneEpoch })
-}
-
-/** A prepared statement of the call, whose answer is read as text without a detour over buffers. */
-export async function appendToHistory(
-  runner: QueryRunner,
-  batch: readonly Item[],
-  { laneEpoch, known }: AppendOptions,
+  known?: KnownHistory,
 ): Promise<readonly AppendResult[]> {
   const { name, text } = appendCall
-  const values = appendValues(batch, laneEpoch, known)
+  const values = appendValues(batch, known)
   const { rows } = await queryPrepared(runner, name, (statement) =>
     runner.query<AppendRow>({ ...statement, text, values, rowMode: 'array', types: rawBytes }),
   )
   return resultsOf(assertPresent(rows[0], 'an append returns one row'), batch)
-}
-
-export interface AppendOptions {
-  readonly laneEpoch: number
-  /** The database refuses the batch unless it continues this history. */
-  readonly known?: KnownHistory
 }
 
 type AppendRow = [

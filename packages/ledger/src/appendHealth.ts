@@ -16,14 +16,10 @@ export interface AppendHealth {
 export interface AppendHealthDeps {
   readonly kernel: LedgerKernel
   readonly pool: QueryRunner & Pick<pg.Pool, 'connect'>
-  /** Epoch of the lane that the kernel writes to. */
-  readonly laneEpoch?: number
 }
 
-const firstEpoch = 1
-
 /** After a failed append the ledger counts as closed until a write works; otherwise the database is asked to plan an append. */
-export function createAppendHealth({ kernel, pool, laneEpoch = firstEpoch }: AppendHealthDeps): AppendHealth {
+export function createAppendHealth({ kernel, pool }: AppendHealthDeps): AppendHealth {
   let failed: Item | undefined
   return {
     kernel: {
@@ -42,7 +38,7 @@ export function createAppendHealth({ kernel, pool, laneEpoch = firstEpoch }: App
     },
     async findProblem() {
       if (failed === undefined) return probe(pool)
-      const problem = await rehearse(pool, { item: failed, laneEpoch })
+      const problem = await rehearse(pool, failed)
       if (problem === undefined) failed = undefined
       return problem
     },
@@ -60,18 +56,13 @@ async function probe(pool: QueryRunner): Promise<string | undefined> {
   }
 }
 
-interface Rehearsal {
-  readonly item: Item
-  readonly laneEpoch: number
-}
-
 /** Writes the item that failed and rolls it back: a plan, or a commit of nothing, also works on a full disk. */
-async function rehearse(pool: AppendHealthDeps['pool'], { item, laneEpoch }: Rehearsal): Promise<string | undefined> {
+async function rehearse(pool: AppendHealthDeps['pool'], item: Item): Promise<string | undefined> {
   try {
     const connection = await pool.connect()
     try {
       await connection.query('begin')
-      await appendBatch(connection, [item], laneEpoch)
+      await appendBatch(connection, [item])
       await connection.query('rollback')
       connection.release()
       return undefined

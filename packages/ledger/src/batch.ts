@@ -52,25 +52,20 @@ function column<T>(encode: (values: readonly T[]) => Buffer) {
 }
 
 const names = [...Object.keys(emptyColumns()), 'bodies']
-// The epoch of the lane, and three that identify the history.
-const lastParameters = 4
-export const appendParameters = names.length + lastParameters
-const parameters = names.map((name, index) => `${name} => $${index + 1}`)
-// Arguments are evaluated before the call: on another history nothing is appended.
-const historyParameters = Array.from({ length: lastParameters }, (_, index) => `$${names.length + index + 1}`)
-const laneEpochParameter = `lane_epoch => ledger.require_history(${historyParameters.join(', ')})`
+const historyNames = ['known_seq', 'known_leaf', 'known_timeline']
+const parameters = [...names, ...historyNames].map((name, index) => `${name} => $${index + 1}`)
+export const appendParameters = parameters.length
 
 /** The same text for every batch, so it is parsed and planned once a connection. */
 export const appendCall = {
   name: 'ledger_append',
   text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes
-    from ledger.append_batch(${[...parameters, laneEpochParameter].join(', ')})`,
+    from ledger.append_batch(${parameters.join(', ')})`,
 }
 
 /** The parameters of `appendCall`, in its order. */
 export function appendValues(
   items: readonly Item[],
-  laneEpoch: number,
   { newest, timeline }: KnownHistory = unknownHistory,
 ): (Buffer | number)[] {
   assert(items.length > 0, 'a batch has at least one item')
@@ -79,7 +74,7 @@ export function appendValues(
   for (const [index, item] of items.entries()) addItem(batch, item, index + 1)
   const encoded = Object.values(columns).map((one) => one.encode())
   const history = [newest?.position ?? 0, Buffer.from(newest?.leafHash ?? '', 'hex'), timeline ?? 0]
-  return [...encoded, Buffer.concat(batch.bodies, batch.bodyBytes), laneEpoch, ...history]
+  return [...encoded, Buffer.concat(batch.bodies, batch.bodyBytes), ...history]
 }
 
 const unknownHistory: KnownHistory = { newest: undefined, timeline: undefined }

@@ -1,7 +1,7 @@
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { assertPresent } from '@tollbook/core/assert'
 import { sqlState } from './database.ts'
 
-/** A numbered migration, by its name: `0011_stored_answers`. */
+/** A numbered migration, by its name: `0003_ledger`. */
 export interface NumberedMigration {
   readonly name: string
 }
@@ -11,22 +11,26 @@ export function namesAhead(program: readonly NumberedMigration[], applied: Itera
   return [...applied].filter((name) => !program.some((file) => file.name === name))
 }
 
-/** Migrations of a newer program in this database. */
-export interface Ahead {
-  readonly ahead: readonly string[]
-  /** Number of the last migration of the oldest program that the database takes; undefined in an old database. */
-  readonly oldestProgram: number | undefined
+/**
+ * Why no release reads a database, undefined for any other. A newer release only adds numbers, so an unknown migration with
+ * a number of this program is of a commit before the first release.
+ */
+export function whyUnreadable(program: readonly NumberedMigration[], ahead: readonly string[]): string | undefined {
+  const foreign = ahead.find((name) => numberOf(name) <= lastNumber(program))
+  if (foreign === undefined) return undefined
+  return `the database was made before the first release (it has the migration ${foreign}), and no release reads it: use an empty database, and in local mode another TOLLBOOK_HOME`
 }
 
-/** Whether a database that is ahead of a program still takes it. */
-export function takesProgram(program: readonly NumberedMigration[], { ahead, oldestProgram }: Ahead): boolean {
-  assert(
-    ahead.every((name) => !program.some((file) => file.name === name)),
-    'a program is not ahead of itself',
-  )
-  const number = numberOf(assertPresent(program.at(-1), 'a program has migrations').name)
-  // A migration that is older than the program's last one belongs to another history.
-  return oldestProgram !== undefined && number >= oldestProgram && ahead.every((name) => numberOf(name) > number)
+/**
+ * Whether a database that is ahead of a program still takes it: `oldestProgram` is the number of the last migration of the
+ * oldest program that it takes.
+ */
+export function takesProgram(program: readonly NumberedMigration[], oldestProgram: number | undefined): boolean {
+  return oldestProgram !== undefined && lastNumber(program) >= oldestProgram
+}
+
+function lastNumber(program: readonly NumberedMigration[]): number {
+  return numberOf(assertPresent(program.at(-1), 'a program has migrations').name)
 }
 
 function numberOf(name: string): number {
@@ -37,7 +41,7 @@ const undefinedTable = '42P01'
 
 type RunNumberQuery = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
 
-/** Undefined in a database from before the table of compatibility. */
+/** Undefined in a database without the table of compatibility. */
 export async function readOldestProgram(runQuery: RunNumberQuery): Promise<number | undefined> {
   try {
     const { rows } = await runQuery('select oldest_program as number from migration.compatibility')

@@ -81,8 +81,6 @@ export const plainRefusals = [
   'not_this_step',
   /** The id is not one of the step's kind. */
   'not_this_id',
-  'wrong_lane',
-  'wrong_epoch',
   /** A posting moves nothing, mixes mints, or moves between classes that the step may not. */
   'overreaching',
   /** A guarded stream has another version. */

@@ -1,7 +1,7 @@
 import { assert, assertPresent, Bug } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { appendToHistory, type QueryRunner } from './appendBatch.ts'
+import { appendBatch, type QueryRunner } from './appendBatch.ts'
 import { createBatchQueue } from './batchQueue.ts'
 import { judgeWriteFailure } from './database.ts'
 import { isOtherHistory, type LedgerHistory, observeAppended } from './history.ts'
@@ -16,8 +16,6 @@ export interface LedgerDeps {
   readonly log: LedgerLog
   /** Time to learn the outcome of an append whose answer was lost, before its caller gets a Fault. */
   readonly outcomeTimeoutMs: number
-  /** Epoch of the lane that this process writes to; a promotion raises it. */
-  readonly laneEpoch?: number
   /** Refuses appends to a ledger that went backwards. */
   readonly history?: LedgerHistory
   /** Called after each flush, for the metrics. */
@@ -29,7 +27,6 @@ const batchMax = 64
 const flushesMax = 2
 const waitingMax = 10_000
 const retryDelayMs = 100
-const firstEpoch = 1
 // The fixed cost of a batch is 2 ms of a processor. At 16 callers this distance doubles the items that share it.
 const batchDistanceMs = 20
 const gatheringItems = 16
@@ -95,14 +92,11 @@ async function settleBatch(deps: LedgerDeps, batch: readonly Item[], doubt: Doub
 }
 
 async function appendOnce(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly AppendResult[]> {
-  const { pool, history, laneEpoch = firstEpoch } = deps
+  const { pool, history } = deps
   history?.requireOpen()
   const known = history?.known()
   try {
-    const results = await appendToHistory(pool, batch, {
-      laneEpoch,
-      ...(known === undefined ? {} : { known }),
-    })
+    const results = await appendBatch(pool, batch, known)
     if (history !== undefined && known !== undefined) observeAppended(history, leavesOf(results), known)
     return results
   } catch (error) {

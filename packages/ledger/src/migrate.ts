@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { namesAhead, readOldestProgram, takesProgram } from './compatibility.ts'
+import { namesAhead, readOldestProgram, takesProgram, whyUnreadable } from './compatibility.ts'
 
 /** Folders of SQL. The ledger's own functions are always among the code. */
 export interface SchemaSources {
@@ -115,8 +115,10 @@ async function isNewerButFits(client: pg.Client, { numbered }: Schema): Promise<
   const known = await digestsIn(client, 'migration.applied')
   const ahead = namesAhead(numbered, known.keys())
   if (ahead.length === 0) return false
+  const unreadable = whyUnreadable(numbered, ahead)
+  if (unreadable !== undefined) throw new Fault(unreadable, { retryable: false })
   const oldestProgram = await readOldestProgram((text) => client.query(text))
-  if (takesProgram(numbered, { ahead, oldestProgram })) return true
+  if (takesProgram(numbered, oldestProgram)) return true
   throw new Fault(`the database is newer than this program: it has ${ahead.join(', ')}`, { retryable: false })
 }
 

@@ -1,4 +1,4 @@
-import { type Ahead, namesAhead, readOldestProgram, takesProgram } from './compatibility.ts'
+import { namesAhead, readOldestProgram, takesProgram, whyUnreadable } from './compatibility.ts'
 import { readSchema, type Schema, type SchemaFile, type SchemaSources } from './migrate.ts'
 import { sqlState } from './database.ts'
 
@@ -22,6 +22,12 @@ export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSour
   const schema = await readSchema(sources)
   const applied = await readApplied(runQuery)
   if ('fits' in applied) return applied
+  const ahead = namesAhead(
+    schema.numbered,
+    applied.numbered.map(({ name }) => name),
+  )
+  const unreadable = whyUnreadable(schema.numbered, ahead)
+  if (unreadable !== undefined) return needingOther(unreadable)
   const missing = schema.numbered.filter(({ name }) => !applied.numbered.some((file) => file.name === name))
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ')
@@ -29,10 +35,6 @@ export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSour
   }
   const edited = differing(schema.numbered, applied.numbered)
   const code = differing(schema.code, applied.code)
-  const ahead = namesAhead(
-    schema.numbered,
-    applied.numbered.map(({ name }) => name),
-  )
   if (ahead.length > 0 && edited.length === 0)
     return judgeNewer(schema, { ahead, code, oldestProgram: await readOldestProgram(runQuery) })
   const differs = `SQL in the database differs from this program (${[...edited, ...code].join(', ')})`
@@ -49,15 +51,18 @@ function needingOther(advice: string): SchemaVersion {
   return { fits: false, advice, needsMigration: false }
 }
 
-interface Newer extends Ahead {
+interface Newer {
+  /** Migrations of a newer program in this database. */
+  readonly ahead: readonly string[]
   /** Files of SQL that differ. */
   readonly code: readonly string[]
+  readonly oldestProgram: number | undefined
 }
 
 /** A release only adds to the schema, and says from which program on it takes programs. Its functions keep their signatures. */
 function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer): SchemaVersion {
   const names = ahead.join(', ')
-  if (takesProgram(numbered, { ahead, oldestProgram })) {
+  if (takesProgram(numbered, oldestProgram)) {
     const more = code.length === 0 ? '' : `; SQL that differs: ${code.join(', ')}`
     return { fits: true, difference: `the database is newer than this program (${names})${more}` }
   }

@@ -105,7 +105,7 @@ export const tokensBurned = defineEvent<TokensBurned>({
 
 /**
  * The payer sent the whole price and burned nothing: we owe the burn. Recorded with the delivery, so that a payment that bought
- * nothing is owed back whole; releases up to 0028 recorded it with the verification.
+ * nothing is owed back whole.
  */
 export interface BurnOwed {
   readonly kind: 'BurnOwed'

@@ -1,7 +1,7 @@
 -- A prepaid tab as data: a deposit that is debited request by request, and never overdrawn (ceiling 0).
-insert into ledger.kinds (kind, space, id_bytes, route_hashed) values
-  ('tab', 1, 64, true),
-  ('tab_request', 2, 24, false)
+insert into ledger.kinds (kind, space, id_bytes) values
+  ('tab', 1, 64),
+  ('tab_request', 2, 24)
 on conflict (kind) do nothing;
 
 insert into ledger.classes (class, prefix, is_exact, floor, ceiling, hourly) values

@@ -100,15 +100,13 @@ async function writeStories(client: pg.Client, stories: readonly Story[]): Promi
   const steps = Math.max(...stories.map(({ length }) => length))
   for (let step = 0; step < steps; step++) {
     const items = stories.flatMap((story) => story[step] ?? []).map(paymentItem)
-    const results = await appendBatch(client, items, firstEpoch)
+    const results = await appendBatch(client, items)
     assert(
       results.every(({ outcome }) => outcome === 'appended'),
       'every change of the seed is the next one of its payment',
     )
   }
 }
-
-const firstEpoch = 1
 
 function settlementOf(
   nth: number,

@@ -24,7 +24,7 @@ const operators: readonly Operator[] = [
   { name: 'drop refusal', pattern: /raise exception (?:'[^']*'[^;]*);/g, after: () => 'null;' },
   {
     name: 'drop refusal',
-    pattern: /then '(?:conflict|not_this_step|not_this_id|wrong_epoch|overreaching)'/g,
+    pattern: /then '(?:conflict|not_this_step|not_this_id|overreaching)'/g,
     after: () => 'then null',
   },
   { name: 'add one', pattern: /(?<=[ (])\d+(?=[ ,);])/g, after: (found) => String(Number(found) + 1) },

@@ -17,7 +17,7 @@ as $$
 begin
   if current_setting('ledger.writing', true) is distinct from 'on' then
     raise exception '% on %.% is refused: only ledger.append and its companions write here', tg_op, tg_table_schema, tg_table_name
-      using errcode = 'insufficient_privilege', hint = 'See docs/decisions/0003.';
+      using errcode = 'insufficient_privilege', hint = 'See docs/decisions/0002.';
   end if;
   return null;
 end
@@ -64,11 +64,3 @@ begin
 end
 $$;
 
-select ledger.protect_log(protected)
-from unnest(array['ledger.events', 'ledger.settings']::regclass[]) as protected;
-
-select ledger.protect_projection(protected)
-from unnest(array['ledger.head', 'ledger.streams', 'ledger.accounts', 'ledger.tallies']::regclass[]) as protected;
-
-select ledger.protect_kept(protected)
-from unnest(array['ledger.keys', 'ledger.notes']::regclass[]) as protected;

@@ -1,4 +1,4 @@
--- Why: the append-only ledger (docs/decisions/0001 to 0003). `events` is the truth; every other table here except the
+-- Why: the append-only ledger (docs/decisions/0002). `events` is the truth; every other table here except the
 -- declaration is derived from it in the transaction that appends, and can be derived again.
 
 -- The declaration: what a stream of each kind may do. Written by migrations/kinds/*.sql alone.
@@ -12,8 +12,6 @@ create table ledger.kinds (
   id_prefix text not null default '',
   -- A stream of settings is `name#number`; its event is copied to ledger.settings.
   is_setting boolean not null default false,
-  -- The lane of a stream: by sha256 of its id, or by the two bytes after the space, so that streams can share a lane.
-  route_hashed boolean not null default true,
   constraint kinds_one_row_each primary key (kind),
   constraint kinds_space_is_a_byte check (space between 0 and 255)
 );
@@ -32,16 +30,16 @@ create table ledger.steps (
   after_lease boolean not null default false,
   -- Class of the debited account > class of the credited account.
   moves text[] not null default '{}',
-  -- Writer of the step: the service calls ledger.append, all others a separate function.
+  -- Writer of the step: the service calls ledger.append_batch, all others a separate function.
   writer text not null default 'service',
-  -- Of a setting: the highest number that this step may record.
+  -- Highest number that this step may record, for a setting.
   number_max integer,
   constraint steps_one_row_each primary key (step, from_state, event_kinds),
   constraint steps_have_a_kind foreign key (kind) references ledger.kinds (kind),
   constraint steps_lead_to_a_state check (to_state <> ''),
   constraint steps_append_events check (cardinality(event_kinds) > 0),
   constraint steps_lease_is_known check (lease in ('none', 'take')),
-  constraint steps_writer_is_known check (writer in ('service', 'payout', 'burner', 'operator'))
+  constraint steps_writer_is_known check (writer in ('service', 'payout', 'burner', 'operator', 'finance'))
 );
 
 create table ledger.classes (
@@ -58,18 +56,6 @@ create table ledger.classes (
   constraint classes_prefix_names_one_class unique (prefix)
 );
 
--- One database is one lane until a second one is wanted; a promotion raises the epoch.
-create table ledger.lane (
-  one boolean not null default true,
-  number integer not null,
-  lanes integer not null,
-  epoch integer not null,
-  constraint lane_is_one_row primary key (one),
-  constraint lane_is_the_one check (one),
-  constraint lane_is_one_of_them check (number >= 0 and number < lanes)
-);
-insert into ledger.lane (number, lanes, epoch) values (0, 1, 1);
-
 -- Functions and declarations as applied: `tollbook migrate` applies a file again when its digest differs.
 create table ledger.code (
   name text not null,
@@ -85,11 +71,15 @@ create table ledger.head (
   one boolean not null default true,
   seq bigint not null,
   recorded_at timestamptz not null,
+  -- Clock of the database at the last append. The time of the ledger goes on from here when the clock goes back.
+  clock_at timestamptz not null,
+  -- Leaf hash of the newest event, so that an instance that has seen it compares without opening a partition.
+  leaf_hash bytea,
   constraint head_is_one_row primary key (one),
   constraint head_is_the_one check (one)
 ) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000000);
-insert into ledger.head (seq, recorded_at) values (0, 'epoch');
+insert into ledger.head (seq, recorded_at, clock_at) values (0, 'epoch', 'epoch');
 
 create table ledger.events (
   seq bigint not null,
@@ -111,12 +101,26 @@ create table ledger.events (
   constraint events_position_counts_from_one check (seq > 0),
   constraint events_version_counts_from_one check (version > 0),
   constraint events_leaf_is_sha256 check (octet_length(leaf_hash) = 32),
-  constraint events_postings_are_whole check (
-    cardinality(debits) = cardinality(amounts) and cardinality(credits) = cardinality(amounts)),
+  -- Never null, because a check that is null passes.
+  constraint events_postings_have_both_sides check (
+    case when debits is null and credits is null and amounts is null then true
+    else coalesce(
+      cardinality(debits) = cardinality(amounts) and cardinality(credits) = cardinality(amounts)
+        and array_position(debits, null) is null and array_position(credits, null) is null
+        and array_position(amounts, null) is null and 0 < all (amounts),
+      false)
+    end),
   -- C2SP entry bundles give an entry two bytes of length; 16 of them are position and time.
   constraint events_body_fits_a_tile_entry check (octet_length(body) between 2 and 65519)
 ) partition by range (seq);
 alter table ledger.events alter column body set storage external;
+-- The burn job and the age of the oldest debt read the few events that concern owed burns, among any number of others.
+-- The predicate is false for the events of native payments, so their appends write no further index entry.
+create index events_of_burns on ledger.events (kind, seq)
+  where kind in ('BurnOwed', 'PaymentReversed', 'BurnSubmitted', 'BurnConfirmed', 'BurnFailed');
+-- The plan that is open, and what was paid by it, are read before each payout.
+create index events_of_payouts on ledger.events (kind, seq)
+  where kind in ('DistributionPaid', 'HolderPayoutPlanned', 'HolderPayoutEnded');
 
 -- One row per stream, never deleted and never partitioned: the primary key makes a Solana transaction single-use (I1).
 -- No index but on what never changes, so updates are HOT.
@@ -195,15 +199,32 @@ create table ledger.keys (
 );
 create index keys_by_end on ledger.keys (until) where until is not null;
 
--- Answers to be replayed. Not part of the ledger: deleted a day later.
+-- Answers that are stored until they were sent, and a short time longer (docs/decisions/0021). Not part of the ledger.
 create table ledger.notes (
   id bytea not null,
   note bytea not null,
   recorded_at timestamptz not null,
+  -- The note of an append that brought a key stays for a day; any other is deleted soon after it was sent.
+  is_keyed boolean not null,
+  -- Null until the process that sent the answer reported it.
+  sent_at timestamptz,
   constraint notes_one_row_per_stream primary key (id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 alter table ledger.notes alter column note set storage external;
 create index notes_by_time on ledger.notes (recorded_at);
+create index notes_by_sending on ledger.notes (sent_at) where not is_keyed and sent_at is not null;
+
+-- Positions that an instance has seen and that this database no longer has. One instance that reports a loss closes all
+-- instances that run at that moment (docs/decisions/0020).
+create table ledger.lost_history (
+  number bigint generated always as identity,
+  seq bigint not null,
+  leaf_hash bytea not null,
+  reporter text not null,
+  reported_at timestamptz not null,
+  constraint lost_history_one_row_each primary key (number),
+  constraint lost_history_is_of_an_event check (seq > 0 and octet_length(leaf_hash) = 32)
+);
 
 -- For people with psql. Each row reads one event; filter by a range of `stream`.
 create view ledger.payments as
@@ -219,11 +240,22 @@ create view ledger.payments as
   ) first
   where s.kind = 'payment';
 
+select ledger.protect_log(protected)
+from unnest(array['ledger.events', 'ledger.settings', 'ledger.lost_history']::regclass[]) as protected;
+
+select ledger.protect_projection(protected)
+from unnest(array['ledger.head', 'ledger.streams', 'ledger.accounts', 'ledger.tallies']::regclass[]) as protected;
+
+select ledger.protect_kept(protected)
+from unnest(array['ledger.keys', 'ledger.notes']::regclass[]) as protected;
+
 grant select on
-  ledger.kinds, ledger.steps, ledger.classes, ledger.lane, ledger.code, ledger.head, ledger.events, ledger.streams,
-  ledger.accounts, ledger.entries, ledger.tallies, ledger.settings, ledger.payments
+  ledger.kinds, ledger.steps, ledger.classes, ledger.code, ledger.head, ledger.events, ledger.streams, ledger.accounts,
+  ledger.entries, ledger.tallies, ledger.settings, ledger.keys, ledger.lost_history, ledger.payments
   to tollbook_service, tollbook_reader;
--- An audit compares the keys that have no end.
-grant select on ledger.keys to tollbook_service, tollbook_reader;
 grant select on ledger.notes to tollbook_service;
-grant select on ledger.code, ledger.head, ledger.accounts, ledger.streams, ledger.events to tollbook_payout, tollbook_burner, tollbook_operator;
+grant select on ledger.code, ledger.head, ledger.accounts, ledger.streams, ledger.events, ledger.settings
+  to tollbook_payout, tollbook_burner, tollbook_operator;
+-- A plan of payouts leaves out debts to wallets with a payment that the chain could still drop.
+grant select on ledger.payments to tollbook_payout;
+grant select on ledger.code to tollbook_signer;

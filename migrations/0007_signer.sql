@@ -1,20 +1,5 @@
--- Why: the signer of network fees may run on any machine, so its signatures and budgets are in the ledger's database and not in a file
--- (docs/decisions/0032). Not part of the ledger: a row is a promise of lamports, and moves no tokens. Release 0029 runs on this
--- schema.
-do $$
-begin
-  create role tollbook_signer nologin;
-exception
-  when duplicate_object or unique_violation then null;
-end
-$$;
--- The signer compares what was applied with its own files when it starts. It reads nothing else of the ledger.
-grant usage on schema migration, ledger to tollbook_signer;
-grant select on migration.applied, ledger.code to tollbook_signer;
-
-create schema signer;
-revoke all on schema signer from public;
-grant usage on schema signer to tollbook_signer;
+-- Why: the signer of network fees may run on any machine, so its signatures and budgets are in the ledger's database and
+-- not in a file (docs/decisions/0032). Not part of the ledger: a row is a promise of lamports, and moves no tokens.
 
 -- One row for each message that the fee payer has signed.
 create table signer.signatures (
