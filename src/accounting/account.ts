@@ -10,24 +10,24 @@ export type Account = `${'Assets' | 'Liabilities' | 'Expenses' | 'Income' | 'Mem
 export const accounts = {
   /** Tokens that arrived in the payment wallet. Reconciled against its token account on chain. */
   paymentWallet: 'Assets:PaymentWallet',
-  /** Paid and not delivered yet: owed to the callers. */
+  /** Paid but not delivered, so owed to the callers. */
   unearned: 'Liabilities:Unearned',
-  /** Received for burning, and not burned yet. */
+  /** Received for a burn that is not made yet. */
   burnOwed: 'Liabilities:BurnOwed',
   /** Counterpart of `Expenses:Burned:<endpoint>`. */
   burnedByCallers: 'Income:BurnedByCallers',
   /** Answers given for payments that the chain dropped afterwards. */
   reversedPayments: 'Expenses:ReversedPayments',
-  /** Prices that people gave back although the answer was delivered. */
+  /** Prices that the operator gave back although the answer was delivered. */
   refundsGranted: 'Expenses:RefundsGranted',
-  /** Price of what is, or was, served for payments that the chain could still drop. Not money: left out of exports. */
+  /** Price of served answers whose payments the chain could still drop. Not money, and left out of exports. */
   exposed: 'Memo:Exposed',
   exposedContra: 'Memo:ExposedContra',
 } as const satisfies Readonly<Record<string, Account>>
 
 const sharePrefix = 'Liabilities:Share:'
 
-/** Earned with a payment and owed to one of those among whom it is split. */
+/** Earned and owed to one of the accounts of the split. */
 export function shareOf(name: string): Account {
   return owedTo(`${sharePrefix}${name}`)
 }
@@ -42,17 +42,17 @@ export function burnedFor(endpoint: string): Account {
   return `Expenses:Burned:${endpoint}`
 }
 
-/** More than was asked arrived. It is owed to the wallet, never silently ours. */
+/** The caller sent too much. The difference is owed to the wallet. */
 export function overpaidBy(wallet: Address): Account {
   return owedTo(`Liabilities:Overpaid:${wallet}`)
 }
 
-/** Paid, and not delivered for a day. */
+/** Paid, but not delivered within a day. */
 export function refundDueTo(wallet: Address): Account {
   return owedTo(`Liabilities:RefundsDue:${wallet}`)
 }
 
-/** Arrived without a request. `unknown` without a sender: the tokens were minted to us. */
+/** Arrived without a request. `unknown` has no sender, because the tokens were minted to the wallet. */
 export function unmatchedFrom(wallet: Address | undefined): Account {
   return wallet === undefined ? 'Liabilities:Unmatched:unknown' : owedTo(`Liabilities:Unmatched:${wallet}`)
 }
@@ -60,13 +60,13 @@ export function unmatchedFrom(wallet: Address | undefined): Account {
 const payable =
   /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
 
-/** A debt that could never be paid out is a mistake of ours. */
+/** A debt without a wallet could never be paid, so it is a bug. */
 function owedTo(account: Account): Account {
   assert(isPayable(account), `${account} can be paid out`)
   return account
 }
 
-/** Tokens are paid out of these accounts only; `ledger.record_payout` holds the same list. */
+/** Tokens are paid out of these accounts only. `ledger.record_payout` has the same list. */
 export function isPayable(account: string): account is Account {
   return payable.test(account)
 }

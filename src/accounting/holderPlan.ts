@@ -18,7 +18,7 @@ export interface HolderQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holde
 // With a token account to open for each, eight lines fit into a transaction of 1,232 bytes.
 const holderPartMax = 8
 
-/** Pure: the same question yields the same plan, to its id. Undefined when no holder is left. */
+/** Makes the plan. Pure: the same question returns the same plan with the same id. Undefined if no holder is left. */
 export function planHolderPayout(question: HolderQuestion): PayoutPlan | undefined {
   const { account, amountBaseUnits, snapshot, snapshotSha256, tokenAccountOf, ...rest } = question
   const { excluded: unordered, minimumBaseUnits, openAccountsMax, ...base } = rest

@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 
-/** Wallet with the tokens of all its token accounts. */
+/** A wallet with the balance of all its token accounts. */
 export interface Holder {
   readonly wallet: Address
   readonly balanceBaseUnits: bigint
@@ -41,7 +41,7 @@ export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Ho
   return shares
 }
 
-/** Order of UTF-16 code units, or of amounts. */
+/** Compares amounts, or texts by their UTF-16 code units. */
 export function compare<T extends bigint | string>(one: T, other: T): number {
   if (one === other) return 0
   return one < other ? -1 : 1

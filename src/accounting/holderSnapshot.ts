@@ -12,7 +12,7 @@ export interface HolderSnapshot {
   readonly tokenProgram: Address
   readonly decimals: number
   readonly slot: number
-  /** Ascending by address. */
+  /** Sorted by address, ascending. */
   readonly accounts: readonly SnapshotAccount[]
 }
 
@@ -26,7 +26,7 @@ export interface SnapshotAccount {
 
 const format = 'tollbook-holders-1'
 
-/** Canonical: one text, and so one digest, for a snapshot. One line for each account. */
+/** Canonical text with one line for each account, so that a snapshot has one digest. */
 export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
   assert(
     accounts.every(({ address }, index) => index === 0 || compare(accounts[index - 1]?.address ?? '', address) < 0),
@@ -89,7 +89,7 @@ function parseJson(text: string): unknown {
 
 /** Rules for the wallets of a snapshot. They are part of the plan and of its digest. */
 export interface HolderRules {
-  /** Wallets that are not paid, and whose tokens do not count. */
+  /** Wallets that are not paid. Their tokens do not count. */
   readonly excluded: readonly Address[]
   /** A wallet that holds less is not paid, and its tokens do not count. */
   readonly minimumBaseUnits: bigint
@@ -98,8 +98,8 @@ export interface HolderRules {
 }
 
 /**
- * Holders that are paid. A wallet with a frozen associated token account cannot be paid, and one without needs a new
- * account: those with the largest balances get one, up to the maximum.
+ * Holders that are paid. A wallet with a frozen associated token account cannot be paid. A wallet without one needs a
+ * new account: those with the largest balances get one, up to the maximum.
  */
 export function holdersOf(
   { accounts }: HolderSnapshot,

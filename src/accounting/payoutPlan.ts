@@ -5,21 +5,21 @@ import { sha256Hex } from '@tollbook/core/digest'
 import { parseBaseUnits } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
 
-/** Payouts by debt and receiver. Its id is a digest of all the rest, so a memo that names it names all of it. */
+/** Payouts by debt and receiver. Its id is a digest of the rest, so a memo with the id identifies the whole plan. */
 export interface PayoutPlan {
   readonly id: string
-  /** CAIP-2: a plan for one chain is none for another. */
+  /** CAIP-2. A plan is valid on one chain only. */
   readonly network: string
   readonly mint: Address
   readonly decimals: number
   readonly paymentWallet: Address
-  /** The newest event that the debts were read at. */
+  /** Position of the newest event when the debts were read. */
   readonly position: number
-  /** A slot that the chain had reached: nothing was paid by this plan before. */
+  /** A slot that the chain had reached when the plan was made. No payout of the plan is older. */
   readonly slot: number
-  /** One transaction each; part n is at index n - 1. */
+  /** One transaction for each part; part n has index n - 1. */
   readonly parts: readonly (readonly PlannedTransfer[])[]
-  /** Wallets whose token account is opened by their transfer. All others need one. Absent: none is opened. */
+  /** Wallets for which the transfer opens a token account. The others must have one. Absent: none is opened. */
   readonly opens?: readonly Address[]
   /** Present in a plan that divides one debt among the holders of the token. */
   readonly holders?: HolderTerms
@@ -43,7 +43,7 @@ export interface PlannedTransfer {
   readonly baseUnits: bigint
 }
 
-// A part of a plan for holders has more lines, because its accounts need fewer words.
+// Parts of a holder plan have more lines, because their accounts need fewer words.
 const linesMax = 8
 
 /** The plan with the digest of its content as its id. */
@@ -53,13 +53,13 @@ export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
 
 const memoPrefix = 'tollbook-payout:'
 
-/** Memo of the transaction that pays the part. */
+/** Memo of the transaction that pays a part. */
 export function payoutMemo(plan: Pick<PayoutPlan, 'id'>, part: number): string {
   assert(part >= 1, 'the parts of a plan count from 1')
   return `${memoPrefix}${plan.id}:${part}`
 }
 
-/** Recognises our own payouts on chain, of whichever plan. */
+/** True for the memo of any payout of this service. */
 export function isPayoutMemo(memo: string): boolean {
   return memo.includes(memoPrefix)
 }
@@ -109,7 +109,7 @@ const planFile = z.object({
     .exactOptional(),
 })
 
-/** Undefined for a text that is not a plan, and for one that was changed since it was written. */
+/** Undefined for a text that is not a plan, or that was changed after it was written. */
 export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   const parsed = planFile.safeParse(json)
   if (!parsed.success) return undefined
@@ -117,7 +117,7 @@ export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   return idOf(plan) === plan.id && addsUp(plan) ? plan : undefined
 }
 
-/** A plan for holders pays its amount out of its account, and nothing else. */
+/** A holder plan must pay exactly its amount, out of its account only. */
 function addsUp({ parts, holders }: PayoutPlan): boolean {
   if (holders === undefined) return true
   const lines = parts.flat()

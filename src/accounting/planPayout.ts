@@ -22,18 +22,18 @@ export type Destinations = ReadonlyMap<string, Address>
 /** The token account that a transfer to a wallet needs. */
 export type Receiver =
   | { readonly kind: 'ready' }
-  /** `wasPaid`: the wallet had an account for an earlier payout, and closed it. */
+  /** `wasPaid`: the wallet had an account for an earlier payout and closed it. */
   | { readonly kind: 'missing'; readonly wasPaid: boolean }
   | { readonly kind: 'refusing'; readonly why: string }
 
 export interface PayoutQuestion extends Omit<PayoutPlan, 'id' | 'parts' | 'holders' | 'opens'> {
   readonly debts: readonly Debt[]
   readonly destinations: Destinations
-  /** Smaller debts wait until they have grown: paying them would cost more than they are. */
+  /** Smaller debts wait until they have grown, because their payout would cost more than they are worth. */
   readonly leastBaseUnits: bigint
   /** State of each wallet of `walletsToPay`. */
   readonly receivers: ReadonlyMap<Address, Receiver>
-  /** Largest number of token accounts that are opened for wallets of others. The fee payer pays their rent. */
+  /** Largest number of token accounts opened for wallets outside the split. The fee payer pays their rent. */
   readonly openAccountsMax: number
 }
 
@@ -51,8 +51,8 @@ interface Line extends PlannedTransfer {
 }
 
 /**
- * Pure: the same question yields the same plan, to its id. The shares come first and in separate parts, because the
- * accounts of other wallets can make their part fail.
+ * Makes the plan. Pure: the same question returns the same plan with the same id. Shares come first and in separate
+ * parts, because the accounts of other wallets can make their part fail.
  */
 export function planPayout(question: PayoutQuestion): PlannedDebts {
   const { debts, leastBaseUnits, openAccountsMax, destinations: _, receivers: _seen, ...plan } = question
@@ -115,7 +115,10 @@ function whyNoWallet(account: string): string {
     : `the share has no wallet: give --wallets ${share}:ADDRESS, or add it to PAYOUT_WALLETS`
 }
 
-/** The largest debts get an account first. Accounts of shares do not count: their wallets are the operator's choice. */
+/**
+ * Opens accounts for the largest debts first. Accounts of shares do not count, because the operator chooses their
+ * wallets.
+ */
 function boundOpenings(lines: readonly Line[], openAccountsMax: number) {
   const wanting = lines
     .filter((line) => line.opens && !isShare(line))
@@ -131,7 +134,7 @@ function boundOpenings(lines: readonly Line[], openAccountsMax: number) {
 
 const ofWallet = /^Liabilities:(?:Overpaid|RefundsDue|Unmatched):(.+)$/
 
-/** Undefined for a debt to a wallet that is not known, and for a share without a destination. */
+/** Undefined for a debt to an unknown wallet, and for a share without a destination. */
 function walletOf(account: string, destinations: Destinations): Address | undefined {
   const share = shareName(account)
   if (share !== undefined) return destinations.get(share)

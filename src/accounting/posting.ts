@@ -1,8 +1,8 @@
 import type { Account } from './account.ts'
 
 /**
- * One movement between two accounts. It names both sides once, so it cannot be out of balance (I17). The amount is
- * positive; the direction is in the accounts.
+ * One movement between two accounts. It names both sides, so it is always balanced (I17). The amount is positive; the
+ * accounts state the direction.
  */
 export interface Posting {
   readonly debit: Account

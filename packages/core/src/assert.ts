@@ -1,4 +1,4 @@
-/** A broken assumption of our code. It is never the caller's fault, and never caught to go on. */
+/** A broken assumption of our own code. The caller did not cause it, and nothing catches it to continue. */
 export class Bug extends Error {
   override readonly name = 'Bug'
 }
@@ -10,13 +10,13 @@ export function assert(condition: boolean, expectation: string): asserts conditi
   if (!condition) throw new Bug(`expected that ${expectation}`)
 }
 
-/** Unwraps a value that the surrounding code has already proved to be there. */
+/** Returns a value that the surrounding code has already proven to be present. */
 export function assertPresent<T>(value: T | null | undefined, expectation: string): T {
   if (value === null || value === undefined) throw new Bug(`expected that ${expectation}`)
   return value
 }
 
-/** Closes a switch: a new member of the union does not compile until it has its own case. */
+/** Closes a switch: a new member of the union does not compile without its own case. */
 export function assertNever(value: never): never {
   throw new Bug(`expected that every case is handled, got ${JSON.stringify(value)}`)
 }

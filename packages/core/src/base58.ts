@@ -1,8 +1,8 @@
 import { base58 } from '@scure/base'
 
 /*
- * Base58 has one spelling per byte string, but decoding takes time that grows with the square of the length
- * (16 kB: 173 ms). So every reader of outside text checks the length first; these functions insist on it.
+ * Decoding base58 takes time that grows with the square of the length (16 kB: 173 ms). Every reader of outside text
+ * therefore checks the length first, and these functions require it.
  */
 
 const charactersMax = 128
@@ -19,7 +19,7 @@ export function decodeBase58(text: string, byteLength: number): Uint8Array | und
   return bytes.length === byteLength ? bytes : undefined
 }
 
-/** The shape of every Solana address. Cheap to refuse: the length comes before the decoding. */
+/** True for the form of every Solana address. Cheap for long texts: it checks the length first. */
 export function isBase58Of32Bytes(text: string): boolean {
   return text.length <= 44 && decodeBase58(text, 32) !== undefined
 }

@@ -9,9 +9,9 @@ export function memoOfSecret(secret: string): string {
 }
 
 /**
- * Compares the memos of a transaction with the secret that came with it. A landed signature is public, so the memo alone
- * proves nothing; a secret without the memo would prove nothing either. The memo when the payment is bound, undefined
- * when it is plain. Other memos are ignored: callers use them to keep two equal payments apart.
+ * Compares the memos of a transaction with the secret that came with it. Returns the memo if the payment is bound,
+ * undefined if it is plain. A landed signature is public, so neither the memo nor the secret alone proves anything.
+ * Other memos are ignored: callers use them to tell equal payments apart.
  */
 export function bindSecret(
   memos: readonly string[],

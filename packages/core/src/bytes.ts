@@ -1,7 +1,7 @@
 import { base64urlnopad, hex } from '@scure/base'
 import { platform } from '#platform'
 
-/** A new array; the parts are copied. */
+/** Copies the parts into a new array. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
@@ -12,7 +12,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Not constant in time: for hashes and keys that are public. */
+/** Not constant in time, so use it for public hashes and keys only. */
 export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false
   for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false

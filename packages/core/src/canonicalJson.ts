@@ -11,8 +11,8 @@ export function canonicalJson(value: Json): string {
 }
 
 /**
- * Canonical text of plain data that is not JSON yet: a bigint becomes a decimal string, because JSON numbers lose digits
- * above 2^53, and undefined becomes null.
+ * Canonical text of data that is not JSON yet. A bigint becomes a decimal string, because JSON numbers lose digits
+ * above 2^53. Undefined becomes null.
  */
 export function canonicalText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
@@ -27,7 +27,7 @@ export function canonicalText(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(canonicalText).join(',')}]` : objectText(value)
 }
 
-/** Half of a surrogate pair has no UTF-8 and so no canonical text (RFC 8785, 3.2.2.2). */
+/** Half of a surrogate pair has no UTF-8 encoding, and so no canonical text (RFC 8785, 3.2.2.2). */
 function quote(text: string): string {
   assert(text.isWellFormed(), 'canonical text is well-formed Unicode')
   return JSON.stringify(text)
@@ -48,7 +48,7 @@ function objectText(members: Members): string {
 }
 
 interface Shape {
-  /** Keys in the order of the objects of this shape. */
+  /** Keys in the order of the first object of this form. */
   readonly keys: readonly string[]
   readonly sorted: readonly SortedKey[]
 }
@@ -63,11 +63,11 @@ const shapesMax = 1_000
 const shapeKeysMax = 40
 const shapes = new Map<string, Shape>()
 
-/** Sorting took half of the 10.8 µs of encoding an event, so the keys of each shape are sorted once. */
+/** Sorts the keys of each form once: sorting took half of the 10.8 µs in which an event is encoded. */
 function keyOrder(keys: readonly string[]): readonly SortedKey[] {
   const name = keys.join()
   const known = shapes.get(name)
-  // Two lists of keys may have one name, where a key contains a comma.
+  // Two lists of keys may share a name if a key contains a comma.
   if (known !== undefined && sameKeys(known.keys, keys)) return known.sorted
   // The default order compares UTF-16 code units, as RFC 8785 asks.
   const sorted = keys.toSorted().map((key): SortedKey => ({ key, quoted: quote(key) }))

@@ -11,26 +11,25 @@ import { hashBytes, type TreeHead } from './merkle.ts'
  */
 
 export interface Checkpoint extends TreeHead {
-  /** The name of the log, for all time. */
+  /** Name of the log, which never changes. */
   readonly origin: string
 }
 
-/** Expected signer: by name and key, because a key may serve under several names. */
+/** Expected signer, by name and key: a key may serve under several names. */
 export interface NoteVerifier {
   readonly name: string
   readonly publicKey: Uint8Array
 }
 
 /**
- * A name is part of a line and delimited by spaces; a plus separates it in a verifier key. C2SP requires nothing more.
+ * Names are parts of lines delimited by spaces, and of verifier keys delimited by plus signs. C2SP requires nothing
+ * more.
  */
 function isKeyName(text: string): boolean {
   return text.length > 0 && !/[\p{White_Space}+]/u.test(text)
 }
 
-/**
- * Names of our own logs must be legible, because people write them down. Names of other logs follow C2SP's looser rule.
- */
+/** Names of our own logs must be readable, because people write them down. Other logs follow C2SP's looser rule. */
 function isOrigin(text: string): boolean {
   return isKeyName(text) && text.length <= originCharactersMax && !/[\p{Z}\p{C}]/u.test(text)
 }
@@ -44,7 +43,7 @@ export function signCheckpoint({ origin, size, root }: Checkpoint, signer: Ed255
   return signNote(`${origin}\n${size}\n${encodeBase64(root)}\n`, { name: origin, signer })
 }
 
-/** The text ends with a newline, which is signed; the empty line behind it is not. */
+/** Signs the text with its last newline, without the empty line behind it. */
 export function signNote(text: string, { name, signer }: { name: string; signer: Ed25519Signer }): string {
   const signature = signer.sign(utf8Bytes(text))
   const signed = concatBytes([keyId({ name, publicKey: signer.publicKey }), signature])
@@ -59,7 +58,7 @@ function keyId({ name, publicKey }: NoteVerifier): Uint8Array {
   return sha256(concatBytes([utf8Bytes(`${name}\n`), Uint8Array.of(ed25519Type), publicKey])).subarray(0, keyIdBytes)
 }
 
-/** `<name>+<key id>+<key>`: what an outside verifier is configured with. */
+/** `<name>+<key id>+<key>`: the configuration of an outside verifier. */
 export function verifierKeyText(verifier: NoteVerifier): string {
   const typed = concatBytes([Uint8Array.of(ed25519Type), verifier.publicKey])
   return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
@@ -87,15 +86,15 @@ export interface NoteSignature {
 
 /** A signed note (C2SP signed-note), parsed and not verified. */
 export interface Note {
-  /** With its last newline. */
+  /** Includes its last newline. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
 
-// A checkpoint has 200 characters; cosignatures of 16 witnesses with keys of the time after quantum computers have 80,000.
+// A checkpoint has 200 characters, and cosignatures of 16 witnesses with post-quantum keys have 80,000.
 const noteCharactersMax = 100_000
 const signaturesMax = 100
-// Control characters other than the newline, and the replacement character for bytes that were not UTF-8.
+// Control characters other than the newline, and the replacement character of invalid UTF-8.
 const unfit = /[^\n\u0020-\u{10FFFF}]|\uFFFD/u
 
 /** Parts of a signed note; signatures are not verified. */
@@ -116,7 +115,7 @@ function readSignatureLine(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** Text of a note that this key has signed. An invalid signature of the key invalidates the whole note. */
+/** Text of a note that this key has signed. If a signature of the key is invalid, the whole note is. */
 export function openNote(note: string, verifier: NoteVerifier): string | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined
@@ -141,7 +140,7 @@ function readCheckpointText(text: string): Checkpoint | undefined {
   return { origin, size, root }
 }
 
-/** The checkpoint of a note that this key has signed under this name, if it has. */
+/** The checkpoint of a note, if this key has signed it under this name. */
 export function openCheckpoint(note: string, verifier: NoteVerifier): Checkpoint | undefined {
   const text = openNote(note, verifier)
   const checkpoint = text === undefined ? undefined : readCheckpointText(text)

@@ -1,4 +1,4 @@
-/** Time enters the program here and nowhere else, so that a test can hold it still. */
+/** The only source of time in the program, so that a test can control it. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number
@@ -32,7 +32,7 @@ function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** The error that the timers of Node reject with. */
+/** The error with which Node's timers reject. */
 function abortError(signal: AbortSignal): Error {
   return Object.assign(new Error('The operation was aborted', { cause: signal.reason }), { name: 'AbortError' })
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * The closing statement of a month (docs/finance.md): what the ledger held before it, what moved, and what it held after it.
- * The service signs it; anyone checks it with the public key and this file.
+ * The closing statement of a month (docs/finance.md): opening balances, movements and closing balances of the ledger.
+ * The service signs it. Anyone can check it with the public key and this file.
  */
 
 /** Debits are positive, credits negative. */
@@ -21,7 +21,7 @@ const accountLine = z.object({
   /** Value at the price of the day of each movement, in millionths of a dollar. */
   debitAtDayPriceMicroUsd: amount,
   creditAtDayPriceMicroUsd: amount,
-  /** At the price of the last day. */
+  /** Value at the price of the last day. */
   closingAtDayPriceMicroUsd: signedAmount,
 })
 
@@ -68,9 +68,9 @@ export const closingStatement = z.object({
   month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/),
   /** `preliminary`: the month is not closed yet, and later events change the figures. */
   status: z.enum(['final', 'preliminary']),
-  /** An event of the month that is recorded from then on belongs to a later statement. */
+  /** End of the period in which late events still count. A later event of the month belongs to a later statement. */
   closesAt: z.iso.datetime(),
-  /** The last event of the figures. */
+  /** Position of the last event in the figures. */
   position: z.int().min(0),
   /** The checkpoint that covers these events: size, and root in base64. */
   treeSize: z.int().min(1),
@@ -80,7 +80,7 @@ export const closingStatement = z.object({
   accounts: z.array(accountLine).max(accountsMax),
   totals: z.record(z.enum(closingTotals), total),
   owedBaseUnits: signedAmount,
-  /** Entries behind `restatedBaseUnits`, the first of them. */
+  /** The first entries behind `restatedBaseUnits`. */
   restated: z.array(lateEntry).max(lateEntriesMax),
   restatedCount: z.int().min(0),
   /** Entries of this month or an earlier one, recorded after the close. They are not in the figures above. */
@@ -100,7 +100,7 @@ export const signedClosing = z.object({ statement: closingStatement, checkpoint:
 
 export type SignedClosing = z.infer<typeof signedClosing>
 
-/** The first rule of double entry that the figures break; undefined when they add up. */
+/** The first rule of double entry that the figures break. Undefined if they add up. */
 export function findClosingProblem(statement: ClosingStatement): string | undefined {
   const { accounts } = statement
   const names = new Set(accounts.map(({ account }) => account))
@@ -122,7 +122,7 @@ function findCutProblem({ position, treeSize }: ClosingStatement): string | unde
   return position > treeSize ? `position ${position} is behind the checkpoint of ${treeSize} events` : undefined
 }
 
-/** Restated balances follow from the listed entries, unless there are too many to list. */
+/** Restated balances must equal the listed entries, unless there are too many to list. */
 function findRestatementProblem({ accounts, restated, restatedCount, position }: ClosingStatement): string | undefined {
   if (restated.length !== Math.min(restatedCount, lateEntriesMax)) return 'restatedCount is not the number of entries'
   if (restated.some((entry) => entry.position > position)) return 'a restated entry is behind the position'
@@ -142,7 +142,7 @@ function sumOf<Column extends string>(rows: readonly Readonly<Record<Column, str
   return rows.reduce((sum, row) => sum + BigInt(row[column]), 0n)
 }
 
-/** The first way in which a statement does not continue the one of the month before. Undefined when it does. */
+/** The first way in which a statement does not continue the previous month's. Undefined if it does. */
 export function findCarryProblem(statement: ClosingStatement, previous: ClosingStatement): string | undefined {
   if (previous.origin !== statement.origin || previous.mint !== statement.mint) return 'it is of another ledger'
   if (nextMonth(previous.month) !== statement.month)

@@ -5,8 +5,8 @@ import { sha256 } from './digest.ts'
 import { verifyEd25519 } from './ed25519.ts'
 
 /*
- * C2SP tlog-cosignature, `cosignature/v1`: a witness states that at a time this was the largest tree of the log that it had
- * seen, and that it continues every earlier one.
+ * C2SP tlog-cosignature, `cosignature/v1`: a witness states that this was the largest tree of the log that it had seen
+ * at a time, and that the tree continues all earlier ones.
  */
 
 const cosignatureType = 0x04
@@ -36,7 +36,7 @@ function witnessKeyId({ name, publicKey }: NoteVerifier): Uint8Array {
   )
 }
 
-/** The cosignature of this witness in the note. Undefined without one, and when one of its signatures is invalid. */
+/** The cosignature of this witness in the note. Undefined if there is none, or if one of its signatures is invalid. */
 export function openCosignature(note: string, witness: NoteVerifier): Cosignature | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined

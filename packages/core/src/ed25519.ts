@@ -17,7 +17,7 @@ export interface Ed25519Signer {
   sign(message: Uint8Array): Uint8Array
 }
 
-/** The private key stays in the closure. Asserts the length of the public key. */
+/** Keeps the private key in the closure. Asserts the length of the public key. */
 export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
   const publicKey = base64urlnopad.decode(x)
   assert(publicKey.length === publicKeyBytes, 'an Ed25519 key has 32 bytes')

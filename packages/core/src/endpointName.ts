@@ -9,7 +9,7 @@ export function endpointOf(path: string, variant?: string): string {
   return variant === undefined ? path : `${path}#${variant}`
 }
 
-/** The path of a name that `endpointOf` made. */
+/** The path in a name that `endpointOf` made. */
 export function pathOf(endpoint: string): string {
   const end = endpoint.indexOf('#')
   return end === -1 ? endpoint : endpoint.slice(0, end)

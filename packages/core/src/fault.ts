@@ -5,8 +5,8 @@ export interface FaultOptions {
 }
 
 /**
- * The outside failed: a node, a database, a provider. Thrown, never returned.
- * A fault says that we do not know, so it never becomes a 402 (invariant I8).
+ * A failure outside the program, such as a node, a database or a provider. Thrown, never returned. The outcome is then
+ * unknown, so a fault never becomes a 402 (invariant I8).
  */
 export class Fault extends Error {
   override readonly name: string = 'Fault'
@@ -18,7 +18,7 @@ export class Fault extends Error {
   }
 }
 
-/** The text of an error for a person, in one line: what happened, and each cause that says more. */
+/** Text of an error for a person, in one line, with each cause that adds information. */
 export function errorText(error: Error): string {
   const parts = [error.message]
   let { cause } = error
@@ -30,13 +30,13 @@ export function errorText(error: Error): string {
   return parts.join(': ')
 }
 
-/** Node reports the failed attempts at each address of a name in an error without a message. */
+/** For the failed attempts at each address of a name, Node makes an error without a message. */
 function causeText(cause: Error): string {
   if (cause.message !== '' || !(cause instanceof AggregateError)) return cause.message
   return cause.errors.map((error) => (error instanceof Error ? error.message : String(error))).join(', ')
 }
 
-/** The text of anything that was thrown, for a log line. Walks the causes, five at most. */
+/** Text of any thrown value, for a log line, with at most five causes. */
 export function describeError(error: unknown): string {
   const parts: string[] = []
   let current = error
@@ -47,7 +47,7 @@ export function describeError(error: unknown): string {
   return parts.join(' <- ')
 }
 
-/** `28P01`, `ECONNREFUSED`: the code of Postgres or of the system, of the error or of one of its causes. */
+/** Code of the error or of one of its causes, from Postgres or the system, such as `28P01` or `ECONNREFUSED`. */
 export function errorCode(error: unknown): string | undefined {
   let current = error
   for (let depth = 0; depth < causesMax && current instanceof Error; depth++) {

@@ -1,7 +1,7 @@
 import { toBase64Url } from './bytes.ts'
 import { platform } from '#platform'
 
-/** Returns secure random bytes. Randomness enters the program here and nowhere else. */
+/** Secure random bytes. The only source of randomness in the program. */
 export function randomBytesOf(length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   platform.fillRandom(bytes)
@@ -9,7 +9,7 @@ export function randomBytesOf(length: number): Uint8Array {
 }
 
 const tokenBytes = 16
-// One call of the source costs as much for 4 kB as for 16 bytes, and a 402 needs three tokens (a tenth of its time).
+// One call for 4 kB costs as much as one for 16 bytes, and the three tokens of a 402 take a tenth of its time.
 const pool = new Uint8Array(4_096)
 let used = pool.length
 
@@ -20,7 +20,7 @@ export function randomToken(): string {
     used = 0
   }
   const token = toBase64Url(pool.subarray(used, used + tokenBytes))
-  // A token that was given out must not stay in memory.
+  // Erase used tokens from memory.
   pool.fill(0, used, used + tokenBytes)
   used += tokenBytes
   return token

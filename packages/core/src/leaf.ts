@@ -2,7 +2,7 @@ import { assert } from './assert.ts'
 import { concatBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
-/** Content of a leaf of the tree: the event, its position and its time. */
+/** An event as a leaf of the tree, with its position and its time. */
 export interface LeafInput {
   readonly position: number
   readonly recordedAtMs: number
@@ -12,7 +12,7 @@ export interface LeafInput {
 
 /**
  * The entry of one event in the RFC 6962 tree: position and time of recording as 8-byte big-endian integers, then the
- * body. Everything else in the row is derived from these three. `ledger.append_batch` computes the same in SQL.
+ * body. The rest of the row is derived from these three. `ledger.append_batch` computes the same entry in SQL.
  */
 export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Array {
   assert(Number.isSafeInteger(position) && position > 0, 'positions count from 1')
@@ -24,7 +24,7 @@ export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Arr
   return entry
 }
 
-/** RFC 6962, 2.1: the leaf prefix 0x00 keeps a leaf from being passed off as an inner node. */
+/** The leaf prefix 0x00 prevents a leaf from being presented as an inner node (RFC 6962, 2.1). */
 export function leafHash(input: LeafInput): Uint8Array {
   return sha256(concatBytes([leafPrefix, leafEntry(input)]))
 }

@@ -1,8 +1,7 @@
 import { Fault } from './fault.ts'
 
 /**
- * The ledger differs from what was written: a row, or its signature,
- * has changed. Nothing is sold or signed on top of it.
+ * A row of the ledger, or its signature, has changed since it was written. The service then sells and signs nothing.
  */
 export class LedgerDamage extends Fault {
   override readonly name = 'LedgerDamage'

@@ -3,9 +3,9 @@ import { equalBytes } from './bytes.ts'
 import { sha256 } from './digest.ts'
 
 /*
- * The Merkle tree of RFC 6962, section 2.1, over leaf hashes (leaf.ts). Indexes and sizes are counts of leaves; index i is
- * the event at position i + 1. Proofs are made of ranges of leaves (tiles.ts finds their hashes) and are checked here by the
- * algorithms of RFC 9162, which share nothing with the way they are made.
+ * The Merkle tree of RFC 6962, section 2.1, over leaf hashes (leaf.ts). Sizes and indexes count leaves; index i is the
+ * event at position i + 1. Proofs are made of ranges of leaves (tiles.ts finds their hashes). The checks use the
+ * algorithms of RFC 9162, which are independent of those that make the proofs.
  */
 
 /** The root of a tree without leaves. */
@@ -13,7 +13,7 @@ export const emptyRoot: Uint8Array = sha256('')
 
 export const hashBytes = 32
 
-/** The prefix 0x01 keeps an inner node from being passed off as a leaf. */
+/** The prefix 0x01 prevents an inner node from being presented as a leaf. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   assert(isHash(left) && isHash(right), 'a node is made of two hashes')
   nodeInput.set(left, 1)
@@ -21,10 +21,10 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(nodeInput)
 }
 
-// Filled again for each node: a new array takes as long as the hash.
+// Reused for each node: a new array takes as long as the hash.
 const nodeInput = Uint8Array.of(1, ...new Uint8Array(2 * hashBytes))
 
-/** All that is needed to go on with a tree: the roots of its complete subtrees, the largest first, at most log2(size). */
+/** The roots of the complete subtrees, the largest first, at most log2(size). A tree grows from these alone. */
 export interface Frontier {
   readonly size: number
   readonly peaks: readonly Uint8Array[]
@@ -32,11 +32,11 @@ export interface Frontier {
 
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
-/** The frontier with one leaf more, in O(log n). `leaf` is a leaf hash, not an entry. */
+/** Adds a leaf hash, in O(log n). `leaf` is the hash and not the entry. */
 export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
   const remaining = [...peaks]
   let hash = leaf
-  // Works as binary counting does: the new subtree absorbs each complete subtree of its own size.
+  // Works like binary counting: the new subtree absorbs each complete subtree of its own size.
   for (let carry = size; carry % 2 === 1; carry = (carry - 1) / 2) hash = nodeHash(lastOf(remaining), hash)
   return { size: size + 1, peaks: [...remaining, hash] }
 }
@@ -89,7 +89,10 @@ export function consistencyRanges(from: number, to: number): readonly LeafRange[
   return subproofRanges(from, { from: 0, to }, true)
 }
 
-/** `known` leaves of the range are in the earlier tree; `whole` while they are all of it, so that its root is known. */
+/**
+ * `known` counts the leaves of the range that the earlier tree has. `whole` is true while these are all of its leaves,
+ * so that its root is known.
+ */
 function subproofRanges(known: number, range: LeafRange, whole: boolean): readonly LeafRange[] {
   const { from, to } = range
   if (known === to - from) return whole ? [] : [range]
@@ -103,7 +106,7 @@ function subproofRanges(known: number, range: LeafRange, whole: boolean): readon
     : [...subproofRanges(known - split, right, false), left]
 }
 
-/** The largest power of two below a number of leaves. Counted up: a logarithm of doubles errs near 2^48. */
+/** The largest power of two below a number of leaves. Counted up, because a logarithm of doubles is wrong near 2^48. */
 function splitPoint(leaves: number): number {
   let split = 1
   while (split * 2 < leaves) split *= 2
@@ -136,7 +139,7 @@ export function rootFromInclusion({ index, size, leaf, path }: InclusionClaim): 
   return last === 0 ? root : undefined
 }
 
-/** On the right edge a node without a sibling is its own parent: go up to where the current node was a right child. */
+/** On the right edge, a node without a sibling is its own parent. Moves up to a node that is a right child. */
 function parentWithSibling(node: number, last: number): [number, number] {
   let [up, upLast] = [node, last]
   while (up % 2 === 0 && up !== 0) [up, upLast] = [half(up), half(upLast)]
@@ -163,12 +166,12 @@ export interface ConsistencyClaim {
   readonly path: readonly Uint8Array[]
 }
 
-/** Whether the later tree is the earlier one with leaves added and nothing else (RFC 9162, 2.1.4.2). */
+/** True if the later tree is the earlier one with leaves added (RFC 9162, 2.1.4.2). */
 export function isConsistent({ earlier, later, path }: ConsistencyClaim): boolean {
   const hashes = [earlier.root, later.root, ...path]
   if (!isSize(earlier.size) || !isSize(later.size) || earlier.size > later.size || !hashes.every(isHash)) return false
   if (earlier.size === later.size) return path.length === 0 && equal(earlier.root, later.root)
-  // An earlier tree of a power of two is a subtree of the later one, and its root is left out of the proof.
+  // An earlier tree whose size is a power of two is a subtree of the later one, so the proof omits its root.
   const [seed, ...rest] = isPowerOfTwo(earlier.size) ? [earlier.root, ...path] : path
   if (seed === undefined) return false
   let [node, last] = [earlier.size - 1, later.size - 1]

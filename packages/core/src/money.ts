@@ -1,9 +1,9 @@
 import { assert } from './assert.ts'
 
 /*
- * Money is a bigint of base units: the smallest unit of the token, 10^-decimals of one token.
- * A name that holds base units ends in `BaseUnits`. JavaScript numbers appear only in answers
- * that the interface defines as numbers, and nothing is ever computed from those.
+ * Money is a bigint of base units, the smallest unit of the token: 10^-decimals of one token. Names of base units end
+ * in `BaseUnits`. JavaScript numbers appear only in answers that the interface defines as numbers, and are never used
+ * to compute.
  */
 
 const plainDecimal = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/
@@ -22,8 +22,8 @@ export function parseDecimal(text: string, scale: number): bigint | undefined {
 const machineDecimal = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**
- * Reads a number as machines write it, `8.1178e-05` too, as an integer of 10^-scale; what is finer than the scale is cut
- * off. For figures of others only: an amount of ours that has too many digits is a mistake and not to be rounded.
+ * Reads a number as machines write it, such as `8.1178e-05`, as an integer of 10^-scale, and cuts off finer digits. Use
+ * it for figures of others only: an amount of ours with too many digits is a mistake.
  */
 export function parseRoundingDown(text: string, scale: number): bigint | undefined {
   const match = machineDecimal.exec(text)
@@ -43,18 +43,18 @@ export function formatDecimal(amount: bigint, scale: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
-/** Makes the JSON numbers that the specification defines for an answer. They are for display only. */
+/** Makes the JSON numbers that the specification defines for answers. Use them for display only. */
 export function displayNumber(amount: bigint, scale: number): number {
   return Number(formatDecimal(amount, scale))
 }
 
-/** Towards positive infinity: what is promised or charged. */
+/** Rounds towards positive infinity, for amounts that are promised or charged. */
 export function divideRoundingUp(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds up has a positive divisor and no debt')
   return (total + parts - 1n) / parts
 }
 
-/** Towards zero: what is paid out of a sum that must suffice. */
+/** Rounds towards zero, for parts that are paid out of a sum. */
 export function divideRoundingDown(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds down has a positive divisor and no debt')
   return total / parts

@@ -4,7 +4,7 @@
  */
 export interface Platform {
   sha256(data: Uint8Array | string): Uint8Array
-  /** From the system's secure source. */
+  /** Fills the array from the system's secure source. */
   fillRandom(bytes: Uint8Array): void
   /** Returns a function that signs with the 32-byte seed (RFC 8032). */
   ed25519Signer(seed: Uint8Array, publicKey: Uint8Array): (message: Uint8Array) => Uint8Array

@@ -16,7 +16,7 @@ export const platform: Platform = {
   toHex: (bytes) => hex.encode(bytes),
 }
 
-/** A key that is not a point on the curve makes noble throw; Node answers false. */
+/** noble throws for a key that is not on the curve, where Node returns false. */
 function verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   try {
     return ed25519.verify(signature, message, publicKey, { zip215: false })

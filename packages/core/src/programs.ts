@@ -1,4 +1,4 @@
-/** Programs of Solana that payments are made with. Their addresses are the same on every network. */
+/** Solana programs of payments. Their addresses are the same on every network. */
 export const splTokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 export const tokenPrograms: ReadonlySet<string> = new Set([splTokenProgram, token2022Program])

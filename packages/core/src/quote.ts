@@ -1,6 +1,6 @@
 import type { Address } from './address.ts'
 
-/** The cost of a request and how it is divided, in force at one moment. All amounts are base units of `mint`. */
+/** The price of a request and its division at one moment. All amounts are base units of `mint`. */
 export interface Price {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
@@ -10,11 +10,11 @@ export interface Price {
   readonly decimals: number
   readonly requiredBaseUnits: bigint
   readonly burnBaseUnits: bigint
-  /** Everything that is not burned, in the order of the split: the sum is required minus burn. */
+  /** The shares in the order of the split. They add up to the required amount less the burn. */
   readonly shares: readonly Share[]
 }
 
-/** One account's part of an amount. */
+/** The part of an amount that one account gets. */
 export interface Share {
   readonly account: string
   readonly baseUnits: bigint
@@ -26,26 +26,28 @@ export interface ListedPrice extends Price {
   readonly priceList: number
 }
 
-/** A priced offer to one wallet that expires: the 402. The ledger has the memo, never the secret behind it. */
+/**
+ * The offer of a 402: a price for one wallet, with an expiry. The ledger stores the memo, never the secret behind it.
+ */
 export interface Quote extends ListedPrice {
   readonly id: string
   readonly wallet: Address
-  /** `tollbook:` + base64url(sha256(secret)): what binds a payment to this quote alone. */
+  /** `tollbook:` + base64url(sha256(secret)), which binds a payment to this quote. */
   readonly memo: string
   readonly issuedAtMs: number
   readonly expiresAtMs: number
-  /** A slot the chain had reached when the quote was made; a payment for it cannot have landed earlier. */
+  /** A slot that the chain had reached when the quote was made. A payment of the quote cannot have landed earlier. */
   readonly slot: number
 }
 
 export const memoPrefix = 'tollbook:'
 
-/** Amount that has to arrive in the payment wallet's token account when the payer burns the rest. */
+/** Amount that must arrive in the payment wallet's token account if the payer burns the rest. */
 export function transferBaseUnits(price: Price): bigint {
   return price.requiredBaseUnits - price.burnBaseUnits
 }
 
-/** The price alone, for a settlement: without the list or quote that it came from. */
+/** The price without the list or the quote that it came from, for a settlement. */
 export function plainPrice(price: Price): Price {
   const { endpoint, priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = price
   const { requiredBaseUnits, burnBaseUnits, shares } = price

@@ -1,9 +1,9 @@
 /**
- * A refusal is an expected no. It is returned, never thrown, and comes from this closed list: a code that is not here
- * does not compile, and one without a status or a text in the maps that use the list does not either.
+ * A refusal is an expected rejection. It is returned, never thrown, and its code is one of this closed list. The maps
+ * over the list do not compile without a status and a text for each code.
  */
 export type RefusalCode =
-  /** Too many requests of this address or wallet: wait for `retryAfterSeconds`. */
+  /** This address or wallet sent too many requests: wait for `retryAfterSeconds`. */
   | 'RATE_LIMITED'
   /** Neither a wallet nor a proof was sent. */
   | 'NO_WALLET'
@@ -13,15 +13,15 @@ export type RefusalCode =
   | 'ENDPOINT_UNAVAILABLE'
   /** The proof buys nothing; `reason` says why. */
   | 'INVALID_PAYMENT'
-  /** The wallet holds fewer tokens than the price, so a payment would fail or has failed. */
+  /** The wallet holds fewer tokens than the price, so a payment fails. */
   | 'INSUFFICIENT_BALANCE'
   /** Another request with this proof is being served. */
   | 'PAYMENT_IN_PROGRESS'
-  /** Unknown whether the payment holds: repeat with the same proof, and never pay again because of it. */
+  /** The outcome of the payment is unknown. Repeat with the same proof, and do not pay again. */
   | 'PAYMENT_PENDING'
   /** The key belongs to another request or payment of this wallet. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** The item does not exist for any provider. The proof stays valid. */
+  /** No provider has the item. The proof stays valid. */
   | 'NO_DATA'
   /** The providers gave no usable answer. The proof stays valid. */
   | 'UPSTREAM_FAILED'
@@ -30,7 +30,7 @@ export type RefusalCode =
   /** The target is in a private network, or its port or scheme is not allowed. The proof stays valid. */
   | 'TARGET_FORBIDDEN'
 
-/** Why a proof buys nothing. The texts say what to do, because the reader is often a program's log. */
+/** Reasons why a proof buys nothing. The texts say what to do, because they often end in a program's log. */
 export const invalidPaymentReasons = {
   malformed_proof:
     'x-payment-proof is not the canonical padded base64 of a signature, a signed transaction, or {signature|transaction, secret}',
@@ -80,7 +80,7 @@ export type InvalidPaymentReason = keyof typeof invalidPaymentReasons
 export interface Refusal {
   readonly kind: 'refusal'
   readonly code: RefusalCode
-  /** For the caller: names the field or the cause, and what would be right. */
+  /** Text for the caller, with the field or cause and the remedy. */
   readonly message: string
   readonly reason?: InvalidPaymentReason
   readonly details?: readonly FieldProblem[]
@@ -92,7 +92,7 @@ export interface FieldProblem {
   readonly message: string
 }
 
-/** `retryAfterSeconds` becomes the Retry-After header: give it only where waiting helps. */
+/** Pass `retryAfterSeconds`, which becomes the Retry-After header, only where waiting helps. */
 export function refuse(code: RefusalCode, message: string, retryAfterSeconds?: number): Refusal {
   return { kind: 'refusal', code, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
 }
@@ -103,8 +103,8 @@ export function refuseField(field: string, message: string): Refusal {
 }
 
 /**
- * Not for `blockhash_expired`, which needs evidence (src/payment/absence.ts). Only `not_found` may resolve without the
- * caller, so only it carries a time to retry.
+ * A refusal of a proof. `blockhash_expired` is excluded, because it needs evidence (src/payment/absence.ts). Only
+ * `not_found` may resolve without the caller, so only it has a time to retry.
  */
 export function refuseProof(reason: Exclude<InvalidPaymentReason, 'blockhash_expired'>, more?: string): Refusal {
   const message = more === undefined ? invalidPaymentReasons[reason] : `${invalidPaymentReasons[reason]} (${more})`

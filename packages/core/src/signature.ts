@@ -4,8 +4,8 @@ import { decodeBase58, encodeBase58 } from './base58.ts'
 declare const signatureBrand: unique symbol
 
 /**
- * The id of a Solana transaction: its first signature, 64 bytes. It is the key of a payment, whatever the form
- * or spelling in which it was presented. Kept as canonical base58 text, which is one to one with the bytes.
+ * The id of a Solana transaction: its first signature, 64 bytes. It identifies a payment in every form and spelling.
+ * Stored as canonical base58 text, of which there is one for each value.
  */
 export type Signature = string & { readonly [signatureBrand]: true }
 
@@ -19,7 +19,7 @@ export function readSignature(text: string): Signature | undefined {
   return bytes === undefined ? undefined : signatureOfBytes(bytes)
 }
 
-/** Undefined for a wrong length, and for 64 zero bytes: an empty signature slot, which no transaction can have. */
+/** Undefined for a wrong length and for 64 zero bytes, which are an empty signature slot. */
 export function signatureOfBytes(bytes: Uint8Array): Signature | undefined {
   if (bytes.length !== byteLength || bytes.every((byte) => byte === 0)) return undefined
   return brand(encodeBase58(bytes))

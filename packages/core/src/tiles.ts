@@ -3,8 +3,8 @@ import { assert, assertPresent } from './assert.ts'
 import { hashBytes, type LeafRange, type Frontier, addLeaf, emptyFrontier, rootOf, rootOfHashes } from './merkle.ts'
 
 /*
- * The tree cut into tiles as C2SP tlog-tiles has it: 256 neighbouring hashes each. Level 0 holds leaves; a hash at level
- * L + 1 is the root of a full tile at level L. Only full tiles are ever combined, so a full tile never changes.
+ * The tree in tiles of 256 neighbouring hashes (C2SP tlog-tiles). Level 0 holds leaves; a hash at level L + 1 is the
+ * root of a full tile at level L. Only full tiles are combined, so a full tile never changes.
  */
 
 export const tileWidth = 256
@@ -22,7 +22,7 @@ export interface FullTile extends TileId {
   readonly root: Uint8Array
 }
 
-/** The last tile of each level as far as it is filled, the leaves first: all that the tree needs to grow. */
+/** The last tile of each level, full or partial, the leaves first. A tree grows from these alone. */
 export interface TreeEdge {
   readonly size: number
   readonly levels: readonly (readonly Uint8Array[])[]
@@ -30,7 +30,7 @@ export interface TreeEdge {
 
 export const emptyEdge: TreeEdge = { size: 0, levels: [] }
 
-/** Which hashes of each level make the edge of a tree of that size. */
+/** Positions of the hashes that form the edge of a tree of this size, by level. */
 export function edgeSlices(size: number): readonly LeafRange[] {
   const slices: LeafRange[] = []
   for (let count = size; count > 0; count = Math.floor(count / tileWidth))
@@ -41,11 +41,11 @@ export function edgeSlices(size: number): readonly LeafRange[] {
 /** The tree after new leaves, and the tiles to store. */
 export interface Growth {
   readonly edge: TreeEdge
-  /** The tiles that have become full, each after the tiles below it. */
+  /** Tiles that became full, each after the tiles below it. */
   readonly tiles: readonly FullTile[]
 }
 
-/** Appends leaf hashes. The edge is not changed; its copy is returned. */
+/** Appends leaf hashes. Returns a copy and leaves the edge unchanged. */
 export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
   const levels = edge.levels.map((hashes) => [...hashes])
   const tiles: FullTile[] = []
@@ -65,7 +65,7 @@ export function grow(edge: TreeEdge, leaves: readonly Uint8Array[]): Growth {
   return { edge: { size, levels }, tiles }
 }
 
-/** Largest subtrees first: those of the highest level, and within a level as its hashes combine. */
+/** Combines the largest subtrees first: level by level from the top. */
 export function rootOfEdge({ levels }: TreeEdge): Uint8Array {
   return rootOf({ peaks: levels.toReversed().flatMap((hashes) => frontierOf(hashes).peaks) })
 }
@@ -111,7 +111,7 @@ function sliceOf({ height, index }: TreeNode): TileSlice {
   return { level: Math.floor(height / tileHeight), index: tile, from, to: from + width }
 }
 
-/** The tiles that have to be read for the hashes of some ranges, each once. */
+/** The tiles that contain the hashes of these ranges, each once. */
 export function tilesOf(ranges: readonly LeafRange[]): readonly TileId[] {
   const slices = ranges.flatMap(nodesOf).map(sliceOf)
   return [...new Map(slices.map(({ level, index }) => [tileKey({ level, index }), { level, index }])).values()]
@@ -121,10 +121,10 @@ export function tileKey({ level, index }: TileId): string {
   return `${level}/${index}`
 }
 
-/** Tiles by `tileKey`. A tile is its hashes one after the other, full or as far as it is filled. */
+/** Hashes of the tiles, full or partial, by `tileKey`. */
 export type TileReader = ReadonlyMap<string, Uint8Array>
 
-/** Hash of a range of leaves. Asserts that the tiles it needs have been read. */
+/** Hash of a range of leaves. Asserts that its tiles are present. */
 export function hashOfRange(range: LeafRange, tiles: TileReader): Uint8Array {
   return rootOf({ peaks: nodesOf(range).map((node) => hashOfNode(node, tiles)) })
 }
@@ -151,10 +151,10 @@ export interface TilePath {
   readonly width: number
 }
 
-// At most 63 levels, 255 hashes of a partial tile, and five groups of three digits: no ledger reaches a larger index.
+// Bounds: 63 levels, 255 hashes of a partial tile, and five groups of three digits. No ledger reaches a larger index.
 const tilePath = /^(entries|\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
-/** Reads `<L>/<N>[.p/<W>]` as in C2SP tlog-tiles: 1234067 is x001/x234/067, and nothing has a second spelling. */
+/** Reads `<L>/<N>[.p/<W>]` of C2SP tlog-tiles, in which 1234067 is x001/x234/067. Every tile has one spelling. */
 export function readTilePath(text: string): TilePath | undefined {
   const [, levelText, indexText = '', widthText] = tilePath.exec(text) ?? []
   const width = widthText === undefined ? tileWidth : Number(widthText)

@@ -1,7 +1,7 @@
 import { assert } from './assert.ts'
 import { divideRoundingUp } from './money.ts'
 
-/** Token-2022 withholds this from each transfer, so what arrives is less than what was sent. */
+/** The fee that Token-2022 withholds from each transfer, which reduces the amount that arrives. */
 export interface TransferFee {
   readonly basisPoints: number
   readonly maximumBaseUnits: bigint
@@ -9,7 +9,7 @@ export interface TransferFee {
 
 const allBasisPoints = 10_000n
 
-/** Fee that Token-2022 withholds from a transfer of this amount: rounded up, and at most its maximum. */
+/** The fee of a transfer of this amount: rounded up, at most the maximum. */
 export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
   const share = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
   return share < fee.maximumBaseUnits ? share : fee.maximumBaseUnits
@@ -18,12 +18,12 @@ export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
 /** The smallest amount to send so that at least this much arrives. */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
   assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
-  // A price of one base unit is burned whole; and where the fee takes everything, nothing is still not something.
+  // A price of one base unit is burned whole, so nothing has to arrive. A fee above zero would otherwise be added.
   if (arrivingBaseUnits === 0n) return 0n
   const capped = arrivingBaseUnits + fee.maximumBaseUnits
   const left = allBasisPoints - BigInt(fee.basisPoints)
   if (left <= 0n) return capped
-  // Below the cap the fee is ⌈sent × bp / 10,000⌉; dividing by what is left of the whole inverts it exactly.
+  // Below the maximum the fee is ⌈sent × bp / 10,000⌉. Dividing by the remaining basis points inverts it exactly.
   const uncapped = divideRoundingUp(arrivingBaseUnits * allBasisPoints, left)
   return uncapped < capped ? uncapped : capped
 }

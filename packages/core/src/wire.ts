@@ -1,18 +1,18 @@
 import { z } from 'zod'
 
 /*
- * The bodies that travel, as both sides read them. The server builds the 402 to this type; the client parses with the
- * schema and trusts nothing else of an answer.
+ * The bodies of requests and answers, as both sides read them. The server builds the 402 with this type; the client
+ * parses with the schema and trusts nothing else of an answer.
  */
 
 const baseUnitsText = z.string().regex(/^(0|[1-9]\d{0,19})$/)
 
-/** Letters, digits and a few signs: it is printed in terminals and pages. */
+/** Limited to letters, digits and a few signs, because terminals and pages print it. */
 export const tokenSymbolText = z.string().regex(/^[A-Za-z0-9$._-]{1,16}$/, 'must be 1 to 16 letters, digits or $._-')
 /** A page where people get the token. */
 export const tokenSourceText = z.string().regex(/^https:\/\/[!-~]{1,300}$/, 'must be an https:// URL')
 
-/** Text for people. Products in the wire format of OpenAI have it in `message`. */
+/** Error text for people. Products in OpenAI's wire format have it in `message`. */
 const errorMember = z.union([z.string(), z.looseObject({ message: z.string() })])
 
 /** The text of an error in either form. */
@@ -47,7 +47,7 @@ export const quoteBody = z.object({
     requiredBaseUnits: baseUnitsText,
     burnBaseUnits: baseUnitsText,
     transferBaseUnits: baseUnitsText,
-    /** Only for a mint with a transfer fee: what to send so that `transferBaseUnits` arrive. */
+    /** Amount to send so that `transferBaseUnits` arrive. Only for a mint with a transfer fee. */
     transferWithFeeBaseUnits: baseUnitsText.optional(),
     decimals: z.int().min(0).max(18),
     memo: z.string(),
@@ -78,16 +78,16 @@ export const receiptBody = z.object({
   requiredTokens: z.number(),
   requiredBaseUnits: baseUnitsText,
   burned: baseUnitsText,
-  /** Present when the payer sent the whole price and the service burns this part later. */
+  /** The part that the service burns later. Present if the payer sent the whole price. */
   burnOwed: baseUnitsText.exactOptional(),
-  /** Base units by account; everything that is not burned. */
+  /** Base units by account, without the burn. */
   distribution: z.record(z.string(), baseUnitsText),
   /** Number of the price list, and percentages by account of its split. Receipts of the first release have neither. */
   priceList: z.int().min(1).exactOptional(),
   split: z.record(z.string(), z.string()).exactOptional(),
   ledger: z.object({ position: z.int().min(1), leafHash: z.string().regex(/^[0-9a-f]{64}$/) }),
   issuedAt: z.iso.datetime(),
-  /** Time of the signature, when the key of `issuedAt` had been replaced by then. */
+  /** Time of the signature, if the key of `issuedAt` had been replaced by then. */
   reissuedAt: z.iso.datetime().exactOptional(),
   jws: z.string(),
 })
@@ -96,7 +96,7 @@ export const saleBody = z.object({
   success: z.literal(true),
   data: z.unknown(),
   receipt: receiptBody,
-  // Address of the proof that the ledger contains the delivery. Answers older than the proofs have none.
+  // Address of the proof that the ledger contains the delivery.
   inclusionProof: z.string().optional(),
   meta: z.object({ source: z.string(), asOf: z.iso.datetime(), cached: z.boolean() }).loose(),
 })
