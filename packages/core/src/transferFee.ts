@@ -18,7 +18,7 @@ export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
 /** The smallest amount to send so that at least this much arrives. */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
   assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
-  // A price of one base unit is burned whole, so nothing has to arrive. A fee above zero would otherwise be added.
+  // A price of one base unit is burned whole: nothing has to arrive, even where the fee takes everything.
   if (arrivingBaseUnits === 0n) return 0n
   const capped = arrivingBaseUnits + fee.maximumBaseUnits
   const left = allBasisPoints - BigInt(fee.basisPoints)
