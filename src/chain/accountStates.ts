@@ -17,11 +17,11 @@ export interface AccountState {
 
 export interface TokenAccount {
   readonly mint: Address
-  /** The wallet that may spend from it. The owner of an SPL Token account can hand it to another wallet. */
+  /** The wallet that may spend from the account. The owner of an SPL Token account can hand it to another wallet. */
   readonly owner: Address
   readonly baseUnits: bigint
   readonly isFrozen: boolean
-  /** Token-2022: a transfer to it needs a memo. */
+  /** The account requires a memo in front of each transfer to it (Token-2022). */
   readonly requiresMemo: boolean
   readonly delegate: Address | undefined
   readonly allowanceBaseUnits: bigint
@@ -30,7 +30,7 @@ export interface TokenAccount {
 export interface AccountsQuestion {
   readonly addresses: readonly Address[]
   readonly commitment: Commitment
-  /** In a state of this slot or a later one. */
+  /** Reads a state of this slot or a later one. */
   readonly minSlot: number
 }
 
@@ -43,7 +43,9 @@ const accountJson = z.object({
 // `getMultipleAccounts` takes at most 100 addresses.
 const accountsMax = 100
 
-/** States in the order of the addresses, up to 100 of one moment; undefined where the chain has no account. */
+/**
+ * States in the order of the addresses, at most 100, all of one moment. Undefined for an address without an account.
+ */
 export async function readAccounts(
   rpc: RpcClient,
   { addresses, ...state }: AccountsQuestion,
@@ -87,7 +89,7 @@ function readToken(
       allowanceBaseUnits: account.delegatedAmount,
     }
   } catch {
-    // A mint or a multisig of the token program.
+    // Mints and multisigs also belong to the token program.
     return undefined
   }
 }

@@ -18,17 +18,15 @@ export interface BurnOrder {
 }
 
 /**
- * Holds the key that the payment wallet approved as its delegate. The token program would let a delegate transfer as well as
- * burn, so the key has no other use than this: no caller hands over bytes, and only a burn is ever signed.
+ * Holds the key of the payment wallet's delegate. The token program lets a delegate transfer as well as burn, so the
+ * key signs only burns that it builds itself, and takes no bytes from a caller.
  */
 export interface BurnKey {
   readonly address: Address
   signBurn(order: BurnOrder): SignedTransaction
 }
 
-/**
- * The only use of the key: it signs nothing but burns. The finished bytes are parsed again before they are signed.
- */
+/** Creates the key's only use: it signs burns. The finished bytes are parsed again before they are signed. */
 export function createBurnKey(key: Ed25519Signer, terms: PaymentTerms): BurnKey {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')
   return {
@@ -44,7 +42,7 @@ export function createBurnKey(key: Ed25519Signer, terms: PaymentTerms): BurnKey 
   }
 }
 
-/** The delegate pays the fee too, so it is the only signer and its signature is the id of the transaction. */
+/** The delegate also pays the fee, so it is the only signer and its signature is the id of the transaction. */
 function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address, terms: PaymentTerms) {
   assert(round >= 1 && baseUnits > 0n, 'a round burns something')
   const [delegate, account, mint, program] = [
@@ -54,20 +52,20 @@ function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address,
     new PublicKey(terms.tokenProgram),
   ]
   const burn = createBurnCheckedInstruction(account, mint, delegate, baseUnits, terms.decimals, [], program)
-  // Two rounds of the same amount at the same blockhash would be one transaction without it.
+  // Without the memo, two rounds of one amount with one blockhash would be one transaction.
   const data = Buffer.from(burnMemo(round))
   const memo = new TransactionInstruction({ programId: new PublicKey(memoProgram), keys: [], data })
   const message = new TransactionMessage({ payerKey: delegate, recentBlockhash: blockhash, instructions: [memo, burn] })
   return new VersionedTransaction(message.compileToV0Message())
 }
 
-/** Accounts of a burn that is on record: it may be of an earlier key or payment wallet. */
+/** Accounts of a recorded burn, which may have used an earlier key or payment wallet. */
 export interface BurnAccounts {
   readonly delegate: Address
   readonly tokenAccount: Address
 }
 
-/** Reads the accounts out of a transaction of `signBurn`. */
+/** Reads the accounts from a transaction of `signBurn`. */
 export function readBurnAccounts(bytes: Uint8Array): BurnAccounts {
   const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
   const at = (index: number | undefined) => readAddress(message.staticAccountKeys[index ?? -1]?.toBase58() ?? '')
@@ -90,7 +88,7 @@ interface Expected {
   readonly terms: PaymentTerms
 }
 
-/** Decodes the bytes again before they are signed, so that no library decides alone what the key agrees to. */
+/** Decodes the bytes again before they are signed, so that the key does not rely on one library. */
 function assertBurnsOnly(bytes: Uint8Array, { order, address, terms }: Expected): void {
   const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
   const keys = message.staticAccountKeys.map((key) => key.toBase58())

@@ -3,7 +3,7 @@ import { createNodeClient, type NodeCall, type PostJson, type RpcClient } from '
 
 export interface ChainNodeDeps {
   readonly url: string
-  /** Place in SOLANA_RPC_URLS, from 1. URLs can carry keys, so nothing else names a node. */
+  /** Position in SOLANA_RPC_URLS, from 1. Logs and metrics name a node by it, because URLs can contain keys. */
   readonly number: number
   readonly postJson: PostJson
   readonly timeoutMs: number
@@ -11,25 +11,25 @@ export interface ChainNodeDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
-/** One configured node, as far as its answers have shown it. */
+/** One configured node, with what its answers have shown. */
 export interface ChainNode {
   readonly name: string
   readonly rpc: RpcClient
-  /** Highest slot that any of its answers named. */
+  /** The highest slot in any of its answers. */
   slot(): number
-  /** Height in the last status, at the commitment `confirmed`. */
+  /** Slot and height of its last status, at commitment `confirmed`. */
   status(): NodeHeight | undefined
-  /** The node has answered no call since this time. Undefined while it answers. */
+  /** Time since which the node has answered no call. Undefined while it answers. */
   failingSinceMs(): number | undefined
-  /** Time at which its confirmed slot was first seen at this height. */
+  /** Time at which its confirmed slot was first seen. */
   advancedAtMs(): number
-  /** Undefined until the node has named its genesis, and again after an outage. */
+  /** Undefined until the node has stated its genesis hash, and again after an outage. */
   genesisHash(): string | undefined
-  /** Asks for it again before the next call. */
+  /** Reads the genesis hash again before the next call. */
   forgetGenesis(): void
-  /** Asks for the genesis hash unless it is known. */
+  /** Reads the genesis hash unless it is known. */
   identify(): Promise<string>
-  /** Asks where the node is. */
+  /** Reads the slot and height of the node. */
   poll(): Promise<NodeHeight>
 }
 
@@ -40,7 +40,7 @@ export interface NodeHeight {
 
 const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
-/** One RPC node. Every call updates what is known about it, so health checks add few requests. */
+/** One RPC node. Every call updates its state, so health checks add few requests. */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   const { nowMs } = deps
   let slot = 0
@@ -54,7 +54,7 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
     if (!call.isOutage) failingSinceMs = undefined
     else {
       failingSinceMs ??= nowMs()
-      // Another machine may answer at this address afterwards.
+      // After an outage another machine may answer at this address.
       genesisHash = undefined
     }
   }

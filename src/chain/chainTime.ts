@@ -1,24 +1,21 @@
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Time by the blocks of the chain. Ages are judged by it, so that a wrong clock of this machine, and an outage of the nodes,
- * make no payment too old.
+ * Time by the blocks of the chain, from which ages are computed. Neither a wrong clock of this machine nor an outage of
+ * the nodes makes a payment too old.
  */
 export interface ChainTime {
-  /** Time of a block that is the newest one at this moment. */
+  /** Takes the time of the newest block. */
   sawTip(blockTimeMs: number): void
-  /** Time of the newest known block, and what has passed since. The machine's clock until a block is known. */
+  /** Time of the newest known block plus the time since. The machine's clock until a block is known. */
   timeMs(): number
-  /** This machine's clock minus the chain's, when the tip was last seen. 0 until then. */
+  /** This machine's clock minus the chain's, when the newest block was last seen. 0 before the first. */
   skewMs(): number
-  /** Time since the tip was last seen. */
+  /** Time since the newest block was last seen. */
   ageMs(): number
 }
 
-/**
- * Block time carried on by the monotonic clock. A wrong system clock
- * therefore does not change what counts as expired.
- */
+/** Continues the block time by the monotonic clock, so a wrong system clock does not change what has expired. */
 export function createChainTime(clock: Clock): ChainTime {
   const openedAtMs = clock.monotonicMs()
   let tip: { readonly blockTimeMs: number; readonly seenAtMs: number; readonly skewMs: number } | undefined

@@ -1,2 +1,2 @@
-/** At which payments are accepted. */
+/** Commitment at which payments are accepted. */
 export type Commitment = 'confirmed' | 'finalized'

@@ -7,29 +7,26 @@ import type { ChainNode } from './chainNode.ts'
 import type { RotationDeps } from './rpcClient.ts'
 import { type NodeStatuses, readStatuses, type StatusQuery } from './signatureStatuses.ts'
 
-/**
- * Follows all payments that this process waits for. Their statuses are read in batches at the pace of slots, so one query serves
- * all of them.
- */
+/** Follows all payments for which requests wait. One query per slot serves all of them. */
 export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
 }
 
-/** A signature that a request waits for, and for how long. */
+/** A signature for which a request waits, with the time limits. */
 export interface Watched {
   readonly signature: Signature
   readonly waitMs: number
   readonly commitment: Commitment
-  /** Sent by this service, or seen by a node: it may land in any slot, so each slot is asked for it. */
+  /** This service sent the transaction, or a node has seen it. It may land in any slot, so every slot is queried. */
   readonly isExpected: boolean
 }
 
 export type Sighting =
-  /** This node has it at the commitment. */
+  /** This node has the transaction at the required commitment. */
   | { readonly kind: 'landed'; readonly node: ChainNode; readonly slot: number }
-  /** A node has it in a block that is not at the commitment yet. */
+  /** A node has it in a block below the required commitment. */
   | { readonly kind: 'young'; readonly slot: number }
-  /** No node in rotation has it, in a state of this slot or a later one. `nodes` is the number of those that answered. */
+  /** No node in rotation has it, in a state of this slot or a later one. `nodes` counts the nodes that answered. */
   | { readonly kind: 'unseen'; readonly slot: number; readonly nodes: number }
 
 export interface LoopDeps extends RotationDeps {
@@ -38,7 +35,7 @@ export interface LoopDeps extends RotationDeps {
 
 interface Waiter extends Watched {
   readonly deadlineMs: number
-  /** Time of the first query. A transaction that no node has then is not awaited, unless this service sent it. */
+  /** Time of the first query. If no node has the transaction by then, the wait ends, unless this service sent it. */
   readonly firstMs: number
   readonly settle: (sighting: Sighting) => void
   readonly fail: (error: unknown) => void
@@ -51,15 +48,16 @@ interface Running extends LoopDeps {
   rounds: number
 }
 
-// Rounds after which the other nodes are asked as well as the preferred one.
+// Every fourth round queries all nodes and not only the preferred one.
 const fullRoundEvery = 4
-// A transaction that was sent a moment ago is seen by then. One that was never sent costs one query and no more.
+// Within this time a node has seen a transaction that was just sent. One that was never sent costs one query.
 const unseenWaitMs = 1_000
 
-/** Runs only while a request waits. `watch` rejects with a retryable `Fault` when no node answers. */
+/** Runs only while a request waits. `watch` rejects with a retryable `Fault` if no node answers. */
 export function createConfirmationLoop(deps: LoopDeps): ConfirmationLoop {
   const open = (): Running => ({ ...deps, waiting: new Set(), isRunning: false, rounds: 0 })
-  // Two loops, because anyone can present an invented proof, and its last query waits for every node.
+  // Sent and presented payments have separate loops: anyone can present an invented proof, and its last query waits for
+  // every node.
   const [sent, presented] = [open(), open()]
   return { watch: (watched) => join(watched.isExpected ? sent : presented, watched) }
 }
@@ -84,7 +82,7 @@ function timesOf({ clock, nodes }: LoopDeps, { waitMs, isExpected }: Watched) {
 async function run(loop: Running): Promise<void> {
   const { clock, waiting } = loop
   try {
-    // A turn of the event loop first, so that what is asked at the same moment shares the first query.
+    // Wait one turn of the event loop, so that simultaneous requests share the first query.
     await Promise.resolve()
     while (waiting.size > 0) {
       const nowMs = clock.monotonicMs()
@@ -96,7 +94,7 @@ async function run(loop: Running): Promise<void> {
   }
 }
 
-/** A slot at most: those who join during a pause are due after a slot, or at once, and others of the loop wait for longer. */
+/** At most one slot: a request that joins during the pause is due after a slot or at once. */
 function pauseMs({ clock, nodes, waiting }: Running): number {
   const nowMs = clock.monotonicMs()
   const nextMs = [...waiting].map(({ firstMs, deadlineMs }) => (firstMs > nowMs ? firstMs : deadlineMs))
@@ -112,12 +110,12 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
     const batch = all.slice(from, from + statusesMax)
     const isLast = batch.some((waiter) => isOverdue(waiter, nowMs))
     const rotation = nodes.inRotation()
-    // History for all except the transactions that were sent a moment ago.
+    // Search the history unless all of the batch were sent a moment ago.
     const searchHistory = batch.some((waiter) => !waiter.isExpected || isOverdue(waiter, nowMs))
     const round = { batch, query: { signatures: batch.map(({ signature }) => signature), searchHistory } }
     if (isLast) await askNodes(loop, rotation, { ...round, endsAtMs: nowMs })
     else {
-      // Not awaited: the slowest node would delay every payment.
+      // Do not await this: the slowest node would delay every payment.
       if (loop.rounds % fullRoundEvery === 0) void askNodes(loop, rotation.slice(1), round)
       await askNodes(loop, rotation.slice(0, 1), round)
     }
@@ -127,7 +125,7 @@ async function ask(loop: Running, nowMs: number): Promise<void> {
 interface Asked {
   readonly batch: readonly Waiter[]
   readonly query: StatusQuery
-  /** Payments that are overdue at this time are concluded from the answers, whatever these are. */
+  /** Concludes payments that are overdue at this time from the available answers. */
   readonly endsAtMs?: number
 }
 
@@ -168,7 +166,7 @@ function isOverdue({ isExpected, deadlineMs, firstMs }: Waiter, nowMs: number): 
   return nowMs >= (isExpected ? deadlineMs : firstMs)
 }
 
-/** Undefined when no node has answered. */
+/** Undefined if no node has answered. */
 function judge({ commitment }: Watched, answers: readonly NodeStatuses[], index: number): Sighting | undefined {
   if (answers.length === 0) return undefined
   for (const { node, statuses } of answers) {

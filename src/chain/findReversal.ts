@@ -5,10 +5,10 @@ import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
 import { readFrom } from './transactionLookup.ts'
 
-// A blockhash is good for 150 blocks and slots may be skipped; this many slots later nothing can land any more, and the
-// blockhash itself is asked for besides.
+// A blockhash is valid for 150 blocks, and slots may be skipped. After 300 slots nothing can land; the validity of the
+// blockhash is queried too.
 const landingSlotsMax = 300
-/** Undefined unless every node in rotation, and two of them where two are configured, has the same finding. */
+/** Undefined unless every node in rotation has the same finding, and two of them where two are configured. */
 export async function findReversal(deps: RotationDeps, question: ReversalQuestion): Promise<Reversal | undefined> {
   const rotation = deps.nodes.inRotation()
   if (rotation.length < deps.nodes.agreeingMin) return undefined
@@ -24,7 +24,7 @@ export async function findReversal(deps: RotationDeps, question: ReversalQuestio
 
 /**
  * Undefined if this node is uncertain: the payment may still land, the node has pruned those blocks, or its finalized
- * chain has the payment, and it pays there.
+ * chain has the payment as recorded.
  */
 async function readReversal(
   deps: RotationDeps,
@@ -46,7 +46,7 @@ async function readReversal(
     const valid = await ask('isBlockhashValid', [transaction.blockhash, finalized], z.object({ value: z.boolean() }))
     if (valid.value) return undefined
   }
-  // The search comes last, in a state that is past the payment.
+  // Search last, in a state later than the payment.
   const { slot: searchedSlot, statuses } = await readStatuses(deps, node, {
     signatures: [signature],
     searchHistory: true,

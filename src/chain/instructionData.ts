@@ -1,17 +1,17 @@
 import { Fault } from '@tollbook/core/fault'
 
 /*
- * A program may call another with up to 10 KiB of data, which base58 spells with at most 13,985 characters; the library
- * behind base58.ts stops at 4,096 and needs time by the square. A transaction may contain 63 such calls, so
- * parts are joined in pairs.
+ * A program may call another with up to 10 KiB of data, which is at most 13,985 characters of base58. The library
+ * behind base58.ts stops at 4,096 and takes quadratic time. A transaction may contain 63 such calls, so this joins
+ * parts in pairs.
  */
 const charactersMax = 13_985
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-// The most digits of which a number keeps all: 58^9 < 2^53.
+// The most base58 digits that a double holds exactly: 58^9 < 2^53.
 const digitsAtOnce = 9
 
-/** Data of an instruction as encoded by a node. Text that is not base58 of that length was never on a chain. */
+/** Decodes the data of an instruction as nodes encode it. Throws for text that is not base58 of that length. */
 export function decodeInstructionData(text: string): Uint8Array {
   if (text.length > charactersMax) throw new Fault('the node gave instruction data of impossible length', healing)
   const value = valueOf(text)
@@ -20,12 +20,12 @@ export function decodeInstructionData(text: string): Uint8Array {
   return Buffer.concat([Buffer.alloc(leadingZeros(text)), rest])
 }
 
-/** Neighbours are joined in pairs, then the pairs, so that only the last few products are of long numbers. */
+/** Joins neighbours in pairs, then the pairs, so that only the last few products have long factors. */
 function valueOf(text: string): bigint {
   let parts: bigint[] = []
   for (let end = text.length; end > 0; end -= digitsAtOnce)
     parts.push(BigInt(numberOf(text, Math.max(0, end - digitsAtOnce), end)))
-  // Least significant first; each part has as many digits as the step says, except the last.
+  // Least significant part first. Each part but the last has as many digits as the step.
   for (let digits = digitsAtOnce; parts.length > 1; digits *= 2) {
     const power = powerOf58(digits)
     const joined: bigint[] = []
@@ -57,7 +57,7 @@ function numberOf(text: string, from: number, to: number): number {
   return value
 }
 
-/** Each leading 1 stands for a byte of zero. */
+/** Each leading 1 is a zero byte. */
 function leadingZeros(text: string): number {
   return text.length - text.replace(/^1+/, '').length
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-/** Sends a JSON body and gives the parsed answer; throws when there is none. */
+/** Posts a JSON body and returns the parsed answer. Throws if there is none. */
 export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
 
 /** JSON-RPC over HTTP, to one node or to the nodes in rotation. */
 export interface RpcClient {
-  /** `result` may throw: the caller treats an invalid answer as a missing answer. */
+  /** `result` may throw. An invalid answer then counts as a missing one. */
   call<T>(method: string, params: readonly unknown[], result: z.ZodType<T>): Promise<T>
 }
 
@@ -16,20 +16,17 @@ export interface NodeClientDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
-/** Outcome of one call, for metrics and for the standing of the node. */
+/** Outcome of one call, for metrics and for the state of the node. */
 export interface NodeCall {
   readonly method: string
   readonly ok: boolean
-  /** Slot of the state that the answer is about, where it names one. */
+  /** Slot of the state in the answer, if the answer names one. */
   readonly contextSlot: number | undefined
-  /** The node did not answer at all, or not as a node does. */
+  /** The node did not answer, or not as a node does. */
   readonly isOutage: boolean
 }
 
-/**
- * The node understood the request and rejected it. This is not a fault
- * of the transport; the caller knows the code's meaning.
- */
+/** The node understood the request and rejected it, so the transport works. The caller knows the code's meaning. */
 export class RpcRefusal extends Error {
   override readonly name = 'RpcRefusal'
   readonly code: number
@@ -42,7 +39,7 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** The node is alive and cannot help at the moment. */
+/** The node is alive but cannot help now. */
 class NodeTrouble extends Error {
   override readonly name = 'NodeTrouble'
 }
@@ -74,8 +71,8 @@ export function createNodeClient({ url, postJson, timeoutMs, onCall }: NodeClien
 }
 
 /*
- * The node's own trouble and not a reply to the question: -32005 (behind), -32016 (its state is older than the
- * one that was asked for), -32603 (internal) and 429 in its JSON form.
+ * Codes by which a node reports its own trouble instead of a result: -32005 (behind), -32016 (its state is older than
+ * requested), -32603 (internal), and 429 in JSON.
  */
 const nodeTroubles = new Set([-32005, -32016, -32603, 429])
 
@@ -87,7 +84,7 @@ function readAnswer(posted: unknown): unknown {
   throw new RpcRefusal(message, { code, data })
 }
 
-/** An answer that lacks what was asked for cannot be judged; it is never read as an empty one. */
+/** An answer that lacks a requested part throws. It is never read as empty. */
 function parseResult<T>(method: string, value: unknown, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data

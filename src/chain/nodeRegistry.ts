@@ -25,38 +25,41 @@ interface NodeMetrics {
 }
 
 /**
- * The nodes of SOLANA_RPC_URLS. A node is in rotation while it is on the right network, answers, moves, and is not far
- * behind the best one. Only nodes in rotation may say that something is absent.
+ * The nodes of SOLANA_RPC_URLS. A node is in rotation while it is on the right network, answers, advances, and is not
+ * far behind the best one. Only nodes in rotation count for the absence of a transaction.
  */
 export interface NodeRegistry {
   /** Number of configured nodes. */
   readonly count: number
-  /** Nodes that have to agree before a payment ends, because its payer then pays again: two where two are configured. */
+  /**
+   * Number of nodes that must agree before a payment ends, because its payer then pays again: two where two are
+   * configured.
+   */
   readonly agreeingMin: number
   readonly time: ChainTime
   inRotation(): readonly ChainNode[]
-  /** Every node that may be asked, those in rotation first; never one of another network. */
+  /** Every node on our network, those in rotation first. */
   candidates(): readonly ChainNode[]
-  /** Identifies the node if that is due. Throws when it is on another network. */
+  /** Identifies the node if that is due. Throws if it is on another network. */
   admit(node: ChainNode): Promise<void>
-  /** Identifies the nodes for which that is due, if none is in rotation. */
+  /** If no node is in rotation, identifies those for which that is due. */
   readmit(): Promise<void>
-  /** Asks this node first from now on. */
+  /** Queries this node first from now on. */
   prefer(node: ChainNode): void
-  /** Asks every node where it is. */
+  /** Reads slot and height of every node. */
   poll(): Promise<void>
   standings(): readonly NodeStanding[]
   /** A confirmed slot that every node in rotation has reached. */
   slot(): number
-  /** The greatest block height that is known. */
+  /** The highest known block height. */
   height(): number
-  /** The newest confirmed slot that is known. */
+  /** The highest known confirmed slot. */
   newestSlot(): number
-  /** Duration of a slot, by the last polls. */
+  /** Duration of a slot, measured over the last polls. */
   slotMs(): number
-  /** Bound for a transaction whose blockhash was valid in a state of this slot. */
+  /** Bound for a transaction whose blockhash was valid at this slot. */
   boundAt(slot: number): LandingBound
-  /** Bound for a transaction whose bytes exist by now. */
+  /** Bound for a transaction that exists now. */
   landingBound(): LandingBound
 }
 
@@ -64,9 +67,9 @@ const agreeingMinAtMost = 2
 const slotMsStandard = 400
 // A local chain can be faster than a cluster.
 const slotMsMin = 40
-// Shorter slots than a cluster has ever had make a bound larger, which is safe.
+// Shorter than any slot of a cluster. A smaller value makes the bound larger, which is safe.
 const boundSlotMs = 200
-// The block time moves by whole seconds and only serves ages of minutes.
+// Block time has whole seconds and is used for ages of minutes only.
 const tipEveryMs = 10_000
 
 interface Registry extends NodeRegistryDeps {
@@ -213,7 +216,7 @@ function judge(registry: Registry): void {
   if (slots.length > 0) registry.reachedSlot = Math.max(registry.reachedSlot, Math.min(...slots))
 }
 
-/** Longer slots than the standard are an outage and not a pace. */
+/** Slots longer than the standard come from an outage. */
 function measurePace(registry: Registry): void {
   const { clock, polled } = registry
   const now = { slot: highestSlot(registry), atMs: clock.monotonicMs() }
@@ -230,7 +233,8 @@ async function readTip(registry: Registry): Promise<void> {
   const known = times.filter((timeMs) => timeMs !== undefined)
   if (known.length === 0) return
   registry.tipAskedAtMs = clock.monotonicMs()
-  // The lowest, because a time that is too high would make payments too old. One node of two does not move it ahead.
+  // Use the lowest, because a time that is too late would make payments too old. A single node of two cannot
+  // move it ahead.
   time.sawTip(Math.min(...known, ...(known.length < agreeingMinOf(registry) ? [time.timeMs()] : [])))
 }
 
@@ -241,18 +245,18 @@ function highestSlot(registry: Registry): number {
 function heightAt(registry: Registry, slot: number): number {
   const statuses = ours(registry).flatMap((node) => node.status() ?? [])
   const [best] = statuses.toSorted((one, other) => other.slot - one.slot)
-  // No slot has more than one block, so a slot's number is never below its height.
+  // A slot has at most one block, so a slot's number is never below its height.
   return best === undefined ? slot : best.height + Math.max(0, slot - best.slot)
 }
 
 /**
- * A node may be behind the one that the payer uses: by the lag that is allowed, and by the time that our clock and the
- * silence since the last block show.
+ * The bound allows for the node that the payer uses: it may be behind by the permitted lag, plus the clock difference
+ * and the time since the last block.
  */
 function landingBound(registry: Registry): LandingBound {
   const { time, limits } = registry
   const slot = highestSlot(registry)
-  // Without a height the bound would lie in the past, and a payment on its way would seem to have expired.
+  // Without a height the bound would lie in the past, and a payment in flight would seem expired.
   if (slot === 0) throw new Fault('no Solana node has named its height yet', { retryable: true })
   const behindMs = Math.max(0, time.skewMs()) + time.ageMs()
   const allowance = limits.lagSlotsMax + Math.ceil(behindMs / boundSlotMs)
@@ -260,7 +264,7 @@ function landingBound(registry: Registry): LandingBound {
   return { lastValidHeight, basis: 'first_presentation' }
 }
 
-/** Undefined where the slot has no block, or the node does not know its time. */
+/** Undefined if the slot has no block, or the node does not know its time. */
 async function readTipTime(node: ChainNode): Promise<number | undefined> {
   const slot = node.status()?.slot
   if (slot === undefined) return undefined
@@ -268,7 +272,7 @@ async function readTipTime(node: ChainNode): Promise<number | undefined> {
     const seconds = await node.rpc.call('getBlockTime', [slot], z.int().nullable())
     return seconds === null ? undefined : seconds * 1000
   } catch {
-    // Another slot is asked for at the next poll.
+    // The next poll tries another slot.
     return undefined
   }
 }

@@ -1,10 +1,10 @@
 import type { ChainNode } from './chainNode.ts'
 
-/** Limits beyond which a node leaves the rotation, or the clocks count as apart. */
+/** Limits beyond which a node leaves the rotation, or a clock difference is reported. */
 export interface NodeLimits {
-  /** A node whose slot has not moved for this long stands still. */
+  /** A node whose slot has not advanced for this long is stalled. */
   readonly stillMs: number
-  /** A node that is further behind the best one does not answer about money. */
+  /** A node further behind the best one is not asked about money. */
   readonly lagSlotsMax: number
   /** Largest difference between this machine's clock and the time of the newest block. */
   readonly clockSkewMaxMs: number
@@ -12,13 +12,13 @@ export interface NodeLimits {
 
 export const defaultNodeLimits: NodeLimits = { stillMs: 20_000, lagSlotsMax: 50, clockSkewMaxMs: 60_000 }
 
-/** Position of a node, and the reason why it is out of rotation. For health, metrics and the log. */
+/** State of a node for health, metrics and the log, with the reason why it is out of rotation. */
 export interface NodeStanding {
   readonly name: string
   readonly slot: number
   /** Slots behind the best node. */
   readonly lagSlots: number
-  /** It does not answer at all. */
+  /** The node does not answer at all. */
   readonly isSilent: boolean
   /** Undefined while it is in rotation. */
   readonly problem: string | undefined
@@ -30,7 +30,7 @@ interface Judging {
   readonly isForeign: (node: ChainNode) => boolean
 }
 
-/** Standing of each node, in the given order. Lag counts from the best node that answers and is on our network. */
+/** State of each node, in the given order. Lag counts from the best node that answers on our network. */
 export function judgeNodes(nodes: readonly ChainNode[], judging: Judging): NodeStanding[] {
   const { nowMs, isForeign } = judging
   const ours = nodes.filter((node) => !isForeign(node) && node.failingSinceMs() === undefined)

@@ -35,24 +35,24 @@ export interface Chain {
   readonly terms: PaymentTerms
   readonly clockSkewMaxMs: number
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
-  /** Accounts in the order of the addresses; undefined where the chain has none. */
+  /** Accounts in the order of the addresses. Undefined for an address without an account. */
   readAccounts(question: AccountsQuestion): Promise<readonly (AccountState | undefined)[]>
-  /** Reads the terms again: a mint can change while we sell for it. `terms` has the new transfer fee from then on. */
+  /** Reads the terms again, because a mint can change during sales. `terms` has the new transfer fee afterwards. */
   readTerms(): Promise<PaymentTerms>
 }
 
 const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
 
-// A node that takes longer is as good as gone; there may be another one.
+// A node that takes longer counts as failed.
 const timeoutMs = 5_000
 
-/** At start no answer is most often a wrong address, so the operator needs the name of the variable. */
+/** At start, a missing answer usually means a wrong address, so the message names the variable. */
 function nameSetting(error: unknown): never {
   if (!(error instanceof Fault && error.retryable)) throw error
   throw new Fault('no node of SOLANA_RPC_URLS answers', { cause: error, retryable: true })
 }
 
-/** Reads the terms of payment from the chain, and makes sure that all nodes are on the same one. */
+/** Reads the payment terms from the chain, and checks that all nodes are on one network. */
 export async function openChain(options: ChainOptions): Promise<Chain> {
   const { rpcUrls: urls, log, commitment, clock = systemClock } = options
   const limits = { ...defaultNodeLimits, ...options.limits }
@@ -63,7 +63,7 @@ export async function openChain(options: ChainOptions): Promise<Chain> {
 
   const nodes = createNodeRegistry({ ...options, urls, timeoutMs, limits, clock })
   await nodes.poll()
-  // One that does not answer now may do so later; one of another network must never be asked about money.
+  // A node that does not answer now may answer later, but one of another network must never be used.
   const foreign = nodes.standings().find(({ problem }) => problem?.includes('another network'))
   if (foreign !== undefined)
     throw new Fault(`${foreign.name} of SOLANA_RPC_URLS is on another network than the first`, { retryable: false })
@@ -92,8 +92,9 @@ interface LiveTermsDeps {
 }
 
 /**
- * A raised fee is announced at least one epoch, some days, before it is in effect, and a reading counts it from then on. So a quote
- * that states the lower fee expires before the higher one is in effect. A lower fee counts when it is in effect.
+ * Reads the terms with the highest fee that is in effect or announced. A higher fee is announced at least one epoch
+ * (days) ahead and counts from then on, so that a quote with the lower fee has expired when it takes effect. A lower
+ * fee counts once it is in effect.
  */
 async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pick<Chain, 'terms' | 'readTerms'>> {
   const first = await readPaymentTerms(rpc, question).catch(nameSetting)

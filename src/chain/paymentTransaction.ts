@@ -5,7 +5,7 @@ import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentContent } from '../payment/paymentContent.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** The payment of a quote, for its payer to sign: burn, memo, transfer. */
+/** Builds the transaction that pays a quote: burn, memo, transfer. Its payer signs it. */
 export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
   const { terms, payer, burnBaseUnits, transferBaseUnits, blockhash } = content
   const { decimals } = terms
@@ -19,7 +19,7 @@ export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
   const burn = createBurnCheckedInstruction(account, mint, owner, burnBaseUnits, decimals, [], program)
   const to = key(terms.paymentTokenAccount)
   const transfer = createTransferCheckedInstruction(account, mint, to, owner, transferBaseUnits, decimals, [], program)
-  // A payment that is burned whole has no transfer, and the burn names the reference.
+  // A payment that is burned whole has no transfer, so the burn carries the reference.
   const listed = transferBaseUnits > 0n ? transfer : burn
   listed.keys.push({ pubkey: key(content.reference), isSigner: false, isWritable: false })
   // A Token-2022 account may require a memo directly in front of each transfer to it.

@@ -10,15 +10,15 @@ import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 
-/** Content of one payout transaction. The whole of it fails or lands. */
+/** Content of one payout transaction, which lands or fails as a whole. */
 export interface PayoutOrder {
   readonly terms: PaymentTerms
   readonly memo: string
   readonly payments: readonly { readonly wallet: Address; readonly baseUnits: bigint }[]
-  /** Wallets whose token account is opened. A transfer to any other wallet fails if it has none. */
+  /** Wallets whose token account the transaction opens. A transfer to another wallet without one fails. */
   readonly opens: readonly Address[]
   readonly blockhash: string
-  /** Pays the fee and the rent of new token accounts. By default the payment wallet. */
+  /** Pays the network fee and the rent of new token accounts. Default: the payment wallet. */
   readonly feePayer: Address
 }
 
@@ -29,7 +29,7 @@ export function tokenAccountOf({ mint, tokenProgram }: PaymentTerms, wallet: Add
   return assertPresent(readAddress(account.toBase58()), 'a public key is an address')
 }
 
-/** Not signed: for a multisig, or for `signPayout`. */
+/** Builds the unsigned transaction, for a multisig or for `signPayout`. */
 export function buildPayout({ terms, memo, payments, opens, blockhash, feePayer }: PayoutOrder): Uint8Array {
   const key = (address: string) => new PublicKey(address)
   const [mint, program] = [key(terms.mint), key(terms.tokenProgram)] as const
@@ -61,8 +61,8 @@ export function buildPayout({ terms, memo, payments, opens, blockhash, feePayer 
 }
 
 /**
- * Signs with the given keys, that of the fee payer among them. The signature of the
- * fee payer, the first one, identifies the transaction.
+ * Signs with the given keys, which include the fee payer's. The fee payer's signature comes first and identifies the
+ * transaction.
  */
 export function signPayout(
   unsigned: Uint8Array,

@@ -14,8 +14,8 @@ export function instructionsOf({ compiledInstructions }: VersionedMessage): read
 }
 
 /**
- * Effects that the bytes of a transaction show, if it succeeds: checked burns and transfers at top level, with memos and a compute
- * budget. Undefined with any other instruction, whose effects a rehearsal has to show.
+ * Effects that the bytes of a transaction alone show: checked burns and transfers at top level, memos and a compute
+ * budget. Undefined with any other instruction, which needs a rehearsal.
  */
 export function readPlainEffects(bytes: Uint8Array): SimulatedEffects | undefined {
   const message = decodeTransaction(bytes)?.message

@@ -34,21 +34,21 @@ export async function proveExpiry(deps: RotationDeps, bound: LandingBound): Prom
   return readings === undefined ? undefined : ProvenExpired.prove({ bound, readings })
 }
 
-/** Readings of every node in rotation. Undefined while it is too early, or not all nodes answer. */
+/** Readings of every node in rotation. Undefined if it is too early, or if a node does not answer. */
 async function readEach<R>(
   deps: RotationDeps,
   bound: LandingBound,
   read: (node: ChainNode) => Promise<R>,
 ): Promise<readonly R[] | undefined> {
   const rotation = deps.nodes.inRotation()
-  // The one that is left may hide a payment that the other one has.
+  // A single remaining node may hide a payment that the other one has.
   if (rotation.length < deps.nodes.agreeingMin) return undefined
-  // Costs nothing while the confirmed height, which is ahead of the finalized one, is not past the bound.
+  // The confirmed height is ahead of the finalized one, so while it is within the bound, no query is needed.
   if (deps.nodes.height() <= bound.lastValidHeight) return undefined
   try {
     return await Promise.all(rotation.map(read))
   } catch {
-    // The node's failure is in the log. Silence is never an answer.
+    // The node's failure is in the log. A missing answer proves nothing.
     return undefined
   }
 }
@@ -62,7 +62,7 @@ function readFinalized(deps: RotationDeps, node: ChainNode) {
 
 async function readAbsence(deps: RotationDeps, node: ChainNode, signature: Signature): Promise<AbsenceReading> {
   const finalized = await readFinalized(deps, node)
-  // Asked after the height, so that the search covers every block up to it.
+  // Search after reading the height, so that the search covers every block up to it.
   const { slot, statuses } = await readStatuses(deps, node, { signatures: [signature], searchHistory: true })
   return {
     node: node.name,

@@ -27,14 +27,14 @@ export interface HolderSource {
   readonly postJson: PostJson
 }
 
-/** All token accounts of the mint in one finalized slot, also empty and frozen ones. */
+/** All token accounts of the mint in one finalized slot, including empty and frozen ones. */
 export interface HeldTokens {
   readonly network: string
   readonly mint: Address
   readonly tokenProgram: Address
   readonly decimals: number
   readonly slot: number
-  /** Ascending by address. */
+  /** Sorted by address, ascending. */
   readonly accounts: readonly HeldAccount[]
 }
 
@@ -45,12 +45,12 @@ interface HeldAccount {
   readonly isFrozen: boolean
 }
 
-// A node reads every account of the program for this.
+// For this query a node reads every account of the program.
 const timeoutMs = 120_000
 
 /**
- * All token accounts of the mint in one finalized state. The balances and withheld fees have to sum to the supply, so a node
- * that leaves out an account is noticed. Burns in the meantime lower the supply, so it is read before and after.
+ * All token accounts of the mint in one finalized state. Balances and withheld fees must add up to the supply, so a
+ * node that omits an account is detected. Burns meanwhile lower the supply, so it is read before and after.
  */
 export async function readHolders({ url, postJson }: HolderSource, terms: PaymentTerms): Promise<HeldTokens> {
   const rpc = createNodeClient({ url, postJson, timeoutMs, onCall: () => undefined })
@@ -80,7 +80,7 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
   return { network, mint, tokenProgram, decimals, slot: context.slot, accounts }
 }
 
-/** Tokens that are in token accounts: the supply without the fees that the mint itself holds. */
+/** Supply in token accounts: all of it but the fees that the mint itself holds. */
 async function readSupply(rpc: RpcClient, { mint, tokenProgram }: PaymentTerms): Promise<bigint> {
   const { value } = await rpc.call('getAccountInfo', [mint, { encoding: 'base64', commitment: 'finalized' }], mintJson)
   const owner = new PublicKey(value.owner)
@@ -96,7 +96,7 @@ interface ReadAccount {
 }
 
 const accountBytes = 165
-// Byte 165 of an account with extensions names its type; 2 is a token account.
+// Byte 165 of an account with extensions is its type; 2 is a token account.
 const tokenAccountType = 2
 
 /** Undefined for an account that is not an initialized token account. */

@@ -3,7 +3,7 @@ import type { PayerFunds } from '../payment/payerFunds.ts'
 import type { Chain } from './openChain.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** Balances of a wallet that is about to be asked for its signature. A frozen account holds nothing that it could pay with. */
+/** Balances of a wallet before it is asked to sign. A frozen account counts as empty, because it cannot pay. */
 export async function readPayerFunds(
   { readAccounts, terms }: Pick<Chain, 'readAccounts' | 'terms'>,
   wallet: Address,

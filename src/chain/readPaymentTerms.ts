@@ -21,13 +21,13 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { RpcClient } from './nodeClient.ts'
 
-/** The mint and the wallet whose accounts are read for the payment terms. */
+/** The mint and the wallet of the payment terms. */
 export interface TermsQuestion {
   readonly mint: Address
   readonly paymentWallet: Address
 }
 
-/** Extensions with which a landed payment would not prove what it seems to, and why. */
+/** Extensions under which a landed payment would not prove what it shows, with the reason. */
 const refusedExtensions = new Map<ExtensionType, string>([
   [ExtensionType.TransferHook, 'a transfer hook can make any transfer fail or do more than it says'],
   [ExtensionType.ConfidentialTransferMint, 'confidential transfers hide the amounts that a payment has to show'],
@@ -39,7 +39,7 @@ const refusedExtensions = new Map<ExtensionType, string>([
   ],
 ])
 
-/** Extensions that change nothing of what a payment proves; the fee and the delegate are met by counting net (rule 4). */
+/** Extensions that do not change what a payment proves. Fee and delegate are handled by net amounts (rule 4). */
 const harmlessExtensions: ReadonlySet<ExtensionType> = new Set([
   ExtensionType.TransferFeeConfig,
   ExtensionType.MintCloseAuthority,
@@ -73,7 +73,7 @@ export interface TermsReading {
   readonly transferFee: TransferFee | undefined
 }
 
-/** Reads the token of the payments. Refuses a mint that payments cannot be proved with. */
+/** Reads the token of the payments. Refuses a mint with which payments cannot be proven. */
 export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion): Promise<TermsReading> {
   const options = { encoding: 'base64', commitment: 'confirmed' }
   const { value } = await rpc.call('getAccountInfo', [question.mint, options], accountJson)
@@ -100,20 +100,20 @@ export async function readPaymentTerms(rpc: RpcClient, question: TermsQuestion):
   return { terms, transferFee: await readTransferFee(rpc, mint) }
 }
 
-/** Token-2022 grows; what is not known here might let a transfer or a burn do something else than it says. */
+/** Refuses unknown extensions: a future one might change the effect of a transfer or a burn. */
 function whyRefused(extension: ExtensionType): string | undefined {
   if (harmlessExtensions.has(extension)) return undefined
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
 }
 
-/** Each payment burns. Both token programs refuse to burn wrapped SOL, so each would fail, and a burn that is owed could not be made. */
+/** Refuses wrapped SOL. Each payment burns, and both token programs refuse to burn it. */
 function whyUnburnable({ address }: Mint): string | undefined {
   return address.equals(NATIVE_MINT) || address.equals(NATIVE_MINT_2022)
     ? 'it is wrapped SOL, whose tokens cannot be burned'
     : undefined
 }
 
-/** The holder of a new account cannot pay before an authority thaws it. */
+/** Refuses a mint whose new accounts are frozen: a holder could not pay before an authority thaws the account. */
 function whyFrozen(mint: Mint): string | undefined {
   return getDefaultAccountState(mint)?.state === AccountState.Frozen
     ? 'its new token accounts are frozen, so payers cannot pay and the payment wallet cannot be paid'
@@ -132,7 +132,7 @@ function readMint(address: Address, account: { readonly owner: PublicKey; readon
   }
 }
 
-/** The higher of the two fees that are scheduled, so that a quote stays enough across the epoch in which they change. */
+/** Returns the higher of the two scheduled fees, so that a quote stays sufficient when the epoch changes. */
 async function readTransferFee(rpc: RpcClient, mint: Mint): Promise<TransferFee | undefined> {
   const config = getTransferFeeConfig(mint)
   if (config === null) return undefined
@@ -148,7 +148,7 @@ function asAddress(key: PublicKey): Address {
   return assertPresent(readAddress(key.toBase58()), 'a public key is an address')
 }
 
-/** Only another configuration fixes this, so a retry is useless. */
+/** Not retryable: only another configuration fixes this. */
 function misconfigured(message: string, cause?: unknown): Fault {
   return new Fault(message, { cause, retryable: false })
 }

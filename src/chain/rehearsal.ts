@@ -10,9 +10,8 @@ import { readSimulation, simulationJson, type RehearsalOutcome } from './simulat
 export interface Rehearsal extends Pick<SignedTransaction, 'bytes'>, SimulateOptions {}
 
 /**
- * Rehearses the transaction on one node after another, until one says that it would succeed with accepted effects, or
- * that it has landed. A node that does not know the blockhash, or in whose state it would fail or move too little, is
- * not believed before the others were asked, and not alone.
+ * Rehearses the transaction on one node after another, until one reports acceptable effects or that it has landed. A
+ * node that does not know the blockhash, or reports failure or too small effects, needs a second node that agrees.
  */
 export async function rehearse(deps: RotationDeps, transaction: Rehearsal): Promise<Simulation> {
   const rejected: Simulation[] = []
@@ -40,7 +39,7 @@ async function rehearseOn(deps: RotationDeps, node: ChainNode, transaction: Rehe
   const encoded = Buffer.from(transaction.bytes).toString('base64')
   const options = {
     encoding: 'base64',
-    // The newest state that lasts, whichever commitment payments are accepted at: a fresh blockhash is not final yet.
+    // The newest state that survives, independent of the commitment for payments: a fresh blockhash is not final yet.
     commitment: 'confirmed',
     sigVerify: transaction.withoutSignatures !== true,
     replaceRecentBlockhash: false,
@@ -62,7 +61,7 @@ function inState({ nodes }: RotationDeps, rehearsed: RehearsalOutcome, slot: num
     case 'would_succeed':
       return { ...rehearsed, bound: nodes.boundAt(slot) }
     case 'would_fail':
-      // A node that is behind may not have seen how the wallet came to its tokens.
+      // A node that lags may not have seen the wallet receive its tokens.
       return slot < nodes.newestSlot() ? { outcome: 'unknown' } : { ...rehearsed, slot }
     case 'blockhash_unknown':
       return { outcome: 'unknown' }

@@ -12,8 +12,8 @@ export interface RotationDeps {
 }
 
 /**
- * Asks one node after another, those in rotation first, until one answers usably. The one that answered is asked first
- * from then on.
+ * Queries one node after another, those in rotation first, until one answers usably. That node is preferred from then
+ * on.
  */
 export function createRpcClient(deps: RotationDeps): RpcClient {
   return {
@@ -28,7 +28,8 @@ export function createRpcClient(deps: RotationDeps): RpcClient {
           lastError = error
         }
       }
-      // A refusal is the node's word, and some callers know what it means; anything else only says that we do not know.
+      // A refusal is a statement of the node, whose meaning some callers know. Any other error leaves the result
+      // unknown.
       if (lastError instanceof RpcRefusal) throw lastError
       throw new Fault(`no Solana node answered ${method} usably`, { cause: lastError, retryable: true })
     },
@@ -42,7 +43,7 @@ export interface Question<T> {
   readonly result: z.ZodType<T>
 }
 
-/** Asks this node, after making sure that it is on our network. */
+/** Queries this node after a check that it is on our network. */
 export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode, question: Question<T>): Promise<T> {
   const { method, params, result } = question
   try {
@@ -54,7 +55,7 @@ export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode,
   }
 }
 
-/** A rejected or failed RPC call does not prove that the payment is absent, so it becomes a retryable Fault. */
+/** A rejected or failed call does not prove that the payment is absent, so it becomes a retryable `Fault`. */
 export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   try {
     return await call

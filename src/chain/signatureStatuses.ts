@@ -3,14 +3,14 @@ import type { Signature } from '@tollbook/core/signature'
 import type { ChainNode } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 
-/** Statuses of some signatures, in one node's state of one slot. */
+/** Statuses of some signatures on one node, at one slot. */
 export interface NodeStatuses {
   readonly node: ChainNode
   readonly slot: number
   readonly statuses: readonly (NodeStatus | undefined)[]
 }
 
-/** Statement of one node about one signature. A failed transaction has a status, too. */
+/** Report of one node about one signature. A failed transaction also has a status. */
 export interface NodeStatus {
   readonly slot: number
   readonly commitment: 'processed' | 'confirmed' | 'finalized'
@@ -27,13 +27,12 @@ const statusesJson = z.object({ context: z.object({ slot: z.int() }), value: z.a
 /** The RPC takes at most 256 signatures a call (`statusesMax`). */
 export interface StatusQuery {
   readonly signatures: readonly Signature[]
-  /** Without it a node answers from memory, which goes back two minutes; with it, it searches its disk. */
+  /** Searches the node's disk. Without it, the node answers from memory, which covers two minutes. */
   readonly searchHistory: boolean
 }
 
 /**
- * One status for each signature, in their order; undefined where the
- * node has none. Throws when the node does not answer.
+ * One status for each signature, in their order. Undefined where the node has none. Throws if the node does not answer.
  */
 export async function readStatuses(
   deps: RotationDeps,
@@ -46,7 +45,7 @@ export async function readStatuses(
   const statuses = value.map((status) => {
     if (status === null) return undefined
     const { slot, err, confirmationStatus } = status
-    // Old nodes name no commitment for what is rooted; to take it for young only costs another question.
+    // Old nodes name no commitment for rooted transactions. Taking these for young only costs another query.
     return { slot, commitment: confirmationStatus ?? 'processed', hasFailed: err !== null && err !== undefined }
   })
   return { node, slot: context.slot, statuses }

@@ -32,7 +32,7 @@ export type RehearsalOutcome =
  * Result of `simulateTransaction`: an expected failure as an outcome, or the effects that the transaction would have.
  */
 export function readSimulation(value: SimulationJson, message: VersionedMessage): RehearsalOutcome {
-  // Too old for this node, or too new.
+  // The blockhash is too old or too new for this node.
   if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_unknown' }
   if (value.err === 'AlreadyProcessed') return { outcome: 'already_landed' }
 
@@ -42,7 +42,7 @@ export function readSimulation(value: SimulationJson, message: VersionedMessage)
   const instructions = instructionsOf(message)
   const failure = failureOf(value.err, { keys, instructions })
   if (failure !== undefined) return { outcome: 'would_fail', ...failure }
-  // Lookup tables are resolved by the node; one that does not tell how leaves us unable to read the instructions.
+  // The node resolves lookup tables. Without the resolved addresses the instructions cannot be read.
   if (!hasAllLoaded(message.addressTableLookups, loaded ?? undefined))
     throw unusable('what the lookup tables of the transaction hold')
   return { outcome: 'would_succeed', effects: effectsOf(value, keys, instructions) }
@@ -53,7 +53,8 @@ function effectsOf(
   accountKeys: readonly string[],
   instructions: readonly InstructionJson[],
 ): SimulatedEffects {
-  // Requested explicitly, so an empty list means "none", and a missing list means nothing.
+  // Inner instructions were requested, so an empty list means "none", and a missing list means that the node did not
+  // answer.
   if (innerInstructions === null || innerInstructions === undefined) throw unusable('which instructions were called')
   const inner = innerInstructions.flatMap((called) => called.instructions.map(readShown))
   return parseEffects({

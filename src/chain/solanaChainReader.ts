@@ -36,9 +36,9 @@ export function createSolanaChainReader(deps: SolanaReaderDeps): ChainReader {
   }
 }
 
-// Several proofs of one wallet at the same moment cost one call.
+// Simultaneous proofs of one wallet share one call.
 const balanceForMs = 1_000
-// A wallet that could pay a moment ago is not refused for its balance: its unknown signature is only not found.
+// A wallet that could pay within this time is not refused for its balance; its unknown signature is only not found.
 const enoughForMs = 30_000
 const balancesMax = 2_000
 
@@ -68,11 +68,11 @@ function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance']
 
 type Broadcast = Pick<SignedTransaction, 'bytes'> & BroadcastOptions
 
-/** To every node in rotation would cost a call each; one that is not forwarded is sent again. */
+/** Sends to one node, because a call to each is expensive. A transaction that is not forwarded is sent again. */
 async function broadcast(deps: RotationDeps, { bytes, rehearses }: Broadcast): Promise<void> {
   const encoded = Buffer.from(bytes).toString('base64')
-  // Without preflight when it has been rehearsed. A node's answer to a second send of the same bytes does not matter: the
-  // chain decides whether it landed.
+  // Skip preflight after a rehearsal. The answer to a repeated send does not matter: the chain decides whether it
+  // landed.
   const preflight = rehearses === true ? { preflightCommitment: 'confirmed' } : { skipPreflight: true }
   const params = [encoded, { encoding: 'base64', ...preflight }]
   let lastError: unknown

@@ -27,8 +27,8 @@ export function createSolanaFinalityReader(deps: RotationDeps): FinalityReader {
 }
 
 /**
- * A node is asked for those that the nodes before it do not know. Nodes that are behind know
- * less, so a missing status proves nothing; `findReversal` does.
+ * Queries each node for the signatures that the nodes before it do not know. A node that lags knows fewer, so a missing
+ * status proves nothing; `findReversal` does.
  */
 async function findStatuses(deps: RotationDeps, { signatures, searchHistory }: StatusQuestion): Promise<StatusAnswer> {
   const found = new Map<string, SignatureStatus>()

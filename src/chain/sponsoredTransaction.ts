@@ -26,7 +26,7 @@ import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
 // Wallets add assertions of this program to what they sign: Phantom one, Solflare two.
 const lighthouseProgram = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
-// The stock client of MPP asks for as much. The budget per payment bounds the fee.
+// The limit that the stock client of MPP requests. The budget per payment bounds the fee.
 const unitsMax = 200_000
 const microLamportsMax = 5_000_000n
 const microLamports = 1_000_000n
@@ -52,7 +52,9 @@ export function readSponsored(bytes: Uint8Array, policy: SponsorPolicy): Sponsor
   return typeof signed === 'string' ? signed : judgeSponsored(signed, policy)
 }
 
-/** Verifies the payer's signature. Nothing that an operator may change decides, so what was read once is read for good. */
+/**
+ * Verifies the payer's signature. No setting influences the result, so a transaction that was read once stays readable.
+ */
 export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem {
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return 'malformed'
@@ -69,7 +71,7 @@ export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem
   return memo === false ? 'memo' : { bytes, message: serialized, digest: sha256Hex(serialized), payer, memo }
 }
 
-/** The conditions of the moment: fee payer, mint and wallets. */
+/** Checks the current conditions: fee payer, mint and wallets. */
 export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
   const { message } = VersionedTransaction.deserialize(signed.bytes)
   const instructions = readInstructions(message, policy)
@@ -81,7 +83,7 @@ export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): Spon
   return { ...signed, feeLamports: fee.feeLamports, amountBaseUnits, blockhash: message.recentBlockhash }
 }
 
-/** The same transaction with the fee payer's signature in its place. A signature that does not hold is a bug of the signer. */
+/** Puts the fee payer's signature into its slot. An invalid signature is a bug of the signer. */
 export function completeTransaction({ bytes }: PayerSigned, signature: Signature): SignedTransaction {
   const transaction = VersionedTransaction.deserialize(bytes)
   transaction.signatures[0] = signatureBytes(signature)
@@ -119,7 +121,7 @@ function isAllowed(program: string): boolean {
 const setUnitLimit = 2
 const setUnitPrice = 3
 
-/** Both must be there: without a limit each instruction may use 200,000 units. */
+/** Both instructions are required: without a limit, each instruction may use 200,000 units. */
 function readFee(instructions: readonly Instruction[]): { readonly feeLamports: number } | SponsorProblem {
   const budget = instructions.filter(({ program }) => program === computeBudgetProgram)
   const limits = budget.filter(({ data }) => data[0] === setUnitLimit)
@@ -160,7 +162,7 @@ function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bi
 
 const tokenAccounts = new Map<string, string>()
 
-/** The associated token account of the payment wallet. Deriving it takes a tenth of a millisecond or more. */
+/** The associated token account of the payment wallet. Cached, because deriving it takes 0.1 ms or more. */
 function tokenAccountOf(mint: Address, paymentWallet: Address, program: string): string {
   const key = `${mint} ${paymentWallet} ${program}`
   const known = tokenAccounts.get(key)
@@ -174,7 +176,7 @@ function tokenAccountOf(mint: Address, paymentWallet: Address, program: string):
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** False when there is more than one, or one that is not text. */
+/** False for more than one memo, or for one that is not text. */
 function readMemo({ compiledInstructions, staticAccountKeys }: Message): string | undefined | false {
   const memos = compiledInstructions.filter(({ programIdIndex }) =>
     memoPrograms.has(staticAccountKeys[programIdIndex]?.toBase58() ?? ''),
@@ -185,7 +187,7 @@ function readMemo({ compiledInstructions, staticAccountKeys }: Message): string 
   try {
     return utf8.decode(memo.data)
   } catch {
-    // Not UTF-8. The Memo program would refuse it too.
+    // The Memo program also refuses text that is not UTF-8.
     return false
   }
 }

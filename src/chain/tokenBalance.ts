@@ -5,9 +5,9 @@ import type { Balance, BalanceQuestion } from '../payment/chainReader.ts'
 import type { Commitment } from './commitment.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 
-// Offset of the amount in a token account: after mint and owner.
+// Position of the amount in a token account, after mint and owner.
 const amountSlice = { offset: 64, length: 8 }
-// A node that overlooks the slice would have us read the mint's address as an amount.
+// Length of the requested slice. A node that ignores the slice would return the mint's address as the amount.
 const amountBase64 = z.base64().length(12)
 const tokenAccountsJson = z
   .object({
@@ -24,7 +24,7 @@ interface Asked extends Omit<BalanceQuestion, 'commitment'> {
   readonly commitment?: Commitment
 }
 
-/** The first balance that is enough; otherwise the newest one, after every node was asked. */
+/** The first balance that suffices. Otherwise the newest one, after every node was queried. */
 export async function readTokenBalance(
   deps: RotationDeps,
   { wallet, mint, minSlot = 0, commitment = 'confirmed', enoughBaseUnits = 0n }: Asked,

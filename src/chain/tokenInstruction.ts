@@ -23,7 +23,7 @@ interface Layout {
   readonly amountAt: number
 }
 
-// By instruction number: SPL Token's, which Token-2022 keeps and extends from 26 on.
+// By instruction number. Token-2022 keeps those of SPL Token and adds its own from 26 on.
 const layouts: ReadonlyMap<number, Layout> = new Map<number, Layout>([
   [3, { kind: 'transfer', source: 0, destination: 1, authority: 2, amountAt: 1 }],
   [7, { kind: 'mintTo', mint: 0, destination: 1, authority: 2, amountAt: 1 }],
@@ -45,10 +45,7 @@ const initializeAccount = 1
 const initializeAccountsWithOwner = new Set([16, 18])
 const batch = 255
 
-/**
- * Reads one instruction of a token program. A Batch contains several; an instruction that moves no tokens yields an
- * empty list.
- */
+/** Reads one instruction of a token program. A Batch contains several. Returns an empty list if no tokens move. */
 export function readTokenInstruction(accounts: readonly Address[], data: Uint8Array): readonly TokenEffect[] {
   if (data[0] === batch) return readBatch(accounts, data)
   const effect = readOpening(accounts, data) ?? readMovement(accounts, data)
@@ -75,7 +72,7 @@ function accountAt(accounts: readonly Address[], at: number | undefined): Addres
   return at === undefined ? undefined : accounts[at]
 }
 
-/** Opening an account shows who owns it, which matters for one that is closed again before the transaction ends. */
+/** The opening of an account shows its owner, which no other record shows if the transaction also closes it. */
 function readOpening(accounts: readonly Address[], data: Uint8Array): TokenEffect | undefined {
   const [tokenAccount, mint, third] = accounts
   if (tokenAccount === undefined || mint === undefined) return undefined
@@ -94,7 +91,7 @@ function readBatch(accounts: readonly Address[], data: Uint8Array): readonly Tok
     const accountCount = data[offset] ?? 0
     const dataLength = data[offset + 1] ?? 0
     const inner = data.subarray(offset + 2, offset + 2 + dataLength)
-    // A Batch within a Batch is refused by the program, so it is not followed here either.
+    // The program refuses a Batch within a Batch, so this does not follow one either.
     if (inner[0] !== batch)
       effects.push(...readTokenInstruction(accounts.slice(accountsTaken, accountsTaken + accountCount), inner))
     accountsTaken += accountCount

@@ -9,10 +9,10 @@ import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { signatureOfBytes } from '@tollbook/core/signature'
 import type { TransactionJson } from './transactionJson.ts'
 
-// IPv6's minimum packet of 1,280 bytes less headers: what a transaction of these versions may be.
+// Largest transaction of these versions: IPv6's minimum packet of 1,280 bytes less headers.
 const transactionBytesMax = 1_232
 
-/** Decodes a signed transaction in its one canonical spelling and checks every signature. No network. */
+/** Decodes a signed transaction in its canonical form and verifies every signature. Makes no request. */
 export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal {
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return refuseProof('malformed_proof')
@@ -31,14 +31,14 @@ export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal 
   }
 }
 
-/** Undefined for anything that, decoded and encoded again, is not the same bytes: a second spelling of a payment. */
+/** Undefined for bytes that differ from their re-encoding: they would be a second spelling of a payment. */
 export function decodeTransaction(bytes: Uint8Array): VersionedTransaction | undefined {
   if (bytes.length > transactionBytesMax) return undefined
   try {
     const transaction = VersionedTransaction.deserialize(bytes)
     return Buffer.compare(transaction.serialize(), bytes) === 0 ? transaction : undefined
   } catch {
-    // The library throws on bytes that are not a transaction. The error contains nothing more.
+    // The library throws for bytes that are not a transaction.
     return undefined
   }
 }
@@ -61,7 +61,7 @@ function signaturesHold({ message, signatures }: VersionedTransaction): boolean 
   })
 }
 
-// The DER head of an Ed25519 public key (RFC 8410), because node:crypto takes no bare 32 bytes.
+// DER header of an Ed25519 public key (RFC 8410): node:crypto does not take the bare 32 bytes.
 const ed25519KeyHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 // A transaction is verified when it is presented, and again when a node returns it.
@@ -69,7 +69,7 @@ const verifiedMax = 5_000
 const verified = new LRUCache<string, true>({ max: verifiedMax })
 
 function verifyEd25519(data: Uint8Array, publicKey: Uint8Array, signature: Uint8Array): boolean {
-  // Key and signature have fixed lengths, so no two triples have the same bytes.
+  // Key and signature have fixed lengths, so different triples have different bytes.
   const triple = sha256Hex(Buffer.concat([publicKey, signature, data]))
   if (verified.has(triple)) return true
   const key = createPublicKey({ key: Buffer.concat([ed25519KeyHead, publicKey]), format: 'der', type: 'spki' })
@@ -91,8 +91,8 @@ function usesDurableNonce({ message }: VersionedTransaction): boolean {
 }
 
 /**
- * Turns a node's JSON back into the transaction's bytes. Undefined when its version is not known here; false when the
- * signatures do not hold over the bytes: then the node made something up, and nothing of its answer counts.
+ * Rebuilds the transaction's bytes from a node's JSON. Undefined for an unknown version. False if the signatures do not
+ * cover the bytes: the node invented something, and its answer is ignored.
  */
 export function rebuildTransaction({ version, transaction }: TransactionJson): Uint8Array | undefined | false {
   if (version !== undefined && version !== 'legacy' && version !== 0) return undefined
@@ -104,7 +104,7 @@ export function rebuildTransaction({ version, transaction }: TransactionJson): U
     const rebuilt = new VersionedTransaction(message, signatures)
     return signaturesHold(rebuilt) ? rebuilt.serialize() : false
   } catch {
-    // The library throws on keys and hashes that are none; a node that sends such has made them up.
+    // The library throws for invalid keys and hashes, which the node must have invented.
     return false
   }
 }

@@ -8,7 +8,7 @@ const customError = z.object({ Custom: z.int() })
 
 // TokenError::InsufficientFunds of both token programs.
 const insufficientFunds = 1
-/** A TransactionError as JSON, judged by its shape and never by log lines. Undefined for success. */
+/** Classifies a TransactionError by its JSON, never by log lines. Undefined for success. */
 export function failureOf(
   error: unknown,
   { keys, instructions }: { readonly keys: readonly string[]; readonly instructions: readonly InstructionJson[] },

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * The answer of `getTransaction` with encoding "json", as far as we need it. Strict about what must be there: a node that
- * leaves out inner instructions or token balances has not answered (docs/verification.md, rule 1).
+ * The parts of `getTransaction` (encoding "json") that this service reads. Required parts must be present: a node that
+ * omits inner instructions or token balances has not answered (docs/verification.md, rule 1).
  */
 
 const index = z.int().min(0).max(255)
@@ -53,12 +53,12 @@ export const transactionJson = z
       loadedAddresses: loadedAddressesJson.optional(),
     }),
   })
-  // Only the old format has no lookup tables; for any other, missing addresses would shift every index behind them.
+  // Only the legacy format has no lookup tables. In other formats, missing addresses would shift every later index.
   .refine(({ version, meta }) => meta.loadedAddresses !== undefined || version === undefined || version === 'legacy', {
     path: ['meta', 'loadedAddresses'],
     message: 'must be present',
   })
-  // One more or less in a list would shift every index behind it, too.
+  // A list that is too long or too short would also shift every later index.
   .refine(
     ({ transaction, meta }) => hasAllLoaded(transaction.message.addressTableLookups ?? [], meta.loadedAddresses),
     {
@@ -71,7 +71,7 @@ export type TransactionJson = z.infer<typeof transactionJson>
 export type InstructionJson = z.infer<typeof instruction>
 export type TokenBalanceJson = z.infer<typeof tokenBalanceJson>
 
-/** Both sides name none where there are none; the old format has neither. */
+/** True also if both sides name none, as in the legacy format. */
 export function hasAllLoaded(
   lookups: readonly Pick<z.infer<typeof lookupJson>, 'writableIndexes' | 'readonlyIndexes'>[],
   loaded: z.infer<typeof loadedAddressesJson> | undefined,

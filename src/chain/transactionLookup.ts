@@ -21,7 +21,7 @@ export interface LookupDeps extends RotationDeps {
 
 export type FindTransaction = (signature: Signature, options?: FindOptions) => Promise<Finding>
 
-// A record younger than final can still be dropped with its fork, so it is remembered for a few slots only.
+// A fork can still drop a record below finality, so it is kept for a few slots only.
 const foundForMs = 5_000
 const rememberedMax = 2_000
 const sharedMax = 10_000
@@ -37,7 +37,10 @@ interface Search extends LookupDeps {
   readonly memory: Memory
 }
 
-/** Concurrent lookups of one signature share their queries, and a found record is remembered for a short time. */
+/**
+ * Looks up a transaction. Concurrent lookups of one signature share their queries, and a found record is kept for a
+ * short time.
+ */
 export function createLookup(deps: LookupDeps): FindTransaction {
   const perf = { now: () => deps.clock.monotonicMs() }
   const search: Search = {
@@ -55,7 +58,7 @@ export function createLookup(deps: LookupDeps): FindTransaction {
 async function find(search: Search, signature: Signature, options: FindOptions): Promise<Finding> {
   const { memory } = search
   const commitment = options.commitment ?? search.commitment
-  // Nothing that may end a payment is remembered: a lie of one node would go on after it.
+  // Do not cache what may end a payment: a lie of one node would outlive it.
   if (options.isAgreed === true) return findAgreed(search, { signature, commitment })
   const key = `${signature} ${commitment}`
   const known = memory.found.get(key)
@@ -80,8 +83,8 @@ async function look(search: Search, query: Query): Promise<Finding> {
   const { clock } = search
   const { signature, commitment, isSent = false, minSlot, waitMs = 0 } = query
   const deadlineMs = clock.monotonicMs() + waitMs
-  // A payment that was presented after it landed costs this one call. One that was just sent, or just not found, is looked
-  // for by its status, which is asked for together with others.
+  // A payment that landed before it was presented costs this one call. One that was just sent, or just not found, is
+  // followed by its status, in a query shared with others.
   const mayHaveLanded = !isSent && minSlot === undefined
   const record = mayHaveLanded ? await readShared(search, query) : undefined
   if (record !== undefined) return foundBy(search, 1, record)
@@ -91,7 +94,7 @@ async function look(search: Search, query: Query): Promise<Finding> {
     const landed = sighting.kind === 'landed' ? await readFrom(search, sighting.node, query) : undefined
     if (landed !== undefined) return foundBy(search, 1, landed)
     if (sighting.kind !== 'landed' || clock.monotonicMs() >= deadlineMs) return conclude(search, query, sighting)
-    // The node has confirmed it and cannot show it yet.
+    // The node has confirmed it but cannot show it yet.
     await clock.sleep(search.nodes.slotMs())
   }
 }
@@ -118,16 +121,16 @@ async function proveIfBound(search: Search, signature: Signature, { bound }: Pic
 const maxSupportedTransactionVersion = 1
 
 function question({ signature, commitment }: Pick<Query, 'signature' | 'commitment'>) {
-  // 1 lets a node answer with the transaction format that is live since September 2026; with 0 it would refuse (-32015).
+  // 1 lets a node answer in the transaction format that is live since September 2026. With 0 it would refuse (-32015).
   const options = { encoding: 'json', commitment, maxSupportedTransactionVersion }
-  // Made a record within the call, so that a node whose answer contradicts itself is passed over for the next one.
+  // Build the record within the call, so that a node whose answer contradicts itself is skipped for the next one.
   const result = transactionJson
     .nullable()
     .transform((found) => (found === null ? undefined : recordOf(found, signature)))
   return { method: 'getTransaction', params: [signature, options], result }
 }
 
-/** Several requests with one proof at the same moment cost one call. */
+/** Simultaneous requests with one proof share one call. */
 function readShared(search: Search, query: Query): Promise<TransactionRecord | undefined> {
   const { running } = search.memory
   const key = `${query.signature} ${query.commitment}`
@@ -136,13 +139,13 @@ function readShared(search: Search, query: Query): Promise<TransactionRecord | u
   return shared
 }
 
-/** Undefined when the node that answers first does not have it. Throws a retryable fault when no node answers. */
+/** Undefined if the first node that answers does not have it. Throws a retryable fault if no node answers. */
 export function readAny(search: RotationDeps, query: Pick<Query, 'signature' | 'commitment'>) {
   const { method, params, result } = question(query)
   return refusalIsFault(createRpcClient(search).call(method, params, result))
 }
 
-/** Reads from this node only, to compare what nodes say. */
+/** Reads from this node only, to compare nodes. */
 export async function readFrom(
   search: RotationDeps,
   node: ChainNode,
@@ -151,7 +154,7 @@ export async function readFrom(
   return refusalIsFault(callNode(search, node, question(query)))
 }
 
-/** The record, if as many nodes as end a payment have the same one now. */
+/** The record, if as many nodes as are needed to end a payment return the same one. */
 async function findAgreed(search: Search, query: Query): Promise<Finding> {
   const { nodes, log } = search
   const { agreeingMin } = nodes
@@ -171,7 +174,7 @@ async function findAgreed(search: Search, query: Query): Promise<Finding> {
   return { kind: 'unknown', why, slot: records[0]?.slot ?? 0, isSeen: true, isAgreed: false }
 }
 
-/** Digest of everything that a verdict reads. */
+/** Digest of every part that a verdict depends on. */
 function digestOf({ bytes, movements, balances, ...record }: TransactionRecord): string {
   const text = (baseUnits: bigint) => baseUnits.toString()
   return sha256Hex(

@@ -7,7 +7,7 @@ import { rebuildTransaction } from './transactionBytes.ts'
 import type { TransactionJson } from './transactionJson.ts'
 import { failureOf } from './transactionFailure.ts'
 
-/** A node's answer as plain data, or a fault when it is not about the transaction that was asked for. */
+/** The node's answer as a record. Throws a fault if it is about another transaction. */
 export function recordOf(json: TransactionJson, signature: Signature): TransactionRecord {
   const { slot, blockTime, transaction, meta } = json
   if (transaction.signatures[0] !== signature)

@@ -6,18 +6,18 @@ import { decodeInstructionData } from './instructionData.ts'
 import { readTokenInstruction, type TokenEffect } from './tokenInstruction.ts'
 import type { InstructionJson, TokenBalanceJson } from './transactionJson.ts'
 
-/** One instruction, read: what it does with tokens, and what it says if it is a memo. */
+/** One instruction with its effect on tokens and its text, if it is a memo. */
 export interface Call {
   readonly program: Address
   readonly effects: readonly TokenEffect[]
   readonly memo: string | undefined
 }
 
-/** Effects of one transaction, real or simulated, before their meaning is known. */
+/** Effects of one transaction, real or simulated, before they are interpreted. */
 export interface RawEffects {
-  /** Static keys, then loaded writable ones, then loaded read-only ones: the order in which indexes count. */
+  /** Static keys, then loaded writable ones, then loaded read-only ones, in the order of the indexes. */
   readonly accountKeys: readonly string[]
-  /** Those at top level and those inside others alike. */
+  /** Instructions at top level and inside others. */
   readonly calls: readonly Call[]
   readonly preTokenBalances: readonly TokenBalanceJson[] | undefined
   readonly postTokenBalances: readonly TokenBalanceJson[] | undefined
@@ -30,7 +30,7 @@ export interface ParsedEffects {
   readonly memos: readonly string[]
 }
 
-/** Pure. Reads nothing of the logs: the newer token program does not even write "Instruction: Transfer" there. */
+/** Pure. Does not read the logs: the newer token program does not even log "Instruction: Transfer". */
 export function parseEffects(raw: RawEffects): ParsedEffects {
   const effects = raw.calls.flatMap((call) => call.effects.map((effect) => ({ program: call.program, effect })))
   const bare = effects.map(({ effect }) => effect)
@@ -53,11 +53,11 @@ export function callsOf(accountKeys: readonly string[], instructions: readonly I
   })
 }
 
-// The memo of a quote has 52 bytes, which base58 spells with at most 72 characters. A program may call another with 10 KiB
-// of memo 63 times over, and decoding that would hold the event loop for 100 ms and more.
+// A quote's memo has 52 bytes, at most 72 characters of base58. A program may call another with 10 KiB of memo 63
+// times, and decoding that would block the event loop for 100 ms or more.
 const memoCharactersMax = 1_700
 
-/** Effects of one instruction. Programs other than the token and memo programs have none that count here. */
+/** Effects of one instruction. Only the token and memo programs have any that count. */
 export function readCall(program: Address, accounts: readonly Address[], data: string): Call {
   if (memoPrograms.has(program)) {
     const memo = data.length > memoCharactersMax ? undefined : Buffer.from(decodeInstructionData(data)).toString('utf8')
@@ -67,7 +67,7 @@ export function readCall(program: Address, accounts: readonly Address[], data: s
   return { program, effects, memo: undefined }
 }
 
-/** Parses an address of a node's answer. Throws a retryable fault, because another node may answer properly. */
+/** Parses an address in a node's answer. Throws a retryable fault, because another node may answer correctly. */
 export function addressOf(text: string): Address {
   const address = readAddress(text)
   if (address === undefined) throw new Fault('the node named an account that is not an address', { retryable: true })
@@ -126,7 +126,7 @@ function mintsOf(balances: readonly TokenBalance[], effects: readonly TokenEffec
   return mints
 }
 
-/** A movement whose mint nothing shows moved between accounts that did not outlive the transaction; it cannot be ours. */
+/** A movement whose mint is unknown was between accounts that the transaction also closed, so it is not ours. */
 function movementOf(
   tokenProgram: Address,
   effect: TokenEffect,

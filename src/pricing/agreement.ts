@@ -5,19 +5,19 @@ import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 export interface MarketReading {
   readonly source: string
   readonly tokenPriceAttoUsd: TokenPriceAttoUsd
-  /** Liquidity behind the price in whole US dollars, rounded down. Undefined: the market does not report it. */
+  /** Liquidity behind the price in whole US dollars, rounded down. Undefined if the market does not report it. */
   readonly liquidityUsd: bigint | undefined
 }
 
-/** Markets that count, and how closely they must agree. */
+/** Which markets count, and how closely they must agree. */
 export interface MarketPolicy {
-  /** Markets that agree are at most this share away from the median. */
+  /** Agreeing markets differ from the median by at most this percentage. */
   readonly tolerancePercent: number
   /** 0: no minimum. */
   readonly liquidityMinUsd: number
 }
 
-/** Only operators see `why`. Callers get an error without the reason. */
+/** `why` is for operators; callers get an error without the reason. */
 export type Agreement =
   | { readonly kind: 'agreed'; readonly tokenPriceAttoUsd: TokenPriceAttoUsd }
   | { readonly kind: 'none'; readonly why: string }
@@ -47,7 +47,9 @@ function none(why: string): Agreement {
   return { kind: 'none', why }
 }
 
-/** The mean of the two in the middle is rounded down, by half of 10^-18 dollars: the same for every order of the markets. */
+/**
+ * Rounds the mean of the middle two down, by at most half of 10^-18 dollars. The order of the markets does not matter.
+ */
 function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAttoUsd {
   const ordered = prices.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0))
   const middle = ordered.slice(Math.floor((ordered.length - 1) / 2), Math.floor(ordered.length / 2) + 1)
@@ -57,7 +59,7 @@ function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAtt
   )
 }
 
-/** Exact: no price is divided. */
+/** Exact, because no price is divided. */
 export function isWithin(price: TokenPriceAttoUsd, reference: TokenPriceAttoUsd, percent: number): boolean {
   const distance = price > reference ? price - reference : reference - price
   return distance * 100n <= reference * BigInt(percent)

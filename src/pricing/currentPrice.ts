@@ -4,7 +4,7 @@ import { type DividedPrice, smallestSplit, split } from './split.ts'
 import type { SplitShare } from './splitSetting.ts'
 import { baseUnitsMax, requiredBaseUnits, type TokenPriceAttoUsd, tokenPriceDecimals } from './tokenPrice.ts'
 
-/** The price of one endpoint at a token price, and its shares. */
+/** The price of one endpoint in tokens, with its shares. */
 export interface PricedEndpoint extends DividedPrice {
   readonly endpoint: string
   readonly priceMicroUsd: bigint
@@ -20,7 +20,7 @@ export interface TokenValue {
   readonly split: readonly SplitShare[]
 }
 
-/** The whole price list in tokens. A text says why a request cannot be sold at this token price. */
+/** The whole price list in tokens. Returns a text if a request cannot be sold at this token price. */
 export function priceAll(
   products: readonly PricedProduct[],
   { tokenPriceAttoUsd, decimals, split: policy }: TokenValue,
@@ -40,7 +40,7 @@ export function priceAll(
   return prices
 }
 
-/** In millionths of a dollar, rounded up. */
+/** Value in millionths of a dollar, rounded up. */
 function usdOf(baseUnits: bigint, { tokenPriceAttoUsd, decimals }: Omit<TokenValue, 'split'>): bigint {
   return divideRoundingUp(baseUnits * tokenPriceAttoUsd, 10n ** BigInt(decimals + tokenPriceDecimals - usdDecimals))
 }

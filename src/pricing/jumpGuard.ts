@@ -1,17 +1,17 @@
 import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
-/** State that distinguishes a move of the market from a jump. */
+/** Prices that distinguish a market move from a jump. */
 export interface MarketMemory {
-  /** Prices that were believed within the last minute, and the last one of all. */
+  /** Accepted prices of the last minute, and the last one before. */
   readonly believed: readonly { readonly tokenPriceAttoUsd: TokenPriceAttoUsd; readonly atMs: number }[]
-  /** A jump that the previous poll saw and no poll has confirmed. */
+  /** A jump that one poll saw and no other poll has confirmed. */
   readonly unconfirmedJump: TokenPriceAttoUsd | undefined
 }
 
 export const noMemory: MarketMemory = { believed: [], unconfirmedJump: undefined }
 
-/** The verdict about one poll, and the state for the next one. */
+/** The verdict on one poll, with the state for the next. */
 export interface JudgedMove {
   readonly memory: MarketMemory
   readonly isBelieved: boolean
@@ -21,8 +21,8 @@ const jumpPercent = 20
 const minuteMs = 60_000
 
 /**
- * A price that moved by more than 20 % a minute is believed when the next poll sees it too: a pool that was pushed for the
- * length of one block is back by then. Compared with all of the last minute, or small steps could walk past the limit.
+ * A price that moved by more than 20 % a minute is accepted once the next poll sees it too: a pool that was pushed for
+ * one block has returned by then. It is compared with the whole last minute, so that small steps cannot pass the limit.
  */
 export function judgeMove(
   { believed, unconfirmedJump }: MarketMemory,
@@ -39,13 +39,13 @@ export function judgeMove(
     const lastMinute = believed.filter((before) => atMs - before.atMs < minuteMs)
     return { memory: { believed: [...lastMinute, now], unconfirmedJump: undefined }, isBelieved: true }
   }
-  // Confirmed: prices from before the jump are dropped, or the price would be rejected at every poll.
+  // The jump is confirmed. Drop older prices, or every further poll would be rejected.
   if (unconfirmedJump !== undefined && isWithin(tokenPriceAttoUsd, unconfirmedJump, jumpPercent))
     return { memory: { believed: [now], unconfirmedJump: undefined }, isBelieved: true }
   return { memory: { believed, unconfirmedJump: tokenPriceAttoUsd }, isBelieved: false }
 }
 
-/** Called after a poll without an agreement: the next one is not the second in a row. */
+/** Call this after a poll without an agreement, so that the next poll is not the second in a row. */
 export function forgetUnconfirmedJump({ believed }: MarketMemory): MarketMemory {
   return { believed, unconfirmedJump: undefined }
 }

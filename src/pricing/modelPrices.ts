@@ -1,28 +1,31 @@
 import { parsePriced, parsePriceMicroUsd, priceRule } from './parsePrices.ts'
 import type { ParsedSetting, SettingEntry } from './settingList.ts'
 
-/** The price of a reply of one model, and the tokens that it pays for. */
+/** The price of a reply of one model, and the tokens that it covers. */
 export interface ModelPrice {
   readonly priceMicroUsd: bigint
   /** Undefined: the operator's limit for all models. */
   readonly outputTokensMax: number | undefined
 }
 
-/** Models with a separate price. The others cost the price of the product. */
+/** Models with separate prices. The others cost the product's price. */
 export type ModelPrices = ReadonlyMap<string, ModelPrice>
 
-/** The largest limit of a reply that can be configured. */
+/** The highest reply limit that can be configured. */
 export const outputTokensMost = 32_768
 
-// The name becomes a part of price lists, receipts and names of accounts.
+// The name becomes part of price lists, receipts and account names.
 const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/
 
-/** `AI_MODEL_PRICES_USD`, such as `large=0.25,huge=1.5:8192`: models with the price of a reply, and the tokens it pays for. */
+/**
+ * `AI_MODEL_PRICES_USD`, such as `large=0.25,huge=1.5:8192`: the price of a reply by model, and the tokens that it
+ * covers.
+ */
 export function parseModelPrices(setting: string): ParsedSetting<ModelPrices> {
   return parsePriced(setting, modelPriceOf)
 }
 
-/** The price, or what is wrong with the entry. */
+/** The price, or the problem of the entry. */
 function modelPriceOf({ text, name, value }: SettingEntry): ModelPrice | string {
   if (value === undefined || !modelPattern.test(name))
     return `has "${text}": write model=price or model=price:tokens, such as large=0.25:4096, separated by commas`
@@ -36,7 +39,7 @@ function modelPriceOf({ text, name, value }: SettingEntry): ModelPrice | string 
   return { priceMicroUsd, outputTokensMax }
 }
 
-/** Mistakes that need the models on offer, the default first. */
+/** Problems that depend on the models on offer, of which the first is the default. */
 export function findModelPriceProblems(prices: ModelPrices, models: readonly string[]): readonly string[] {
   const [standard] = models
   return [...prices.keys()].flatMap((name) => {

@@ -3,7 +3,7 @@ import { usdDecimals } from './priceList.ts'
 import { type ParsedSetting, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './settingList.ts'
 
 const pathPattern = /^(\/[A-Za-z0-9._-]+)+$/
-// A request for 10,000 dollars is a typing mistake and not a price.
+// A price of 10,000 dollars is a typing mistake.
 const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
 
 /** `PRICES_USD`, such as `/api/data/crypto=0.03,/api/tools/pdf=0.1`: prices by path, in millionths of a US dollar. */
@@ -11,7 +11,7 @@ export function parsePrices(setting: string): ParsedSetting<ReadonlyMap<string, 
   return parsePriced(setting, priceOf)
 }
 
-/** Entries `name=value`, each name once. `read` returns the value, or what is wrong with the entry. */
+/** Parses entries `name=value`, each name once. `read` returns the value, or the problem of the entry. */
 export function parsePriced<Price extends bigint | object>(
   setting: string,
   read: (entry: SettingEntry) => Price | string,
@@ -37,7 +37,7 @@ export function parseProductsOff(setting: string): ParsedSetting<ReadonlySet<str
   return parsedUnless(problems, new Set(entries.map(({ text }) => text)))
 }
 
-/** The price, or what is wrong with the entry. */
+/** The price, or the problem of the entry. */
 function priceOf({ text, name, value }: SettingEntry): bigint | string {
   if (value === undefined || !pathPattern.test(name))
     return `has "${text}": write path=price, such as /api/data/crypto=0.03, separated by commas`

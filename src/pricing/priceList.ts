@@ -2,14 +2,14 @@ import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
 import type { ParsedSetting } from './settingList.ts'
 
-/** A product as far as its price goes. */
+/** The parts of a product that its price depends on. */
 export interface PricedProduct {
   readonly path: string
   /**
    * Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
    */
   readonly priceMicroUsd: bigint
-  /** Variants of the product that have their own prices. */
+  /** Variants of the product with separate prices. */
   readonly variants?: readonly PricedVariant[]
 }
 
@@ -50,8 +50,8 @@ export interface PriceListConfig {
 }
 
 /**
- * The products on sale, in the order of their definitions and at the operator's prices. A path without a product is a
- * mistake: a price that applies to nothing would go unnoticed until the revenue is counted.
+ * The products on sale, in the order of their definitions and at the operator's prices. A price for an unknown path is
+ * a mistake: it would go unnoticed until the revenue is counted.
  */
 export function selectProducts<P extends PricedProduct>(
   products: readonly P[],

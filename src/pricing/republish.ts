@@ -1,7 +1,7 @@
 import { isWithin } from './agreement.ts'
 import type { TokenPriceAttoUsd } from './tokenPrice.ts'
 
-/** The price on record against the price of the markets. */
+/** The recorded price and the market price. */
 export interface RepublishQuestion {
   /** Token price of the newest list on record. */
   readonly listedAttoUsd: TokenPriceAttoUsd
@@ -10,14 +10,14 @@ export interface RepublishQuestion {
   readonly tolerancePercent: number
 }
 
-// Below this a difference is the noise of three polls that are not of the same second; in parts of a thousand.
+// Smaller differences are noise of three polls in different seconds; in parts of a thousand.
 const noisePerMille = 5n
 const settledMs = 60_000
 
 /**
- * Whether the market has left the list on record. A list of the last minute, whichever instance it is of, stands as long
- * as it is within the tolerance: so two instances whose markets differ a little do not answer each other with lists, and
- * the ledger gets one a minute at most, except for moves that callers would notice.
+ * Whether the market has moved away from the recorded list. A list of the last minute, of any instance, stays while it
+ * is within the tolerance, so that two instances with slightly different markets do not alternate. The ledger therefore
+ * gets one list a minute at most, except for moves that callers would notice.
  */
 export function isWorthPublishing(question: RepublishQuestion): boolean {
   const { listedAttoUsd, listedAgeMs, marketAttoUsd, tolerancePercent } = question

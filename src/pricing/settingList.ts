@@ -1,4 +1,4 @@
-/** A setting that was read, or all of its mistakes: each with the value that is wrong and the fix. */
+/** A parsed value, or all of its problems, each with the wrong value and the fix. */
 export type ParsedSetting<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] }
@@ -26,7 +26,7 @@ export function repeatedNames(entries: readonly SettingEntry[]): readonly string
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))]
 }
 
-/** The value where nothing is wrong with it; otherwise every problem. */
+/** The value if it has no problems, otherwise all of them. */
 export function parsedUnless<T>(problems: readonly string[], value: T): ParsedSetting<T> {
   return problems.length === 0 ? { ok: true, value } : { ok: false, problems }
 }

@@ -3,7 +3,7 @@ import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
 import type { Share } from '@tollbook/core/quote'
 import type { SplitShare } from './splitSetting.ts'
 
-/** An amount divided by a split: the burn, and the shares in the order of the split. */
+/** An amount divided by a split: the burn, and the other shares in the order of the split. */
 export interface DividedPrice {
   readonly burnBaseUnits: bigint
   readonly shares: readonly Share[]
@@ -12,7 +12,7 @@ export interface DividedPrice {
 const wholePerMille = 1_000n
 const burnAccount = 'burn'
 
-/** The smallest amount of which the burn, which is rounded up, does not take all. */
+/** The smallest amount that the burn, which is rounded up, does not take completely. */
 export function smallestSplit(policy: readonly SplitShare[]): bigint {
   const burnPerMille = BigInt(policy.find(({ account }) => account === burnAccount)?.perMille ?? 0)
   assert(burnPerMille < wholePerMille, 'a split has an account besides the burn')
@@ -20,8 +20,8 @@ export function smallestSplit(policy: readonly SplitShare[]): bigint {
 }
 
 /**
- * Divides what is required without losing or making a base unit: the burn is rounded up, because its percentage is
- * promised; the shares are rounded down; the first account that is not the burn takes the rest (I18).
+ * Divides an amount without losing or adding a base unit (I18). The burn is rounded up, because its percentage is
+ * promised. Shares are rounded down, and the first account after the burn takes the rest.
  */
 export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]): DividedPrice {
   assert(requiredBaseUnits > 0n, 'a request costs at least one base unit')
@@ -41,7 +41,7 @@ export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]):
   }))
   const [first, ...others] = rounded
   const { account } = assertPresent(first, 'a split has an account besides the burn')
-  // The burn is less than one base unit more than its share, and the first share is positive: the rest is never negative.
+  // The burn exceeds its exact share by less than one base unit, so the rest is never negative.
   const rest = others.reduce((left, { baseUnits }) => left - baseUnits, requiredBaseUnits - burnBaseUnits)
   assert(rest >= 0n, 'the shares never add up to more than what is divided')
   return { burnBaseUnits, shares: [{ account, baseUnits: rest }, ...others] }

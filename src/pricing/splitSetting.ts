@@ -2,7 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { type ParsedSetting, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './settingList.ts'
 
-/** One share of each payment, in parts of a thousand. The account `burn` is destroyed, the others are owed. */
+/** One share of each payment, in parts of a thousand. The account `burn` is destroyed; the others are owed. */
 export interface SplitShare {
   readonly account: string
   readonly perMille: number
@@ -36,7 +36,7 @@ export function parseSplit(setting: string): ParsedSetting<readonly SplitShare[]
   if (!split.some(({ account }) => account !== burnAccount))
     problems.push('names no account besides "burn"; add one, such as provider:70')
   const sum = split.reduce((total, { perMille }) => total + perMille, 0)
-  // A share that cannot be read already has its message; the sum without it would only mislead.
+  // An unreadable share already has a message; a sum without it would mislead.
   if (split.length === entries.length && sum !== whole)
     problems.push(`adds up to ${percentOf(sum)}; change the shares so that they add up to 100%`)
   return parsedUnless(problems, split)
@@ -58,7 +58,7 @@ export function burnPercentage(split: readonly SplitShare[]): number {
   return burn.perMille / 10
 }
 
-/** The share, or what is wrong with the entry. */
+/** The share, or the problem of the entry. */
 function shareOf({ text, name, value }: SettingEntry): SplitShare | string {
   if (value === undefined || !accountPattern.test(name))
     return `has "${text}": write account:percent, such as provider:50, separated by commas; an account is 1 to 31 lower-case letters, digits and dashes, and starts with a letter`

@@ -1,11 +1,11 @@
-/** How people know the token. Set by the operator; no payment is decided by it. */
+/** Names of the token for people. The operator sets them, and no payment depends on them. */
 export interface TokenNames {
   readonly symbol: string
-  /** Page on which people get the token. */
+  /** Page where people can get the token. */
   readonly sourceUrl?: string
 }
 
-/** Names of a token that no setting names. */
+/** Names of a token without the operator's. */
 export const defaultTokenNames: TokenNames = { symbol: 'TOKEN' }
 
 /** `TOKEN (mint …, available at https://…)`. */

@@ -8,17 +8,17 @@ import type { SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransact
 import type { RehearsedBalance, SigningJournal, SigningQuestion, SigningStanding } from './signingJournal.ts'
 import { isSigningRule, type LamportLimits, type SigningRule } from './signingRules.ts'
 
-/** Signs payments of others as their fee payer, within its rules and its budget. */
+/** Signs payments of others as their fee payer, within its rules and budget. */
 export interface FeePayerSigner {
   readonly address: Address
-  /** Budget of this day, and the rest of it. */
+  /** Budget of this day, and what is left of it. */
   day(): Promise<DayBudget>
   find(question: SigningQuestion): Promise<SigningStanding>
   sign(bytes: Uint8Array, balance: RehearsedBalance): Promise<SigningOutcome>
   recordOutcome: SigningJournal['recordOutcome']
 }
 
-/** Lamports of one UTC day. */
+/** Budget of one UTC day, in lamports. */
 export interface DayBudget {
   readonly lamports: number
   readonly leftLamports: number
@@ -36,7 +36,7 @@ export interface FeePayerSignerDeps {
   readonly terms: Omit<SponsorPolicy, 'feePayer'>
 }
 
-// Two signatures and a priority fee of some lamports.
+// Two signatures and a priority fee of a few lamports.
 const usualLamports = 10_001
 
 /** Reason why a signer with this budget signs no new payment. */
@@ -46,9 +46,8 @@ export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): st
 }
 
 /**
- * Signs as the fee payer what satisfies the conditions of `readSponsored` and the rules of the journal. It believes
- * nothing that the service says about a transaction; of a rehearsal it believes the balance, which can only cost it
- * lamports of its budget.
+ * Signs transactions that satisfy `readSponsored` and the rules of the journal. It trusts no statement of the service
+ * about a transaction, except for the balance in a rehearsal, which can only cost it lamports of its budget.
  */
 export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSignerDeps): FeePayerSigner {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')

@@ -11,7 +11,7 @@ export interface OpenSigner {
   close(): Promise<void>
 }
 
-/** Opens the signer, which answers from then on. Refuses a socket that another signer listens on. */
+/** Starts the signer. Refuses a socket on which another signer listens. */
 export async function openSigner(options: SignerOptions): Promise<OpenSigner> {
   const signer = createFeePayerSigner(options)
   const { port, close } = await openSignerServer({ ...options, signer })

@@ -28,7 +28,8 @@ const timeoutMs = 5_000
 export function createCallSigner(address: SignerAddress, clock: Clocks): CallSigner {
   if (!isSocket(address)) return callPort(address, storeAgents(address.tls, clock))
   const { socketPath } = address
-  // A kept connection may be one that the signer has just closed, and opening a socket on this machine costs next to nothing.
+  // Opens a connection per call: the signer may just have closed a kept one, and opening a socket on this machine costs
+  // almost nothing.
   return (call) => orFault(() => exchange(openRequest({ ...optionsOf(call), socketPath, agent: false }), call))
 }
 
@@ -42,21 +43,21 @@ function callPort({ host, port }: SignerPort, agents: AgentStore): CallSigner {
       } catch (error) {
         if (!request.reusedSocket) throw error
       }
-      // The signer has closed the kept connection. A call may be repeated: one message is signed and charged once.
+      // The signer closed the kept connection. Repeating the call is safe: one message is signed and charged once.
       return exchange(open(call, await agents.replace()), call)
     })
 }
 
 interface AgentStore {
-  /** Has the certificates as they were a minute ago or later. */
+  /** The agent with certificates that are at most a minute old. */
   current(): Promise<Agent>
-  /** A new one, which has no connection yet. */
+  /** A new agent, without connections. */
   replace(): Promise<Agent>
 }
 
 const renewEveryMs = 60_000
 
-/** Connections with the service's certificate. A renewed certificate is read without a restart. */
+/** Connections with the service's certificate. Renewed certificates are read without a restart. */
 function storeAgents(files: TlsFiles, clock: Clocks): AgentStore {
   let agent: Agent | undefined
   let openedAtMs = 0
@@ -72,7 +73,7 @@ function storeAgents(files: TlsFiles, clock: Clocks): AgentStore {
       const last = agent
       if (last === undefined) return replace()
       if (clock.monotonicMs() - openedAtMs <= renewEveryMs) return last
-      // Files that are being replaced are whole at a later call. Until then the last certificate is used, as long as it is valid.
+      // While files are being replaced, keep the last valid certificate until a later call finds them complete.
       return replace().catch(() => last)
     },
   }

@@ -11,7 +11,7 @@ import { type CallSigner, createCallSigner, type SignerReply } from './signerCal
 import type { RehearsedBalance, SigningStanding } from './signingJournal.ts'
 import { isSigningRule, type SigningRule, signingRules } from './signingRules.ts'
 
-/** The signer, as the service uses it. */
+/** The signer, from the service's side. */
 export interface SignerClient {
   standing(): Promise<{ readonly address: Address; readonly whyClosed: string | undefined }>
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
@@ -42,10 +42,10 @@ function invalid(context: z.core.$RefinementCtx): never {
   return z.NEVER
 }
 
-// Each 402 asks whether the signer is there.
+// Each 402 needs the state of the signer.
 const standingForMs = 1_000
 
-/** The standing of the signer is remembered for `standingForMs`, so that an offer costs no call. */
+/** Caches the signer's state for `standingForMs`, so that an offer costs no call. */
 export function createSignerClient({ address: place, clock, onBudget }: SignerClientOptions): SignerClient {
   const call = createCallSigner(place, clock)
   return {
@@ -72,7 +72,7 @@ export function createSignerClient({ address: place, clock, onBudget }: SignerCl
 const budgetRetrySeconds = 60
 const settlementRetrySeconds = 2
 
-/** Nothing was signed, so the refusal says that nothing was sent. Only a fee above the limit is never signed later. */
+/** Nothing was signed, so the refusal says that nothing was sent. Only a fee above the limit stays refused. */
 function refuseByRule(rule: SigningRule, { payer, feeLamports }: SponsoredTransaction): Refusal {
   const why = signingRules[rule]
   if (rule === 'perPayment') return refuseProof('not_sponsored', `${why}: up to ${feeLamports} lamports`)
@@ -84,7 +84,10 @@ function refuseByRule(rule: SigningRule, { payer, feeLamports }: SponsoredTransa
   )
 }
 
-/** One reading at a time. While one follows a failure, the failure is repeated: no offer waits for a signer that hangs. */
+/**
+ * One reading at a time. While a reading follows a failure, the failure is returned: no offer waits for a signer that
+ * hangs.
+ */
 function rememberStanding(clock: SignerClientOptions['clock'], read: () => Promise<SignerStanding>) {
   let reading: Promise<SignerStanding> | undefined
   let failed: Promise<SignerStanding> | undefined

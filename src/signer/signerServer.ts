@@ -13,8 +13,8 @@ import type { LamportLimits } from './signingRules.ts'
 import { readTlsIdentity, type TlsIdentity } from './tlsIdentity.ts'
 
 /**
- * The signer on its socket or port. A process that may connect may spend the budgets: one of a group, or the holder of
- * a certificate.
+ * The signer on its socket or port. Every process that may connect may spend the budgets: the members of a group, or
+ * the holders of a certificate.
  */
 export interface SignerServer {
   /** TCP port; undefined on a socket. */
@@ -31,16 +31,16 @@ export interface SignerServerOptions {
 }
 
 const ownerAndGroup = 0o660
-// A transaction in base64 has at most 1,644 characters.
+// Limit for the body: a transaction in base64 has at most 1,644 characters.
 const bodyBytesMax = 2_048
 const requestTimeoutMs = 5_000
-// Longer than clients keep an idle connection, so that they close it first.
+// Longer than clients keep an idle connection, so that clients close it first.
 const keepAliveTimeoutMs = 60_000
-// Renewed certificates are read without a restart.
+// Interval for reading renewed certificates, which need no restart.
 const renewEveryMs = 60_000
 const limitsOfServer = { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs }
 
-/** Listens on a Unix socket that only its owner and group may use, or on a port that only holders of a certificate may use. */
+/** Listens on a Unix socket for its owner and group, or on a port for holders of a certificate. */
 export async function openSignerServer(options: SignerServerOptions): Promise<SignerServer> {
   const { address } = options
   const answer = (request: IncomingMessage, response: ServerResponse) => void answerRequest(options, request, response)
@@ -73,7 +73,7 @@ async function openPort(
     answer,
   )
   server.on('tlsClientError', (error) => {
-    // Health checks connect and close the connection.
+    // A health check connects and closes the connection.
     if (errorCode(error) === 'ECONNRESET') return
     log.warn({ event: 'signer_client_refused', error: describeError(error) })
   })
@@ -86,7 +86,7 @@ async function openPort(
     try {
       running.setSecureContext(contextOf(await readTlsIdentity(tls, clock.nowMs())))
     } catch (error) {
-      // The context in use stays: a file that is being replaced is whole a minute later.
+      // Keep the current context: a file that is being replaced is complete a minute later.
       log.warn({ event: 'signer_certificate_unusable', error: describeError(error) })
     }
   }
@@ -149,7 +149,7 @@ async function serve({ signer, limits }: SignerServerOptions, request: IncomingM
 const isU64 = /^\d{1,20}$/
 const isTime = /^\d{4}-\d\d-\d\dT[\d:.]{15}Z$/
 
-/** A journal that cannot be read closes the signer. The error is in the log. */
+/** If the journal cannot be read, the signer is closed. The error is in the log. */
 async function standingOf({ address, day: readDay }: FeePayerSigner, limits: LamportLimits): Promise<object> {
   try {
     const day = await readDay()
@@ -177,7 +177,7 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Removes the socket of a process that was killed. A missing one is left alone, because another signer may create it at this moment. */
+/** Removes the socket of a killed process. Leaves a missing one alone, because another signer may be creating it. */
 async function removeStale(socketPath: string): Promise<void> {
   const socket = connect(socketPath)
   try {

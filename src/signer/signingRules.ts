@@ -1,11 +1,14 @@
-/** Limits of what the fee payer may be charged, in lamports. A day begins at midnight UTC. */
+/** Limits of the fee payer's cost, in lamports. A day begins at midnight UTC. */
 export interface LamportLimits {
   readonly perDay: number
   readonly perWalletAndDay: number
   readonly perPayment: number
 }
 
-/** Rules by which a valid transaction is not signed. The text completes "it does not sign for <wallet>, because …". */
+/**
+ * Rules that forbid the signature of a valid transaction. The text completes "it does not sign for <wallet>, because
+ * …".
+ */
 export const signingRules = {
   perPayment: 'its network fee is higher than is paid for one payment',
   perDay: 'the budget of this day is used up',

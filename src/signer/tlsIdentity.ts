@@ -4,14 +4,14 @@ import { describeError, Fault } from '@tollbook/core/fault'
 
 /** Paths of PEM files, each under the name of its setting, so that an error can name it. */
 export interface TlsFiles {
-  /** Own certificate, and the intermediate ones that lead to the authority. */
+  /** Own certificate, with the intermediate ones up to the authority. */
   readonly SIGNER_TLS_CERT: string
   readonly SIGNER_TLS_KEY: string
-  /** Certificates of the authorities whose certificates are accepted from the other side. No others are. */
+  /** Certificates of the only authorities that are accepted from the other side. */
   readonly SIGNER_TLS_CA: string
 }
 
-/** One side of mutual TLS, as Node's tls takes it. */
+/** One side of mutual TLS, in the form of Node's tls module. */
 export interface TlsIdentity {
   readonly cert: string
   readonly key: string
@@ -26,8 +26,8 @@ interface PemFile {
 }
 
 /**
- * Reads and checks the files. Throws a `Fault` that names the setting and what is wrong with its file; retryable if it
- * has expired.
+ * Reads and checks the files. Throws a `Fault` that names the setting and the problem of its file; retryable if it has
+ * expired.
  */
 export async function readTlsIdentity(files: TlsFiles, nowMs: number): Promise<TlsIdentity> {
   const [cert, key, ca] = await Promise.all([
@@ -60,7 +60,7 @@ function wrong({ setting, path }: Pick<PemFile, 'setting' | 'path'>, what: strin
   return new Fault(`${setting}: ${path} ${what}`, { cause, retryable: false })
 }
 
-/** Retryable: a certificate is renewed in place. */
+/** Retryable, because a certificate is renewed in place. */
 function outOfPeriod({ setting, path }: PemFile, what: string): Fault {
   return new Fault(`${setting}: ${path} ${what}`, { retryable: true })
 }
@@ -83,7 +83,7 @@ function parseKey(file: PemFile): KeyObject {
   try {
     return createPrivateKey(file.text)
   } catch {
-    // The cause is left out on purpose: an error about a key may quote it.
+    // Omit the cause on purpose: an error about a key may quote it.
     throw wrong(file, 'holds no private key in PEM form without a passphrase')
   }
 }
@@ -98,7 +98,9 @@ function checkPeriods(file: PemFile, certificates: Certificates, nowMs: number):
 
 const isoOf = (time: string): string => new Date(time).toISOString()
 
-/** Node's tls verifies the whole chain of the other side. The own one is only checked up to an authority, to name a mix-up. */
+/**
+ * Node's tls verifies the chain of the other side. This checks the own chain up to an authority, to detect a mix-up.
+ */
 function isIssued(chain: Certificates, authorities: Certificates): boolean {
   return chain.some((certificate) =>
     authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey)),
