@@ -11,7 +11,7 @@ export interface ClockHealthDeps extends RepeatDeps {
 }
 
 const everyMs = 5_000
-// Half of the difference that leases rely on (payment/lease.ts). Machines that follow a time server differ by milliseconds.
+// Half of the difference that leases rely on (payment/paymentUse.ts). Machines that follow a time server differ by milliseconds.
 const differenceMaxMs = 30_000
 
 /** A wrong clock refuses fresh payments and honours expired quotes, so paid routes close while clocks disagree. */

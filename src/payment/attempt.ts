@@ -1,15 +1,8 @@
 import { assert, assertNever, Bug } from '@tollbook/core/assert'
 import type { AnswerBroken, AnswerStarted, FailureReason, ProofClaimed, RequestFailed } from './events/attemptEvents.ts'
 import type { Refusal } from '@tollbook/core/refusal'
-import { inProgressRetryMaxSeconds, refuseInProgress } from './lease.ts'
-import {
-  type LiveAttempt,
-  mayUse,
-  type Order,
-  type PaymentDecision,
-  type PaymentState,
-  type Verified,
-} from './payment.ts'
+import type { LiveAttempt, Order, PaymentDecision, PaymentState, Verified } from './payment.ts'
+import { inProgressRetryMaxSeconds, mayUse, refuseInProgress } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
 import { isPaidWhole, type Settlement } from './settlement.ts'
 

@@ -3,7 +3,7 @@ import type { Address } from '@tollbook/core/address'
 import type { PaymentReversed, ReversalReason } from './events/finalityEvents.ts'
 import { endAttempt, exposureOf, failureEvent } from './attempt.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
-import { mayTakeOver } from './lease.ts'
+import { mayTakeOver } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 

@@ -2,14 +2,12 @@ import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { PaymentEvent } from './events.ts'
 import type { SponsoredOffer } from './events/verificationEvents.ts'
-import { type Refusal, refuseProof } from '@tollbook/core/refusal'
-import { checkLease } from './lease.ts'
 import type { Settlement } from './settlement.ts'
 
 /*
- * The lifecycle of one payment: its states, who may use it, and how its events change it. Other files decide
- * the steps: of an attempt in attempt.ts, of a submission in submission.ts, after the answer in finality.ts. Each is pure: a
- * command in, a step and its events out. The ledger decides who is first, because it takes the events only if the version
+ * The lifecycle of one payment: its states, and how its events change it. Other files say who may use it (paymentUse.ts),
+ * and decide the steps: of an attempt in attempt.ts, of a submission in submission.ts, after the answer in finality.ts. Each is
+ * pure: a command in, a step and its events out. The ledger decides who is first, because it takes the events only if the version
  * is still the one that was decided on.
  *
  *   unknown ──submit──▶ submitted ──claim──▶ claimed ──fulfil──▶ fulfilled
@@ -106,44 +104,6 @@ export interface Order {
   readonly endpoint: string
   /** SHA-256 in hex of method, endpoint and canonical parameters. */
   readonly digest: string
-}
-
-/** May this order use this payment, as far as the ledger knows it? Asked before a chain is asked, and again by the claim. */
-export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
-  switch (state.phase) {
-    case 'unknown':
-      return undefined
-    case 'submitted':
-      return checkOwner(state.wallet, state.endpoint, order)
-    case 'fulfilled':
-      return checkOwner(state.settlement.wallet, order.endpoint, order) ?? refuseProof('already_used')
-    case 'exhausted':
-    case 'refund_due':
-    case 'reversed':
-      return checkOwner(state.settlement.wallet, order.endpoint, order) ?? refuseProof(endReasons[state.phase])
-    case 'unmatched':
-      return refuseProof('too_old')
-    case 'claimed':
-    case 'streaming':
-      return checkOwner(state.settlement.wallet, state.endpoint, order) ?? checkLease(state, nowMs)
-    case 'verified':
-    case 'released':
-      return checkOwner(state.settlement.wallet, state.endpoint, order)
-    default:
-      return assertNever(state)
-  }
-}
-
-const endReasons = {
-  exhausted: 'attempts_exhausted',
-  refund_due: 'refund_due',
-  reversed: 'payment_reversed',
-} as const
-
-function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | undefined {
-  if (wallet !== order.wallet) return refuseProof('other_wallet')
-  if (endpoint !== order.endpoint) return refuseProof('other_endpoint', endpoint)
-  return undefined
 }
 
 /** Folds one recorded event into the state. `recordedAtMs` is the ledger's clock, the only one that counts for leases. */

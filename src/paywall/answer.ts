@@ -22,10 +22,6 @@ export interface Answer {
   readonly body: string
   /** Present when the answer was paid for. */
   readonly dispatch?: Dispatch
-  /** Present when the answer is a refusal. */
-  readonly refusal?: Refusal
-  /** The payment that was refused, as the ledger has it. */
-  readonly payment?: PaymentState
 }
 
 /** An answer whose bytes are made while they are sent. */
@@ -41,6 +37,9 @@ export interface StreamedAnswer {
   /** Time that the caller may take in all before it reads on. */
   readonly callerWaitMaxMs: number
 }
+
+/** A refusal, with the payment as the ledger has it once that is known. */
+export type Refused = Refusal & { readonly payment?: PaymentState }
 
 /** Each refusal has its status, and one that has none does not compile. */
 export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
@@ -59,27 +58,26 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   TARGET_FORBIDDEN: 403,
 }
 
-/**
- * The answer of a refusal: status by its code, and `Retry-After` where waiting helps. `payment` is the one that is
- * refused, once it is known.
- */
-export function refusalAnswer(refusal: Refusal, payment?: PaymentState): Answer {
-  const { code, retryAfterSeconds } = refusal
-  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
-  const answer = { ...jsonAnswer(refusalStatuses[code], JSON.stringify(bodyOf(refusal)), retry), refusal }
-  return payment === undefined ? answer : { ...answer, payment }
+/** Members of a refusal's body and headers of its answer, besides ours. */
+export interface AnswerMore {
+  readonly members?: { readonly [name: string]: Json }
+  readonly headers?: Answer['headers']
 }
 
-/** The members of a refusal's body. */
-export function bodyOf({ code, message, reason, details }: Refusal): { readonly [name: string]: Json } {
-  return {
+/** The answer of a refusal: status by its code, and `Retry-After` where waiting helps. */
+export function refusalAnswer(refusal: Refusal, { members, headers }: AnswerMore = {}): Answer {
+  const { code, message, reason, details, retryAfterSeconds } = refusal
+  const body = {
     error: message,
     code,
     ...(reason === undefined ? {} : { reason }),
     ...(details === undefined
       ? {}
       : { details: details.map(({ field, message: text }) => ({ field, message: text })) }),
+    ...members,
   }
+  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return jsonAnswer(refusalStatuses[code], JSON.stringify(body), { ...retry, ...headers })
 }
 
 /** No error and no offer is ever cached: a cached 402 would sell a quote twice. */

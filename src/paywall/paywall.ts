@@ -1,21 +1,21 @@
 import type { Product } from '../product/product.ts'
-import { type Answer, isAnswer, refusalAnswer, type StreamedAnswer } from './answer.ts'
+import { type Answer, isAnswer, type Refused, type StreamedAnswer } from './answer.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import { identifyCaller } from './identifyCaller.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import { findReplay, readIdempotencyKey, settlementInLedger } from './replay.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { issueOffer, type OfferDeps, unpriced } from './issueOffer.ts'
-import { isFinal, mayUse, type PaymentState } from '../payment/payment.ts'
+import { isFinal, type PaymentState } from '../payment/payment.ts'
+import { mayUse } from '../payment/paymentUse.ts'
 import { type LookUpDeps, lookUpPayment } from './lookUpPayment.ts'
-import { type ClaimDeps, claimedPayment, claimPayment } from './claimPayment.ts'
+import { type ClaimDeps, claimedPayment, claimPayment, deliver, release } from './claim.ts'
 import { type HandlerDeps, runHandler } from './runHandler.ts'
 import { startStream } from './streamAnswer.ts'
-import { answerJsonOf, deliveryOf, fulfil, type RedeemDeps, release } from './redeem.ts'
 import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
 import { Fault } from '@tollbook/core/fault'
 
-export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps, RedeemDeps {
+export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
   /** Reason why nothing is sold: the ledger is not durable, no node answers, or the server is shutting down. */
   readonly whyClosed: () => string | undefined
@@ -28,41 +28,42 @@ export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps, 
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 
+export type Sold = Answer | StreamedAnswer | Refused
+
 /** A paid request from top to bottom. Every decision about it is an `if` in this function. */
-export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Answer | StreamedAnswer> {
+export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Sold> {
   // Everything that can be refused for free is refused before a payment is asked for or read.
   const caller = identifyCaller(deps.rails, request)
-  if (isRefusal(caller)) return refusalAnswer(caller)
+  if (isRefusal(caller)) return caller
   const { payer, payingBy: rail } = caller
   const ordered = await request.readParameters()
   if (isAnswer(ordered)) return ordered
   const idempotencyKey = readIdempotencyKey(request, rail)
-  if (isRefusal(idempotencyKey)) return refusalAnswer(idempotencyKey)
+  if (isRefusal(idempotencyKey)) return idempotencyKey
   const whyNot = rail === undefined ? ordered.whyUnavailable : ordered.whyUndeliverable
   const closed = deps.whyClosed() ?? whyNot(payer)
-  if (closed !== undefined) return refusalAnswer(refuseClosed(closed))
+  if (closed !== undefined) return refuseClosed(closed)
   const missing = ordered.whyNoData()
-  if (missing !== undefined) return refusalAnswer(refuse('NO_DATA', missing))
+  if (missing !== undefined) return refuse('NO_DATA', missing)
   try {
     // No proof: an offer on every rail.
     if (rail === undefined) {
       const price = deps.currentPrice(ordered.endpoint)
-      if (price === undefined) return refusalAnswer(refuseClosed(unpriced))
+      if (price === undefined) return refuseClosed(unpriced)
       const unsold = deps.whyNoQuotes() ?? (await deps.whyExposed())
-      if (unsold !== undefined) return refusalAnswer(refuseClosed(unsold))
-      const offer = request.limitQuotes(payer) ?? (await issueOffer(deps, { request, product, payer, price, ordered }))
-      return isRefusal(offer) ? refusalAnswer(offer) : offer
+      if (unsold !== undefined) return refuseClosed(unsold)
+      return request.limitQuotes(payer) ?? (await issueOffer(deps, { request, product, payer, price, ordered }))
     }
 
     // A proof: what is it, what does the ledger know of it, and what does it prove?
     const presented = rail.read(request)
-    if (isRefusal(presented)) return refusalAnswer(presented)
+    if (isRefusal(presented)) return presented
     using _work = deps.serving.enter(presented.proof.reference)
     const found = await lookUpPayment(deps, { rail, presented, product, ordered, idempotencyKey })
-    if (isRefusal(found)) return refusalAnswer(found)
+    if (isRefusal(found)) return found
     const { known, proof, order } = found
     let { payment } = known // Newer after a step that the rail records itself.
-    const refused = (refusal: Refusal) => refusalAnswer(refusal, payment)
+    const refused = (refusal: Refusal): Refused => ({ ...refusal, payment })
     const replay = findReplay(known, { rail, proof, order })
     if (isRefusal(replay)) return refused(replay)
     if (replay !== undefined) return await sendReceipt({ ...deps, rail }, replay)
@@ -81,18 +82,16 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     request.onClaimed(claimedPayment(claim))
     const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)
-    if (outcome.kind !== 'delivered') return refusalAnswer(await release(deps, claim, outcome))
+    if (outcome.kind !== 'delivered') return await release(deps, claim, outcome)
 
     // A whole answer is committed before it is sent: a 2xx and a RequestFulfilled are one to one.
-    const answerJson = answerJsonOf(outcome)
-    const fulfilment = await fulfil(deps, claim, deliveryOf(answerJson))
-    if (isRefusal(fulfilment)) return refusalAnswer(fulfilment)
-    return await sendReceipt({ ...deps, rail }, { answerJson, fulfilment, replayed: false })
+    const sale = await deliver(deps, claim, outcome)
+    return isRefusal(sale) ? sale : await sendReceipt({ ...deps, rail }, sale)
   } catch (error) {
     // The outcome is unknown. A 402 would make the caller pay again, so it is never a 402 (I8); the proof stays valid.
     if (!(error instanceof Fault && error.retryable)) throw error
     deps.onFault(error, request.requestId)
-    return refusalAnswer(refuse(rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING', unknownOutcome, 2))
+    return refuse(rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING', unknownOutcome, 2)
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../payment/payment.ts'
@@ -10,9 +11,9 @@ export interface HandlerDeps {
   readonly handlerTimeoutMs: number
 }
 
-/** A stream whose provider still works. `abort` stops it. */
-export interface RunningStream extends Stream {
-  readonly abort: () => void
+/** A stream whose provider still works. */
+export interface RunningStream extends Omit<Stream, 'chunks'> {
+  readonly reader: StreamReader
 }
 
 /** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
@@ -39,7 +40,9 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
     const job = { requestId, payer: order.wallet, payment: settlement.reference, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
-    return outcome.kind === 'stream' ? { ...outcome, abort: () => late.abort() } : outcome
+    if (outcome.kind !== 'stream') return outcome
+    const source = { chunks: outcome.chunks, abort: () => late.abort() }
+    return { ...outcome, reader: createStreamReader(clock, source, { ...streamBounds, timeMaxMs: handlerTimeoutMs }) }
   } catch (error) {
     if (late.signal.aborted) return tooLate(handlerTimeoutMs)
     if (!(error instanceof Fault)) return { kind: 'broken', error }
@@ -52,4 +55,102 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
 
 function tooLate(handlerTimeoutMs: number): Failure {
   return { kind: 'failed', code: 'UPSTREAM_TIMEOUT', message: `the answer was not ready within ${handlerTimeoutMs} ms` }
+}
+
+/** Reads a streamed answer within its bounds and digests every byte. */
+export interface StreamReader {
+  /** Undefined at the end. Throws when the provider breaks off or a bound is exceeded. From then on the same, always. */
+  next(): Promise<Uint8Array | undefined>
+  bytes(): number
+  /** SHA-256 in hex of the bytes so far. */
+  digest(): string
+  /** The bytes so far; undefined when there are too many to store for a replay. */
+  stored(): Buffer | undefined
+  /** Stops the provider. */
+  abort(): void
+}
+
+/** Limits of one stream. A stream longer than `storedBytesMax` is delivered, but cannot be repeated. */
+export interface StreamBounds {
+  readonly bytesMax: number
+  /** Time that the provider may take in all. The time in which the caller does not read is not counted. */
+  readonly timeMaxMs: number
+  readonly storedBytesMax: number
+}
+
+// An hour of speech as text has 60 kB; images and documents are artifacts and have their own limits. An answer that can be
+// replayed is stored in the ledger's notes, for a day at most.
+const streamBounds = { bytesMax: 8 * 1024 * 1024, storedBytesMax: 256 * 1024 }
+
+/** Chunks of a provider that still works. `abort` stops it. */
+export interface StreamSource extends Pick<Stream, 'chunks'> {
+  readonly abort: () => void
+}
+
+/** Reads one chunk at a time, so a slow caller slows its provider down. Hashes every byte as it passes. */
+export function createStreamReader(clock: Clock, source: StreamSource, bounds: StreamBounds): StreamReader {
+  const { bytesMax, timeMaxMs, storedBytesMax } = bounds
+  const iterator = source.chunks[Symbol.asyncIterator]()
+  const hash = createHash('sha256')
+  let bytes = 0
+  let spentMs = 0
+  let stored: Uint8Array[] | undefined = []
+  let over: (() => undefined) | undefined
+
+  async function nextInTime(): Promise<IteratorResult<Uint8Array>> {
+    const startedAtMs = clock.monotonicMs()
+    const ended = new AbortController()
+    const late = clock.sleep(Math.max(0, timeMaxMs - spentMs), ended.signal).then(
+      () => undefined,
+      // The provider was faster: the race is over.
+      () => undefined,
+    )
+    const reading = iterator.next()
+    // The result of a read that lost the race is not used, so its failure is ignored.
+    reading.catch(() => undefined)
+    try {
+      const step = await Promise.race([reading, late])
+      if (step !== undefined) return step
+      throw new Fault(`the provider did not complete the answer within ${timeMaxMs} ms`, { retryable: false })
+    } finally {
+      ended.abort()
+      spentMs += clock.monotonicMs() - startedAtMs
+    }
+  }
+
+  async function read(): Promise<Uint8Array | undefined> {
+    const { done, value } = await nextInTime()
+    if (done === true) return undefined
+    if (bytes + value.length > bytesMax)
+      throw new Fault(`the answer is longer than ${bytesMax} bytes`, { retryable: false })
+    bytes += value.length
+    hash.update(value)
+    if (bytes > storedBytesMax) stored = undefined
+    stored?.push(value)
+    return value
+  }
+
+  return {
+    async next() {
+      if (over !== undefined) return over()
+      try {
+        const chunk = await read()
+        if (chunk === undefined) over = () => undefined
+        return chunk
+      } catch (error) {
+        over = () => {
+          throw error
+        }
+        throw error
+      }
+    },
+    bytes: () => bytes,
+    digest: () => hash.copy().digest('hex'),
+    stored: () => (stored === undefined ? undefined : Buffer.concat(stored)),
+    abort() {
+      source.abort()
+      // A provider that hangs would hang here too, so its end is not waited for.
+      iterator.return?.().catch(() => undefined)
+    },
+  }
 }

@@ -1,12 +1,13 @@
 import type { ListedPrice } from '@tollbook/core/quote'
+import { isRefusal } from '@tollbook/core/refusal'
+import { mayPayAgain } from '../payment/newPayment.ts'
 import type { Product } from '../product/product.ts'
-import type { Answer, StreamedAnswer } from './answer.ts'
+import { type Answer, isAnswer, refusalAnswer, type Refused, type StreamedAnswer } from './answer.ts'
 import { findReceipt, type FoundReceipt, type ReceiptQuestion } from './findReceipt.ts'
 import type { PaidRequest } from './paidRequest.ts'
-import type { Paywall } from './paywall.ts'
+import { type Paywall, sell } from './paywall.ts'
 import { openOffer } from './issueOffer.ts'
 import type { Offer, PaymentRail } from './rail.ts'
-import { sellAndExplain } from './sellAndExplain.ts'
 
 /** The paywall, as HTTP uses it. Ledger, keys and time limits stay behind it. */
 export interface Sales {
@@ -32,7 +33,43 @@ export function createSales(paywall: Paywall): Sales {
     whyClosed,
     whyNoQuotes,
     openOffer: openOffer.bind(undefined, paywall),
-    sell: sellAndExplain.bind(undefined, paywall),
+    sell: (product, request) => sellAndAnswer(paywall, product, request),
     findReceipt: findReceipt.bind(undefined, paywall),
   }
+}
+
+/** Sells, and makes the answer of a refusal. The parameters decide which price a further offer repeats. */
+async function sellAndAnswer(
+  paywall: Paywall,
+  product: Product,
+  request: PaidRequest,
+): Promise<Answer | StreamedAnswer> {
+  let endpoint = product.path
+  const sold = await sell(paywall, product, {
+    ...request,
+    async readParameters() {
+      const ordered = await request.readParameters()
+      if (!isAnswer(ordered)) endpoint = ordered.endpoint
+      return ordered
+    },
+  })
+  return isRefusal(sold) ? answerRefusal(paywall, sold, { request, product, endpoint }) : sold
+}
+
+interface RefusedOrder extends Pick<Offer, 'request' | 'product'> {
+  readonly endpoint: string
+}
+
+/** The answer of a refusal, in the words of the rail whose proof it refuses: its clients read it without knowing our bodies. */
+async function answerRefusal(
+  paywall: Paywall,
+  refused: Refused,
+  { endpoint, ...asked }: RefusedOrder,
+): Promise<Answer> {
+  const { request } = asked
+  const rail = paywall.rails.find((each) => each.carriesProof(request))
+  if (rail?.explain === undefined) return refusalAnswer(refused)
+  const price = mayPayAgain(refused, refused.payment) ? paywall.currentPrice(endpoint) : undefined
+  const offer = price === undefined ? undefined : openOffer(paywall, { ...asked, payer: undefined, price })
+  return refusalAnswer(refused, await rail.explain(refused, { request, offer }))
 }

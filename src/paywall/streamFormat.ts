@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
+import type { DeliveryQuestion } from '../payment/paymentLedger.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Meta, Stream } from '../product/product.ts'
-import type { Claim } from './claimPayment.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 
 /** The form in which a streamed answer and its receipt go over the wire and into storage. */
@@ -11,12 +11,11 @@ type Described = Pick<Stream, 'contentType' | 'meta'>
 const receiptTrailer = 'tollbook-receipt'
 
 /** Headers of a paid stream. `Receipt-Location` lets a client fetch the receipt when it missed the trailer or the last event. */
-export function streamHeaders(stream: Described, claim: Claim): Readonly<Record<string, string>> {
-  const { settlement, attemptId } = claim
-  return {
-    ...contentHeaders(stream),
-    'receipt-location': `/api/receipts/${settlement.reference}?attempt=${attemptId}`,
-  }
+export function streamHeaders(
+  stream: Described,
+  { reference, attemptId }: DeliveryQuestion,
+): Readonly<Record<string, string>> {
+  return { ...contentHeaders(stream), 'receipt-location': `/api/receipts/${reference}?attempt=${attemptId}` }
 }
 
 /** Headers of a stream, paid or repeated. A receipt comes as a trailer, or as the last event of an event stream. */

@@ -88,6 +88,6 @@ test('a stream can be stopped after the handler has returned it', async () => {
     return Promise.resolve(stream)
   }).ending
   expect(signals).toMatchObject([{ aborted: false }])
-  if (outcome.kind === 'stream') outcome.abort()
+  if (outcome.kind === 'stream') outcome.reader.abort()
   expect(signals).toMatchObject([{ aborted: true }])
 })

@@ -3,7 +3,8 @@ import { assert } from '@tollbook/core/assert'
 import { isRefusal } from '@tollbook/core/refusal'
 import { Fault } from '@tollbook/core/fault'
 import { silentLog } from '../../src/machine/log.ts'
-import { claimPayment } from '../../src/paywall/claimPayment.ts'
+import { claimPayment } from '../../src/paywall/claim.ts'
+import { createStreamReader } from '../../src/paywall/runHandler.ts'
 import { startStream } from '../../src/paywall/streamAnswer.ts'
 import { evolve, unknownPayment } from '../../src/payment/payment.ts'
 import type { AppendOutcome, PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
@@ -40,13 +41,13 @@ async function start(append: PaymentLedger['append'], limits = { leaseMs: 60_000
   async function* chunks() {
     yield await Promise.resolve(Buffer.from('word'))
   }
-  const stream = Object.assign(Object.create(null), {
+  const bounds = { bytesMax: 100, timeMaxMs: limits.handlerTimeoutMs, storedBytesMax: 100 }
+  const stream = {
     kind: 'stream',
     contentType: 'text/plain',
     meta: { source: 'test', asOf: '2026-11-22T00:00:00.000Z', cached: false },
-    chunks: chunks(),
-    abort: () => void aborts++,
-  })
+    reader: createStreamReader(heldClock, { chunks: chunks(), abort: () => void aborts++ }, bounds),
+  } as const
   const answer = startStream(deps, claim, stream)
   return { answer, aborts: () => aborts }
 }
@@ -66,7 +67,7 @@ test.each([
 
 test('a start that the ledger does not take stops the provider, and no byte is sent', async () => {
   const overtaken = await start(async () => ({ outcome: 'conflict' }))
-  expect(await overtaken.answer).toMatchObject({ status: 409 })
+  expect(await overtaken.answer).toMatchObject({ code: 'PAYMENT_IN_PROGRESS' })
   expect(overtaken.aborts()).toBe(1)
   const lost = await start(() => Promise.reject(new Fault('the database is away', { retryable: true })))
   await expect(lost.answer).rejects.toThrow('the database is away')

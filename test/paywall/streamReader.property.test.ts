@@ -3,11 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { sha256Hex } from '@tollbook/core/digest'
 import { Fault } from '@tollbook/core/fault'
-import type { RunningStream } from '../../src/paywall/runHandler.ts'
-import { createStreamReader, type StreamReader } from '../../src/paywall/streamReader.ts'
+import { createStreamReader, type StreamReader, type StreamSource } from '../../src/paywall/runHandler.ts'
 
 const bounds = { bytesMax: 1_000, timeMaxMs: 1_000, storedBytesMax: 500 }
-const meta = { source: 'test', asOf: '2026-11-22T00:00:00.000Z', cached: false }
 
 interface Running {
   readonly reader: StreamReader
@@ -16,8 +14,8 @@ interface Running {
 
 function run(chunks: AsyncIterable<Uint8Array>, clock: Clock = systemClock): Running {
   let aborts = 0
-  const stream: RunningStream = { kind: 'stream', contentType: 'x/y', chunks, meta, abort: () => void aborts++ }
-  return { reader: createStreamReader(clock, stream, bounds), aborts: () => aborts }
+  const source: StreamSource = { chunks, abort: () => void aborts++ }
+  return { reader: createStreamReader(clock, source, bounds), aborts: () => aborts }
 }
 
 async function* from(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -73,6 +71,26 @@ describe('a bound', () => {
     await expect(run(never(), clock).reader.next()).rejects.toThrow(Fault)
   })
 })
+
+test('a stream that has ended or broken stays so, whatever its provider says afterwards', async () => {
+  const ended = run(goingOnAfter(() => ({ done: true, value: undefined }))).reader
+  expect([await ended.next(), await ended.next(), ended.bytes()]).toEqual([undefined, undefined, 0])
+  const broken = run(
+    goingOnAfter(() => {
+      throw new Error('cut')
+    }),
+  ).reader
+  await expect(broken.next()).rejects.toThrow('cut')
+  await expect(broken.next()).rejects.toThrow('cut')
+  expect(broken.bytes()).toBe(0)
+})
+
+/** A provider that sends more after this. */
+function goingOnAfter(first: () => IteratorResult<Uint8Array>): AsyncIterable<Uint8Array> {
+  const results = [first]
+  const next = async () => results.shift()?.() ?? { value: Buffer.from('more') }
+  return { [Symbol.asyncIterator]: () => ({ next }) }
+}
 
 test('stopping the reader stops the provider, without waiting for it', () => {
   const { reader, aborts } = run(never())

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { CheckedOrder, Outcome, Product } from '../../src/product/product.ts'
 import { orderDigest } from '../../src/paywall/orderDigest.ts'
 import type { PaidRequest } from '../../src/paywall/paidRequest.ts'
-import { sell } from '../../src/paywall/paywall.ts'
+import { createSales } from '../../src/paywall/sales.ts'
 import { countFault, isFinalRefusal, type Presentation, type Reply } from './history.ts'
 import { address, newAddress, newPayer, type SimulatedTransaction } from './simulatedChain.ts'
 import { never, products, type RunningInstance, type World } from './world.ts'
@@ -219,7 +219,8 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
   }
   // Nothing polls the nodes in the hours after the faults.
   if (world.isCalm()) await instance.parts().pollNodes()
-  const answer = await sell(instance.parts().paywall, product, request).catch((error: unknown) => {
+  const sales = createSales(instance.parts().paywall)
+  const answer = await sales.sell(product, request).catch((error: unknown) => {
     history.violations.push(`the paywall threw: ${describe(error)}`)
     return never()
   })

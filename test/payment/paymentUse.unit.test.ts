@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { refuse, refuseProof } from '@tollbook/core/refusal'
 import { mayPayAgain } from '../../src/payment/newPayment.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
-import { judgePurchase } from '../../src/payment/unreceived.ts'
+import { judgePurchase } from '../../src/payment/paymentUse.ts'
 import { order, referenceNumber, settlementOf } from './paymentStory.ts'
 
 const nowMs = 1_790_000_000_000

@@ -1,6 +1,6 @@
 import { isRefusal } from '@tollbook/core/refusal'
 import { expect, test } from 'vitest'
-import { claimedPayment, claimPayment } from '../../src/paywall/claimPayment.ts'
+import { claimedPayment, claimPayment } from '../../src/paywall/claim.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import type { AppendOutcome, KnownPayment, PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
 import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
@@ -76,6 +76,6 @@ test.each([
 ])('attempt %i with a payment earns its caller something: %s', (attempt, isFirst) => {
   const claim = { version: 3, settlement, endpoint: order.endpoint, isFinal: false, leaseMs: 1 }
   const payment = { ...claim, phase: 'claimed', attempt, attemptId: 'a', leaseUntilMs: nowMs } as const
-  const claimed = claimedPayment({ order, settlement, payment, attemptId: 'a', idempotencyKey: undefined })
+  const claimed = claimedPayment({ order, settlement, payment, attemptId: 'a' })
   expect(claimed).toEqual({ payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst })
 })

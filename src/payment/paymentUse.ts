@@ -1,0 +1,121 @@
+import { assert, assertNever } from '@tollbook/core/assert'
+import type { Address } from '@tollbook/core/address'
+import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
+import type { Order, PaymentState } from './payment.ts'
+import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
+
+/* The use of a payment on record: by its own order while no other attempt has it, and by a further order of its wallet. */
+
+/** May this order use this payment, as far as the ledger knows it? Asked before a chain is asked, and again by the claim. */
+export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
+  switch (state.phase) {
+    case 'unknown':
+      return undefined
+    case 'submitted':
+      return checkOwner(state.wallet, state.endpoint, order)
+    case 'fulfilled':
+      return checkOwner(state.settlement.wallet, order.endpoint, order) ?? refuseProof('already_used')
+    case 'exhausted':
+    case 'refund_due':
+    case 'reversed':
+      return checkOwner(state.settlement.wallet, order.endpoint, order) ?? refuseProof(endReasons[state.phase])
+    case 'unmatched':
+      return refuseProof('too_old')
+    case 'claimed':
+    case 'streaming':
+      return checkOwner(state.settlement.wallet, state.endpoint, order) ?? checkLease(state, nowMs)
+    case 'verified':
+    case 'released':
+      return checkOwner(state.settlement.wallet, state.endpoint, order)
+    default:
+      return assertNever(state)
+  }
+}
+
+const endReasons = {
+  exhausted: 'attempts_exhausted',
+  refund_due: 'refund_due',
+  reversed: 'payment_reversed',
+} as const
+
+function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | undefined {
+  if (wallet !== order.wallet) return refuseProof('other_wallet')
+  if (endpoint !== order.endpoint) return refuseProof('other_endpoint', endpoint)
+  return undefined
+}
+
+/** Time and length of an attempt's lease. */
+export interface AttemptLease {
+  readonly leaseMs: number
+  readonly leaseUntilMs: number
+}
+
+// The clocks of server and database differ by less, or paid routes close (jobs/clockHealth.ts).
+const clockDifferenceMaxMs = 60_000
+
+/**
+ * A lease that began in the future was taken before the clock of the database went back. The ledger then decides by its
+ * own time, which never stands still.
+ */
+export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: number): boolean {
+  assert(leaseMs > 0, 'a lease has a length')
+  return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
+}
+
+/** A refusal while the attempt of another request may still be running, with the seconds to wait. */
+function checkLease(lease: AttemptLease, nowMs: number): Refusal | undefined {
+  if (mayTakeOver(lease, nowMs)) return undefined
+  return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
+}
+
+/** Answers 409. The proof stays valid. */
+export function refuseInProgress(retryAfterSeconds: number): Refusal {
+  assert(retryAfterSeconds >= 1, 'a caller is asked to wait')
+  return refuse(
+    'PAYMENT_IN_PROGRESS',
+    'another request with this proof is being served; retry with the same proof',
+    retryAfterSeconds,
+  )
+}
+
+// Most answers take well under a second, so a caller retries long before a lease of a minute ends.
+export const inProgressRetryMaxSeconds = 5
+
+/**
+ * Use of a payment by another request of its wallet for the same order. `resumed`: its own request has ended without an
+ * answer, so this request gets it. `served`: its own request may still be running. `over`: it has bought its answer, or
+ * no longer buys.
+ */
+export type Purchase = 'resumed' | 'served' | 'over'
+
+// A request waits for 10 s for what it has sent to land. Then it has ended, or the payment has another state.
+const sentForMs = 12_000
+
+/** Stock clients repeat no request, so the next call for an order brings a new payment, although the wallet has paid. */
+export function judgePurchase(
+  { payment, stored }: Pick<KnownPayment, 'payment' | 'stored'>,
+  { ageMs }: Pick<SponsoredPurchase, 'ageMs'>,
+  nowMs: number,
+): Purchase {
+  switch (payment.phase) {
+    case 'submitted':
+      return ageMs >= sentForMs ? 'resumed' : 'served'
+    case 'claimed':
+    case 'streaming':
+      return mayTakeOver(payment, nowMs) ? 'resumed' : 'served'
+    case 'verified':
+    case 'released':
+      return 'resumed'
+    case 'fulfilled':
+      // Sent, as far as this service can see: the wallet may want a new answer to the same order.
+      return stored === undefined || stored.isSent ? 'over' : 'resumed'
+    case 'unknown':
+    case 'exhausted':
+    case 'refund_due':
+    case 'reversed':
+    case 'unmatched':
+      return 'over'
+    default:
+      return assertNever(payment)
+  }
+}

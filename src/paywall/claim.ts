@@ -1,0 +1,198 @@
+import { assertNever } from '@tollbook/core/assert'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
+import type { Clock } from '@tollbook/core/clock'
+import { sha256Hex } from '@tollbook/core/digest'
+import { describeError, Fault } from '@tollbook/core/fault'
+import { newId } from '@tollbook/core/id'
+import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
+import type { Log } from '../machine/log.ts'
+import { decideClaim, decideFulfil, decideRelease } from '../payment/attempt.ts'
+import type { FailureReason } from '../payment/events/attemptEvents.ts'
+import type { Order, PaymentDecision, PaymentState } from '../payment/payment.ts'
+import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
+import type { Fulfilment } from '../payment/receipt.ts'
+import type { Settlement } from '../payment/settlement.ts'
+import type { Failure, HandlerFailure, Value } from '../product/product.ts'
+import type { ClaimedPayment } from './paidRequest.ts'
+import type { AttemptOutcome } from './runHandler.ts'
+import type { Sale } from './sendReceipt.ts'
+
+export interface ClaimDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly ledger: PaymentLedger
+  readonly leaseMs: number
+  /** Attempts to serve one payment; then it is owed back. */
+  readonly attemptsMax: number
+}
+
+/** The exclusive right to serve one order for one payment, committed to the ledger. */
+export interface Claim {
+  readonly order: Order
+  readonly settlement: Settlement
+  readonly attemptId: string
+  /** The state after the claim, on which fulfilment and release are decided. */
+  readonly payment: PaymentState
+  /** The caller's key. Recorded with the claim and again with the delivery. */
+  readonly idempotency?: PaymentChange['idempotency']
+}
+
+/** A verified payment and the order that it should buy. */
+export interface ClaimQuestion {
+  readonly order: Order
+  readonly settlement: Settlement
+  /** The newest state that the caller knows. */
+  readonly payment: PaymentState
+  readonly idempotencyKey: string | undefined
+}
+
+// Each conflict means that another attempt won, and the next lookup shows its result; one lookup is nearly always enough.
+const triesMax = 4
+
+/**
+ * Consumes the settlement. Committed before the handler runs (I2); the database alone decides who is first (I1). An
+ * attempt that lost reads the payment again and is refused by its state: in progress, or already used.
+ */
+export async function claimPayment(
+  deps: Omit<ClaimDeps, 'log'>,
+  { order, settlement, payment, idempotencyKey: key }: ClaimQuestion,
+): Promise<Claim | Refusal> {
+  const { leaseMs, attemptsMax } = deps
+  const { wallet, digest: orderDigest } = order
+  const { reference } = settlement
+  const attemptId = newId('attempt')
+  const keyed = key === undefined ? {} : { idempotency: { wallet, key, orderDigest } }
+  let before = payment
+  for (let tries = 1; tries <= triesMax; tries++) {
+    const nowMs = deps.clock.nowMs()
+    const decision = decideClaim(before, { order, settlement, attemptId, leaseMs, attemptsMax, nowMs })
+    if (isRefusal(decision)) return decision
+    const appended = await deps.ledger.append({ reference, before, ...decision, nowMs, ...keyed })
+    switch (appended.outcome) {
+      case 'appended':
+        return { order, settlement, attemptId, payment: appended.after, ...keyed }
+      case 'idempotency_key_reused':
+        return refuseReusedKey()
+      case 'conflict': {
+        const now = await deps.ledger.lookUp({ reference, wallet, orderDigest, idempotencyKey: key })
+        // The winner of the same order stores its answer, and the next request gets it. Another decision here would only
+        // find the payment used.
+        if (now.earlier !== undefined || now.stored !== undefined) return refuseOvertaken()
+        before = now.payment
+        break
+      }
+      default:
+        return assertNever(appended)
+    }
+  }
+  throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
+}
+
+/** Terms on which the claim earns its caller work. */
+export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPayment {
+  const isFirst = 'attempt' in payment && payment.attempt === 1
+  return { payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst }
+}
+
+/** 409: the append lost the race to another request with the same proof. */
+export function refuseOvertaken(): Refusal {
+  return refuse('PAYMENT_IN_PROGRESS', 'another request with this proof was faster; repeat with the same proof', 1)
+}
+
+/** 422: the key is stored for 24 hours, for a different order or a different payment. */
+export function refuseReusedKey(): Refusal {
+  return refuse(
+    'IDEMPOTENCY_KEY_REUSED',
+    'Idempotency-Key was used by this wallet for another request or payment in the last 24 hours; send a new key',
+  )
+}
+
+/** Records the delivery of a whole answer, which is stored for the payer's retry. */
+export async function deliver(deps: ClaimDeps, claim: Claim, { data, meta }: Value): Promise<Sale | Refusal> {
+  const answerJson = canonicalJson({ data, meta })
+  const fulfilment = await fulfil(deps, claim, { answerDigest: sha256Hex(answerJson), storedAnswer: answerJson })
+  return isRefusal(fulfilment) ? fulfilment : { answerJson, fulfilment, replayed: false }
+}
+
+/** A delivery, as the ledger records it. */
+export interface Delivery {
+  /** SHA-256 in hex of the bytes that the caller gets. */
+  readonly answerDigest: string
+  /** Text from which a replay is made; undefined when the answer is too large to store. */
+  readonly storedAnswer: string | undefined
+}
+
+/**
+ * Records the delivery. A whole answer is recorded before it is sent, so that a 2xx and a RequestFulfilled are one to one
+ * (I26). Refuses when the lease had ended and another attempt took over: then this answer must not be served.
+ */
+export async function fulfil(
+  { ledger, clock }: ClaimDeps,
+  claim: Claim,
+  { answerDigest, storedAnswer: answerJson }: Delivery,
+): Promise<Fulfilment | Refusal> {
+  const { order, attemptId, payment: before, settlement, idempotency } = claim
+  const decision = decideFulfil(before, { attemptId, orderDigest: order.digest, answerDigest })
+  if (decision === undefined) return refuseOvertaken()
+  const appended = await ledger.append({
+    reference: settlement.reference,
+    before,
+    ...decision,
+    nowMs: clock.nowMs(),
+    ...(idempotency === undefined ? {} : { idempotency }),
+    ...(answerJson === undefined || isTooLong(claim, answerJson) ? {} : { answerJson }),
+  })
+  const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
+  if (leaf === undefined || appended.outcome !== 'appended') return refuseOvertaken()
+  return { settlement, endpoint: order.endpoint, recordedAtMs: appended.recordedAtMs, ...leaf }
+}
+
+// Answers of data have some kilobytes, and a large QR code 200; documents and images are artifacts with a URL.
+const unsentBytesMax = 1024 * 1024
+
+/** Under a key every answer is stored. Without one it is stored until it was sent, and a payer cannot fill the database. */
+function isTooLong({ idempotency }: Claim, answerJson: string): boolean {
+  return idempotency === undefined && Buffer.byteLength(answerJson) > unsentBytesMax
+}
+
+/** Frees the proof after a failed attempt (I4), or ends the payment after its last one. The caller gets the reason. */
+export async function release(
+  deps: ClaimDeps,
+  claim: Claim,
+  outcome: Failure | Extract<AttemptOutcome, { readonly kind: 'broken' }>,
+): Promise<Refusal> {
+  const reason = outcome.kind === 'failed' ? failureReasons[outcome.code] : 'internal_error'
+  const { payment, attemptId } = claim
+  const attemptsMax = outcome.kind === 'failed' && outcome.endsPayment === true ? 1 : deps.attemptsMax
+  const decision = decideRelease(payment, { attemptId, reason, attemptsMax })
+  await recordRelease(deps, claim, decision)
+  if (outcome.kind === 'broken') throw outcome.error
+  const isLast = decision?.step === 'payment.exhaust'
+  return refuse(outcome.code, isLast ? `${outcome.message}; ${lastAttempt}` : outcome.message)
+}
+
+const failureReasons: Readonly<Record<HandlerFailure, FailureReason>> = {
+  NO_DATA: 'no_data',
+  UPSTREAM_FAILED: 'upstream_failed',
+  UPSTREAM_TIMEOUT: 'upstream_timeout',
+  TARGET_FORBIDDEN: 'target_forbidden',
+}
+
+const lastAttempt =
+  'this was the last permitted attempt with this payment: it no longer buys and is owed back to the wallet'
+
+/** If even the release fails, the lease ends by itself, so the failure is only worth a line in the log. */
+export async function recordRelease(
+  { ledger, clock, log }: ClaimDeps,
+  { payment, settlement: { reference } }: Claim,
+  decision: PaymentDecision | undefined,
+): Promise<void> {
+  if (decision === undefined) return
+  try {
+    const { outcome } = await ledger.append({ reference, before: payment, ...decision, nowMs: clock.nowMs() })
+    if (outcome === 'appended' && decision.step === 'payment.exhaust')
+      log.warn({ event: 'attempts_exhausted', reference })
+  } catch (error) {
+    log.warn({ event: 'release_not_recorded', reference, error: describeError(error) })
+  }
+}
