@@ -1,10 +1,11 @@
 import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
 import { Command } from 'commander'
-import { type FaucetProblem, fundWallet } from '@tollbook/client/faucet'
 import { readKeypair } from '@tollbook/client/keypairFile'
 import { errorText, Fault } from '@tollbook/core/fault'
 import { unavailableExitCode } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { giveFunds, type GiftOrder, type GiftProblem } from './local/giveFunds.ts'
 import { readLocalJson } from './localJson.ts'
 import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
 
@@ -36,9 +37,7 @@ Exit codes:
   2  wrong usage, or there is no local mode here
   7  the local chain does not answer`
 
-type FaucetGift = Parameters<typeof fundWallet>[1]
-
-async function give(deps: CommandDeps, gift: FaucetGift): Promise<number> {
+async function give(deps: CommandDeps, gift: GiftOrder): Promise<number> {
   try {
     const funding = await fundFromHome(deps, gift)
     if ('field' in funding) throw new UsageProblem(optionOf[funding.field], funding.message)
@@ -52,7 +51,7 @@ async function give(deps: CommandDeps, gift: FaucetGift): Promise<number> {
   }
 }
 
-const optionOf: Record<FaucetProblem['field'], string> = {
+const optionOf: Record<GiftProblem['field'], string> = {
   rpcUrl: 'rpcUrl in local.json',
   mint: 'tokenMint in local.json',
   address: 'ADDRESS',
@@ -60,7 +59,7 @@ const optionOf: Record<FaucetProblem['field'], string> = {
   sol: '--sol',
 }
 
-async function fundFromHome(deps: CommandDeps, gift: FaucetGift) {
+async function fundFromHome(deps: CommandDeps, gift: GiftOrder) {
   const path = join(deps.home(), 'local.json')
   const local = await readLocalJson(path)
   if (local === undefined)
@@ -68,7 +67,6 @@ async function fundFromHome(deps: CommandDeps, gift: FaucetGift) {
   const { rpcUrl, tokenMint: mint, mintAuthorityKeypairPath } = local
   if (rpcUrl === undefined || mintAuthorityKeypairPath === undefined)
     throw new UsageProblem('local mode', 'does not run a chain of its own here, so there is nothing to give from')
-  const mintAuthority = await readKeypair(mintAuthorityKeypairPath)
-  const clock = deps.clock === undefined ? {} : { clock: deps.clock }
-  return fundWallet({ rpcUrl, mint, mintAuthority, ...clock }, gift)
+  const { secretKey } = await readKeypair(mintAuthorityKeypairPath)
+  return giveFunds({ rpcUrl, mint, mintAuthority: Keypair.fromSecretKey(secretKey) }, gift)
 }

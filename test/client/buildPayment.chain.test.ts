@@ -17,7 +17,7 @@ import { type Chain, openChain } from '../../src/chain/openChain.ts'
 import { buildPayment, type SignedPayment } from '@tollbook/client/buildPayment'
 import { checkQuote } from '@tollbook/client/checkQuote'
 import type { ProofForm } from '@tollbook/client/encodeProof'
-import { fundWallet } from '@tollbook/client/faucet'
+import { giveFunds } from '../../src/cli/local/giveFunds.ts'
 import { InsufficientFunds } from '@tollbook/client/insufficientFunds'
 import { landTransaction } from '@tollbook/client/landTransaction'
 import { connectPayerChain, type PayerChain } from '@tollbook/client/payerChain'
@@ -214,7 +214,7 @@ async function fundExactly(
 ) {
   const options = { rpcUrl: chain.rpcUrl, mint: mint.toBase58(), mintAuthority }
   const tokens = formatDecimal(baseUnits, 6)
-  await fundWallet(options, { address: publicKey.toBase58(), tokens, sol: '0' })
+  await giveFunds(options, { address: publicKey.toBase58(), tokens, sol: '0' })
   if (lamports === 0) return
   const give = SystemProgram.transfer({ fromPubkey: mintAuthority.publicKey, toPubkey: publicKey, lamports })
   await sendAndConfirmTransaction(connection, new Transaction().add(give), [mintAuthority])

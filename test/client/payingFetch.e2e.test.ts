@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { getAccount, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { fundWallet } from '@tollbook/client/faucet'
+import { giveFunds } from '../../src/cli/local/giveFunds.ts'
 import { proofForms } from '@tollbook/client/encodeProof'
 import { openPaymentFolder } from '@tollbook/client/node'
 import { PaymentRefused, PaymentUnresolved } from '@tollbook/client/paymentError'
@@ -32,7 +32,7 @@ describe.each(kinds)('the real service, paid in %s', (_name, kind) => {
     token = await openTokenChain(kind)
     // As a service has it: the account that it is paid into exists.
     const options = { rpcUrl: token.chain.rpcUrl, mint: token.mint.toBase58(), mintAuthority: token.mintAuthority }
-    await fundWallet(options, { address: token.paymentWallet.toBase58(), tokens: '0', sol: '0' })
+    await giveFunds(options, { address: token.paymentWallet.toBase58(), tokens: '0', sol: '0' })
     const env = {
       SOLANA_RPC_URLS: token.chain.rpcUrl,
       TOKEN_MINT: token.mint.toBase58(),

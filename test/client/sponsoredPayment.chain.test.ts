@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { fundWallet } from '@tollbook/client/faucet'
+import { giveFunds } from '../../src/cli/local/giveFunds.ts'
 import { openPaymentFolder } from '@tollbook/client/node'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { PaymentUnresolved } from '@tollbook/client/paymentError'
@@ -32,8 +32,8 @@ beforeAll(async () => {
   token = await openTokenChain({ program: TOKEN_PROGRAM_ID })
   const options = { rpcUrl: token.chain.rpcUrl, mint: token.mint.toBase58(), mintAuthority: token.mintAuthority }
   // These services have a token account. A payment by these protocols never creates one.
-  await fundWallet(options, { address: token.paymentWallet.toBase58(), tokens: '1', sol: '0' })
-  await fundWallet(options, { address: feePayer.publicKey.toBase58(), tokens: '0', sol: '1' })
+  await giveFunds(options, { address: token.paymentWallet.toBase58(), tokens: '1', sol: '0' })
+  await giveFunds(options, { address: feePayer.publicKey.toBase58(), tokens: '0', sol: '1' })
 })
 
 function start(folder: string, options: Partial<PayingFetchOptions> = {}): PayingFetch {

@@ -1,15 +1,15 @@
 import { createApproveInstruction, getAccount, getAssociatedTokenAddressSync } from '@solana/spl-token'
-import { Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
+import { type Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js'
 import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import type { Log, LogLevel } from '../../machine/log.ts'
 import { createBurnLedger } from '../../store/burnStore.ts'
 import { openDatabase } from '../../store/database.ts'
-import { fundWallet } from './fundWallet.ts'
+import { connectLocalChain, topUp } from './giveFunds.ts'
 import type { Home } from './home.ts'
 import { type RunningCommand, spawnLocalCommand } from './localCommand.ts'
-import type { ProvisionedChain } from './provisionFromHome.ts'
+import type { ProvisionedChain } from './provisionChain.ts'
 
 export interface LocalBurnerOptions {
   readonly home: Home
@@ -37,8 +37,9 @@ export async function openLocalBurner(
   const [rpcUrl = ''] = chain.rpcUrls
   const [delegate, paymentWallet] = await Promise.all([home.keypair('burn-delegate'), home.keypair('payment-wallet')])
   const mint = new PublicKey(chain.tokenMint)
-  await Promise.all([delegate, paymentWallet].map(({ keypair }) => fundWallet(rpcUrl, keypair.publicKey)))
-  await approve(rpcUrl, { delegate: delegate.keypair.publicKey, owner: paymentWallet.keypair, mint })
+  const connection = connectLocalChain(rpcUrl)
+  await Promise.all([delegate, paymentWallet].map(({ keypair }) => topUp(connection, keypair.publicKey)))
+  await approve(connection, { delegate: delegate.keypair.publicKey, owner: paymentWallet.keypair, mint })
   return spawnLocalCommand({
     command: 'burn',
     options: ['--every', every],
@@ -84,8 +85,7 @@ interface Approval {
 }
 
 /** Does nothing when the delegate is approved already. */
-async function approve(rpcUrl: string, { delegate, owner, mint }: Approval): Promise<void> {
-  const connection = new Connection(rpcUrl, 'confirmed')
+async function approve(connection: Connection, { delegate, owner, mint }: Approval): Promise<void> {
   const account = getAssociatedTokenAddressSync(mint, owner.publicKey)
   const known = await getAccount(connection, account)
   if (known.delegate?.equals(delegate) === true) return

@@ -8,10 +8,10 @@ import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
 import { openLocalBurner } from './localBurner.ts'
-import { openTestFunds } from './testFunds.ts'
+import { giveFunds } from './giveFunds.ts'
 import { openLocalSigner } from './localSigner.ts'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
-import { type ProvisionedChain, provisionFromHome } from './provisionFromHome.ts'
+import { type ProvisionedChain, provisionFromHome } from './provisionChain.ts'
 import {
   admitLogins,
   apiRole,
@@ -125,6 +125,18 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   return { baseUrl, localJsonPath, sampled: service.sampled, financeUrl, close: () => stored.disposeAsync() }
 }
 
+// Enough for each product once.
+const testGift = { tokens: '1000', sol: '0.1' }
+
+/** Funds the wallets that the pages of local mode make. Works on a chain of this machine only. */
+async function openTestFunds(home: Home, { rpcUrls: [rpcUrl = ''], tokenMint: mint }: ProvisionedChain['chain']) {
+  const { keypair: mintAuthority } = await home.keypair('mint-authority')
+  return async (address: string): Promise<string | undefined> => {
+    const given = await giveFunds({ rpcUrl, mint, mintAuthority }, { address, ...testGift })
+    return 'field' in given ? given.message : undefined
+  }
+}
+
 /** Only with the embedded database: for the operator's, the file would outlive a change of DATABASE_URL. */
 function checkpointFileOf({ seal, ledger }: Config, home: Home): string | undefined {
   return seal.checkpointFile ?? (ledger === undefined ? join(home.path, 'checkpoint') : undefined)
@@ -185,7 +197,7 @@ async function openLocalChain(
     onUnexpectedExit: onPartLost,
   })
   opened.defer(() => chain.stop())
-  return provisionFromHome(home, chain)
+  return provisionFromHome(home, chain.rpcUrl)
 }
 
 interface KeyOpening extends LocalOpening {

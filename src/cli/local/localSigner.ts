@@ -4,9 +4,9 @@ import { sha256Hex } from '@tollbook/core/digest'
 import type { ServiceConfig } from '../../config.ts'
 import type { Log } from '../../machine/log.ts'
 import type { Home } from './home.ts'
-import { fundWallet } from './fundWallet.ts'
+import { connectLocalChain, topUp } from './giveFunds.ts'
 import { spawnLocalCommand } from './localCommand.ts'
-import type { ProvisionedChain } from './provisionFromHome.ts'
+import type { ProvisionedChain } from './provisionChain.ts'
 
 export interface LocalSignerOptions {
   readonly home: Home
@@ -35,7 +35,7 @@ export async function openLocalSigner({
 }: LocalSignerOptions): Promise<LocalSigner> {
   const feePayer = await home.keypair('fee-payer')
   const [rpcUrl = ''] = chain.rpcUrls
-  await fundWallet(rpcUrl, feePayer.keypair.publicKey)
+  await topUp(connectLocalChain(rpcUrl), feePayer.keypair.publicKey)
   const socketPath = socketPathIn(home)
   const child = await spawnLocalCommand({
     command: 'signer',

@@ -7,13 +7,16 @@ import {
   TOKEN_PROGRAM_ID,
 } from '@solana/spl-token'
 import {
-  Connection,
+  type Connection,
   type Keypair,
   LAMPORTS_PER_SOL,
   sendAndConfirmTransaction,
   SystemProgram,
   Transaction,
 } from '@solana/web3.js'
+import type { ServiceConfig } from '../../config.ts'
+import { airdropTo, connectLocalChain, webSocketUrl } from './giveFunds.ts'
+import type { Home } from './home.ts'
 
 /** Keys that exist on a local chain only. */
 export interface LocalWallets {
@@ -23,26 +26,55 @@ export interface LocalWallets {
   readonly demoWallet: Keypair
 }
 
+export interface ProvisionedChain {
+  readonly chain: Omit<ServiceConfig['chain'], 'commitment'>
+  /** For `local.json`: where the chain is, and whose keys are in the home. */
+  readonly facts: object
+}
+
+/** Puts the mint and the wallets of this home on a local chain that runs. A second time finds everything in place. */
+export async function provisionFromHome(home: Home, rpcUrl: string): Promise<ProvisionedChain> {
+  const [mint, mintAuthority, paymentWallet, demoWallet] = await Promise.all([
+    home.keypair('token-mint'),
+    home.keypair('mint-authority'),
+    home.keypair('payment-wallet'),
+    home.keypair('demo-wallet'),
+  ])
+  const connection = connectLocalChain(rpcUrl)
+  await provisionChain(connection, {
+    mint: mint.keypair,
+    mintAuthority: mintAuthority.keypair,
+    paymentWallet: paymentWallet.keypair,
+    demoWallet: demoWallet.keypair,
+  })
+  return {
+    chain: {
+      rpcUrls: [rpcUrl],
+      tokenMint: mint.keypair.publicKey.toBase58(),
+      paymentWallet: paymentWallet.keypair.publicKey.toBase58(),
+    },
+    facts: {
+      rpcUrl,
+      wsUrl: webSocketUrl(rpcUrl),
+      paymentWalletKeypairPath: paymentWallet.path,
+      demoWallet: { address: demoWallet.keypair.publicKey.toBase58(), keypairPath: demoWallet.path },
+      mintAuthorityKeypairPath: mintAuthority.path,
+    },
+  }
+}
+
 const localDecimals = 6
 const demoTokens = 100_000n
 const demoSol = 10
 
 /** Puts the service token and its first holders on a new local chain. Does nothing on one that has them. */
-export async function provisionChain(
-  urls: { readonly rpcUrl: string; readonly wsUrl: string },
-  wallets: LocalWallets,
-): Promise<void> {
-  const connection = new Connection(urls.rpcUrl, { commitment: 'confirmed', wsEndpoint: urls.wsUrl })
+export async function provisionChain(connection: Connection, wallets: LocalWallets): Promise<void> {
   const { mint, mintAuthority, demoWallet } = wallets
   if ((await connection.getAccountInfo(mint.publicKey)) !== null) return
   // Both at once: each waits for a slot or two.
-  await Promise.all([fund(connection, mintAuthority, demoSol), fund(connection, demoWallet, demoSol)])
+  const holders = [mintAuthority, demoWallet]
+  await Promise.all(holders.map(({ publicKey }) => airdropTo(connection, publicKey, demoSol * LAMPORTS_PER_SOL)))
   await sendAndConfirmTransaction(connection, await firstTransaction(connection, wallets), [mintAuthority, mint])
-}
-
-async function fund(connection: Connection, wallet: Keypair, sol: number): Promise<void> {
-  const signature = await connection.requestAirdrop(wallet.publicKey, sol * LAMPORTS_PER_SOL)
-  await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
 }
 
 /** One transaction, so that a start that is cut off leaves all of it or nothing. */

@@ -3,7 +3,7 @@ import { Connection } from '@solana/web3.js'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { openHome } from './home.ts'
-import { type ChainUrls, provisionFromHome } from './provisionFromHome.ts'
+import { provisionFromHome } from './provisionChain.ts'
 
 export interface ServiceProvision {
   /** Keeps all keys, those of the wallets too; the service never sees it. */
@@ -25,11 +25,10 @@ const privateFile = 0o600
  * Provisions what local mode provisions in its own process, for services that start elsewhere: several, in containers.
  */
 export async function provisionService(options: ServiceProvision): Promise<void> {
-  const { baseUrl, settingsFile } = options
+  const { baseUrl, settingsFile, rpcUrl } = options
   const home = await openHome(options.home)
-  const urls = chainUrls(options.rpcUrl)
-  await untilChainAnswers(urls)
-  const { chain, facts } = await provisionFromHome(home, urls)
+  await untilChainAnswers(rpcUrl)
+  const { chain, facts } = await provisionFromHome(home, rpcUrl)
   const receiptKey = await home.receiptKey()
   await writeSettings(settingsFile, {
     SOLANA_RPC_URLS: chain.rpcUrls.join(','),
@@ -47,12 +46,7 @@ export async function withdrawProvision(settingsFile: string): Promise<void> {
   await rm(settingsFile, { force: true })
 }
 
-/** The local chain serves both protocols on one port. */
-function chainUrls(rpcUrl: string): ChainUrls {
-  return { rpcUrl, wsUrl: rpcUrl.replace(/^http/, 'ws') }
-}
-
-async function untilChainAnswers({ rpcUrl }: ChainUrls): Promise<void> {
+async function untilChainAnswers(rpcUrl: string): Promise<void> {
   const connection = new Connection(rpcUrl, { disableRetryOnRateLimit: true })
   for (let attempt = 1; ; attempt++) {
     try {

@@ -13,7 +13,7 @@ import {
   SystemProgram,
   Transaction,
 } from '@solana/web3.js'
-import { fundWallet } from '@tollbook/client/faucet'
+import { giveFunds } from '../../../src/cli/local/giveFunds.ts'
 import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
 import { afterFile } from '../../support/afterFile.ts'
 
@@ -54,7 +54,7 @@ export async function openTokenChain(kind: TokenKind): Promise<TokenChain> {
   })
   await sendAndConfirmTransaction(connection, transaction, [mintAuthority, mint])
   const options = { rpcUrl: chain.rpcUrl, mint: mint.publicKey.toBase58(), mintAuthority }
-  await fundWallet(options, { address: payer.publicKey.toBase58(), tokens: '1000', sol: '1' })
+  await giveFunds(options, { address: payer.publicKey.toBase58(), tokens: '1000', sol: '1' })
   const { program } = kind
   const paymentTokenAccount = getAssociatedTokenAddressSync(mint.publicKey, paymentWallet, true, program)
   const accounts = { mint: mint.publicKey, mintAuthority, payer, paymentWallet, paymentKeypair, paymentTokenAccount }

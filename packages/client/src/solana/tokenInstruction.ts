@@ -35,12 +35,6 @@ export function transferChecked(token: Token, amount: TokenAmount, destination: 
   return { program: token.tokenProgram, accounts, data: checkedAmount(12, amount.baseUnits, token.decimals) }
 }
 
-/** The authority is the mint's. */
-export function mintToChecked({ mint, tokenProgram, decimals }: Token, amount: TokenAmount): Instruction {
-  const accounts = [changed(mint), changed(amount.account), signing(amount.authority)]
-  return { program: tokenProgram, accounts, data: checkedAmount(14, amount.baseUnits, decimals) }
-}
-
 /** Creates the account unless it exists; `payer` pays its rent. */
 export function createTokenAccount(payer: string, account: string, owner: TokenAccountOwner): Instruction {
   const { wallet, mint, tokenProgram } = owner

@@ -1,0 +1,160 @@
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createMintToCheckedInstruction,
+  getAssociatedTokenAddressSync,
+  unpackMint,
+} from '@solana/spl-token'
+import {
+  Connection,
+  type Keypair,
+  LAMPORTS_PER_SOL,
+  PublicKey,
+  sendAndConfirmTransaction,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+} from '@solana/web3.js'
+import { isLoopback } from '@tollbook/client/secureUrl'
+import { readAddress } from '@tollbook/core/address'
+import { Fault } from '@tollbook/core/fault'
+import { randomToken } from '@tollbook/core/id'
+import { formatDecimal, parseDecimal } from '@tollbook/core/money'
+import { memoProgram } from '@tollbook/core/programs'
+
+export interface Bank {
+  readonly rpcUrl: string
+  readonly mint: string
+  readonly mintAuthority: Keypair
+}
+
+/** Whole tokens and SOL, as plain decimals. */
+export interface GiftOrder {
+  readonly address: string
+  readonly tokens: string
+  readonly sol: string
+}
+
+/** The gift as it is on chain. */
+export interface Gift extends GiftOrder {
+  readonly tokenAccount: string
+  readonly signatures: readonly string[]
+}
+
+/** The order cannot be fulfilled; `field` is the part that is wrong. */
+export interface GiftProblem {
+  readonly field: 'rpcUrl' | 'mint' | 'address' | 'tokens' | 'sol'
+  readonly message: string
+}
+
+/** The local chain serves both protocols on one port. */
+export function webSocketUrl(rpcUrl: string): string {
+  return rpcUrl.replace(/^http/, 'ws')
+}
+
+export function connectLocalChain(rpcUrl: string): Connection {
+  return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: webSocketUrl(rpcUrl) })
+}
+
+/** Gives out SOL and new tokens on a local chain. Tokens that cost nothing have no business anywhere else. */
+export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | GiftProblem> {
+  const { rpcUrl, mintAuthority } = bank
+  if (!isOnThisMachine(rpcUrl))
+    return problem('rpcUrl', `the faucet works on a chain on this machine only, and ${rpcUrl} is not on it`)
+  const connection = connectLocalChain(rpcUrl)
+  try {
+    const read = await readOrder(connection, bank.mint, order)
+    if ('field' in read) return read
+    await topUp(connection, mintAuthority.publicKey)
+    const airdrop = read.lamports === 0n ? [] : [await airdropTo(connection, read.wallet, Number(read.lamports))]
+    const { tokenAccount, signature } = await mintTo(connection, mintAuthority, read)
+    return {
+      address: read.wallet.toBase58(),
+      tokenAccount: tokenAccount.toBase58(),
+      tokens: formatDecimal(read.baseUnits, read.decimals),
+      sol: formatDecimal(read.lamports, solDecimals),
+      signatures: [...airdrop, signature],
+    }
+  } catch (cause) {
+    throw new Fault(`the local chain at ${rpcUrl} did not give the funds`, { cause, retryable: true })
+  }
+}
+
+/** Loopback, or a name without a dot: a container of the same Docker network. */
+export function isOnThisMachine(rpcUrl: string): boolean {
+  const url = URL.parse(rpcUrl)
+  return url !== null && (isLoopback(url) || /^[a-z][a-z0-9-]*$/.test(url.hostname))
+}
+
+const solDecimals = 9
+// The largest airdrop of the local chain, and of a token account, which counts in 64 bits.
+const lamportsMax = 1_000_000n * BigInt(LAMPORTS_PER_SOL)
+const baseUnitsMax = 2n ** 64n - 1n
+
+function problem(field: GiftProblem['field'], message: string): GiftProblem {
+  return { field, message }
+}
+
+interface ReadOrder {
+  readonly wallet: PublicKey
+  readonly mint: PublicKey
+  readonly program: PublicKey
+  readonly decimals: number
+  readonly baseUnits: bigint
+  readonly lamports: bigint
+}
+
+async function readOrder(
+  connection: Connection,
+  mintText: string,
+  { address, tokens, sol }: GiftOrder,
+): Promise<ReadOrder | GiftProblem> {
+  if (readAddress(mintText) === undefined) return problem('mint', `${mintText} is not an address`)
+  if (readAddress(address) === undefined) return problem('address', `${address} is not a Solana address`)
+  const [wallet, mint] = [new PublicKey(address), new PublicKey(mintText)]
+  const [account, mintAccount] = await connection.getMultipleAccountsInfo([wallet, mint])
+  const owner = account?.owner
+  if (owner !== undefined && !owner.equals(SystemProgram.programId))
+    return problem('address', `${address} is not a wallet: the account belongs to the program ${owner.toBase58()}`)
+  const lamports = parseDecimal(sol, solDecimals)
+  if (lamports === undefined) return problem('sol', `${sol} is not an amount of SOL such as 1 or 0.5`)
+  if (lamports > lamportsMax)
+    return problem('sol', `${sol} is more than 1000000 SOL, the largest airdrop of a local chain`)
+  if (mintAccount === undefined || mintAccount === null)
+    return problem('mint', `${mintText} is not a mint on this chain`)
+  const { owner: program } = mintAccount
+  const { decimals } = unpackMint(mint, mintAccount, program)
+  const baseUnits = parseDecimal(tokens, decimals)
+  if (baseUnits === undefined)
+    return problem('tokens', `${tokens} is not an amount of tokens with at most ${decimals} decimals`)
+  if (baseUnits > baseUnitsMax) return problem('tokens', `${tokens} is more than a token account holds`)
+  return { wallet, mint, program, decimals, baseUnits, lamports }
+}
+
+/** Gives a wallet SOL for fees and the rent of accounts, unless it has some. */
+export async function topUp(connection: Connection, wallet: PublicKey): Promise<void> {
+  if ((await connection.getBalance(wallet)) < LAMPORTS_PER_SOL) await airdropTo(connection, wallet, LAMPORTS_PER_SOL)
+}
+
+/** Resolves with the signature once it is confirmed. */
+export async function airdropTo(connection: Connection, wallet: PublicKey, lamports: number): Promise<string> {
+  const signature = await connection.requestAirdrop(wallet, lamports)
+  await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
+  return signature
+}
+
+async function mintTo(
+  connection: Connection,
+  authority: Keypair,
+  { wallet, mint, program, decimals, baseUnits }: ReadOrder,
+) {
+  const { publicKey: payer } = authority
+  const tokenAccount = getAssociatedTokenAddressSync(mint, wallet, true, program)
+  // Two equal gifts within one blockhash would be one transaction.
+  const memo = { programId: new PublicKey(memoProgram), keys: [], data: Buffer.from(randomToken()) }
+  const transaction = new Transaction().add(
+    new TransactionInstruction(memo),
+    createAssociatedTokenAccountIdempotentInstruction(payer, tokenAccount, wallet, mint, program),
+    createMintToCheckedInstruction(mint, tokenAccount, payer, baseUnits, decimals, [], program),
+  )
+  return { tokenAccount, signature: await sendAndConfirmTransaction(connection, transaction, [authority]) }
+}
