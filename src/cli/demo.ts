@@ -4,7 +4,10 @@ import { readConfig } from '../config.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { createLog } from '../machine/log.ts'
 import { openDatabase } from '../store/database.ts'
-import { showDemo } from './demo/story.ts'
+import { compareFigures, readFigures } from './demo/compareFigures.ts'
+import type { DemoDeps } from './demo/demoDeps.ts'
+import { showPaidRequest } from './demo/paidRequest.ts'
+import { showProducts } from './demo/products.ts'
 import { openLocalService } from './openLocalService.ts'
 import { sampleUpstreamsOption } from './serve.ts'
 import { untilStopped } from './untilStopped.ts'
@@ -57,6 +60,13 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
       `Finance reports: ${service.local.baseUrl}/finance, with financeToken of ${join(config.local.home, 'local.json')}`,
     )
   await untilStopped()
+}
+
+/** A paid request from the 402 to the receipt, the other products, and the ledger. Throws at the first mismatch. */
+async function showDemo(deps: DemoDeps): Promise<void> {
+  const before = await readFigures(deps)
+  const spent = [await showPaidRequest(deps), ...(await showProducts(deps))]
+  compareFigures(deps, { before, after: await readFigures(deps), spent })
 }
 
 function hints(baseUrl: string, wallet: string): string {

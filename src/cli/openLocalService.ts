@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { askFree } from '@tollbook/client/freeRoute'
+import { fetchFile } from '@tollbook/client/fetchFile'
 import type { Config } from '../config.ts'
 import { loadLocalMode } from './local/loadLocalMode.ts'
 import { Fault } from '@tollbook/core/fault'
@@ -43,10 +43,9 @@ export async function openLocalService(
 
 /** A service that was stopped leaves its file behind; only an answer shows that it is there. */
 async function answers(baseUrl: string): Promise<boolean> {
-  try {
-    return (await askFree({ baseUrl, path: '/livez' })).status === 200
-  } catch {
-    // The listener is gone, so a service is started.
-    return false
-  }
+  // Without an answer the listener is gone, so a service is started.
+  return fetchFile(new URL('/livez', baseUrl).href).then(
+    () => true,
+    () => false,
+  )
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import { purchase } from '@tollbook/client/command/purchase'
+import { type PayOrder, readPayOrder } from '@tollbook/client/command/payOrder'
 import { PaymentError, PaymentUnspent } from '@tollbook/client/paymentError'
-import { readKeypairFile } from '@tollbook/client/node'
-import { createPayingFetch } from '@tollbook/client/payingFetch'
-import type { PendingPayment } from '@tollbook/client/pendingPayment'
+import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { errorBody, errorText } from '@tollbook/core/wire'
-import { type DemoDeps, rpcUrlOf, type DemoSpending, walletOf } from './demoDeps.ts'
+import { type DemoDeps, type DemoSpending, expectThat } from './demoDeps.ts'
 
 /** One request of the demo. With a body it is a POST. */
 export interface DemoOrder {
@@ -18,7 +18,7 @@ export interface DemoOrder {
 const saleJson = z.object({
   data: z.unknown(),
   meta: z.object({ source: z.string().min(1), asOf: z.iso.datetime(), cached: z.boolean() }),
-  receipt: z.object({ signature: z.string(), slot: z.int(), ledger: z.object({ position: z.int() }).loose() }).loose(),
+  receipt: z.object({ slot: z.int(), ledger: z.object({ position: z.int() }) }),
 })
 
 export type DemoSale = z.infer<typeof saleJson> & {
@@ -28,60 +28,59 @@ export type DemoSale = z.infer<typeof saleJson> & {
 
 /** Outcome of one purchase of the demo. */
 export type PurchaseOutcome =
-  | { readonly kind: 'bought'; readonly sale: DemoSale; readonly payment: PendingPayment; readonly spent: DemoSpending }
+  | { readonly kind: 'bought'; readonly sale: DemoSale; readonly spent: DemoSpending }
   /** Refused before a quote, so it cost nothing. */
   | { readonly kind: 'not on sale'; readonly why: string }
   /** Paid and not delivered: the payment stays valid for this endpoint. */
   | { readonly kind: 'not delivered'; readonly why: string; readonly spent: DemoSpending }
 
-const spendingLimit = { perRequest: { usd: '0.10' } }
-// A second try covers a short outage. The demo does not wait for a longer one.
-const retry = { attemptsMax: 2 }
+/** The order as `tollbook pay` would read it from its arguments. */
+export function payOrderOf({ local }: DemoDeps, { target, body }: DemoOrder): Promise<PayOrder> {
+  const json = body === undefined ? {} : { json: JSON.stringify(body) }
+  const options = { maxUsd: '0.10', form: 'bound', ...json }
+  return readPayOrder(local, { method: body === undefined ? 'GET' : 'POST', path: target, options })
+}
 
-/** Asks, pays the quote of the 402, and asks again. `onSigned` is called before the payment is sent. */
-export async function buy(
-  deps: DemoDeps,
-  { target, body }: DemoOrder,
-  onSigned: (payment: PendingPayment) => void = () => undefined,
-): Promise<PurchaseOutcome> {
-  const wallet = await readKeypairFile(walletOf(deps).keypairPath)
-  let spent: DemoSpending | undefined
-  let signed: PendingPayment | undefined
-  const payingFetch = createPayingFetch({
-    wallet,
-    rpcUrl: rpcUrlOf(deps),
-    expectedMint: deps.local.tokenMint,
-    spendingLimit,
-    retry,
-    onEvent(event) {
-      if (event.kind === 'quoted')
-        spent = { burnBaseUnits: event.plan.quote.burnBaseUnits, transferBaseUnits: event.plan.sentBaseUnits }
-      if (event.kind === 'signed') onSigned((signed = event.payment))
-    },
-  })
-  const headers = { 'content-type': 'application/json' }
-  const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) }
-  const paid = () => assertPresent(spent, 'a payment was quoted')
+export interface DemoPurchase {
+  readonly order: PayOrder
+  readonly onEvent?: (event: PaymentProgress) => void
+}
+
+/** Sends the order as `tollbook pay` does. */
+export function send({ order, onEvent = () => undefined }: DemoPurchase): ReturnType<typeof purchase> {
+  // A second try covers a short outage. The demo does not wait for a longer one.
+  return purchase(order, { interrupted: new AbortController().signal, retry: { attemptsMax: 2 }, onEvent })
+}
+
+/** Buys, and checks the receipt. `onEvent` sees each step before it is taken. */
+export async function buy({ order, onEvent }: DemoPurchase, name: string): Promise<PurchaseOutcome> {
+  let quoted: DemoSpending | undefined
+  const spent = () => assertPresent(quoted, 'a payment was quoted')
   try {
-    const response = await payingFetch(new URL(target, deps.local.baseUrl), init)
-    if (response.status === 503) return { kind: 'not on sale', why: await reasonOf(response) }
-    if (response.status !== 200) throw new Fault(`${target}: ${await reasonOf(response)}`, { retryable: false })
-    const isSample = response.headers.get('x-sample-data') === 'true'
-    const sale = { ...saleJson.parse(await response.json()), isSample }
-    return { kind: 'bought', sale, payment: assertPresent(signed, 'a payment was signed'), spent: paid() }
+    const { status, headers, body, verdict } = await send({
+      order,
+      onEvent(event) {
+        if (event.kind === 'quoted')
+          quoted = { burnBaseUnits: event.plan.quote.burnBaseUnits, transferBaseUnits: event.plan.sentBaseUnits }
+        onEvent?.(event)
+      },
+    })
+    if (status === 503) return { kind: 'not on sale', why: reasonOf(status, body) }
+    if (status !== 200) throw new Fault(`${name}: ${reasonOf(status, body)}`, { retryable: false })
+    expectThat(verdict?.valid === true, `the receipt is valid: ${verdict?.valid === false ? verdict.message : ''}`)
+    const sale = { ...saleJson.parse(body), isSample: headers.get('x-sample-data') === 'true' }
+    return { kind: 'bought', sale, spent: spent() }
   } catch (error) {
-    if (error instanceof PaymentUnspent) return { kind: 'not delivered', why: whyOf(error), spent: paid() }
+    if (error instanceof PaymentUnspent) {
+      const { lastAnswer } = error
+      return { kind: 'not delivered', why: reasonOf(lastAnswer?.status ?? 0, lastAnswer?.body), spent: spent() }
+    }
     if (error instanceof PaymentError) throw new Fault(error.message, { cause: error, retryable: false })
     throw error
   }
 }
 
-async function reasonOf(response: Response): Promise<string> {
-  const { data } = errorBody.safeParse(await response.json())
-  return data === undefined ? `HTTP ${response.status}` : errorText(data.error)
-}
-
-function whyOf({ lastAnswer, message }: PaymentUnspent): string {
-  const { data } = errorBody.safeParse(lastAnswer?.body)
-  return data === undefined ? message : `${lastAnswer?.status} ${data.code}, ${errorText(data.error)}`
+function reasonOf(status: number, body: unknown): string {
+  const { data } = errorBody.safeParse(body)
+  return data === undefined ? `HTTP ${status}` : `${status} ${data.code}, ${errorText(data.error)}`
 }

@@ -1,15 +1,18 @@
+import { Connection, PublicKey } from '@solana/web3.js'
+import { getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { z } from 'zod'
-import { askFree } from '@tollbook/client/freeRoute'
-import { readTokenFigures, type TokenFigures } from '@tollbook/client/tokenFigures'
+import { assertPresent } from '@tollbook/core/assert'
 import { trialBalance } from '../../reports/trialBalance.ts'
-import { type DemoDeps, expectThat, rpcUrlOf, type DemoSpending, tokens } from './demoDeps.ts'
+import { payOrderOf, send } from './buy.ts'
+import { type DemoDeps, expectThat, type DemoSpending, tokens } from './demoDeps.ts'
 
-/** DemoFigures of ledger, statistics and chain at one moment. */
+/** Figures of ledger, statistics and chain at one moment. */
 export interface DemoFigures {
   readonly burnedInStatsBaseUnits: bigint
   readonly payments: number
   readonly accounts: ReadonlyMap<string, bigint>
-  readonly chain: TokenFigures
+  readonly supplyBaseUnits: bigint
+  readonly heldBaseUnits: bigint
 }
 
 const statsJson = z.object({
@@ -17,16 +20,22 @@ const statsJson = z.object({
 })
 
 /** Figures of the ledger, of the public statistics and of the chain, read one after the other. */
-export async function readFigures(deps: DemoDeps, paymentTokenAccount: string): Promise<DemoFigures> {
-  const { body } = await askFree({ baseUrl: deps.local.baseUrl, path: '/api/token/burn-stats' })
+export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
+  const { local, database } = deps
+  const { body } = await send({ order: await payOrderOf(deps, { target: '/api/token/burn-stats', body: undefined }) })
   const { total } = statsJson.parse(body).data
-  const accounts = new Map((await trialBalance(deps.database)).map(({ account, baseUnits }) => [account, baseUnits]))
-  const chain = await readTokenFigures({
-    rpcUrl: rpcUrlOf(deps),
-    mint: deps.local.tokenMint,
-    tokenAccount: paymentTokenAccount,
-  })
-  return { burnedInStatsBaseUnits: total.baseUnits, payments: total.payments, accounts, chain }
+  const accounts = new Map((await trialBalance(database)).map(({ account, baseUnits }) => [account, baseUnits]))
+  const chain = new Connection(assertPresent(local.rpcUrl, 'local mode has a chain'), 'confirmed')
+  const [mint, wallet] = [new PublicKey(local.tokenMint), new PublicKey(local.paymentWallet)]
+  const supply = await chain.getTokenSupply(mint)
+  const held = await chain.getTokenAccountBalance(getAssociatedTokenAddressSync(mint, wallet))
+  return {
+    burnedInStatsBaseUnits: total.baseUnits,
+    payments: total.payments,
+    accounts,
+    supplyBaseUnits: BigInt(supply.value.amount),
+    heldBaseUnits: BigInt(held.value.amount),
+  }
 }
 
 export interface Comparison {
@@ -55,16 +64,16 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comp
   const burnAccounts = [...after.accounts].filter(([account]) => account.startsWith('Expenses:Burned:'))
   const expensed = burnAccounts.reduce((total, [, amount]) => total + amount, 0n)
   const sum = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)
-  const burnedOnChain = before.chain.supplyBaseUnits - after.chain.supplyBaseUnits
+  const burnedOnChain = before.supplyBaseUnits - after.supplyBaseUnits
   say(
-    `8. On chain: the payment wallet holds ${tokens(after.chain.heldBaseUnits)}; the supply of the mint fell by ${tokens(burnedOnChain)} to ${tokens(after.chain.supplyBaseUnits)}`,
+    `8. On chain: the payment wallet holds ${tokens(after.heldBaseUnits)}; the supply of the mint fell by ${tokens(burnedOnChain)} to ${tokens(after.supplyBaseUnits)}`,
   )
   say(
     `   In the ledger: Assets:PaymentWallet ${tokens(held)}; Expenses:Burned ${tokens(expensed)}; trial balance ${sum}`,
   )
-  expectThat(held === after.chain.heldBaseUnits, 'ledger and chain agree on the payment wallet to the base unit')
+  expectThat(held === after.heldBaseUnits, 'ledger and chain agree on the payment wallet to the base unit')
   expectThat(
-    after.chain.heldBaseUnits - before.chain.heldBaseUnits === received,
+    after.heldBaseUnits - before.heldBaseUnits === received,
     'the payment wallet got exactly what was transferred',
   )
   expectThat(burnedOnChain === burned, 'the supply of the mint fell by exactly what was burned')

@@ -1,4 +1,5 @@
 import { XMLParser } from 'fast-xml-parser'
+import jsQR from 'jsqr'
 import { PNG } from 'pngjs'
 import { getDocumentProxy } from 'unpdf'
 import { z } from 'zod'
@@ -28,6 +29,12 @@ export const demoBuyer: DemoBuyer = {
 const svgJson = z.object({
   svg: z.object({ '@_width': z.coerce.number(), '@_height': z.coerce.number(), path: z.array(z.unknown()) }),
 })
+
+/** Reads the text of a QR code in a data URI of a PNG, as a camera would. Undefined when there is none. */
+export function decodeQr(dataUri: string): string | undefined {
+  const { data, width, height } = PNG.sync.read(Buffer.from(dataUri.replace('data:image/png;base64,', ''), 'base64'))
+  return jsQR.default(Uint8ClampedArray.from(data), width, height)?.data
+}
 
 const bytesPerPixel = 4
 

@@ -1,4 +1,3 @@
-import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../../store/database.ts'
@@ -14,14 +13,6 @@ export interface DemoDeps {
 export interface DemoSpending {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
-}
-
-export function walletOf({ local }: DemoDeps) {
-  return assertPresent(local.demoWallet, 'local mode has a demo wallet')
-}
-
-export function rpcUrlOf({ local }: DemoDeps): string {
-  return assertPresent(local.rpcUrl, 'local mode has a chain')
 }
 
 const decimals = 6

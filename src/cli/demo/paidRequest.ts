@@ -1,81 +1,71 @@
 import { z } from 'zod'
-import { askFree } from '@tollbook/client/freeRoute'
+import { PaymentRefused } from '@tollbook/client/paymentError'
+import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import type { PendingPayment } from '@tollbook/client/pendingPayment'
-import { verifyReceipt } from '@tollbook/client/verifyReceipt'
-import { qrcode } from '../../products/qrcode/qrcode.ts'
+import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { buy, type DemoSale } from './buy.ts'
-import { decodeQr } from './decodeQr.ts'
-import { type DemoDeps, expectThat, type DemoSpending, tokens, walletOf } from './demoDeps.ts'
+import { formatDecimal } from '@tollbook/core/money'
+import { qrcode } from '../../products/qrcode/qrcode.ts'
+import { buy, type DemoSale, payOrderOf, send } from './buy.ts'
+import { decodeQr } from './demoBuyer.ts'
+import { type DemoDeps, type DemoSpending, expectThat, tokens } from './demoDeps.ts'
 
-const { path } = qrcode
+const { path: target } = qrcode
 const text = 'Paid for with a burn and a transfer on Solana.'
 
-const quoteJson = z.object({
-  pricing: z.object({ priceUSD: z.number(), requiredTokens: z.number() }),
-  paymentTokenAccount: z.string(),
-  quote: z.object({
-    id: z.string(),
-    burnBaseUnits: z.string().transform(BigInt),
-    transferBaseUnits: z.string().transform(BigInt),
-  }),
-})
-type AskedPrice = z.infer<typeof quoteJson>
-
-export async function askPrice(deps: DemoDeps): Promise<AskedPrice> {
-  deps.say(`1. Ask without paying: POST ${path}`)
-  const { status, body } = await askFree(request(deps))
-  expectThat(status === 402, `a request without proof is answered with 402, not ${status}`)
-  const offer = quoteJson.parse(body)
-  const { pricing, quote } = offer
-  deps.say(
-    `   402 PAYMENT_REQUIRED: $${pricing.priceUSD}, ${pricing.requiredTokens} tokens: burn ${tokens(quote.burnBaseUnits)}, transfer ${tokens(quote.transferBaseUnits)}; ${quote.id}`,
-  )
-  return offer
-}
-
-/** One paid request from the payment to the receipt, with every step checked. */
+/** One paid request from the price to the receipt, with every step checked. */
 export async function showPaidRequest(deps: DemoDeps): Promise<DemoSpending> {
-  const bought = await buy(deps, { target: path, body: { data: text } }, ({ signature }) =>
-    deps.say(`2. Pay: one transaction of ${walletOf(deps).address}, bound to the quote by its memo\n   ${signature}`),
-  )
+  const { say } = deps
+  say(`1. Ask without paying: POST ${target}`)
+  let payment: PendingPayment | undefined
+  const order = await payOrderOf(deps, { target, body: { data: text } })
+  const onEvent = (event: PaymentProgress) => {
+    if (event.kind === 'signed') payment = event.payment
+    const line = describeStep(event)
+    if (line !== undefined) say(line)
+  }
+  const bought = await buy({ order, onEvent }, target)
   if (bought.kind !== 'bought') throw new Fault(`no QR code: ${bought.kind}, ${bought.why}`, { retryable: false })
   showDelivery(deps, bought.sale)
-  await tryAgain(deps, bought.payment)
-  await checkReceipt(deps, bought.sale)
+  await tryAgain(deps, assertPresent(payment, 'a payment was signed'))
+  say('5. The receipt, checked offline with the public key of the service: valid')
   return bought.spent
+}
+
+const attoUsdDecimals = 18
+
+function describeStep(event: PaymentProgress): string | undefined {
+  if (event.kind === 'quoted') {
+    const { id, priceAttoUsd, requiredBaseUnits, burnBaseUnits, transferBaseUnits } = event.plan.quote
+    const price = `$${formatDecimal(priceAttoUsd, attoUsdDecimals)}, ${tokens(requiredBaseUnits)} tokens`
+    return `   402 PAYMENT_REQUIRED: ${price}: burn ${tokens(burnBaseUnits)}, transfer ${tokens(transferBaseUnits)}; ${id}`
+  }
+  if (event.kind !== 'signed') return undefined
+  const { wallet, signature } = event.payment
+  return `2. Pay: one transaction of ${wallet}, bound to the quote by its memo\n   ${signature}`
 }
 
 const qrJson = z.object({ qrCode: z.string(), originalData: z.string(), size: z.string() })
 
-function showDelivery(deps: DemoDeps, { data, receipt }: DemoSale): void {
+function showDelivery({ say }: DemoDeps, { data, receipt }: DemoSale): void {
   const { qrCode, size } = qrJson.parse(data)
   const decoded = decodeQr(qrCode)
   expectThat(decoded === text, `the QR code reads ${JSON.stringify(text)}, not ${JSON.stringify(decoded)}`)
-  deps.say(`3. 200: a QR code of ${size} pixels, which reads "${decoded}"`)
-  deps.say(`   executed in slot ${receipt.slot}, delivered at position ${receipt.ledger.position} of the ledger`)
+  say(`3. 200: a QR code of ${size} pixels, which reads "${decoded}"`)
+  say(`   executed in slot ${receipt.slot}, delivered at position ${receipt.ledger.position} of the ledger`)
 }
 
-async function tryAgain(deps: DemoDeps, { proof }: PendingPayment): Promise<void> {
-  const { headers, ...order } = request(deps)
+async function tryAgain(deps: DemoDeps, payment: PendingPayment): Promise<void> {
   // The same order would get its answer again for two minutes.
-  const other = { ...order, body: JSON.stringify({ data: `${text}/` }) }
-  const { status, body } = await askFree({ ...other, headers: { ...headers, 'x-payment-proof': proof } })
-  const refusal = z.object({ code: z.string(), reason: z.string() }).parse(body)
-  expectThat(
-    status === 402 && refusal.reason === 'already_used',
-    `a used proof is refused, not answered with ${status}`,
+  const other = await payOrderOf(deps, { target, body: { data: `${text}/` } })
+  assert(other.task.kind === 'buy', 'it is a new order')
+  const { request: instead } = other.task
+  const refused = await send({ order: { ...other, task: { kind: 'resume', payment, instead } } }).catch(
+    (error: unknown) => error,
   )
-  deps.say(`4. The same proof for another order: ${status} ${refusal.code}, ${refusal.reason}`)
-}
-
-async function checkReceipt(deps: DemoDeps, { receipt }: DemoSale): Promise<void> {
-  const verdict = await verifyReceipt({ receipt, keys: deps.local.receiptKey })
-  expectThat(verdict.valid, `the receipt is valid: ${verdict.valid ? '' : verdict.message}`)
-  deps.say('5. The receipt, checked offline with the public key of the service: valid')
-}
-
-function request(deps: DemoDeps) {
-  const headers = { 'x-wallet-address': walletOf(deps).address }
-  return { baseUrl: deps.local.baseUrl, path, body: JSON.stringify({ data: text }), headers }
+  expectThat(
+    refused instanceof PaymentRefused && refused.reason === 'already_used',
+    `a used proof is refused, and not: ${String(refused)}`,
+  )
+  deps.say('4. The same proof for another order: 402 INVALID_PAYMENT, already_used')
 }

@@ -3,17 +3,11 @@ import { products } from '../../products/catalog.ts'
 import { type ProductFacts, requestOf } from '../../product/productFacts.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import { type PurchaseOutcome, buy, type DemoOrder, type DemoSale } from './buy.ts'
+import { buy, type DemoOrder, type DemoSale, payOrderOf, type PurchaseOutcome } from './buy.ts'
 import { demoBuyer } from './demoBuyer.ts'
 import { type DemoDeps, expectThat, type DemoSpending } from './demoDeps.ts'
 
 const publicPage = 'https://example.com/'
-
-function orderOf({ local }: DemoDeps, product: ProductFacts): DemoOrder {
-  const pageUrl = local.sampleUpstreams?.pageUrl ?? publicPage
-  const { target, body } = requestOf(product, product.demo.order({ pageUrl }))
-  return { target, body }
-}
 
 /** Buys every product. With samples only, each purchase must succeed; a provider may fail. */
 export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpending[]> {
@@ -24,7 +18,8 @@ export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpendin
   for (const product of products.filter(({ stream }) => stream === undefined)) {
     const { notice } = product.demo
     if (notice !== undefined) deps.say(`   (${notice})`)
-    const order = orderOf(deps, product)
+    const pageUrl = deps.local.sampleUpstreams?.pageUrl ?? publicPage
+    const order = requestOf(product, product.demo.order({ pageUrl }))
     const bought = await buyPatiently(deps, order)
     if (bought.kind !== 'not on sale') spent.push(bought.spent)
     deps.say(`   ${product.method} ${order.target}`)
@@ -46,7 +41,7 @@ const patienceMs = 1_000
 async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<PurchaseOutcome> {
   const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
   for (let tried = 1; ; tried++) {
-    const bought = await buy(deps, order)
+    const bought = await buy({ order: await payOrderOf(deps, order) }, order.target)
     if (bought.kind !== 'not on sale' || tried >= triesMax) return bought
     await systemClock.sleep(patienceMs)
   }
