@@ -3,14 +3,13 @@ import { anchorCheckpoint } from '@tollbook/client/anchorCheckpoint'
 import { fetchCheckpoint } from '@tollbook/client/fetchCheckpoint'
 import { readKeypair } from '@tollbook/client/keypairFile'
 import { encodeBase64 } from '@tollbook/core/base64'
-import { errorText, Fault } from '@tollbook/core/fault'
 import { readConfig } from '../config.ts'
 import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { unavailableExitCode } from './exitCode.ts'
 import { runOnSchedule } from './onSchedule.ts'
+import { exitCodeOf, printResult, unavailableExitCode } from './runCommand.ts'
 import { readSealSource, requireUrl } from './sealSource.ts'
-import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+import { usageExitCode } from './usageProblem.ts'
 
 interface AnchorOptions {
   readonly keypair: string
@@ -37,11 +36,6 @@ export function anchorCommand(deps: CommandDeps): Command {
     .option('--output <file>', 'file for the printed JSON of the newest anchor, which names its transaction')
     .option('--every <duration>', 'repeat at this interval, such as 1h, until interrupted')
     .addHelpText('after', anchorExitHelp)
-    .configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
-    .exitOverride(rethrowAsUsage)
     .action(async (options: AnchorOptions) => {
       deps.setExitCode(await runOnSchedule(deps, options.every, (stopping) => anchor(deps, options, stopping)))
     })
@@ -54,7 +48,7 @@ Exit codes:
   7  the service or the node does not answer, or the transaction did not land; run it again`
 
 async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSignal): Promise<number> {
-  try {
+  const work = async () => {
     const { baseUrl, keys, localRpcUrl } = await readSealSource(deps, options)
     const rpcUrl = requireUrl('--rpc-url', options.rpcUrl ?? readConfig().seal.anchorRpcUrl ?? localRpcUrl)
     const keypair = await readKeypair(options.keypair)
@@ -62,18 +56,19 @@ async function anchor(deps: CommandDeps, options: AnchorOptions, signal: AbortSi
     const clock = deps.clock === undefined ? {} : { clock: deps.clock }
     const { signature, memo } = await anchorCheckpoint({ rpcUrl, keypair, signal, ...clock }, checkpoint)
     const { origin, size, root } = checkpoint
-    const words = `checkpoint ${size} of ${origin} is in transaction ${signature}`
-    const json = `${JSON.stringify({ origin, size, root: encodeBase64(root), signature, memo })}\n`
-    if (options.output !== undefined) await writeFileAtomically(options.output, json, '--output')
-    deps.stdout.write(deps.stdout.isTTY === true ? `${words}\n` : json)
+    const json = { origin, size, root: encodeBase64(root), signature, memo }
+    if (options.output !== undefined) await writeFileAtomically(options.output, `${JSON.stringify(json)}\n`, '--output')
+    printResult(deps, json, `checkpoint ${size} of ${origin} is in transaction ${signature}`)
     return 0
-  } catch (error) {
-    if (signal.aborted) {
-      deps.stderr.write('stopped before the transaction was confirmed; it may still land\n')
-      return unavailableExitCode
-    }
-    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${errorText(error)}\n`)
-    return error instanceof Fault && error.retryable ? unavailableExitCode : usageExitCode
   }
+  return exitCodeOf(
+    deps,
+    () =>
+      work().catch((error: unknown) => {
+        if (!signal.aborted) throw error
+        deps.stderr.write('stopped before the transaction was confirmed; it may still land\n')
+        return unavailableExitCode
+      }),
+    { refused: usageExitCode },
+  )
 }

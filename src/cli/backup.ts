@@ -6,7 +6,6 @@ import { receiveWal, type WalOrder } from '../backup/receiveWal.ts'
 import { takeBackup } from '../backup/takeBackup.ts'
 import { readConfig } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { rethrowAsUsage } from './usageProblem.ts'
 import { untilStopped } from './untilStopped.ts'
 
 /** `tollbook backup`: base backups and the write-ahead log, by the programs of Postgres. */
@@ -14,7 +13,6 @@ export function backupCommand(deps: CommandDeps): Command {
   return new Command('backup')
     .description('copy the cluster of BACKUP_DATABASE_URL into BACKUP_DIR, and verify the copy')
     .addHelpText('after', backupHelp)
-    .exitOverride(rethrowAsUsage)
     .addOption(new Option('--quiet', 'print the result only'))
     .action(async ({ quiet = false }: { readonly quiet?: boolean }) => {
       const { count, ...order } = readOrder(deps, quiet)

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
-import { errorText, Fault } from '@tollbook/core/fault'
 import { burnUntilStopped } from '../burn/burnLoop.ts'
 import type { BurnOutcome } from '../burn/burnRound.ts'
 import { type Burner, openBurner } from '../burn/openBurner.ts'
@@ -9,7 +8,7 @@ import { readConfig } from '../config.ts'
 import { createLog, type Log } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { readDuration } from './duration.ts'
-import { exitCodeOf, refusedExitCode, unavailableExitCode } from './exitCode.ts'
+import { exitCodeOf, refusedExitCode, unavailableExitCode } from './runCommand.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
 import { untilStopped } from './untilStopped.ts'
 
@@ -74,8 +73,8 @@ async function runUntilStopped(log: Log, { every, untilStdinEnds = false }: Burn
   return 0
 }
 
-async function runOnce(deps: CommandDeps, log: Log): Promise<number> {
-  try {
+function runOnce(deps: CommandDeps, log: Log): Promise<number> {
+  return exitCodeOf(deps, async () => {
     const burner = await open(log)
     try {
       const outcome = await burner.burnOnce(deps.interrupted)
@@ -84,11 +83,7 @@ async function runOnce(deps: CommandDeps, log: Log): Promise<number> {
     } finally {
       await burner.close()
     }
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    deps.stderr.write(`${errorText(error)}\n`)
-    return exitCodeOf(error)
-  }
+  })
 }
 
 function shown(value: unknown): unknown {

@@ -1,36 +1,23 @@
-import { join } from 'node:path'
-import { errorText, Fault } from '@tollbook/core/fault'
 import { type Config, readConfig } from '../config.ts'
 import { openDiagnosis, type OpenDiagnosis } from '../diagnosis/openDiagnosis.ts'
 import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { type LocalJson, readLocalJson } from './localJson.ts'
-import { exitCodeOf } from './exitCode.ts'
+import { type LocalJson, readLocal } from './localJson.ts'
+import { runWith } from './runCommand.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 /** Opens ledger and chain of the environment, or those of local mode, for one command. Sets the exit code. */
-export async function withDiagnosis(
+export function withDiagnosis(
   deps: CommandDeps,
   login: 'reader' | 'finance',
   work: (diagnosis: OpenDiagnosis) => Promise<number>,
 ): Promise<void> {
-  try {
-    const diagnosis = await openDiagnosis(await optionsOf(deps, login))
-    try {
-      deps.setExitCode(await work(diagnosis))
-    } finally {
-      await diagnosis.close()
-    }
-  } catch (error) {
-    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${errorText(error)}\n`)
-    deps.setExitCode(exitCodeOf(error))
-  }
+  return runWith(deps, async () => openDiagnosis(await optionsOf(deps, login)), work)
 }
 
 async function optionsOf(deps: CommandDeps, login: 'reader' | 'finance') {
   const config = readConfig()
-  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  const local = await readLocal(deps)
   return {
     databaseUrl: login === 'finance' ? financeUrl(config, local) : readerUrl(config, local),
     chain: chainOf(config, local),

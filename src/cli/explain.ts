@@ -4,7 +4,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
 import { explanationText } from './explanationText.ts'
 import { runDecision, type DecisionFlags } from './refund.ts'
-import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 const unknownExitCode = 4
 
@@ -33,11 +33,6 @@ export function explainCommand(deps: CommandDeps): Command {
     .option('--reason <text>', 'with --book: the reason, which is recorded')
     .option('--by <name>', 'with --book: the person who decides; recorded with the login')
     .addHelpText('after', exitHelp)
-    .exitOverride(rethrowAsUsage)
-    .configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
     .action((subject: string, flags: ExplainFlags) =>
       flags['book'] === true
         ? runDecision(deps, 'record', { payment: subject, flags })

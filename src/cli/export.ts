@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { createLog } from '../machine/log.ts'
@@ -18,10 +18,11 @@ import type { CommandDeps } from './commandDeps.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { openOutputFile } from './outputFile.ts'
 import { openProgressBar } from './progressBar.ts'
-import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+import { exitCodeOf } from './runCommand.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 interface ExportOptions {
-  readonly table: string
+  readonly table: ExportTable
   readonly from?: string
   readonly to?: string
   readonly output?: string
@@ -37,8 +38,8 @@ const statementTimeoutMs = 15 * 60 * 1000
 export function exportCommand(deps: CommandDeps): Command {
   return new Command('export')
     .description('write the ledger as jsonl (all of it, for an audit), csv, parquet, beancount or hledger')
-    .argument('<format>', exportFormats.join(', '))
-    .option('--table <name>', `rows of csv and parquet: ${exportTables.join(', ')}`, 'entries')
+    .addArgument(new Argument('<format>').choices(exportFormats))
+    .addOption(new Option('--table <name>', 'rows of csv and parquet').choices(exportTables).default('entries'))
     .option('--from <when>', 'first position, or the day or time of its recording: 42, 2026-11-01')
     .option('--to <when>', 'last position or day (included), or time (excluded)')
     .option('--output <file>', 'write to a file, which appears when it is complete (default: standard output)')
@@ -47,13 +48,8 @@ export function exportCommand(deps: CommandDeps): Command {
       'a role that may read the ledger (default: REPORTS_DATABASE_URL, DATABASE_URL, or local mode)',
     )
     .addHelpText('after', exportHelp)
-    .configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
-    .exitOverride(rethrowAsUsage)
-    .action(async (format: string, options: ExportOptions) => {
-      deps.setExitCode(await runExport(deps, format, options))
+    .action(async (format: ExportFormat, options: ExportOptions) => {
+      deps.setExitCode(await exitCodeOf(deps, () => runExport(deps, format, options), damaged))
     })
 }
 
@@ -63,34 +59,22 @@ docs/finance-export.md says how to tie it to one. A role of tollbook_reader suff
 
 Exit codes: 0 written; 1 the ledger cannot be read or is damaged; 2 wrong usage; 130 interrupted`
 
-async function runExport(deps: CommandDeps, format: string, options: ExportOptions): Promise<number> {
-  try {
-    const question = readQuestion(format, options)
-    if (options.output === undefined && question.format === 'parquet' && deps.stdout.isTTY === true) {
-      throw new UsageProblem('--output', 'is missing: Parquet is binary and cannot be written to a terminal')
-    }
-    const ledger = await findLedger(deps.home(), options.database)
-    return await write(deps, ledger, { ...question, output: options.output })
-  } catch (error) {
-    if (!(error instanceof UsageProblem)) throw error
-    deps.stderr.write(`${error.message}\n`)
-    return usageExitCode
-  }
+const damaged = { refused: 1, unavailable: 1 }
+
+async function runExport(deps: CommandDeps, format: ExportFormat, options: ExportOptions): Promise<number> {
+  const { table, from, to, output, database } = options
+  const question = { format, table, from: boundOf('from', from), to: boundOf('to', to), output }
+  if (output === undefined && format === 'parquet' && deps.stdout.isTTY === true)
+    throw new UsageProblem('--output', 'is missing: Parquet is binary and cannot be written to a terminal')
+  return write(deps, await findLedger(deps.home(), database), question)
 }
 
-interface ExportQuestion {
+interface ExportOrder {
   readonly format: ExportFormat
   readonly table: ExportTable
   readonly from: Bound | undefined
   readonly to: Bound | undefined
-}
-
-function readQuestion(formatText: string, { table: tableText, from, to }: ExportOptions): ExportQuestion {
-  const format = exportFormats.find((known) => known === formatText)
-  if (format === undefined) throw new UsageProblem('FORMAT', `must be one of ${exportFormats.join(', ')}`)
-  const table = exportTables.find((known) => known === tableText)
-  if (table === undefined) throw new UsageProblem('--table', `must be one of ${exportTables.join(', ')}`)
-  return { format, table, from: boundOf('from', from), to: boundOf('to', to) }
+  readonly output: string | undefined
 }
 
 function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefined {
@@ -104,8 +88,6 @@ function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefine
   }
   return bound
 }
-
-type ExportOrder = ExportQuestion & { readonly output: string | undefined }
 
 async function write(deps: CommandDeps, ledger: LedgerPlace, order: ExportOrder): Promise<number> {
   const { databaseUrl, origin, publicKey } = ledger

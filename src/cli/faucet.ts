@@ -2,12 +2,11 @@ import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { Command } from 'commander'
 import { readKeypair } from '@tollbook/client/keypairFile'
-import { errorText, Fault } from '@tollbook/core/fault'
-import { unavailableExitCode } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { giveFunds, type GiftOrder, type GiftProblem } from './local/giveFunds.ts'
 import { readLocalJson } from './localJson.ts'
-import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+import { exitCodeOf, printResult } from './runCommand.ts'
+import { UsageProblem, usageExitCode } from './usageProblem.ts'
 
 interface FaucetFlags {
   readonly sol: string
@@ -21,13 +20,9 @@ export function faucetCommand(deps: CommandDeps): Command {
     .argument('<tokens>', 'number of tokens, for example 100 or 0.5')
     .option('--sol <amount>', 'SOL for fees and accounts', '1')
     .addHelpText('after', faucetExitHelp)
-    .configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
-    .exitOverride(rethrowAsUsage)
     .action(async (address: string, tokens: string, { sol }: FaucetFlags) => {
-      deps.setExitCode(await give(deps, { address, tokens, sol }))
+      const code = await exitCodeOf(deps, () => give(deps, { address, tokens, sol }), { refused: usageExitCode })
+      deps.setExitCode(code)
     })
 }
 
@@ -38,17 +33,10 @@ Exit codes:
   7  the local chain does not answer`
 
 async function give(deps: CommandDeps, gift: GiftOrder): Promise<number> {
-  try {
-    const funding = await fundFromHome(deps, gift)
-    if ('field' in funding) throw new UsageProblem(optionOf[funding.field], funding.message)
-    const words = `${funding.tokens} tokens and ${funding.sol} SOL for ${funding.address}`
-    deps.stdout.write(deps.stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(funding)}\n`)
-    return 0
-  } catch (error) {
-    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${errorText(error)}\n`)
-    return error instanceof Fault && error.retryable ? unavailableExitCode : usageExitCode
-  }
+  const funding = await fundFromHome(deps, gift)
+  if ('field' in funding) throw new UsageProblem(optionOf[funding.field], funding.message)
+  printResult(deps, funding, `${funding.tokens} tokens and ${funding.sol} SOL for ${funding.address}`)
+  return 0
 }
 
 const optionOf: Record<GiftProblem['field'], string> = {

@@ -3,8 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { useThreads } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { rethrowAsUsage } from './usageProblem.ts'
-import { completeUsageErrors } from './usageText.ts'
+import { prepareCommand } from './prepareCommand.ts'
 
 /*
  * A command is loaded when it is called. All of them together are a server with a browser and a blockchain: 190 MB and two
@@ -65,8 +64,7 @@ async function loadAudit(deps: CommandDeps): Promise<Command> {
 export async function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const command = commands.get(name ?? '')
   const loaded = command === undefined ? await loadInstalled([...commands.values()], deps) : [await command(deps)]
-  for (const one of loaded) exitAsUsage(one)
-  return loaded
+  return loaded.map((one) => prepareCommand(one, deps))
 }
 
 /** The image of the service lacks the packages of the local chain and of the demo, whose commands are not listed there. */
@@ -77,13 +75,6 @@ export async function loadInstalled(loads: readonly LoadCommand[], deps: Command
 
 function ignoreMissingPackage(error: unknown): undefined {
   if (!(error instanceof Error && error.message.startsWith('Cannot find package '))) throw error
-}
-
-/** Wrong usage has the same exit code and complete messages in every command, and in the commands below it. */
-function exitAsUsage(command: Command): void {
-  command.exitOverride(rethrowAsUsage)
-  completeUsageErrors(command)
-  for (const below of command.commands) exitAsUsage(below)
 }
 
 /**

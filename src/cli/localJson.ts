@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { sampleModes } from '../config.ts'
+import type { CommandDeps } from './commandDeps.ts'
 
 /** Facts of local mode that a payer needs. Paths are absolute after reading. */
 export type LocalJson = z.infer<typeof localJson>
@@ -23,6 +24,11 @@ const localJson = z.object({
   /** Null without samples. The page is there to take a screenshot of. */
   sampleUpstreams: z.object({ mode: z.enum(sampleModes), pageUrl: z.url() }).nullish(),
 })
+
+/** The local mode of this home; undefined when it has not run there. */
+export function readLocal({ home }: Pick<CommandDeps, 'home'>): Promise<LocalJson | undefined> {
+  return readLocalJson(join(home(), 'local.json'))
+}
 
 /** Undefined when there is none: nothing runs in local mode here, and every option has to be given. */
 export async function readLocalJson(path: string): Promise<LocalJson | undefined> {

@@ -1,15 +1,14 @@
-import { join } from 'node:path'
 import { readConfig } from '../config.ts'
 import { silentLog } from '../machine/log.ts'
 import { openSettingChanges, type SettingChanges } from '../store/settingChanges.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { readLocalJson } from './localJson.ts'
+import { readLocal } from './localJson.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 /** The ledger as its operator: OPERATOR_DATABASE_URL, or the database of local mode. */
-export async function openOperatorAccess({ home }: Pick<CommandDeps, 'home'>): Promise<SettingChanges> {
+export async function openOperatorAccess(deps: Pick<CommandDeps, 'home'>): Promise<SettingChanges> {
   const { operatorDatabaseUrl } = readConfig()
-  const databaseUrl = operatorDatabaseUrl ?? (await readLocalJson(join(home(), 'local.json')))?.adminDatabaseUrl
+  const databaseUrl = operatorDatabaseUrl ?? (await readLocal(deps))?.adminDatabaseUrl
   if (databaseUrl === undefined || databaseUrl === null)
     throw new UsageProblem('OPERATOR_DATABASE_URL', 'is missing: a login that is a member of tollbook_operator')
   return openSettingChanges({ databaseUrl, log: silentLog })

@@ -3,9 +3,8 @@ import { Command } from 'commander'
 import { runPayCommand } from '@tollbook/client/command/payCommand'
 import { payHelp, payOptionNames } from '@tollbook/client/command/payArguments'
 import type { CommandDeps } from './commandDeps.ts'
-import { readLocalJson } from './localJson.ts'
+import { readLocal } from './localJson.ts'
 import { refuseMistyped } from './mistypedOption.ts'
-import { rethrowAsUsage } from './usageProblem.ts'
 
 /** `tollbook pay`: the command of packages/client, with what this machine knows about its own service. */
 export function payCommand(deps: CommandDeps): Command {
@@ -14,11 +13,6 @@ export function payCommand(deps: CommandDeps): Command {
     .usage('[options] [method] [path]')
     .argument('[words...]')
     .allowUnknownOption()
-    .configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
-    .exitOverride(rethrowAsUsage)
     .action(async () => {
       const { stdout, stderr, interrupted, clock } = deps
       refuseMistyped(command, payOptionNames)
@@ -28,7 +22,7 @@ export function payCommand(deps: CommandDeps): Command {
         stderr,
         interrupted,
         paymentFolder: join(deps.home(), 'payments'),
-        readLocal: () => readLocalJson(join(deps.home(), 'local.json')),
+        readLocal: () => readLocal(deps),
         ...(clock === undefined ? {} : { clock }),
       })
       deps.setExitCode(code)

@@ -10,7 +10,7 @@ import { holdersCommand } from './payoutHolders.ts'
 import { runPayout } from './payoutRun.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
 import { repeatedOption } from './repeatedOption.ts'
-import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 const exitHelp = `
 Exit codes:
@@ -70,7 +70,6 @@ export function payoutCommand(deps: CommandDeps): Command {
       }),
     )
   command.addCommand(holdersCommand(deps))
-  for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
   return command
 }
 

@@ -1,17 +1,16 @@
-import { join } from 'node:path'
 import { type Config, parseShareWallets, readConfig } from '../config.ts'
 import { openPayout, type Payout } from '../payout/openPayout.ts'
 import type { Address } from '@tollbook/core/address'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { type LocalJson, readLocalJson } from './localJson.ts'
+import { type LocalJson, readLocal } from './localJson.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 /** The database and the chain of the environment, or those of local mode. */
 export async function openPayoutAccess(deps: CommandDeps): Promise<Payout> {
   const config = readConfig()
-  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  const local = await readLocal(deps)
   const databaseUrl = config.payout.databaseUrl ?? local?.adminDatabaseUrl ?? undefined
   if (databaseUrl === undefined)
     throw new UsageProblem('PAYOUT_DATABASE_URL', 'is missing: a login that is a member of tollbook_payout')

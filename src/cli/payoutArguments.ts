@@ -1,25 +1,41 @@
-import { readFile } from 'node:fs/promises'
 import { readKeypair } from '@tollbook/client/keypairFile'
+import type { Keypair } from '@tollbook/client/solana/keypair'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { errorText, Fault } from '@tollbook/core/fault'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { parsePlan } from '../payout/planText.ts'
+import { readTextFile } from './readJsonFile.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 /* Files, addresses and signatures that the user of `tollbook payout` names. A `UsageProblem` begins with the option. */
 
 /** Throws a `Fault` when the file was read and is not a plan, or was changed. */
 export async function readPlanFile(option: string, path: string): Promise<ReturnType<typeof parsePlan>> {
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new UsageProblem(option, `the file ${path} cannot be read`)
-  })
-  return parsePlan(path, text)
+  return parsePlan(path, await readTextFile(option, path))
 }
 
-export async function keypairIn(option: string, path: string): ReturnType<typeof readKeypair> {
+async function keypairIn(option: string, path: string): Promise<Keypair> {
   return readKeypair(path).catch((error: unknown) => {
     throw error instanceof Fault ? new UsageProblem(option, errorText(error)) : error
   })
+}
+
+export interface PayoutKeys {
+  readonly feePayer: Keypair
+  readonly signers: readonly Keypair[]
+}
+
+/** The payment wallet signs, and the fee payer first if it is another wallet. */
+export async function payoutKeysIn(
+  paymentWallet: Address,
+  { keypair, feePayer: other }: { readonly keypair: string; readonly feePayer?: string | undefined },
+): Promise<PayoutKeys> {
+  const wallet = await keypairIn('--keypair', keypair)
+  if (wallet.address !== paymentWallet)
+    throw new UsageProblem('--keypair', `is not the payment wallet ${paymentWallet}`)
+  if (other === undefined) return { feePayer: wallet, signers: [wallet] }
+  const feePayer = await keypairIn('--fee-payer', other)
+  return { feePayer, signers: [feePayer, wallet] }
 }
 
 export function addressIn(option: string, text: string): Address {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import type { Address } from '@tollbook/core/address'
 import { parseDecimal } from '@tollbook/core/money'
@@ -6,10 +6,11 @@ import { planText } from '../payout/planText.ts'
 import type { Payout } from '../payout/openPayout.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
-import { accountsIn, addressIn, keypairIn, readPlanFile } from './payoutArguments.ts'
+import { accountsIn, addressIn, payoutKeysIn, readPlanFile } from './payoutArguments.ts'
 import { runPayout } from './payoutRun.ts'
+import { readTextFile } from './readJsonFile.ts'
 import { repeatedOption } from './repeatedOption.ts'
-import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 interface PlanFlags {
   readonly snapshot: string
@@ -55,8 +56,7 @@ export function holdersCommand(deps: CommandDeps): Command {
     .description('end a plan that cannot be paid to its end; what it has not paid stays owed')
     .argument('<plan>', 'file of `payout holders plan`')
     .action((file: string) => runPayout(deps, async (payout) => payout.holders.end(await readPlanFile('<plan>', file))))
-  for (const each of command.commands) each.exitOverride(rethrowAsUsage)
-  return command.exitOverride(rethrowAsUsage)
+  return command
 }
 
 async function snapshot(deps: CommandDeps, payout: Payout, output: string): Promise<void> {
@@ -75,12 +75,9 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
     throw new UsageProblem('--share', `must be the name of a share of the split (got ${flags.share})`)
   if (flags.exclude.length > excludedMax)
     throw new UsageProblem('--exclude', `takes up to ${excludedMax} wallets (got ${flags.exclude.length})`)
-  const snapshotFile = await readFile(flags.snapshot, 'utf8').catch(() => {
-    throw new UsageProblem('--snapshot', `the file ${flags.snapshot} cannot be read`)
-  })
   const created = await payout.holders.plan({
     share: flags.share,
-    snapshotText: snapshotFile,
+    snapshotText: await readTextFile('--snapshot', flags.snapshot),
     excluded: excludedWallets(flags),
     minimumBaseUnits,
     openAccountsMax: accountsIn('--open-accounts', flags.openAccounts),
@@ -108,15 +105,12 @@ async function pay(
 ): Promise<void> {
   const created = await readPlanFile('<plan>', file)
   if (created.holders === undefined) throw new UsageProblem('<plan>', `${file} is not a plan for holders`)
-  const wallet = await keypairIn('--keypair', flags.keypair)
-  if (wallet.address !== payout.terms.paymentWallet)
-    throw new UsageProblem('--keypair', `is not the payment wallet ${payout.terms.paymentWallet}`)
-  const payer = flags.feePayer === undefined ? wallet : await keypairIn('--fee-payer', flags.feePayer)
+  const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, flags)
   let shown = -1
   await payout.holders.pay({
     plan: created,
-    feePayer: payer.address,
-    signers: payer === wallet ? [wallet] : [payer, wallet],
+    feePayer: feePayer.address,
+    signers,
     signal: deps.interrupted,
     onProgress: (recorded, parts) => {
       if (recorded !== shown) deps.stderr.write(`${recorded} of ${parts} parts are recorded\n`)

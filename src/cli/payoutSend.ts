@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { landTransaction } from '@tollbook/client/landTransaction'
 import { connectPayerChain } from '@tollbook/client/payerChain'
 import { readConfig } from '../config.ts'
@@ -9,10 +8,9 @@ import { assertNever } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
-import { readLocalJson } from './localJson.ts'
+import { readLocal } from './localJson.ts'
 import { payoutRpcUrl } from './payoutAccess.ts'
-import { keypairIn } from './payoutArguments.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { payoutKeysIn } from './payoutArguments.ts'
 
 type Plan = Parameters<Payout['prepare']>[0]
 
@@ -43,14 +41,10 @@ interface SigningOrder extends PartsToSend {
  * One after the other. Only a part whose outcome is not known stops the rest; sending the plan again goes on where it was.
  */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
-  const wallet = await keypairIn('--keypair', order.keypair)
-  if (wallet.address !== payout.terms.paymentWallet)
-    throw new UsageProblem('--keypair', `is not the payment wallet ${payout.terms.paymentWallet}`)
-  const payer = order.feePayer === undefined ? wallet : await keypairIn('--fee-payer', order.feePayer)
-  const signers = payer === wallet ? [wallet] : [payer, wallet]
+  const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, order)
   const unpaid = new UnpaidLines(deps)
   for (const part of order.parts) {
-    const { payout: built, leftOut } = await payout.prepare(order.plan, part, payer.address)
+    const { payout: built, leftOut } = await payout.prepare(order.plan, part, feePayer.address)
     unpaid.name(part, leftOut)
     if (built === undefined) continue
     const failure = await sendPart(deps, payout, { plan: order.plan, part, built, signers })
@@ -72,7 +66,7 @@ async function sendPart(
   payout: Payout,
   { plan, part, built, signers }: PartToSign,
 ): Promise<string | undefined> {
-  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  const local = await readLocal(deps)
   const { clock = systemClock, interrupted: signal } = deps
   const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local) })
   const { lastValidBlockHeight } = built

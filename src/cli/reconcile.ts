@@ -3,7 +3,6 @@ import { formatDecimal } from '@tollbook/core/money'
 import type { Reconciliation } from '../diagnosis/reconcile.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
-import { rethrowAsUsage } from './usageProblem.ts'
 
 const differsExitCode = 9
 
@@ -22,7 +21,6 @@ export function reconcileCommand(deps: CommandDeps): Command {
     .description('compare the payment wallets with the ledger, and list the transfers that explain the difference')
     .option('--json', 'one JSON object, for programs')
     .addHelpText('after', exitHelp)
-    .exitOverride(rethrowAsUsage)
     .action(({ json }: { readonly json?: boolean }) =>
       withDiagnosis(deps, 'reader', async (diagnosis) => {
         const found = await diagnosis.reconcile()

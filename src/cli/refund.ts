@@ -1,16 +1,18 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { parseDecimal } from '@tollbook/core/money'
 import { readSubject } from '../diagnosis/readSubject.ts'
 import type { RefundAction } from '../diagnosis/recordDecision.ts'
 import type { CommandDeps } from './commandDeps.ts'
-import { refusedExitCode } from './exitCode.ts'
+import { refusedExitCode } from './runCommand.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
-import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from './usageProblem.ts'
+
+const roles = ['finance', 'support'] as const
 
 export interface DecisionFlags {
   readonly reason?: string
   readonly by?: string
-  readonly role?: string
+  readonly role?: (typeof roles)[number]
   readonly amount?: string
 }
 
@@ -36,7 +38,7 @@ export function refundCommand(deps: CommandDeps): Command {
       .argument('<payment>', 'signature of the payment')
       .requiredOption('--reason <text>', 'the reason, which is recorded')
       .requiredOption('--by <name>', 'the person who decides; recorded with the login')
-      .option('--role <role>', 'finance or support; sets the largest amount', 'finance')
+      .addOption(new Option('--role <role>', 'sets the largest amount').choices(roles).default('finance'))
   add('approve', 'approve the debts of a payment: undelivered, overpaid or unmatched').action(
     (payment: string, flags: DecisionFlags) => runDecision(deps, 'approve', { payment, flags }),
   )
@@ -46,7 +48,6 @@ export function refundCommand(deps: CommandDeps): Command {
   add('record', 'record a transfer that was never presented, or a due refund, at once').action(
     (payment: string, flags: DecisionFlags) => runDecision(deps, 'record', { payment, flags }),
   )
-  for (const each of [command, ...command.commands]) each.exitOverride(rethrowAsUsage)
   return command
 }
 
@@ -62,8 +63,6 @@ export function runDecision(deps: CommandDeps, action: RefundAction, { payment, 
     if (subject?.kind !== 'payment')
       throw new UsageProblem('<payment>', `must be a signature (got ${payment.slice(0, 100)})`)
     const { role = 'finance', reason = '', by = '' } = flags
-    if (role !== 'finance' && role !== 'support')
-      throw new UsageProblem('--role', `must be finance or support (got ${role})`)
     const amountBaseUnits = flags.amount === undefined ? undefined : parseDecimal(flags.amount, diagnosis.decimals)
     if (flags.amount !== undefined && amountBaseUnits === undefined)
       throw new UsageProblem('--amount', `must be a decimal such as 0.5 (got ${flags.amount})`)

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { Argument, Command, InvalidArgumentError } from 'commander'
-import { closestMatch } from 'leven'
+import { Argument, Command, Option } from 'commander'
 import { type Clock, isoTime, systemClock } from '@tollbook/core/clock'
 import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
@@ -23,7 +22,7 @@ import { closingText } from './reportClosing.ts'
 import { readLocalJson } from './localJson.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { jsonLines, textTable } from './reportText.ts'
-import { rethrowAsUsage, usageExitCode } from './usageProblem.ts'
+import { usageExitCode } from './usageProblem.ts'
 
 interface ReportFlags {
   readonly format: string
@@ -43,7 +42,7 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .description(
       'burns, payments, refunds, liabilities, the trial balance or the closing statement of a month, from the ledger',
     )
-    .addArgument(new Argument('<report>', `one of ${names.join(', ')}`).argParser(reportNameOf))
+    .addArgument(new Argument('<report>').choices(names))
     .argument('[signature]', 'signature of the payment, payout or burn; for the report "payment"')
     .option('--from <day>', 'first UTC day, for example 2026-11-01')
     .option('--to <day>', 'last UTC day, included')
@@ -57,18 +56,13 @@ export function reportCommand(deps: ReportCommandDeps): Command {
     .option('--owed-to <whom>', 'liabilities: all, shares, or wallets for the refunds due')
     .option('--columns <names>', 'only these columns, separated by commas')
     .option('--limit <rows>', `maximum rows of a table or JSON, at most ${limitMax}; CSV has all rows`)
-    .option('--format <format>', 'table, csv or json', 'table')
+    .addOption(new Option('--format <format>').choices(formats).default('table'))
     .addHelpText(
       'after',
       '\nREPORTS_DATABASE_URL, which may be a standby, or DATABASE_URL is a login of tollbook_service or tollbook_reader.\n' +
         'Local mode is detected automatically.\n' +
         'closing: RECEIPT_SIGNING_KEY signs the statement; check it with `tollbook verify FILE --key KEY`.',
     )
-    .exitOverride(rethrowAsUsage)
-    .configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
     .action((...[name, reference, flags, command]: [AskedName, string | undefined, ReportFlags, Command]) => {
       if (isReport(name) && reference === undefined) return runReport(deps, { report: name, flags, command })
       const run = name === 'closing' && reference === undefined ? runClosing : runDetail
@@ -81,14 +75,6 @@ type AskedName = (typeof names)[number]
 
 function isReport(name: AskedName): name is ReportName {
   return name !== 'summary' && name !== 'payment' && name !== 'closing'
-}
-
-function reportNameOf(text: string): AskedName {
-  const name = names.find((known) => known === text)
-  if (name !== undefined) return name
-  const meant = closestMatch(text, names, { maxDistance: 3 })
-  const advice = meant === undefined ? `It is one of ${names.join(', ')}.` : `Did you mean ${meant}?`
-  throw new InvalidArgumentError(advice)
 }
 
 const formats = ['table', 'csv', 'json']
@@ -106,7 +92,6 @@ interface ReportCall {
 async function runReport(deps: ReportCommandDeps, { report, flags, command }: ReportCall): Promise<void> {
   const { format, ...given } = flags
   const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
-  if (!formats.includes(format)) refuse(`--format must be one of ${formats.join(', ')}`)
   const question = readQuestion(report, {
     ...(format === 'csv' || report === 'trial-balance' ? {} : standardLimit),
     ...given,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { z } from 'zod'
 import { audit } from '@tollbook/audit'
-import { exitCodeOf } from '@tollbook/audit/auditReport'
+import { exitCodeOf as auditExitCodeOf } from '@tollbook/audit/auditReport'
 import { describeAudit } from '@tollbook/audit/auditText'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from '@tollbook/audit/checkpointNote'
 import { hostClock } from '@tollbook/audit/clock'
@@ -19,7 +19,8 @@ import type { CheckpointFile } from '../store/checkpointFile.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { textOfFinding } from './doctor.ts'
 import { repeatedOption } from './repeatedOption.ts'
-import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+import { exitCodeOf } from './runCommand.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 interface RestoreFlags {
   readonly drill?: boolean
@@ -53,9 +54,8 @@ export function restoreCommand(deps: CommandDeps): Command {
     .option('--database <name>', 'database of the ledger (default: that of DATABASE_URL, or tollbook)')
     .option('--superuser <name>', 'superuser of the backed-up cluster', 'postgres')
     .addHelpText('after', restoreHelp)
-    .exitOverride(rethrowAsUsage)
     .action(async (flags: RestoreFlags) => {
-      deps.setExitCode(await runRestore(deps, flags))
+      deps.setExitCode(await exitCodeOf(deps, () => runRestore(deps, flags), broken))
     })
 }
 
@@ -69,23 +69,19 @@ Exit codes:
   2  wrong usage
   3  it is whole, and older than the checkpoint: the service would refuse it`
 
+const broken = { refused: exitCodes.broken, unavailable: exitCodes.broken }
+
 async function runRestore(deps: CommandDeps, flags: RestoreFlags): Promise<number> {
-  try {
-    const config = readConfig()
-    const folder = backupFolderAt(config.backup.folder)
-    if ((flags.drill === true) === (flags.into !== undefined))
-      throw new UsageProblem('--drill, --into', 'give one of them: a drill, or the data directory to create')
-    const keys = readKeys(flags, config)
-    const targetMs = readTargetTime(flags.targetTime)
-    const backup = await findBackup(folder, flags.backup, targetMs)
-    if (flags.into === undefined) return await runDrill(deps, { flags, config, folder, backup, keys, targetMs })
-    await restoreInto(deps, { backup, folder, dataDirectory: resolve(flags.into), targetMs })
-    return 0
-  } catch (error) {
-    if (!(error instanceof UsageProblem)) throw error
-    deps.stderr.write(`${error.message}\n`)
-    return usageExitCode
-  }
+  const config = readConfig()
+  const folder = backupFolderAt(config.backup.folder)
+  if ((flags.drill === true) === (flags.into !== undefined))
+    throw new UsageProblem('--drill, --into', 'give one of them: a drill, or the data directory to create')
+  const keys = readKeys(flags, config)
+  const targetMs = readTargetTime(flags.targetTime)
+  const backup = await findBackup(folder, flags.backup, targetMs)
+  if (flags.into === undefined) return runDrill(deps, { flags, config, folder, backup, keys, targetMs })
+  await restoreInto(deps, { backup, folder, dataDirectory: resolve(flags.into), targetMs })
+  return 0
 }
 
 const isoTime = z.iso.datetime({ offset: true })
@@ -170,7 +166,7 @@ function drillDeps({ stdout, interrupted }: CommandDeps, keys: readonly Verifier
         signal: interrupted,
       })
       stdout.write(`\n${describeAudit(report)}`)
-      return exitCodeOf(report)
+      return auditExitCodeOf(report)
     },
   }
 }

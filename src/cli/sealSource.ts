@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { CommandDeps } from './commandDeps.ts'
-import { readLocalJson } from './localJson.ts'
+import { readLocal } from './localJson.ts'
+import { readJsonFile } from './readJsonFile.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 export interface SealSource {
@@ -19,11 +18,11 @@ interface SourceOptions {
 
 /** The service whose checkpoints are published, and its keys. By default those of local mode. */
 export async function readSealSource(deps: CommandDeps, options: SourceOptions): Promise<SealSource> {
-  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  const local = await readLocal(deps)
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
   // local.json describes the service that wrote it.
   const own = local !== undefined && URL.parse(local.baseUrl)?.origin === new URL(baseUrl).origin ? local : undefined
-  const keys = options.key === undefined ? own?.receiptKey : await readKeyFile(options.key)
+  const keys = options.key === undefined ? own?.receiptKey : await readJsonFile('--key', options.key)
   if (keys === undefined) throw new UsageProblem('--key', 'is missing: the public key of the service')
   return { baseUrl, keys, localRpcUrl: own?.rpcUrl }
 }
@@ -33,12 +32,4 @@ export function requireUrl(option: string, url: string | undefined): string {
   if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageProblem(option, `${url} is not an http(s) URL`)
   return url
-}
-
-async function readKeyFile(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch {
-    throw new UsageProblem('--key', `${path} is not a JSON file; expected the key of the service as JWK or JWKS`)
-  }
 }

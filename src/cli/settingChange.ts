@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
-import { errorText, Fault } from '@tollbook/core/fault'
+import { Fault } from '@tollbook/core/fault'
 import { settingText } from '../settings/configuredSettings.ts'
 import { receiptKeyId, publicReceiptKey } from '../settings/receiptKeys.ts'
 import {
@@ -12,11 +12,11 @@ import {
 } from '../settings/settingChange.ts'
 import { isWithin, periodsOf, type SettingPeriod } from '../settings/settingPeriods.ts'
 import type { SettingChanges } from '../store/settingChanges.ts'
-import { exitCodeOf, refusedExitCode } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { openOperatorAccess } from './operatorAccess.ts'
 import { readDuration } from './duration.ts'
-import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
+import { printResult, refusedExitCode, runWith } from './runCommand.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 /* Shared by the commands that change a setting of the ledger: `key rotate`, `wallet change`, `split change`. */
 
@@ -68,7 +68,7 @@ export function settingCommand(
   withChangeOptions(changing, change).action((text: string, flags: ChangeFlags) =>
     runAsOperator(deps, async (ledger) => changeSetting(deps, ledger, { name, value: await change.read(text), flags })),
   )
-  return withSettingExits(deps, command)
+  return command.addHelpText('after', settingExitHelp)
 }
 
 interface ChangeFlags {
@@ -101,32 +101,9 @@ function withChangeOptions(command: Command, { takesEffectAtOnce = false }: Sett
     .option('--yes', 'record the change')
 }
 
-/** Each subcommand reports usage problems, faults and refusals by exit code. */
-function withSettingExits(deps: CommandDeps, command: Command): Command {
-  command.addHelpText('after', settingExitHelp)
-  for (const each of [command, ...command.commands]) {
-    each.exitOverride(rethrowAsUsage).configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
-  }
-  return command
-}
-
 /** Runs `work` as the operator and sets the exit code. */
-async function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Promise<number>): Promise<void> {
-  try {
-    const ledger = await openOperatorAccess(deps)
-    try {
-      deps.setExitCode(await work(ledger))
-    } finally {
-      await ledger.close()
-    }
-  } catch (error) {
-    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${errorText(error)}\n`)
-    deps.setExitCode(exitCodeOf(error))
-  }
+function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Promise<number>): Promise<void> {
+  return runWith(deps, () => openOperatorAccess(deps), work)
 }
 
 // Another operator may take the number first; the question is then asked again.
@@ -148,19 +125,19 @@ async function changeSetting(
       return refusedExitCode
     }
     if (verdict.verdict === 'recorded') {
-      report(deps, { recorded: true, ...shownPeriod(verdict.period) }, `${name} has this value already`)
+      printResult(deps, { recorded: true, ...shownPeriod(verdict.period) }, `${name} has this value already`)
       return 0
     }
     const current = periods.at(-1)
     if (flags.yes !== true || flags.dryRun === true) {
-      report(deps, { recorded: false, ...shownChange(verdict) }, describeChange(verdict, current))
+      printResult(deps, { recorded: false, ...shownChange(verdict) }, describeChange(verdict, current))
       if (flags.dryRun !== true) deps.stderr.write('nothing was recorded; run the command with --yes to record it\n')
       return flags.dryRun === true ? 0 : refusedExitCode
     }
     const recorded = await ledger.change(verdict.decision)
     if (recorded === undefined) continue
     const { position } = recorded
-    report(deps, { recorded: true, ...shownChange(verdict), position }, describeChange(verdict, current))
+    printResult(deps, { recorded: true, ...shownChange(verdict), position }, describeChange(verdict, current))
     return 0
   }
   throw new Fault('other changes of this setting are being recorded; run the command again', { retryable: true })
@@ -173,7 +150,7 @@ async function listSetting(deps: CommandDeps, ledger: SettingChanges, name: Chan
     const { number, value, validFrom, untilMs } = period
     const until = untilMs === Infinity ? '' : `, accepted until ${isoTime(untilMs)}`
     const words = `${name}#${number} ${settingText(name, value)} since ${validFrom}${until}`
-    report(deps, { ...shownPeriod(period), accepted: isWithin(period, nowMs) }, words)
+    printResult(deps, { ...shownPeriod(period), accepted: isWithin(period, nowMs) }, words)
   }
   if (periods.length === 0) deps.stderr.write(`the ledger has no ${name} yet\n`)
   return 0
@@ -205,10 +182,6 @@ function describeChange({ decision, previousUntilMs }: Change, current: SettingP
     `  before: ${before}, accepted until ${until}`,
     `Replace the instances between ${validFrom} and ${until}. See docs/operations.md, "Changing a setting of the ledger".`,
   ].join('\n')
-}
-
-function report({ stdout }: CommandDeps, json: object, words: string): void {
-  stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(json)}\n`)
 }
 
 function readTime(option: string, text: string, nowMs: number): number {

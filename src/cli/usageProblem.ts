@@ -1,5 +1,3 @@
-import { CommanderError } from 'commander'
-
 /** The exit code of a command that was used wrongly. */
 export const usageExitCode = 2
 
@@ -9,9 +7,4 @@ export class UsageProblem extends Error {
   constructor(option: string, message: string) {
     super(`${option}: ${message}`)
   }
-}
-
-/** Commander exits with 1 for what is a usage problem, and with 0 after help. */
-export function rethrowAsUsage({ exitCode, code, message }: CommanderError): never {
-  throw new CommanderError(exitCode === 0 ? 0 : usageExitCode, code, message)
 }

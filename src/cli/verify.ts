@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { z } from 'zod'
 import { verifyClosing } from '@tollbook/client/verifyClosing'
@@ -7,8 +5,10 @@ import { verifyInclusion } from '@tollbook/client/verifyInclusion'
 import { type VerifiedReceipt, verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { encodeBase64 } from '@tollbook/core/base64'
 import type { CommandDeps } from './commandDeps.ts'
-import { readLocalJson } from './localJson.ts'
-import { rethrowAsUsage, UsageProblem, usageExitCode } from './usageProblem.ts'
+import { readLocal } from './localJson.ts'
+import { readJsonFile } from './readJsonFile.ts'
+import { exitCodeOf, printResult } from './runCommand.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 interface VerifyOptions {
   readonly proof?: string
@@ -32,13 +32,8 @@ export function verifyCommand(deps: CommandDeps): Command {
     .option('--origin <name>', 'reject checkpoints of any other log')
     .option('--previous <file>', 'closing statement of the month before: checks that its balances are carried over')
     .addHelpText('after', verifyExitHelp)
-    .configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
-    .exitOverride(rethrowAsUsage)
     .action(async (receipt: string, options: VerifyOptions) => {
-      deps.setExitCode(await verify(deps, receipt, options))
+      deps.setExitCode(await exitCodeOf(deps, () => verify(deps, receipt, options)))
     })
 }
 
@@ -49,21 +44,15 @@ Exit codes:
   9  it does not verify; the problem says why`
 
 async function verify(deps: CommandDeps, receiptPath: string, options: VerifyOptions): Promise<number> {
-  try {
-    const keys = await readKeys(deps, options)
-    const json = await readJson('FILE', receiptPath)
-    const closing = closingOf(json)
-    const finding =
-      closing === undefined
-        ? await receiptFindingOf(receiptOf(json), keys, options)
-        : await closingFinding(closing, keys, options)
-    report(deps, finding)
-    return finding.valid ? 0 : invalidExitCode
-  } catch (error) {
-    if (!(error instanceof UsageProblem)) throw error
-    deps.stderr.write(`${error.message}\n`)
-    return usageExitCode
-  }
+  const keys = await readKeys(deps, options)
+  const json = await readJsonFile('FILE', receiptPath)
+  const closing = closingOf(json)
+  const { words, ...finding } =
+    closing === undefined
+      ? await receiptFindingOf(receiptOf(json), keys, options)
+      : await closingFinding(closing, keys, options)
+  printResult(deps, finding, words)
+  return finding.valid ? 0 : invalidExitCode
 }
 
 async function receiptFindingOf(receipt: unknown, keys: unknown, options: VerifyOptions): Promise<VerifyFinding> {
@@ -77,7 +66,7 @@ async function closingFinding(closing: unknown, keys: unknown, options: VerifyOp
   if (options.proof !== undefined)
     throw new UsageProblem('--proof', 'goes with a receipt; a closing statement has its checkpoint')
   const previous =
-    options.previous === undefined ? undefined : closingOf(await readJson('--previous', options.previous))
+    options.previous === undefined ? undefined : closingOf(await readJsonFile('--previous', options.previous))
   if (options.previous !== undefined && previous === undefined)
     throw new UsageProblem('--previous', `${options.previous} is not a closing statement`)
   const pinned = options.origin === undefined ? {} : { expectedOrigin: options.origin }
@@ -106,7 +95,7 @@ async function inclusionFinding(
   proofPath: string,
   expectedOrigin: string | undefined,
 ): Promise<VerifyFinding> {
-  const proof = await readJson('--proof', proofPath)
+  const proof = await readJsonFile('--proof', proofPath)
   const pinned = expectedOrigin === undefined ? {} : { expectedOrigin }
   const verdict = await verifyInclusion({ ...question, proof, ...pinned })
   if (!verdict.valid) return { ...verdict, words: `not valid: ${verdict.message}` }
@@ -128,13 +117,9 @@ function sentence({ endpoint, requiredTokens, wallet }: VerifiedReceipt): string
   return `${requiredTokens} tokens of ${wallet} for ${endpoint}`
 }
 
-function report({ stdout }: CommandDeps, { words, ...finding }: VerifyFinding): void {
-  stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(finding)}\n`)
-}
-
 async function readKeys(deps: CommandDeps, { key }: VerifyOptions): Promise<unknown> {
-  if (key !== undefined) return readJson('--key', key)
-  const local = await readLocalJson(join(deps.home(), 'local.json'))
+  if (key !== undefined) return readJsonFile('--key', key)
+  const local = await readLocal(deps)
   if (local?.receiptKey !== undefined) return local.receiptKey
   throw new UsageProblem('--key', 'is missing: the public key of the service, from its /.well-known/jwks.json')
 }
@@ -151,15 +136,4 @@ const anyClosing = z.object({ statement: z.unknown(), jws: z.string() }).loose()
 function closingOf(json: unknown): unknown {
   const data = z.object({ data: anyClosing }).safeParse(json).data?.data
   return data ?? anyClosing.safeParse(json).data
-}
-
-async function readJson(option: string, path: string): Promise<unknown> {
-  const text = await readFile(path, 'utf8').catch(() => {
-    throw new UsageProblem(option, `the file ${path} cannot be read`)
-  })
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new UsageProblem(option, `${path} is not JSON`)
-  }
 }

@@ -5,13 +5,13 @@ import { fetchConsistency, fetchSignedCheckpoint } from '@tollbook/client/fetchC
 import { type NoteVerifier, readCheckpoint } from '@tollbook/core/checkpoint'
 import { isoTime } from '@tollbook/core/clock'
 import { openCosignature, readWitnessKey } from '@tollbook/core/cosignature'
-import { errorText, Fault } from '@tollbook/core/fault'
+import { Fault } from '@tollbook/core/fault'
 import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
-import { exitCodeOf } from './exitCode.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { runOnSchedule } from './onSchedule.ts'
+import { exitCodeOf } from './runCommand.ts'
 import { readSealSource, requireUrl } from './sealSource.ts'
-import { rethrowAsUsage, UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from './usageProblem.ts'
 
 interface WitnessOptions {
   readonly witnessUrl: string
@@ -40,18 +40,13 @@ export function witnessCommand(deps: CommandDeps): Command {
     .option('--key <file>', 'key of the service, JWK or JWKS (default: local mode)')
     .option('--every <duration>', 'repeat at this interval, such as 10m, until interrupted')
     .addHelpText('after', exitHelp)
-    .configureOutput({
-      writeOut: (text) => void deps.stdout.write(text),
-      writeErr: (text) => void deps.stderr.write(text),
-    })
-    .exitOverride(rethrowAsUsage)
     .action(async (options: WitnessOptions) => {
       deps.setExitCode(await runOnSchedule(deps, options.every, () => cosign(deps, options)))
     })
 }
 
-async function cosign(deps: CommandDeps, options: WitnessOptions): Promise<number> {
-  try {
+function cosign(deps: CommandDeps, options: WitnessOptions): Promise<number> {
+  return exitCodeOf(deps, async () => {
     const url = requireUrl('--witness-url', options.witnessUrl)
     const witness = readWitnessKey(options.witnessKey)
     if (witness === undefined)
@@ -66,11 +61,7 @@ async function cosign(deps: CommandDeps, options: WitnessOptions): Promise<numbe
     const cosignedAt = isoTime(cosigned.timeSeconds * 1000)
     deps.stdout.write(`${JSON.stringify({ origin, size, witness: witness.name, cosignedAt, file: options.output })}\n`)
     return 0
-  } catch (error) {
-    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
-    deps.stderr.write(`${errorText(error)}\n`)
-    return exitCodeOf(error)
-  }
+  })
 }
 
 /** Size of the last checkpoint that the witness cosigned into the file. 0: the witness says what it has seen. */

@@ -55,7 +55,7 @@ test('rejects impossible amounts, names the argument and sends nothing', async (
     ['--sol: 1000000.5 is more than 1000000 SOL', [address, '1', '--sol', '1000000.5']],
     ['TOKENS', [address, 'many']],
     ['--sol', [address, '1', '--sol', '-1']],
-    ['missing required argument', [address]],
+    ['missing: <tokens>', [address]],
   ]
   for (const [expected, words] of mistakes) {
     const { exitCode, stderr } = await terminal.run(faucetCommand, ...words)

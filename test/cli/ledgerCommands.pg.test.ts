@@ -1,9 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { CommanderError } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { auditCommand } from '../../src/cli/audit.ts'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
 import { exportCommand } from '../../src/cli/export.ts'
+import { prepareCommand } from '../../src/cli/prepareCommand.ts'
 import { reportCommand } from '../../src/cli/report.ts'
 import { reportNames } from '../../src/reports/reportQuestion.ts'
 import { growLedger, ledgerKeyText } from '../audit/auditedLedger.ts'
@@ -48,7 +50,12 @@ async function run(name: keyof typeof commands, words: readonly string[], interr
     setExitCode: (given) => void (code = given),
     interrupted: interrupted ?? new AbortController().signal,
   }
-  await commands[name](deps).parseAsync([...words], { from: 'user' })
+  await prepareCommand(commands[name](deps), deps)
+    .parseAsync([...words], { from: 'user' })
+    .catch((error: unknown) => {
+      if (!(error instanceof CommanderError)) throw error
+      code = error.exitCode
+    })
   return { code, ...said }
 }
 
@@ -78,14 +85,14 @@ describe('tollbook export', () => {
   })
 
   test.each([
-    [['xml'], 'FORMAT'],
-    [['csv', '--table', 'wallets'], '--table'],
-    [['csv', '--from', 'yesterday'], '--from'],
-    [['csv', '--to', '0'], '--to'],
+    [['xml'], "'format'"],
+    [['csv', '--table', 'wallets'], "'--table <name>'"],
+    [['csv', '--from', 'yesterday'], '--from: '],
+    [['csv', '--to', '0'], '--to: '],
   ])('refuses %j and says which word is wrong', async (words, option) => {
     const { code, stderr } = await run('export', [...words, ...live])
     expect(code).toBe(2)
-    expect(stderr).toContain(`${option}: `)
+    expect(stderr).toContain(option)
   })
 })
 
@@ -96,7 +103,7 @@ const report = z.looseObject({
 })
 
 test('a report of many rows takes no signature, and says so before it reads', async () => {
-  await expect(run('report', ['burns', 'signature'])).rejects.toMatchObject({ exitCode: 2 })
+  expect(await run('report', ['burns', 'signature'])).toMatchObject({ code: 2 })
 })
 
 test('a table without rows says so', async () => {
@@ -174,7 +181,7 @@ describe('tollbook audit', () => {
   ])('refuses a wrong or missing %s and names it', async (option, words) => {
     const { code, stderr } = await run('audit', words)
     expect(code).toBe(2)
-    expect(stderr).toContain(`${option}: `)
+    expect(stderr).toContain(option)
   })
 })
 

@@ -1,4 +1,6 @@
+import type { CommandDeps } from '../../src/cli/commandDeps.ts'
 import { payoutCommand } from '../../src/cli/payout.ts'
+import { prepareCommand } from '../../src/cli/prepareCommand.ts'
 import type { PayoutFixture } from '../payout/payoutFixture.ts'
 
 export interface Ran {
@@ -24,7 +26,7 @@ export async function runPayoutCommand(
   const [said, complained]: [string[], string[]] = [[], []]
   const interrupted = new AbortController()
   let code = 0
-  const command = payoutCommand({
+  const deps: CommandDeps = {
     stdout: { write: (text) => said.push(text) },
     stderr: {
       write(written) {
@@ -42,7 +44,7 @@ export async function runPayoutCommand(
         return clock.sleep(durationMs)
       },
     },
-  })
-  await command.parseAsync([...words], { from: 'user' })
+  }
+  await prepareCommand(payoutCommand(deps), deps).parseAsync([...words], { from: 'user' })
   return { code, lines: said.join('').trim().split('\n'), complaint: complained.join('') }
 }

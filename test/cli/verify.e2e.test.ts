@@ -72,7 +72,7 @@ test('what was not called right is 2, and names the option', async () => {
     ['--proof', [files.receipt, '--key', files.key, '--proof', 'nowhere.json']],
     ['--key', [files.receipt]],
     ['--key', [files.receipt, '--key', await terminal.writeFile('bad.json', 'no json')]],
-    ['missing required argument', []],
+    ['missing: <file>', []],
   ] as const) {
     const { exitCode, stderr } = await verify(...words)
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(expected)])

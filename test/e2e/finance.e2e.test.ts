@@ -6,7 +6,8 @@ import type { Client } from 'pg'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
-import { reportCommand } from '../../src/cli/report.ts'
+import { prepareCommand } from '../../src/cli/prepareCommand.ts'
+import { reportCommand, type ReportCommandDeps } from '../../src/cli/report.ts'
 import { verifyClosing } from '@tollbook/client/verifyClosing'
 import { isoTime, systemClock } from '@tollbook/core/clock'
 import { signedClosing } from '@tollbook/core/closingStatement'
@@ -326,18 +327,17 @@ async function namesOfWaiting(admin: Client): Promise<readonly string[]> {
 describe('tollbook report', () => {
   const run = async (...words: string[]) => {
     const said = { out: '', err: '' }
-    const command = reportCommand({
+    const deps: ReportCommandDeps = {
       stdout: { write: (text) => (said.out += text) },
       stderr: { write: (text) => (said.err += text) },
       interrupted: new AbortController().signal,
       setExitCode: () => undefined,
       databaseUrl: () => Promise.resolve(service.database.serviceUrl),
       receiptKey: () => Promise.resolve(makeReceiptKey()),
-    })
-    const code = await command.parseAsync(words, { from: 'user' }).then(
-      () => 0,
-      (error: unknown) => (error instanceof CommanderError ? error.exitCode : error),
-    )
+    }
+    const running = prepareCommand(reportCommand(deps), deps).parseAsync(words, { from: 'user' })
+    const exitCodeOf = (error: unknown) => (error instanceof CommanderError ? error.exitCode : error)
+    const code = await running.then(() => 0, exitCodeOf)
     return { ...said, code }
   }
 

@@ -40,7 +40,7 @@ export interface Gift extends GiftOrder {
   readonly signatures: readonly string[]
 }
 
-/** The order cannot be fulfilled; `field` is the part that is wrong. */
+/** The faucet rejects the order; `field` names the wrong part. */
 export interface GiftProblem {
   readonly field: 'rpcUrl' | 'mint' | 'address' | 'tokens' | 'sol'
   readonly message: string
@@ -55,7 +55,7 @@ export function connectLocalChain(rpcUrl: string): Connection {
   return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: webSocketUrl(rpcUrl) })
 }
 
-/** Gives out SOL and new tokens on a local chain. Tokens that cost nothing have no business anywhere else. */
+/** Gives out SOL and new tokens on a local chain. Refuses any other chain. */
 export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | GiftProblem> {
   const { rpcUrl, mintAuthority } = bank
   if (!isOnThisMachine(rpcUrl))
@@ -79,14 +79,14 @@ export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | Gi
   }
 }
 
-/** Loopback, or a name without a dot: a container of the same Docker network. */
+/** True for loopback and for names without a dot, which are containers of the same Docker network. */
 export function isOnThisMachine(rpcUrl: string): boolean {
   const url = URL.parse(rpcUrl)
   return url !== null && (isLoopback(url) || /^[a-z][a-z0-9-]*$/.test(url.hostname))
 }
 
 const solDecimals = 9
-// The largest airdrop of the local chain, and of a token account, which counts in 64 bits.
+// Limit of an airdrop on the local chain, which also fits the 64 bits of a token account.
 const lamportsMax = 1_000_000n * BigInt(LAMPORTS_PER_SOL)
 const baseUnitsMax = 2n ** 64n - 1n
 

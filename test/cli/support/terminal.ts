@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommanderError, type Command } from 'commander'
 import type { CommandDeps } from '../../../src/cli/commandDeps.ts'
+import { prepareCommand } from '../../../src/cli/prepareCommand.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 import { createVirtualClock, type VirtualClock } from '../../client/support/virtualClock.ts'
 
@@ -38,7 +39,7 @@ export async function openTerminal({ isTTY = false } = {}): Promise<Terminal> {
     async run(make, ...words) {
       const [out, err]: string[][] = [[], []]
       let exitCode = 0
-      const command = make({
+      const deps: CommandDeps = {
         stdout: { write: (text) => out?.push(text), isTTY },
         stderr: { write: (text) => err?.push(text), isTTY },
         home: () => home,
@@ -47,9 +48,9 @@ export async function openTerminal({ isTTY = false } = {}): Promise<Terminal> {
         },
         interrupted: interrupt.signal,
         clock,
-      })
+      }
       try {
-        await command.parseAsync(words, { from: 'user' })
+        await prepareCommand(make(deps), deps).parseAsync(words, { from: 'user' })
       } catch (error) {
         if (!(error instanceof CommanderError)) throw error
         exitCode = error.exitCode

@@ -15,20 +15,20 @@ export interface PurchaseDeps {
   readonly onEvent: (event: PaymentProgress) => void | Promise<void>
 }
 
-/** An answer of the service, paid for if it had a price. */
+/** Answer of the service to a paid or a free request. */
 export interface Purchase {
   readonly status: number
   readonly headers: Headers
   /** Parsed if it was JSON, text otherwise. */
   readonly body: unknown
-  /** Undefined when there was no receipt, or no key to check it with. */
+  /** Undefined without a receipt, or without a key to verify it. */
   readonly verdict: ReceiptVerdict | undefined
 }
 
 const answerBytesMax = 64 * 1024 * 1024
 const paidBody = z.object({ receipt: z.unknown() })
 
-/** Buys or resumes as the order says, and checks the receipt. */
+/** Buys the answer, or resumes an earlier payment for it, and verifies the receipt. */
 export async function purchase(order: PayOrder, { interrupted: signal, ...deps }: PurchaseDeps): Promise<Purchase> {
   const { task, maxUsd, receiptKeys: keys, output: _output, ...options } = order
   const payingFetch = createPayingFetch({ ...options, ...deps, spendingLimit: { perRequest: { usd: maxUsd } } })
@@ -37,7 +37,7 @@ export async function purchase(order: PayOrder, { interrupted: signal, ...deps }
       ? await payingFetch(task.request.input, { ...task.request.init, signal })
       : await payingFetch.resume(task.payment, { signal, ...(task.instead && { instead: task.instead }) })
   const bytes = await readBody(response, answerBytesMax)
-  // Text that is not JSON is not an answer of the service: it is shown as it came.
+  // Return text that is not JSON as it came; the service sends JSON only.
   const body = parseJson(bytes) ?? utf8Text(bytes)
   const receipt = paidBody.safeParse(body).data?.receipt
   const verdict = receipt === undefined || keys === undefined ? undefined : await verifyReceipt({ receipt, keys })

@@ -1,19 +1,30 @@
-import type { Command } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { closestMatch } from 'leven'
+import type { CommandDeps } from './commandDeps.ts'
+import { usageExitCode } from './usageProblem.ts'
 
 const distanceMax = 3
 
 /**
- * Makes the errors of a command complete: Commander names one missing argument at a time, takes a mistyped command below one with an
- * action for an argument, and does not name the help.
+ * Wrong usage has the same exit code and complete messages in every command, and in the commands below it. Commander names one
+ * missing argument at a time, takes a mistyped command below one with an action for an argument, and does not name the help.
  */
-export function completeUsageErrors(command: Command): void {
-  command.configureOutput({
+export function prepareCommand(command: Command, deps: Pick<CommandDeps, 'stdout' | 'stderr'>): Command {
+  command.exitOverride(rethrowAsUsage).configureOutput({
+    writeOut: (text) => void deps.stdout.write(text),
+    writeErr: (text) => void deps.stderr.write(text),
     outputError(text, write) {
       write(`${missingText(command, text) ?? unknownText(command, text) ?? text.trimEnd()}\n`)
       write(`${pathOf(command)} --help explains the command.\n`)
     },
   })
+  for (const below of command.commands) prepareCommand(below, deps)
+  return command
+}
+
+/** Commander exits with 1 for what is a usage problem, and with 0 after help. */
+function rethrowAsUsage({ exitCode, code, message }: CommanderError): never {
+  throw new CommanderError(exitCode === 0 ? 0 : usageExitCode, code, message)
 }
 
 function missingText(command: Command, text: string): string | undefined {
