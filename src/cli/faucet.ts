@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { Keypair } from '@solana/web3.js'
 import { Command } from 'commander'
 import { readKeypair } from '@tollbook/client/keypairFile'
 import type { CommandDeps } from './commandDeps.ts'
@@ -55,6 +54,5 @@ async function fundFromHome(deps: CommandDeps, gift: GiftOrder) {
   const { rpcUrl, tokenMint: mint, mintAuthorityKeypairPath } = local
   if (rpcUrl === undefined || mintAuthorityKeypairPath === undefined)
     throw new UsageProblem('local mode', 'does not run a chain of its own here, so there is nothing to give from')
-  const { secretKey } = await readKeypair(mintAuthorityKeypairPath)
-  return giveFunds({ rpcUrl, mint, mintAuthority: Keypair.fromSecretKey(secretKey) }, gift)
+  return giveFunds({ rpcUrl, mint, mintAuthority: await readKeypair(mintAuthorityKeypairPath) }, gift)
 }

@@ -1,18 +1,15 @@
-import { Connection, PublicKey } from '@solana/web3.js'
-import { getAssociatedTokenAddressSync } from '@solana/spl-token'
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { trialBalance } from '../../reports/trialBalance.ts'
+import { readTokenFigures, type TokenFigures } from '../local/tokenFigures.ts'
 import { payOrderOf, send } from './buy.ts'
 import { type DemoDeps, expectThat, type DemoSpending, tokens } from './demoDeps.ts'
 
 /** Figures of ledger, statistics and chain at one moment. */
-export interface DemoFigures {
+export interface DemoFigures extends TokenFigures {
   readonly burnedInStatsBaseUnits: bigint
   readonly payments: number
   readonly accounts: ReadonlyMap<string, bigint>
-  readonly supplyBaseUnits: bigint
-  readonly heldBaseUnits: bigint
 }
 
 const statsJson = z.object({
@@ -25,17 +22,8 @@ export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
   const { body } = await send({ order: await payOrderOf(deps, { target: '/api/token/burn-stats', body: undefined }) })
   const { total } = statsJson.parse(body).data
   const accounts = new Map((await trialBalance(database)).map(({ account, baseUnits }) => [account, baseUnits]))
-  const chain = new Connection(assertPresent(local.rpcUrl, 'local mode has a chain'), 'confirmed')
-  const [mint, wallet] = [new PublicKey(local.tokenMint), new PublicKey(local.paymentWallet)]
-  const supply = await chain.getTokenSupply(mint)
-  const held = await chain.getTokenAccountBalance(getAssociatedTokenAddressSync(mint, wallet))
-  return {
-    burnedInStatsBaseUnits: total.baseUnits,
-    payments: total.payments,
-    accounts,
-    supplyBaseUnits: BigInt(supply.value.amount),
-    heldBaseUnits: BigInt(held.value.amount),
-  }
+  const chain = await readTokenFigures(assertPresent(local.rpcUrl, 'local mode has a chain'), local)
+  return { burnedInStatsBaseUnits: total.baseUnits, payments: total.payments, accounts, ...chain }
 }
 
 export interface Comparison {

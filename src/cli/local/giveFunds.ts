@@ -6,7 +6,7 @@ import {
 } from '@solana/spl-token'
 import {
   Connection,
-  type Keypair,
+  Keypair,
   LAMPORTS_PER_SOL,
   PublicKey,
   sendAndConfirmTransaction,
@@ -24,7 +24,7 @@ import { memoProgram } from '@tollbook/core/programs'
 export interface Bank {
   readonly rpcUrl: string
   readonly mint: string
-  readonly mintAuthority: Keypair
+  readonly mintAuthority: { readonly secretKey: Uint8Array }
 }
 
 /** Whole tokens and SOL, as plain decimals. */
@@ -57,10 +57,11 @@ export function connectLocalChain(rpcUrl: string): Connection {
 
 /** Gives out SOL and new tokens on a local chain. Refuses any other chain. */
 export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | GiftProblem> {
-  const { rpcUrl, mintAuthority } = bank
+  const { rpcUrl } = bank
   if (!isOnThisMachine(rpcUrl))
     return problem('rpcUrl', `the faucet works on a chain on this machine only, and ${rpcUrl} is not on it`)
   const connection = connectLocalChain(rpcUrl)
+  const mintAuthority = Keypair.fromSecretKey(bank.mintAuthority.secretKey)
   try {
     const read = await readOrder(connection, bank.mint, order)
     if ('field' in read) return read
