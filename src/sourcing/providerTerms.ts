@@ -1,4 +1,5 @@
 import type { ProviderName } from '../product/productFacts.ts'
+import type { KeyedUpstreamName, UpstreamSettings } from '../product/upstreamName.ts'
 
 /** Permission of a provider for a service that sells its data. docs/providers.md has the sources. */
 export type Permission =
@@ -15,6 +16,8 @@ export interface ProviderTerms {
   readonly resale: Permission
   /** `required`: without a key the provider is not asked. */
   readonly key: 'none' | 'optional' | 'required'
+  /** Without these keys the product would have no data. With all of them, this provider is not asked. */
+  readonly until?: readonly KeyedUpstreamName[]
   /** Credit that every answer with its data must carry. */
   readonly credit?: Credit
 }
@@ -31,7 +34,6 @@ export const geoNamesCredit: Credit = { text: 'Places by GeoNames (CC BY 4.0)', 
 export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
   COINGECKO: { ...byPlan, credit: { text: 'Data provided by CoinGecko', url: 'https://www.coingecko.com/' } },
   COINPAPRIKA: byPlan,
-  COINBASE: unknown,
   KRAKEN: unknown,
   MET_NORWAY: { ...permitted, credit: { text: 'Data from MET Norway (CC BY 4.0)', url: 'https://www.met.no/' } },
   OPEN_METEO: {
@@ -39,13 +41,14 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
     credit: { text: 'Weather data by Open-Meteo.com (CC BY 4.0)', url: 'https://open-meteo.com/' },
   },
   OPEN_METEO_GEOCODING: { ...byPlan, credit: geoNamesCredit },
-  NWS: permitted,
-  YAHOO: { commercialUse: 'forbidden', resale: 'forbidden', key: 'none' },
-  STOOQ: unknown,
-  NASDAQ: unknown,
-  TWELVE_DATA: { ...byPlan, key: 'required' },
+  YAHOO: { commercialUse: 'forbidden', resale: 'forbidden', key: 'none', until: ['TWELVE_DATA', 'EODHD'] },
+  TWELVE_DATA: {
+    ...byPlan,
+    key: 'required',
+    credit: { text: 'Data provided by Twelve Data', url: 'https://twelvedata.com/' },
+  },
+  EODHD: { ...byPlan, key: 'required' },
   GDELT: { ...permitted, credit: { text: 'The GDELT Project', url: 'https://www.gdeltproject.org/' } },
-  HN_ALGOLIA: unknown,
   GUARDIAN: { ...byPlan, key: 'required' },
   JUPITER: { ...unknown, key: 'optional' },
   DEXSCREENER: unknown,
@@ -55,13 +58,26 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
   AI: { commercialUse: 'permitted', resale: 'permitted', key: 'optional' },
 }
 
+/** Whether a provider is asked with these settings. */
+export function isAsked(name: ProviderName, upstreams: UpstreamSettings): boolean {
+  const { key, until } = providerTerms[name]
+  const settings: Readonly<Partial<Record<ProviderName, { readonly apiKey?: string | undefined }>>> = upstreams
+  const hasKey = (one: ProviderName) => settings[one]?.apiKey !== undefined
+  return (key !== 'required' || hasKey(name)) && until?.every(hasKey) !== true
+}
+
 const byName: ReadonlyMap<string, ProviderTerms> = new Map(
-  Object.entries(providerTerms).map(([name, terms]) => [name.toLowerCase().replaceAll('_', '-'), terms]),
+  Object.entries(providerTerms).map(([name, terms]) => [plain(name), terms]),
 )
+
+/** Names of `meta.source` have dashes or nothing where those of settings have underscores. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '')
+}
 
 /** The credits that are due for data of these providers, each once. Names are those of `meta.source`. */
 export function creditsOf(providers: readonly string[]): readonly Credit[] {
-  return [...new Set(providers.flatMap((name) => byName.get(name)?.credit ?? []))]
+  return [...new Set(providers.flatMap((name) => byName.get(plain(name))?.credit ?? []))]
 }
 
 /** The member `credits` of `meta`; absent when no credit is due. */

@@ -28,7 +28,6 @@ beforeAll(async () => {
       COINGECKO_URL: coinGecko.url,
       COINGECKO_API_KEY: 'CG-secret-key',
       COINPAPRIKA_URL: coinPaprika.url,
-      COINBASE_URL: dead,
       KRAKEN_URL: dead,
     },
   })

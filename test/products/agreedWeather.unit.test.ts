@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { assert } from '@tollbook/core/assert'
 import { weather } from '../../src/products/weather/weather.ts'
-import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
+import { type Answering, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
 import { openProviderFixture } from '../support/providerFixture.ts'
 import { sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
 
 const servers = {
   MET_NORWAY: await startLoopbackProvider(),
   OPEN_METEO: await startLoopbackProvider(),
-  NWS: await startLoopbackProvider(),
 }
 const down = text('broken', { status: 500 })
 const details = ['properties', 'timeseries', 1, 'data', 'instant', 'details']
@@ -20,13 +19,11 @@ const openMeteo = (celsius: number) =>
 interface Answers {
   readonly metNorway: Answering
   readonly openMeteo: Answering
-  readonly nws?: Answering
 }
 
 function open(answers: Answers) {
   servers.MET_NORWAY.answer(answers.metNorway)
   servers.OPEN_METEO.answer(answers.openMeteo)
-  servers.NWS.answer(answers.nws ?? down)
   const settings = Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, { url }]))
   const fixture = openProviderFixture(settings, sampleTimeMs)
   const product = weather.open(fixture.deps)
@@ -89,32 +86,6 @@ describe('the weather of a place', () => {
       openMeteo: openMeteo(other),
     })
     expect(await deliver()).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
-  })
-
-  test('is sold of the two that agree when a third differs', async () => {
-    const nws: Answering = (response, asked) => {
-      const path = asked.url.pathname
-      if (path.startsWith('/points')) return sampleAnswer('nws/points-nyc')(response, asked)
-      if (path.endsWith('/stations')) return json({ observationStations: ['https://x/stations/KNYC'] })(response, asked)
-      sampleAnswer('nws/observation-latest', withField(['properties', 'temperature', 'value'], 7.2))(response, asked)
-    }
-    // The samples are of London.
-    const elsewhere = withField(['geometry'], undefined)
-    const ofNewYork = withField(['latitude'], 40.7)
-    const sold = await open({
-      metNorway: sampleAnswer('met-norway/compact-london', (body) =>
-        elsewhere(withField([...details, 'air_temperature'], 31)(body)),
-      ),
-      openMeteo: sampleAnswer('open-meteo/forecast-current-london', (body) =>
-        withField(['longitude'], -74)(ofNewYork(body)),
-      ),
-      nws,
-    }).deliver({ city: 'New York' })
-    expect(celsiusOf(Object(sold).data)).toBe(7.2)
-    expect(Object(sold).meta).toMatchObject({
-      source: 'nws',
-      agreement: { kind: 'agreed', differed: [{ source: 'met-norway', celsius: 31, fields: ['celsius'] }] },
-    })
   })
 
   test('of one provider is sold and marked if its hours before and after say nearly the same', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { coinOf } from '../../src/products/crypto/providers/coin.ts'
-import { createCoinbase } from '../../src/products/crypto/providers/coinbase.ts'
 import { createCoinGecko } from '../../src/products/crypto/providers/coinGecko.ts'
 import { createCoinPaprika } from '../../src/products/crypto/providers/coinPaprika.ts'
 import type { CryptoQuery } from '../../src/products/crypto/providers/cryptoPrice.ts'
@@ -21,8 +20,7 @@ const server = await startLoopbackProvider()
 const query = (symbol: string): CryptoQuery => ({ symbol, coin: coinOf(symbol) })
 
 const setting = { url: server.url, apiKey: undefined }
-const fixture = () =>
-  openProviderFixture({ COINGECKO: setting, COINPAPRIKA: setting, COINBASE: setting, KRAKEN: setting }, sampleTimeMs)
+const fixture = () => openProviderFixture({ COINGECKO: setting, COINPAPRIKA: setting, KRAKEN: setting }, sampleTimeMs)
 const coinGecko = () => createCoinGecko(fixture().deps)
 const coinPaprika = () => createCoinPaprika(fixture().deps)
 
@@ -269,34 +267,6 @@ describe('CoinPaprika', () => {
   })
 })
 
-describe('Coinbase', () => {
-  const coinbase = () => createCoinbase(fixture().deps)
-
-  test('says what was last paid', async () => {
-    server.answer(sampleAnswer('coinbase-exchange/ticker-btc-usd'))
-    const begun = server.asked.length
-    expect(await coinbase().ask(query('BTC'))).toMatchObject({ figures: { price: 77_671 } })
-    expect(server.asked[begun]?.url.pathname).toBe('/products/BTC-USD/ticker')
-    expect(coinbase().covers(query('LEO'))).toBe(false)
-  })
-
-  test.each<[string, Answering, string]>([
-    ['an unknown product', json({ message: 'NotFound' }, { status: 404 }), 'not_found'],
-    ['the limit', json({ message: 'Public rate limit exceeded' }, { status: 429 }), 'rate_limited'],
-    [
-      'an old trade',
-      sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['time'], '2026-11-20T12:30:00Z')),
-      'incomplete',
-    ],
-    ['no number', sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['price'], 'NaN')), 'incomplete'],
-    ['zero', sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['price'], '0.00')), 'incomplete'],
-    ['a page', text('<html>'), 'bad_payload'],
-  ])('%s is not a price', async (_what, answering, kind) => {
-    server.answer(answering)
-    expect(await kindOf(coinbase().ask(query('BTC')))).toBe(kind)
-  })
-})
-
 describe('Kraken', () => {
   const kraken = () => createKraken(fixture().deps)
 
@@ -305,6 +275,8 @@ describe('Kraken', () => {
     const begun = server.asked.length
     expect(await kraken().ask(query('BTC'))).toMatchObject({ figures: { price: 77_671 } })
     expect(server.asked[begun]?.url.href).toMatch(/\/0\/public\/Ticker\?pair=XBTUSD$/)
+    expect(kraken().covers(query('LEO'))).toBe(false)
+    expect(await kindOf(kraken().ask(query('LEO')))).toBe('not_covered')
   })
 
   test.each<[string, Answering, string]>([
@@ -316,6 +288,8 @@ describe('Kraken', () => {
     ['no pair', json({ error: [], result: {} }), 'bad_payload'],
     ['another pair', json({ error: [], result: { XETHZUSD: { c: ['77671.0'] } } }), 'bad_payload'],
     ['zero', json({ error: [], result: { XXBTZUSD: { c: ['0.0'] } } }), 'incomplete'],
+    ['no number', json({ error: [], result: { XXBTZUSD: { c: ['NaN'] } } }), 'incomplete'],
+    ['a page', text('<html>'), 'bad_payload'],
   ])('%s is not a price', async (_what, answering, kind) => {
     server.answer(answering)
     expect(await kindOf(kraken().ask(query('BTC')))).toBe(kind)

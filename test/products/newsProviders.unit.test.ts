@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { Article } from '../../src/products/news/articles/article.ts'
 import { createGdelt } from '../../src/products/news/providers/gdelt.ts'
 import { createGuardian } from '../../src/products/news/providers/guardian.ts'
-import { createHnAlgolia } from '../../src/products/news/providers/hnAlgolia.ts'
 import type { NewsProvider } from '../../src/products/news/providers/newsProvider.ts'
 import { createFeedPool } from '../../src/products/news/providers/feedPool.ts'
 import { articlesOfFeed } from '../../src/products/news/providers/publisherFeed.ts'
@@ -18,11 +17,10 @@ const { signal } = new AbortController()
 
 function open(answering: Answering) {
   server.answer(answering)
-  const fixture = openProviderFixture({ GDELT: setting, HN_ALGOLIA: setting, GUARDIAN: setting }, sampleTimeMs)
+  const fixture = openProviderFixture({ GDELT: setting, GUARDIAN: setting }, sampleTimeMs)
   return {
     ...fixture,
     gdelt: createGdelt(fixture.deps),
-    hnAlgolia: createHnAlgolia(fixture.deps),
     guardian: assertPresent(createGuardian(fixture.deps), 'there is a key'),
   }
 }
@@ -35,22 +33,8 @@ const sold = (articles: readonly Article[]) =>
 const expected = (name: string) => Object(readSample(name).expect['ok']).articles
 const latest = (provider: NewsProvider) => provider.latest('tech', signal)
 
-describe('a story of Hacker News', () => {
-  const story = (fields: object) => ({
-    objectID: '1',
-    title: 'A',
-    url: 'https://a.example/1',
-    created_at: isoTime(sampleTimeMs - 60_000),
-    points: 5,
-    ...fields,
-  })
-
-  test('needs its points in a search too, whatever the server makes of the filter', async () => {
-    const hits = [story({}), story({ points: 4 }), story({ points: null }), story({ points: undefined })]
-    const { hnAlgolia } = open(json({ hits }))
-    expect(await hnAlgolia.search?.('a', signal)).toHaveLength(1)
-    expect(server.asked.at(-1)?.url.searchParams.get('numericFilters')).toContain('points>=5')
-  })
+describe('an article', () => {
+  const article = (url: string) => ({ title: 'A', url, seendate: isoTime(sampleTimeMs - 60_000), domain: 'a.example' })
 
   test.each([
     'http://127.0.0.1/x',
@@ -62,7 +46,8 @@ describe('a story of Hacker News', () => {
     'http://intranet/x',
     'https://a.example:8443/x',
   ])('is dropped when it leads to %s', async (url) => {
-    expect(await latest(open(json({ hits: [story({ url })] })).hnAlgolia)).toEqual([])
+    expect(await latest(open(json({ articles: [article(url)] })).gdelt)).toEqual([])
+    expect(await latest(open(json({ articles: [article('https://a.example/1')] })).gdelt)).toHaveLength(1)
   })
 })
 
@@ -70,11 +55,6 @@ describe('one malformed item', () => {
   const odd: readonly unknown[] = [null, 7, 'text', [], { objectID: 1, title: {}, url: 3 }, { webTitle: 4, links: 'x' }]
   const among = (good: unknown) => [...odd, good]
   const time = isoTime(sampleTimeMs - 60_000)
-
-  test('does not cost the others of Hacker News', async () => {
-    const good = { objectID: '1', title: 'A', url: 'https://a.example/1', created_at: time, points: 9 }
-    expect(sold(await latest(open(json({ hits: among(good) })).hnAlgolia))).toHaveLength(1)
-  })
 
   test('does not cost the others of GDELT', async () => {
     const good = { title: 'A', url: 'https://a.example/1', seendate: time, domain: 'a.example' }
@@ -154,32 +134,6 @@ describe('GDELT', () => {
   })
 })
 
-describe('Hacker News', () => {
-  const sample = 'hn-algolia/search-by-date'
-
-  test('is read as the sample expects: a question to the readers is at its discussion', async () => {
-    expect(sold(await latest(open(sampleAnswer(sample, withField(['hits', 1, 'points'], 5))).hnAlgolia))).toEqual(
-      expected(sample),
-    )
-    expect(server.asked.at(-1)?.url.pathname).toBe('/api/v1/search_by_date')
-  })
-
-  test('has nothing when there are no hits', async () => {
-    expect(await latest(open(json({ hits: [], nbHits: 0 })).hnAlgolia)).toEqual([])
-  })
-
-  test('with an address outside the web is dropped', async () => {
-    const { hnAlgolia } = open(sampleAnswer(sample, withField(['hits', 0, 'url'], 'javascript:alert(1)')))
-    expect(await latest(hnAlgolia)).toEqual([])
-  })
-
-  test('a question goes as words', async () => {
-    const { hnAlgolia } = open(sampleAnswer(sample))
-    await hnAlgolia.search?.('tax forms', signal)
-    expect(server.asked.at(-1)?.url.searchParams.get('query')).toBe('tax forms')
-  })
-})
-
 describe('the Guardian', () => {
   const sample = 'guardian/search-technology'
 
@@ -207,7 +161,7 @@ describe('the Guardian', () => {
   })
 })
 
-describe.each(['gdelt', 'hnAlgolia', 'guardian'] as const)('%s', (name) => {
+describe.each(['gdelt', 'guardian'] as const)('%s', (name) => {
   test.each(errorBodies.filter(([what]) => !what.includes('404')))('answers with %s', async (what, answering, kind) => {
     const outcome = await kindOf(latest(open(answering)[name]))
     // GDELT promises nothing but an object, and one without articles is how it says that there are none.

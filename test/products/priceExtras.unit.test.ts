@@ -2,19 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { crypto } from '../../src/products/crypto/crypto.ts'
 import { openEndpoint } from '../../src/product/productDefinition.ts'
 import { stock } from '../../src/products/stock/stock.ts'
-import { type Answering, json } from '../support/loopbackProvider.ts'
-import { buyOrder, down, honest, orderOf, startPriceServers } from '../support/priceStage.ts'
-import { readSample, sampleAnswer, withField } from '../support/upstreamSample.ts'
+import type { Answering } from '../support/loopbackProvider.ts'
+import { buyOrder, down, honest, orderOf, type PriceProvider, startPriceServers } from '../support/priceStage.ts'
+import { sampleAnswer, withField } from '../support/upstreamSample.ts'
 
 const open = await startPriceServers()
 const failed = { kind: 'failed', code: 'UPSTREAM_FAILED' }
 
 /** The honest answers, except at one path. */
-const except = (
-  name: 'COINGECKO' | 'COINBASE' | 'KRAKEN' | 'YAHOO' | 'NASDAQ' | 'TWELVE_DATA',
-  part: string,
-  answering: Answering,
-): Answering => {
+const except = (name: PriceProvider, part: string, answering: Answering): Answering => {
   return (response, asked) => (asked.url.href.includes(part) ? answering : honest(name))(response, asked)
 }
 
@@ -57,45 +53,6 @@ describe('a price in another currency', () => {
   })
 })
 
-describe('a token by its mint', () => {
-  const mint = '9xTokenMint1111111111111111111111111111111p'
-  const order = { mint, details: 'true' }
-
-  test('is sold when its markets agree, under its mint and never under a symbol', async () => {
-    expect(await buyOrder(open().crypto, order)).toMatchObject({
-      data: {
-        symbol: mint,
-        price: 0.000_081_58,
-        change24h: '+1.96%',
-        volume24h: expect.closeTo(22_896.23, 2),
-        marketCap: 81_580,
-        details: { id: mint, name: 'Service Token', tokenSymbol: 'SVC' },
-      },
-      meta: { mint, source: 'dexscreener', agreement: { kind: 'agreed' } },
-    })
-  })
-
-  const pools = readSample('dexscreener/tokens-v1').response.body
-  const changed = (field: string, value: unknown) =>
-    json(Array.isArray(pools) ? pools.map((pool: object) => withField([field], value)(pool)) : [])
-  test.each<[string, Parameters<typeof open>[0]]>([
-    ['the markets differ', { says: { DEXSCREENER: changed('priceUsd', '0.0816'), JUPITER: down } }],
-    ['one market answers alone', { says: { GECKOTERMINAL: down, JUPITER: down } }],
-  ])('is not sold if %s', async (_what, options) => {
-    expect(await buyOrder(open(options).crypto, order)).toMatchObject(failed)
-  })
-
-  test('with shallow pools, or without any, is NO_DATA with the reason', async () => {
-    const shallow = json(withField(['data', 'attributes', 'total_reserve_in_usd', mint], '9000')(gecko))
-    const says = { DEXSCREENER: changed('liquidity', { usd: 900 }), GECKOTERMINAL: shallow }
-    const unsold = { code: 'NO_DATA', message: expect.stringMatching(/10,000 US dollars/) }
-    expect(await buyOrder(open({ says }).crypto, order)).toMatchObject(unsold)
-    const none = { DEXSCREENER: json([]), GECKOTERMINAL: json({ data: { attributes: { token_prices: {} } } }) }
-    expect(await buyOrder(open({ says: { ...none, JUPITER: json({}) } }).crypto, order)).toMatchObject(unsold)
-  })
-  const gecko = readSample('geckoterminal/simple-token-price-full').response.body
-})
-
 describe('a history', () => {
   test('of a coin has hours in dollars, ends near the agreed price, and names the sources that agree', async () => {
     const outcome = await buyOrder(open().crypto, { symbol: 'BTC', history: '1d' })
@@ -106,7 +63,7 @@ describe('a history', () => {
         history: {
           source: 'kraken',
           cached: false,
-          agreement: { kind: 'agreed', tolerancePercent: 3, sources: [{ source: 'kraken' }, { source: 'coinbase' }] },
+          agreement: { kind: 'agreed', tolerancePercent: 3, sources: [{ source: 'kraken' }, { source: 'coingecko' }] },
         },
       },
     })
@@ -133,33 +90,20 @@ describe('a history', () => {
     ['has two bars of one hour', lastBar(0, Date.parse('2026-11-20T11:00:00Z') / 1_000)],
     ['has an hour of other prices', sampleAnswer('kraken/ohlc-xbtusd', atHour(12, 1.15))],
     ['has one high that no other has', sampleAnswer('kraken/ohlc-xbtusd', atHour(12, 1.15, [2]))],
-  ])('of a coin comes from Coinbase, and CoinGecko agrees, if that of Kraken %s', async (_what, answering) => {
+  ])('of a coin that several sources have is not sold if that of Kraken %s', async (_what, answering) => {
     const stage = open({ says: { KRAKEN: except('KRAKEN', 'OHLC', answering) } })
-    expect(await buyOrder(stage.crypto, { symbol: 'BTC', history: '1d' })).toMatchObject({
-      data: { history: { intervalMinutes: 60, bars: { length: 24 } } },
-      meta: {
-        history: {
-          source: 'coinbase',
-          agreement: { kind: 'agreed', sources: [{ source: 'coinbase' }, { source: 'coingecko' }] },
-          credits: [{ text: 'Data provided by CoinGecko' }],
-        },
-      },
-    })
+    expect(await buyOrder(stage.crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
   })
 
   test('that several sources have is not sold by one of them alone, and one that a single source has says so', async () => {
     const COINGECKO = except('COINGECKO', 'ohlc', down)
-    const says = { COINGECKO, COINBASE: except('COINBASE', 'candles', down) }
-    expect(await buyOrder(open({ says }).crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
-    const NASDAQ = except('NASDAQ', 'historical', down)
-    expect(await buyOrder(open({ says: { NASDAQ } }).stock, { symbol: 'AAPL', history: '5d' })).toMatchObject(failed)
-    const tencent: Answering = (response, { url }) =>
-      sampleAnswer(url.searchParams.get('range') === '1d' ? 'yahoo/chart-aapl-1d' : 'yahoo/chart-aapl-5d', (body) =>
-        JSON.parse(JSON.stringify(body).replaceAll('AAPL', '0700.HK')),
-      )(response, { method: 'GET', url, headers: {} })
-    expect(
-      await buyOrder(open({ says: { YAHOO: tencent } }).stock, { symbol: '0700.HK', history: '5d' }),
-    ).toMatchObject({
+    expect(await buyOrder(open({ says: { COINGECKO } }).crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
+    const TWELVE_DATA = except('TWELVE_DATA', 'time_series', down)
+    expect(await buyOrder(open({ says: { TWELVE_DATA } }).stock, { symbol: 'AAPL', history: '5d' })).toMatchObject(
+      failed,
+    )
+    const stage = open({ keys: [] })
+    expect(await buyOrder(stage.stock, { symbol: 'AAPL', history: '5d' })).toMatchObject({
       meta: { history: { source: 'yahoo', agreement: { kind: 'single', sources: [{ source: 'yahoo' }] } } },
     })
   })
@@ -172,8 +116,7 @@ describe('a history', () => {
   })
 
   test('that no provider has keeps the whole order from being sold', async () => {
-    const COINBASE = except('COINBASE', 'candles', down)
-    const says = { KRAKEN: except('KRAKEN', 'OHLC', down), COINBASE, COINGECKO: except('COINGECKO', 'ohlc', down) }
+    const says = { KRAKEN: except('KRAKEN', 'OHLC', down), COINGECKO: except('COINGECKO', 'ohlc', down) }
     expect(await buyOrder(open({ says }).crypto, { symbol: 'BTC', history: '1d' })).toMatchObject(failed)
   })
 
@@ -183,27 +126,34 @@ describe('a history', () => {
       data: { price: 267.44, history: { intervalMinutes: 1_440, currency: 'USD', bars: { length: 5 } } },
       meta: {
         history: {
-          source: 'yahoo',
+          source: 'twelvedata',
           adjusted: 'splits',
-          splits: [],
-          agreement: { kind: 'agreed', sources: [{ source: 'yahoo' }, { source: 'nasdaq' }] },
+          agreement: { kind: 'agreed', sources: [{ source: 'twelvedata' }, { source: 'yahoo' }] },
         },
       },
     })
     expect(Object(outcome).data.history.bars.at(-1)).toMatchObject({ open: 266.84, close: 267.44, volume: 44_010_000 })
   })
 
-  test('of a share comes from Twelve Data with a key, and from Yahoo if Twelve Data contradicts the price', async () => {
+  test('of a share comes from the two licensed providers when both have keys, and Yahoo is not asked', async () => {
     const order = { symbol: 'AAPL', history: '5d' }
-    expect(await buyOrder(open({ twelveDataKey: 'k' }).stock, order)).toMatchObject({
+    const stage = open({ keys: ['TWELVE_DATA', 'EODHD'] })
+    expect(await buyOrder(stage.stock, order)).toMatchObject({
       data: { history: { bars: { 4: { time: '2026-11-19T05:00:00.000Z', close: 267.44, volume: 44_010_000 } } } },
-      meta: { history: { source: 'twelvedata', adjusted: 'splits' } },
+      meta: {
+        credits: [{ text: 'Data provided by Twelve Data' }],
+        history: { adjusted: 'splits', agreement: { sources: [{ source: 'twelvedata' }, { source: 'eodhd' }] } },
+      },
     })
-    const far = sampleAnswer('twelvedata/time-series-aapl-5d', withField(['values', 4, 'close'], '220.00000'))
-    const TWELVE_DATA = except('TWELVE_DATA', 'time_series', far)
-    expect(await buyOrder(open({ twelveDataKey: 'k', says: { TWELVE_DATA } }).stock, order)).toMatchObject({
-      meta: { history: { source: 'yahoo' } },
-    })
+    expect([stage.askedOf('TWELVE_DATA'), stage.askedOf('EODHD'), stage.askedOf('YAHOO')]).toEqual([2, 2, 0])
+    const far = sampleAnswer('eodhd/splitadjusted-aapl-5d', withField([4, 'close'], 220))
+    const says = { EODHD: except('EODHD', 'technical', far) }
+    expect(await buyOrder(open({ keys: ['TWELVE_DATA', 'EODHD'], says }).stock, order)).toMatchObject(failed)
+  })
+
+  test('of a share says its splits where the provider names them', async () => {
+    const order = { symbol: 'AAPL', history: '5d' }
+    expect(await buyOrder(open({ keys: [] }).stock, order)).toMatchObject({ meta: { history: { splits: [] } } })
   })
 
   const path = ['chart', 'result', 0]
@@ -229,8 +179,6 @@ describe('a history', () => {
 
 test.each<[string, Readonly<Record<string, string>>, string, RegExp]>([
   [crypto.path, { symbol: 'BTC', currency: 'eur' }, 'currency', /USD, EUR, GBP, JPY, CAD, CHF, AUD/],
-  [crypto.path, { mint: 'BTC' }, 'mint', /base58/],
-  [crypto.path, { mint: 'So11111111111111111111111111111111111111112', symbol: 'SOL' }, 'mint', /combined/],
   [crypto.path, { symbol: 'BTC', history: '1y' }, 'history', /1d, 7d, 30d/],
   [crypto.path, { symbol: 'BTC', history: '1d', currency: 'EUR' }, 'history', /USD/],
   [crypto.path, { symbol: 'BTC', history: '1d', more: 'ETH' }, 'history', /more/],

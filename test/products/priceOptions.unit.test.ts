@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { crypto } from '../../src/products/crypto/crypto.ts'
 import { stock } from '../../src/products/stock/stock.ts'
 import { type Answering, json } from '../support/loopbackProvider.ts'
-import { buyOrder, down, orderOf, startPriceServers } from '../support/priceStage.ts'
+import { buyOrder, orderOf, startPriceServers } from '../support/priceStage.ts'
 import { sampleAnswer, withField } from '../support/upstreamSample.ts'
 
 const open = await startPriceServers()
@@ -77,13 +77,12 @@ describe('a cryptocurrency price', () => {
 describe('a stock price', () => {
   const apple = { currency: 'USD', previousClose: 266.19 }
   test.each([
+    ['TWELVE_DATA', { ...apple, open: 266.5, high: 270.70999, low: 265.32001, marketState: 'CLOSED' }],
+    ['EODHD', { ...apple, open: 266.5, high: 270.71, low: 265.32, delayedByMinutes: 15 }],
     ['YAHOO', { ...apple, open: 267.44, high: 270.71, low: 265.32, exchange: 'NasdaqGS', marketState: 'PRE' }],
-    ['STOOQ', { ...apple, open: 266.5, high: 270.71, low: 265.32 }],
   ] as const)('has its details on request from %s', async (name, details) => {
-    const says = name === 'STOOQ' ? { YAHOO: down } : {}
-    expect(await buyOrder(open({ says }).stock, { symbol: 'AAPL', details: 'true' })).toMatchObject({
-      data: { details },
-    })
+    const stage = open({ keys: [name] })
+    expect(await buyOrder(stage.stock, { symbol: 'AAPL', details: 'true' })).toMatchObject({ data: { details } })
   })
 
   test('of several shares comes in one answer', async () => {
@@ -91,11 +90,11 @@ describe('a stock price', () => {
       const symbol = asked.url.pathname.split('/').at(-1)
       sampleAnswer('yahoo/chart-aapl-1d', withField(['chart', 'result', 0, 'meta', 'symbol'], symbol))(response, asked)
     }
-    const stooq: Answering = (response, asked) => {
-      const symbol = asked.url.searchParams.get('s')?.toUpperCase() ?? ''
-      sampleAnswer('stooq/light-aapl-with-prev', (csv) => String(csv).replace('AAPL.US', symbol))(response, asked)
+    const twelveData: Answering = (response, asked) => {
+      const symbol = asked.url.searchParams.get('symbol')
+      sampleAnswer('twelvedata/quote-aapl', withField(['symbol'], symbol))(response, asked)
     }
-    const stage = open({ says: { YAHOO: yahoo, STOOQ: stooq } })
+    const stage = open({ says: { YAHOO: yahoo, TWELVE_DATA: twelveData } })
     expect(await buyOrder(stage.stock, { symbol: 'AAPL', more: 'VTI,BRK-B' })).toMatchObject({
       data: { symbol: 'AAPL', more: [{ symbol: 'VTI' }, { symbol: 'BRK-B', price: 267.44 }] },
     })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createNasdaq } from '../../src/products/stock/providers/nasdaq.ts'
+import { createEodhd } from '../../src/products/stock/providers/eodhd.ts'
 import type { StockQuery } from '../../src/products/stock/providers/stockPrice.ts'
-import { createStooq } from '../../src/products/stock/providers/stooq.ts'
 import { tickerOf } from '../../src/products/stock/providers/ticker.ts'
 import { createTwelveData } from '../../src/products/stock/providers/twelveData.ts'
 import { createYahoo } from '../../src/products/stock/providers/yahoo.ts'
@@ -21,7 +20,7 @@ const server = await startLoopbackProvider()
 const query = (symbol: string): StockQuery => ({ symbol, ticker: tickerOf(symbol) })
 const setting = { url: server.url }
 const depsAt = (timeMs = sampleTimeMs) =>
-  openProviderFixture({ YAHOO: setting, STOOQ: setting, NASDAQ: setting, TWELVE_DATA: setting }, timeMs).deps
+  openProviderFixture({ YAHOO: setting, EODHD: setting, TWELVE_DATA: setting }, timeMs).deps
 const lastUrl = () => server.asked.at(-1)?.url
 const isoOf = (observation: { asOfMs: number }) => new Date(observation.asOfMs).toISOString()
 
@@ -183,157 +182,60 @@ describe('Yahoo', () => {
   })
 })
 
-describe('Stooq', () => {
-  const stooq = () => createStooq(depsAt())
-  const sample = 'stooq/light-aapl-with-prev'
-  const row = (values: string) => text(`Symbol,Date,Time,Open,High,Low,Close,Volume,Prev\r\n${values}\r\n`)
+describe('EODHD', () => {
+  const eodhd = () => createEodhd(depsAt(), 'KEY')
+  const sample = 'eodhd/real-time-aapl'
+  const field = (name: string, value: unknown) => sampleAnswer(sample, withField([name], value))
 
-  test('is read as the sample expects, in the time of Warsaw', async () => {
+  test('is read as the sample expects, and says that it is delayed', async () => {
     server.answer(sampleAnswer(sample))
-    const observation = await stooq().ask(query('AAPL'))
+    const observation = await eodhd().ask(query('AAPL'))
     expect(observation.data).toEqual(okOf(sample))
-    expect(isoOf(observation)).toBe('2026-11-19T21:00:18.000Z')
-    expect(observation.detail).toMatchObject({ currency: 'USD' })
-    expect(lastUrl()?.pathname).toBe('/q/l/')
-    const wanted = new URL(readSample(sample).request.url).searchParams
-    expect(Object.fromEntries(lastUrl()?.searchParams ?? [])).toEqual(Object.fromEntries(wanted))
+    expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
+    expect(observation.detail).toMatchObject({ currency: 'USD', delayedByMinutes: 15 })
+    expect(observation.details).toMatchObject({ open: 266.5, high: 270.71, low: 265.32, previousClose: 266.19 })
+    expect(`${lastUrl()?.pathname}${lastUrl()?.search}`).toBe('/api/real-time/AAPL.US?api_token=KEY&fmt=json')
+  })
+
+  test('of London is in pence, which are returned in pounds', async () => {
+    server.answer(field('code', 'VOD.LSE'))
+    const { data, detail } = await eodhd().ask(query('VOD.L'))
+    expect(data).toMatchObject({ price: 2.6744, change: '+0.01' })
+    expect(detail).toMatchObject({ currency: 'GBP', quotedIn: 'GBX' })
+  })
+
+  test('is not asked for an exchange whose currency it does not name', async () => {
+    const begun = server.asked.length
+    expect(await kindOf(eodhd().ask(query('7203.T')))).toBe('not_covered')
+    expect(eodhd().covers?.(query('7203.T'))).toBe(false)
+    expect(server.asked.length).toBe(begun)
   })
 
   test.each<[string, Answering, string]>([
-    ['an unknown symbol', row('AAPL.US,N/D,N/D,N/D,N/D,N/D,N/D,N/D,N/D'), 'not_found'],
-    ['no previous close', row('AAPL.US,2026-11-19,22:00:18,266.5,270.71,265.32,267.44,45018260,N/D'), 'incomplete'],
-    ['no volume', row('AAPL.US,2026-11-19,22:00:18,266.5,270.71,265.32,267.44,N/D,266.19'), 'incomplete'],
-    ['no time', row('AAPL.US,2026-11-19,N/D,266.5,270.71,265.32,267.44,45018260,266.19'), 'incomplete'],
-    ['another symbol', row('MSFT.US,2026-11-19,22:00:18,266.5,270.71,265.32,267.44,45018260,266.19'), 'bad_payload'],
-    [
-      'two rows',
-      row('AAPL.US,2026-11-19,22:00:18,1,1,1,1,1,1\r\nAAPL.US,2026-11-19,22:00:18,1,1,1,2,1,1'),
-      'bad_payload',
-    ],
-    ['no row', text('Symbol,Date,Time,Open,High,Low,Close,Volume,Prev\r\n'), 'bad_payload'],
-    ['other columns', text('Symbol,Date,Time,Close\r\nAAPL.US,2026-11-19,22:00:18,267.44\r\n'), 'bad_payload'],
-    ['the limit of the day', text('Exceeded the daily hits limit'), 'rate_limited'],
-    ['a demand for a key', text('Get your apikey:\n1. Open https://stooq.com/q/d/?s=aapl.us&get_apikey'), 'auth'],
-    ...unusable,
-  ])('%s is a failure of its own kind', async (_what, answering, kind) => {
-    server.answer(answering)
-    expect(await kindOf(stooq().ask(query('AAPL')))).toBe(kind)
-  })
-
-  test('after the limit of the day is left alone for long', async () => {
-    server.answer(text('Exceeded the daily hits limit'))
-    const provider = stooq()
-    await kindOf(provider.ask(query('AAPL')))
-    expect(await kindOf(provider.ask(query('AAPL')))).toBe('resting')
-    expect(provider.whyUnavailable()).toBeDefined()
-  })
-})
-
-describe('Nasdaq', () => {
-  const nasdaq = () => createNasdaq(depsAt())
-  const sample = 'nasdaq/info-aapl-closed'
-  const primary = (field: string, value: unknown) =>
-    sampleAnswer(sample, withField(['data', 'primaryData', field], value))
-  const unknown = json({
-    data: null,
-    message: null,
-    status: { rCode: 400, bCodeMessage: [{ code: 1001, errorMessage: 'Symbol not exists.' }], developerMessage: null },
-  })
-
-  test('is read as the sample expects; a day without a time is its close in New York', async () => {
-    server.answer(sampleAnswer(sample))
-    const observation = await nasdaq().ask(query('AAPL'))
-    expect(observation.data).toEqual(okOf(sample))
-    expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
-    expect(observation.detail).toMatchObject({ currency: 'USD', marketState: 'CLOSED', exchange: 'NASDAQ-GS' })
-    expect(server.asked.at(-1)?.headers).toMatchObject(readSample(sample).request.headers ?? {})
-  })
-
-  const premarket =
-    (secondary: object, primaryVolume = '1,234') =>
-    (body: unknown) =>
-      [
-        withField(['data', 'marketStatus'], 'Pre-Market'),
-        withField(['data', 'primaryData', 'lastSalePrice'], '$270.00'),
-        withField(['data', 'primaryData', 'volume'], primaryVolume),
-        withField(['data', 'primaryData', 'lastTradeTimestamp'], 'Nov 20, 2026 7:45 AM ET'),
-        withField(['data', 'secondaryData'], {
-          lastSalePrice: '$267.44',
-          netChange: '+1.25',
-          lastTradeTimestamp: 'Closed at Nov 19, 2026 4:00 PM ET',
-          isRealTime: false,
-          volume: '45,018,260',
-          ...secondary,
-        }),
-      ].reduce((changed, change) => change(changed), body)
-
-  test('before the opening is the regular close, not the trade of the early hours', async () => {
-    server.answer(sampleAnswer(sample, premarket({})))
-    const observation = await nasdaq().ask(query('AAPL'))
-    expect(observation.data).toEqual(okOf(sample))
-    expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
-    expect(observation.detail).toMatchObject({ marketState: 'PRE' })
-  })
-
-  test('before the opening never sells the volume of the early hours as the day’s', async () => {
-    server.answer(sampleAnswer(sample, premarket({ volume: '' })))
-    expect(await kindOf(nasdaq().ask(query('AAPL')))).toBe('incomplete')
-  })
-
-  test('in trading hours is of the minute that it says', async () => {
-    const changes = [
-      withField(['data', 'primaryData', 'lastTradeTimestamp'], 'Nov 19, 2026 12:05 PM ET'),
-      withField(['data', 'primaryData', 'isRealTime'], true),
-      withField(['data', 'marketStatus'], 'Open'),
-    ]
-    server.answer(sampleAnswer(sample, (body) => changes.reduce((changed, change) => change(changed), body)))
-    const observation = await nasdaq().ask(query('AAPL'))
-    expect(isoOf(observation)).toBe('2026-11-19T17:05:00.000Z')
-    expect(observation.detail).toMatchObject({ marketState: 'REGULAR', delayedByMinutes: 0 })
-  })
-
-  test('of today without a time is of now and not of tonight', async () => {
-    server.answer(primary('lastTradeTimestamp', 'Nov 20, 2026'))
-    const { asOfMs } = await nasdaq().ask(query('AAPL'))
-    expect(Math.abs(asOfMs - sampleTimeMs)).toBeLessThan(60_000)
-  })
-
-  test('unchanged is a change of nothing', async () => {
-    const percentage = withField(['data', 'primaryData', 'percentageChange'], 'UNCH')
-    const amount = withField(['data', 'primaryData', 'netChange'], 'UNCH')
-    server.answer(sampleAnswer(sample, (body) => amount(percentage(body))))
-    expect((await nasdaq().ask(query('AAPL'))).data).toMatchObject({ change: '+0.00', changePercent: '+0.0%' })
-  })
-
-  test('of a fund is found in the other drawer', async () => {
-    server.answer((response, asked) =>
-      (asked.url.searchParams.get('assetclass') === 'etf'
-        ? sampleAnswer(sample, withField(['data', 'symbol'], 'SPY'))
-        : unknown)(response, asked),
-    )
-    expect((await nasdaq().ask(query('SPY'))).data).toMatchObject({ symbol: 'SPY', price: 267.44 })
-  })
-
-  test.each<[string, Answering, string]>([
-    ['an unknown symbol', unknown, 'not_found'],
-    [
-      'no data and another reason',
-      json({ data: null, status: { rCode: 400, bCodeMessage: [{ code: 1015 }] } }),
-      'bad_payload',
-    ],
-    ['another symbol', sampleAnswer(sample, withField(['data', 'symbol'], 'MSFT')), 'bad_payload'],
-    ['N/A for a price', primary('lastSalePrice', 'N/A'), 'incomplete'],
-    ['$0.00', primary('lastSalePrice', '$0.00'), 'incomplete'],
-    ['N/A for a change', primary('netChange', 'N/A'), 'incomplete'],
-    ['no change', primary('netChange', ''), 'incomplete'],
-    ['N/A for a volume', primary('volume', 'N/A'), 'incomplete'],
-    ['no time', primary('lastTradeTimestamp', ''), 'incomplete'],
-    ['no trade', sampleAnswer(sample, withField(['data', 'primaryData'], null)), 'incomplete'],
-    ['a refusal as a page', text('<HTML>Access Denied</HTML>', { status: 403 }), 'blocked'],
+    ['an unknown symbol', sampleAnswer('eodhd/unknown-symbol', withField(['code'], 'AAPL.US')), 'not_found'],
+    ['an unknown symbol as text', text('Ticker Not Found.', { status: 404 }), 'not_found'],
+    ['another symbol', field('code', 'MSFT.US'), 'bad_payload'],
+    ['a share without a price', field('close', 'NA'), 'incomplete'],
+    ['a share without a previous close', field('previousClose', 'NA'), 'incomplete'],
+    ['a share without a volume', field('volume', 'NA'), 'incomplete'],
+    ['a share without a time', field('timestamp', 'NA'), 'incomplete'],
+    ['a change that contradicts the close before', field('change_p', 4.7), 'incomplete'],
+    ['a price of zero', field('close', 0), 'incomplete'],
+    ['a used quota', json({ error: 'limit', code: 402 }, { status: 402 }), 'auth'],
+    ['a refused key', json({ error: 'Unauthenticated', code: 403 }, { status: 403 }), 'auth'],
+    ['an error under 200', json({ error: 'Internal', code: 500 }), 'bad_payload'],
     ...errorBodies,
   ])('%s is a failure of its own kind', async (_what, answering, kind) => {
     server.answer(answering)
-    expect(await kindOf(nasdaq().ask(query('AAPL')))).toBe(kind)
+    expect(await kindOf(eodhd().ask(query('AAPL')))).toBe(kind)
+  })
+
+  test('whose key is refused does not get it into an error or a log', async () => {
+    const fixture = openProviderFixture({ EODHD: setting }, sampleTimeMs)
+    server.answer(text('a-very-secret-key', { status: 403 }))
+    const { ask } = createEodhd(fixture.deps, 'a-very-secret-key')
+    await expect(ask(query('AAPL'))).rejects.not.toHaveProperty('stack', expect.stringContaining('a-very-secret-key'))
+    expect(fixture.lines.join()).not.toContain('a-very-secret-key')
   })
 })
 
@@ -381,6 +283,7 @@ describe('Twelve Data', () => {
     ['a close of zero', field('close', '0.00000'), 'incomplete'],
     ['no previous close', field('previous_close', undefined), 'incomplete'],
     ['no volume', field('volume', ''), 'incomplete'],
+    ['a change that contradicts the previous close', field('previous_close', '240.00000'), 'incomplete'],
     ...unusable,
   ])('%s is a failure of its own kind', async (_what, answering, kind) => {
     server.answer(answering)

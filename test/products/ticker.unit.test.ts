@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createNasdaq } from '../../src/products/stock/providers/nasdaq.ts'
+import { createEodhd } from '../../src/products/stock/providers/eodhd.ts'
 import { type StockQuery, wholeUnitOf } from '../../src/products/stock/providers/stockPrice.ts'
-import { createStooq } from '../../src/products/stock/providers/stooq.ts'
 import { tickerOf } from '../../src/products/stock/providers/ticker.ts'
 import { createTwelveData } from '../../src/products/stock/providers/twelveData.ts'
 import { createYahoo } from '../../src/products/stock/providers/yahoo.ts'
@@ -13,7 +12,7 @@ import { kindOf } from '../support/upstreamSample.ts'
 const server = await startLoopbackProvider()
 const query = (symbol: string): StockQuery => ({ symbol, ticker: tickerOf(symbol) })
 const setting = { url: server.url }
-const depsAt = () => openProviderFixture({ YAHOO: setting, STOOQ: setting, NASDAQ: setting, TWELVE_DATA: setting }).deps
+const depsAt = () => openProviderFixture({ YAHOO: setting, EODHD: setting, TWELVE_DATA: setting }).deps
 const lastUrl = () => server.asked.at(-1)?.url
 
 describe('a ticker', () => {
@@ -21,11 +20,11 @@ describe('a ticker', () => {
     ['AAPL', 'AAPL', true],
     ['BRK.B', 'BRK.B', true],
     ['brk-b', 'BRK.B', true],
-    ['0700.HK', '0700.HK', false],
-    ['VOD.L', 'VOD.L', false],
+    ['0700.KL', '0700.KL', false],
+    ['VOD.V', 'VOD.V', false],
     ['VOD-L', 'VOD.L', true],
     ['7203.T', '7203.T', false],
-    ['SAP.DE', 'SAP.DE', false],
+    ['SAP.SG', 'SAP.SG', false],
     ['BAC-PL', 'BAC-PL', false],
     ['toString', 'TOSTRING', false],
     ['GOOGL', 'GOOGL', true],
@@ -35,22 +34,19 @@ describe('a ticker', () => {
     const begun = server.asked.length
     server.answer(text('', { status: 401 }))
     const kind = isOfUnitedStates ? 'auth' : 'not_covered'
-    expect(await kindOf(createStooq(depsAt()).ask(query(asked)))).toBe(kind)
-    expect(await kindOf(createNasdaq(depsAt()).ask(query(asked)))).toBe(kind)
-    expect(server.asked.length - begun).toBe(isOfUnitedStates ? 2 : 0)
+    expect(await kindOf(createEodhd(depsAt(), 'k').ask(query(asked)))).toBe(kind)
+    expect(server.asked.length - begun).toBe(isOfUnitedStates ? 1 : 0)
   })
 
   test.each([
-    ['BRK.B', '/v8/finance/chart/BRK-B', '?s=brk-b.us', '/api/quote/BRK.B/info', 'BRK.B'],
-    ['AAPL', '/v8/finance/chart/AAPL', '?s=aapl.us', '/api/quote/AAPL/info', 'AAPL'],
-  ])('%s is spelled as each provider wants it', async (asked, yahoo, stooq, nasdaq, twelveData) => {
+    ['BRK.B', '/v8/finance/chart/BRK-B', '/api/real-time/BRK-B.US', 'BRK.B'],
+    ['AAPL', '/v8/finance/chart/AAPL', '/api/real-time/AAPL.US', 'AAPL'],
+  ])('%s is spelled as each provider wants it', async (asked, yahoo, eodhd, twelveData) => {
     server.answer(text('', { status: 401 }))
     await kindOf(createYahoo(depsAt()).ask(query(asked)))
     expect(lastUrl()?.pathname).toBe(yahoo)
-    await kindOf(createStooq(depsAt()).ask(query(asked)))
-    expect(lastUrl()?.search).toContain(stooq)
-    await kindOf(createNasdaq(depsAt()).ask(query(asked)))
-    expect(lastUrl()?.pathname).toBe(nasdaq)
+    await kindOf(createEodhd(depsAt(), 'k').ask(query(asked)))
+    expect(lastUrl()?.pathname).toBe(eodhd)
     await kindOf(createTwelveData(depsAt(), 'k').ask(query(asked)))
     expect(lastUrl()?.searchParams.get('symbol')).toBe(twelveData)
   })
@@ -59,6 +55,8 @@ describe('a ticker', () => {
     server.answer(text('', { status: 401 }))
     await kindOf(createYahoo(depsAt()).ask(query('0700.HK')))
     expect(lastUrl()?.pathname).toBe('/v8/finance/chart/0700.HK')
+    await kindOf(createEodhd(depsAt(), 'k').ask(query('0700.HK')))
+    expect(lastUrl()?.pathname).toBe('/api/real-time/0700.HK')
     await kindOf(createTwelveData(depsAt(), 'k').ask(query('0700.HK')))
     expect(lastUrl()?.searchParams.get('symbol')).toBe('0700')
     expect(lastUrl()?.searchParams.get('mic_code')).toBe('XHKG')

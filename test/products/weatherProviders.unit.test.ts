@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { createMetNorway, describeSymbol } from '../../src/products/weather/providers/metNorway.ts'
-import { createNws } from '../../src/products/weather/providers/nws.ts'
 import { createOpenMeteo } from '../../src/products/weather/providers/openMeteo.ts'
 import type { WeatherQuery } from '../../src/products/weather/providers/weatherReport.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
@@ -21,13 +20,12 @@ const setting = { url: server.url }
 
 function open(answering: Answering) {
   server.answer(answering)
-  const fixture = openProviderFixture({ MET_NORWAY: setting, OPEN_METEO: setting, NWS: setting }, sampleTimeMs)
+  const fixture = openProviderFixture({ MET_NORWAY: setting, OPEN_METEO: setting }, sampleTimeMs)
   const askedBefore = server.asked.length
   return {
     ...fixture,
     metNorway: createMetNorway(fixture.deps),
     openMeteo: createOpenMeteo(fixture.deps),
-    nws: createNws(fixture.deps),
     asked: () => server.asked.slice(askedBefore),
   }
 }
@@ -52,27 +50,6 @@ describe('units', () => {
     )
     expect(await kindOf(openMeteo.ask(london))).toBe('bad_payload')
   })
-
-  test.each(['wmoUnit:K', 'unit:degF', undefined])(
-    'of NWS are read: %s is not taken for degrees Celsius',
-    async (unit) => {
-      const { nws } = open((response, asked) => {
-        const path = asked.url.pathname
-        if (path.startsWith('/points')) return sampleAnswer('nws/points-nyc')(response, asked)
-        if (path.endsWith('/stations'))
-          return json({ observationStations: ['https://x/stations/KNYC'] })(response, asked)
-        sampleAnswer('nws/observation-latest', withField(['properties', 'temperature', 'unitCode'], unit))(
-          response,
-          asked,
-        )
-      })
-      const answered = await nws.ask(newYork).then(
-        ({ data }) => data.temperature.celsius,
-        () => undefined,
-      )
-      expect(answered === undefined || (unit === 'unit:degF' && answered === -14.1)).toBe(true)
-    },
-  )
 })
 
 describe('MET Norway', () => {
@@ -234,91 +211,7 @@ describe('Open-Meteo', () => {
   })
 })
 
-describe('NWS', () => {
-  const observation = 'nws/observation-latest'
-  const stations = (...names: readonly string[]) =>
-    json({ features: names.map((stationIdentifier) => ({ properties: { stationIdentifier } })) })
-
-  /** Answers each configured path; any other path is 404. */
-  const routes =
-    (answers: Readonly<Record<string, Answering>>): Answering =>
-    (response, asked) =>
-      (answers[asked.url.pathname] ?? text('', { status: 404 }))(response, asked)
-  const upTo = (answers: Readonly<Record<string, Answering>>) =>
-    routes({
-      '/points/40.7128,-74.006': sampleAnswer('nws/points-nyc'),
-      '/gridpoints/OKX/33,35/stations': stations('KNYC', 'KLGA'),
-      ...answers,
-    })
-  const silent = withField(['properties', 'temperature', 'value'], null)
-
-  test('goes from the point to its stations to the nearest observation', async () => {
-    const { nws, asked } = open(upTo({ '/stations/KNYC/observations/latest': sampleAnswer(observation) }))
-    expect(await nws.ask(newYork)).toMatchObject({
-      ...expected(observation),
-      detail: { kind: 'observation', station: 'KNYC' },
-    })
-    await nws.ask(newYork)
-    expect(asked().map(({ url }) => url.pathname)).toEqual([
-      '/points/40.7128,-74.006',
-      '/gridpoints/OKX/33,35/stations',
-      '/stations/KNYC/observations/latest',
-      '/stations/KNYC/observations/latest',
-    ])
-  })
-
-  test.each([
-    ['without a temperature', sampleAnswer(observation, silent)],
-    ['without words', sampleAnswer(observation, withField(['properties', 'textDescription'], ''))],
-    [
-      'that is hours old',
-      sampleAnswer(observation, withField(['properties', 'timestamp'], '2026-11-20T08:51:00+00:00')),
-    ],
-    ['that has reported nothing', text('{}', { status: 404 })],
-  ])('a station %s is passed over for the next', async (_, answering) => {
-    const { nws } = open(
-      upTo({
-        '/stations/KNYC/observations/latest': answering,
-        '/stations/KLGA/observations/latest': sampleAnswer(
-          observation,
-          withField(['properties', 'temperature', 'value'], 20),
-        ),
-      }),
-    )
-    expect((await nws.ask(newYork)).data.temperature).toEqual({ celsius: 20, fahrenheit: 68 })
-  })
-
-  test('stations that are all silent make no report', async () => {
-    const mute = sampleAnswer(observation, silent)
-    const { nws } = open(
-      upTo({ '/stations/KNYC/observations/latest': mute, '/stations/KLGA/observations/latest': mute }),
-    )
-    expect(await kindOf(nws.ask(newYork))).toBe('incomplete')
-  })
-
-  test('a point outside is not covered, whatever the country is said to be', async () => {
-    const outside = json(
-      { type: 'https://api.weather.gov/problems/InvalidPoint', title: 'Data Unavailable For Requested Point' },
-      { status: 404, headers: { 'content-type': 'application/problem+json' } },
-    )
-    expect(await kindOf(open(outside).nws.ask(newYork))).toBe('not_covered')
-  })
-
-  test('is not even asked for a city of another country', async () => {
-    const { nws, asked } = open(json({}))
-    expect(await kindOf(nws.ask(london))).toBe('not_covered')
-    expect(asked()).toEqual([])
-  })
-
-  test('a list of stations elsewhere is asked for where we were told to ask', async () => {
-    const elsewhere = withField(['properties', 'observationStations'], 'http://169.254.169.254/latest?x=1')
-    const { nws, asked } = open(routes({ '/points/40.7128,-74.006': sampleAnswer('nws/points-nyc', elsewhere) }))
-    expect(await kindOf(nws.ask(newYork))).toBe('not_covered')
-    expect(asked().at(-1)?.url.pathname).toBe('/latest')
-  })
-})
-
-describe.each(['metNorway', 'openMeteo', 'nws'] as const)('%s', (name) => {
+describe.each(['metNorway', 'openMeteo'] as const)('%s', (name) => {
   test.each(errorBodies.filter(([what]) => !what.includes('404')))('answers with %s', async (_, answering, kind) => {
     expect(await kindOf(open(answering)[name].ask(newYork))).toBe(kind)
   })

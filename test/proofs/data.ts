@@ -1,6 +1,6 @@
 import '@tollbook/core/quietBindings'
 import { partOf, proofCommand, wholeNumber } from './proofCommand.ts'
-import { appleStage, bitcoinStage, loneStages, optionStages } from './data/priceStages.ts'
+import { appleStages, bitcoinStage, euroStage, loneStages } from './data/priceStages.ts'
 import { historyStages } from './data/historyStages.ts'
 import { openNewsStage } from './data/newsStage.ts'
 import { openServers, type Result, settings, tryVariant, variantsOf } from './data/runVariants.ts'
@@ -39,7 +39,7 @@ const {
 
 const results: Result[] = []
 const newsStage = await openNewsStage()
-for (const stage of [bitcoinStage, appleStage, ...loneStages, ...optionStages, ...historyStages, ...weatherStages])
+for (const stage of [bitcoinStage, ...appleStages, ...loneStages, euroStage, ...historyStages, ...weatherStages])
   await tryStage(stage, 4)
 // The articles of all variants are in one database.
 await tryStage(newsStage.stage, 1)

@@ -16,8 +16,8 @@ const down = text('down', { status: 503 })
 let nowMs = (): number => 0
 const answering: Answering = (response, asked) => {
   const time = isoTime(nowMs())
-  const answer = asked.url.pathname.startsWith('/products')
-    ? sampleAnswer('coinbase-exchange/ticker-btc-usd', withField(['time'], time))
+  const answer = asked.url.pathname.startsWith('/0/public')
+    ? sampleAnswer('kraken/ticker-xbtusd')
     : sampleAnswer('coingecko/markets-btc', withField([0, 'last_updated'], time))
   answer(response, asked)
 }
@@ -44,7 +44,7 @@ function open({ hasStandIn = true } = {}) {
     openUpstream,
     sampleUpstreams,
     isProbed: true,
-    upstreams: { COINGECKO: { url }, COINPAPRIKA: { url: dead }, COINBASE: { url }, KRAKEN: { url: dead } },
+    upstreams: { COINGECKO: { url }, COINPAPRIKA: { url: dead }, KRAKEN: { url } },
   })
   const definition = { ...crypto, open: (needs: CatalogDeps) => crypto.open(needs) }
   // Only what crypto needs is there.

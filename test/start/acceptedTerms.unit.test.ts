@@ -16,18 +16,11 @@ describe('the default set-up', () => {
     expect(namesOf(none)).toEqual([
       'COINGECKO',
       'COINPAPRIKA',
-      'COINBASE',
       'KRAKEN',
-      'DEXSCREENER',
-      'GECKOTERMINAL',
-      'JUPITER',
       'OPEN_METEO',
       'OPEN_METEO_GEOCODING',
       'YAHOO',
-      'STOOQ',
-      'NASDAQ',
       'NEWS_FEEDS',
-      'HN_ALGOLIA',
     ])
     expect(() => check(none, mainnet)).toThrow(
       /YAHOO \(commercial use: forbidden, resale: forbidden\) for \/api\/data\/stock/,
@@ -51,6 +44,15 @@ describe('the operator', () => {
   test('must accept the plan of a key as soon as the key is there', () => {
     expect(namesOf({ ...none, upstreams: { TWELVE_DATA: { apiKey: 'key' } } })).toContain('TWELVE_DATA')
     expect(namesOf(none)).not.toContain('TWELVE_DATA')
+  })
+
+  test('with both licences of stocks need not accept Yahoo, which is not asked then', () => {
+    const [TWELVE_DATA, EODHD] = [{ apiKey: 'key' }, { apiKey: 'key' }]
+    expect(namesOf({ ...none, upstreams: { TWELVE_DATA } })).toContain('YAHOO')
+    expect(namesOf({ ...none, upstreams: { EODHD } })).toContain('YAHOO')
+    const licensed = namesOf({ ...none, upstreams: { TWELVE_DATA, EODHD } })
+    expect(licensed).not.toContain('YAHOO')
+    expect(licensed).toEqual(expect.arrayContaining(['TWELVE_DATA', 'EODHD']))
   })
 
   test('sells products without providers without accepting anything', () => {

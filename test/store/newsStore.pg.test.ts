@@ -61,7 +61,7 @@ beforeEach(async () => {
 describe('a story that takes the title of a publisher’s article', () => {
   const phishing = article({ url: 'https://phish.example/login', publisher: 'phish.example' })
   const real = article({ url: 'https://a.example/1' })
-  const pulledIn = () => store.keep({ provider: 'hn-algolia', question: 'chips', articles: [phishing] })
+  const pulledIn = () => store.keep({ provider: 'gdelt', question: 'chips', articles: [phishing] })
   const published = () => store.keep({ provider: 'publisher-rss', category: 'general', articles: [real] })
 
   test.each([
@@ -81,7 +81,7 @@ describe('a story that takes the title of a publisher’s article', () => {
   test('cannot rename an article either, and its publisher can', async () => {
     await published()
     const renamed = (title: string) => [article({ title })]
-    await store.keep({ provider: 'hn-algolia', question: 'x', articles: renamed('Chips are a fraud') })
+    await store.keep({ provider: 'gdelt', question: 'x', articles: renamed('Chips are a fraud') })
     expect(await titles()).toEqual(['Chips are back'])
     await store.keep({
       provider: 'publisher-rss',

@@ -11,29 +11,19 @@ import { sampleAnswer, sampleTimeMs } from './upstreamSample.ts'
 const samples = {
   COINGECKO: 'coingecko/markets-btc',
   COINPAPRIKA: 'coinpaprika/ticker-btc',
-  COINBASE: 'coinbase-exchange/ticker-btc-usd',
   KRAKEN: 'kraken/ticker-xbtusd',
   TWELVE_DATA: 'twelvedata/quote-aapl',
+  EODHD: 'eodhd/real-time-aapl',
   YAHOO: 'yahoo/chart-aapl-1d',
-  STOOQ: 'stooq/light-aapl-with-prev',
-  NASDAQ: 'nasdaq/info-aapl-closed',
-  DEXSCREENER: 'dexscreener/tokens-v1',
-  GECKOTERMINAL: 'geckoterminal/simple-token-price-full',
-  JUPITER: 'jupiter/price-v3-two',
 } as const
 export type PriceProvider = keyof typeof samples
 const names = [
   'COINGECKO',
   'COINPAPRIKA',
-  'COINBASE',
   'KRAKEN',
   'TWELVE_DATA',
+  'EODHD',
   'YAHOO',
-  'STOOQ',
-  'NASDAQ',
-  'DEXSCREENER',
-  'GECKOTERMINAL',
-  'JUPITER',
 ] as const satisfies readonly PriceProvider[]
 
 /** Samples of the other paths of a provider. */
@@ -46,9 +36,8 @@ const others: Partial<Record<PriceProvider, (asked: URL) => string | undefined>>
     if (asked.pathname.endsWith('/OHLC')) return 'kraken/ohlc-xbtusd'
     return asked.searchParams.get('pair')?.startsWith('EURUSD') === true ? 'kraken/ticker-rates' : undefined
   },
-  COINBASE: (asked) => (asked.pathname.endsWith('/candles') ? 'coinbase-exchange/candles-btc-usd' : undefined),
-  NASDAQ: (asked) => (asked.pathname.endsWith('/historical') ? 'nasdaq/historical-aapl-5d' : undefined),
   TWELVE_DATA: (asked) => (asked.pathname === '/quote' ? undefined : 'twelvedata/time-series-aapl-5d'),
+  EODHD: (asked) => (asked.pathname.includes('/technical/') ? 'eodhd/splitadjusted-aapl-5d' : undefined),
   YAHOO: (asked) => (asked.searchParams.get('range') === '1d' ? undefined : 'yahoo/chart-aapl-5d'),
 }
 
@@ -60,7 +49,8 @@ export type Sayings = Partial<Record<PriceProvider, Answering>>
 
 export interface PriceStageOptions {
   readonly says?: Sayings
-  readonly twelveDataKey?: string
+  /** The providers of stocks that have a key. Default: Twelve Data, which is asked with Yahoo then. */
+  readonly keys?: readonly PriceProvider[]
   readonly timeMs?: number
 }
 
@@ -73,10 +63,10 @@ export async function startPriceServers() {
     assert(server !== undefined, 'every provider has a server')
     return server
   }
-  return ({ says = {}, twelveDataKey, timeMs = sampleTimeMs }: PriceStageOptions = {}) => {
+  return ({ says = {}, keys = ['TWELVE_DATA'], timeMs = sampleTimeMs }: PriceStageOptions = {}) => {
     const settings = names.map((name) => [
       name,
-      { url: serverOf(name).url, apiKey: name === 'TWELVE_DATA' ? twelveDataKey : undefined },
+      { url: serverOf(name).url, apiKey: keys.includes(name) ? 'k' : undefined },
     ])
     const fixture = openProviderFixture(Object.fromEntries(settings), timeMs)
     const say = (more: Sayings) => {

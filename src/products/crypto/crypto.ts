@@ -5,8 +5,6 @@ import { type PriceHistory, type SoldPrice, withHistory } from '../../sourcing/h
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
 import { coinOf, coinOfId } from './providers/coin.ts'
-import { createCoinbase } from './providers/coinbase.ts'
-import { createCoinbaseHistory } from './providers/coinbaseHistory.ts'
 import { createCoinGecko } from './providers/coinGecko.ts'
 import { createCoinGeckoHistory } from './providers/coinGeckoHistory.ts'
 import { createCoinGeckoRates } from './providers/coinGeckoRates.ts'
@@ -21,13 +19,12 @@ import { createKrakenHistory, createKrakenRates, openKrakenTables } from './prov
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 import { createSource } from '../../sourcing/source.ts'
 import { type AnsweredQuery, splitSymbols, symbolHandler } from '../../sourcing/symbolHandler.ts'
-import { openTokens } from './tokenPrices.ts'
 import { withCurrency } from './withCurrency.ts'
 
 export const crypto = defineProduct({
   path: '/api/data/crypto',
   method: 'GET',
-  summary: 'Price of a cryptocurrency or an SPL token',
+  summary: 'Price of a cryptocurrency',
   priceMicroUsd: 20_000n,
   parameters: cryptoParameters,
   answer: cryptoAnswer,
@@ -41,7 +38,7 @@ export const crypto = defineProduct({
       marketCap: 1_672_000_000_000,
     },
   },
-  providers: ['COINGECKO', 'COINPAPRIKA', 'COINBASE', 'KRAKEN', 'DEXSCREENER', 'GECKOTERMINAL', 'JUPITER'],
+  providers: ['COINGECKO', 'COINPAPRIKA', 'KRAKEN'],
   demo: { order: () => ({ symbol: 'SOL' }), check: checkDemo },
   open: openCrypto,
 })
@@ -59,16 +56,11 @@ function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
   const coinGecko = openCoinGecko(deps)
   const krakenTables = openKrakenTables(deps)
   const coins = openCoins(deps, createCoinGecko(deps, coinGecko))
-  const tokens = openTokens(deps)
   // The hosts are probed for prices. A probe of these would stop at Kraken, which has some of the coins only.
   const unprobed = { ...deps, isProbed: false }
   const history = createSource<CryptoHistoryQuery, PriceHistory>(unprobed, {
     what: 'the history of a cryptocurrency price',
-    providers: [
-      createKrakenHistory(krakenTables, deps.clock),
-      createCoinbaseHistory(deps),
-      createCoinGeckoHistory(coinGecko, deps.clock),
-    ],
+    providers: [createKrakenHistory(krakenTables, deps.clock), createCoinGeckoHistory(coinGecko, deps.clock)],
     keyOf: historyKeyOf,
     isListed: ({ coin }) => coin !== undefined,
     known: [historyOf('1d', queryOf('BTC'), undefined)],
@@ -88,20 +80,7 @@ function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
     ageMaxMs: 10 * minute,
     agreement: { ...ratesAgreement, keyOf: () => 'rates', lastKnown: createLastKnown(deps.clock, 24 * hour) },
   })
-  const ofCoins = withHistory(coins, { source: history, queryOf: historyQueryOf })
-  return withCurrency(ofOrder(ofCoins, tokens), rates)
-}
-
-/** Coins by symbol or id, and tokens by their mint. The product is offered while coins can be sold. */
-function ofOrder(coins: ProductHandler<CryptoOrder>, tokens: ProductHandler<CryptoOrder>): ProductHandler<CryptoOrder> {
-  const handlerOf = (order: CryptoOrder) => (order.mint === undefined ? coins : tokens)
-  return {
-    ...coins,
-    probes: [...(coins.probes ?? []), ...(tokens.probes ?? [])],
-    whyUnavailable: (order, buyer) => (order === undefined ? coins : handlerOf(order)).whyUnavailable(order, buyer),
-    whyNoData: (order) => handlerOf(order).whyNoData?.(order),
-    deliver: (order, job) => handlerOf(order).deliver(order, job),
-  }
+  return withCurrency(withHistory(coins, { source: history, queryOf: historyQueryOf }), rates)
 }
 
 function openCoins(deps: ProviderDeps, coinGecko: ReturnType<typeof createCoinGecko>): ProductHandler<CryptoOrder> {
@@ -118,7 +97,7 @@ function openCoins(deps: ProviderDeps, coinGecko: ReturnType<typeof createCoinGe
       ...cryptoAgreement,
       keyOf: coinKeyOf,
       lastKnown: createLastKnown(deps.clock, lastKnownMs),
-      witnesses: [createCoinbase(deps), createKraken(deps)],
+      witnesses: [createKraken(deps)],
     },
     hint,
   })

@@ -1,4 +1,3 @@
-import { readAddress } from '@tollbook/core/address'
 import { z } from 'zod'
 import { shownHistory } from '../../sourcing/history/priceHistory.ts'
 import { historyRanges } from './providers/cryptoHistory.ts'
@@ -20,12 +19,6 @@ const coinId = text({
   shown: { minLength: 1, maxLength: 100, pattern: idShape.source },
   test: isCoinGeckoId,
 })
-const mint = text({
-  expected:
-    'the mint of an SPL token on Solana, instead of a symbol: an address of 32 to 44 letters and digits in base58',
-  shown: { minLength: 32, maxLength: 44 },
-  test: (value) => readAddress(value) !== undefined,
-})
 
 export function isCoinGeckoId(value: string): boolean {
   return idShape.test(value)
@@ -35,7 +28,6 @@ export const cryptoParameters = z
   .strictObject({
     symbol: symbol.exactOptional(),
     coinId: coinId.exactOptional(),
-    mint: mint.exactOptional(),
     more: moreSymbols('symbols', symbolShape).exactOptional(),
     currency: oneOf(['USD', ...otherCurrencies])
       .exactOptional()
@@ -45,16 +37,11 @@ export const cryptoParameters = z
       .meta({ description: 'open, high, low and close of this time, in USD' }),
     details: queryFlag().exactOptional().meta({ description: 'name, rank, range of 24 hours, supply' }),
   })
-  .superRefine(({ symbol: bySymbol, coinId: byId, mint: byMint, more, history, currency }, { addIssue }) => {
+  .superRefine(({ symbol: bySymbol, coinId: byId, more, history, currency }, { addIssue }) => {
     const refuse = (field: string, message: string) => addIssue({ code: 'custom', path: [field], message })
-    if (bySymbol === undefined && byId === undefined && byMint === undefined)
-      refuse('symbol', 'is required: a symbol such as BTC, or coinId, or mint')
+    if (bySymbol === undefined && byId === undefined) refuse('symbol', 'is required: a symbol such as BTC, or coinId')
     if (bySymbol !== undefined && byId !== undefined) refuse('symbol', 'must not be combined with coinId')
-    if (byMint !== undefined && (bySymbol ?? byId) !== undefined)
-      refuse('mint', 'must not be combined with symbol or coinId')
-    if (byMint !== undefined && more !== undefined) refuse('more', 'must not be combined with mint')
     if (history === undefined) return
-    if (byMint !== undefined) refuse('history', 'must not be combined with mint')
     if (more !== undefined) refuse('history', 'must not be combined with more')
     if (currency !== undefined && currency !== 'USD') refuse('history', 'is in USD only: leave currency out')
   })
@@ -62,7 +49,7 @@ export type CryptoOrder = z.infer<typeof cryptoParameters>
 
 const amount = (what: string) => z.number().meta({ description: `${what}, in US dollars or in currency` })
 export const priced = z.object({
-  symbol: z.string().meta({ description: 'the requested symbol or mint' }),
+  symbol: z.string().meta({ description: 'the requested symbol' }),
   price: amount('price of one coin'),
   change24h: percentText.meta({ description: 'change of the price in US dollars' }),
   volume24h: amount('traded in 24 hours'),
@@ -72,15 +59,10 @@ export const priced = z.object({
       id: z.string(),
       name: z.string(),
       currency: z.string(),
-      rank: z.number().optional().meta({ description: 'by market capitalisation' }),
-      high24h: z.number().optional(),
-      low24h: z.number().optional(),
-      circulatingSupply: z.number().optional(),
-      tokenSymbol: z
-        .string()
-        .optional()
-        .meta({ description: 'of a mint: chosen by its issuer, as the name, and not checked' }),
-      liquidity: z.number().optional().meta({ description: 'of a mint: US dollars in its pools' }),
+      rank: z.number().exactOptional().meta({ description: 'by market capitalisation' }),
+      high24h: z.number().exactOptional(),
+      low24h: z.number().exactOptional(),
+      circulatingSupply: z.number().exactOptional(),
     })
     .optional()
     .meta({ description: 'with details=true; a figure is absent where the provider does not report it' }),

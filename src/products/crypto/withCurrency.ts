@@ -62,24 +62,10 @@ function convert(
   perUsd: number,
 ): Readonly<Record<string, Json>> {
   const inIt = (usd: number) => Number((usd * perUsd).toPrecision(12))
-  const figures = {
-    symbol: item.symbol,
-    price: inIt(item.price),
-    change24h: item.change24h,
-    volume24h: inIt(item.volume24h),
-    marketCap: inIt(item.marketCap),
-  }
+  const { price, volume24h, marketCap } = item
+  const figures = { ...item, price: inIt(price), volume24h: inIt(volume24h), marketCap: inIt(marketCap) }
   if (details === undefined) return figures
-  const { high24h, low24h, liquidity, ...others } = details
-  const amounts = { high24h, low24h, liquidity }
-  const shown = Object.entries(amounts).flatMap(([name, usd]) =>
-    usd === undefined ? [] : [[name, inIt(usd)] as const],
-  )
-  return { ...figures, details: { ...withoutAbsent(others), ...Object.fromEntries(shown), currency } }
-}
-
-function withoutAbsent(fields: Readonly<Record<string, Json | undefined>>): Readonly<Record<string, Json>> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
+  const { high24h, low24h } = details
+  const range = { ...(high24h ? { high24h: inIt(high24h) } : {}), ...(low24h ? { low24h: inIt(low24h) } : {}) }
+  return { ...figures, details: { ...details, ...range, currency } }
 }

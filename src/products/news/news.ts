@@ -54,7 +54,7 @@ export const news = defineProduct({
       total: 1,
     },
   },
-  providers: ['NEWS_FEEDS', 'HN_ALGOLIA', 'GDELT', 'GUARDIAN'],
+  providers: ['NEWS_FEEDS', 'GDELT', 'GUARDIAN'],
   demo: { order: () => ({ category: 'tech', limit: 3 }), check: checkDemo },
   open: openNews,
 })

@@ -7,7 +7,6 @@ import { type Feed, feedsOf, type FeedSetting } from './newsFeeds.ts'
 import { createGdelt } from './providers/gdelt.ts'
 import type { FeedPool } from './providers/feedPool.ts'
 import { createGuardian } from './providers/guardian.ts'
-import { createHnAlgolia } from './providers/hnAlgolia.ts'
 import type { NewsProvider } from './providers/newsProvider.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 
@@ -50,7 +49,7 @@ export interface NewsSources {
 /** Sources of this configuration. A provider without its key is left out. */
 export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
   const guardian = createGuardian(deps)
-  const providers = [createHnAlgolia(deps), createGdelt(deps), ...(guardian === undefined ? [] : [guardian])]
+  const providers = [createGdelt(deps), ...(guardian === undefined ? [] : [guardian])]
   const feeds = feedsOf(deps.newsFeeds, deps.sampleUpstreams)
   return {
     polled: [...feeds.map((feed, place) => feedSource(deps, feed, place)), ...providers.flatMap(providerSources)],

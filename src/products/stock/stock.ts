@@ -4,12 +4,11 @@ import { nothingKnown, stockHistoryRule } from '../../sourcing/history/historyAg
 import { type PriceHistory, shownHistory, type SoldPrice, withHistory } from '../../sourcing/history/priceHistory.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
-import { createNasdaq, openNasdaq } from './providers/nasdaq.ts'
-import { createNasdaqHistory } from './providers/nasdaqHistory.ts'
+import { createEodhd, createEodhdHistory, openEodhd } from './providers/eodhd.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
-import { type StockHistoryQuery, stockRanges } from './providers/stockHistory.ts'
-import { stockAgreement, type StockPrice, type StockQuery } from './providers/stockPrice.ts'
-import { createStooq } from './providers/stooq.ts'
+import { isAsked } from '../../sourcing/providerTerms.ts'
+import { type StockHistoryProvider, type StockHistoryQuery, stockRanges } from './providers/stockHistory.ts'
+import { stockAgreement, type StockPrice, type StockProvider, type StockQuery } from './providers/stockPrice.ts'
 import { tickerOf } from './providers/ticker.ts'
 import { createTwelveData, openTwelveData } from './providers/twelveData.ts'
 import { createTwelveDataHistory } from './providers/twelveDataHistory.ts'
@@ -82,7 +81,7 @@ export const stock = defineProduct({
     order: { symbol: 'AAPL' },
     answer: { symbol: 'AAPL', price: 271.36, change: '+1.25', changePercent: '+0.46%', volume: 41_238_900 },
   },
-  providers: ['TWELVE_DATA', 'YAHOO', 'STOOQ', 'NASDAQ'],
+  providers: ['TWELVE_DATA', 'EODHD', 'YAHOO'],
   demo: { order: () => ({ symbol: 'AAPL' }), check: checkDemo },
   open: openStock,
 })
@@ -96,18 +95,10 @@ const hint = 'a class of shares is asked for as BRK.B, a listing outside of the 
 
 function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
   const keyOf = ({ ticker }: StockQuery) => ticker.canonical
-  const key = deps.upstreams.TWELVE_DATA?.apiKey
-  const yahoo = openYahoo(deps)
-  const twelveData = openTwelveData(deps)
-  const nasdaq = openNasdaq(deps)
+  const { prices: priceProviders, histories } = openProviders(deps)
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
-    providers: [
-      ...(key === undefined ? [] : [createTwelveData(deps, key, twelveData)]),
-      createYahoo(deps, yahoo),
-      createStooq(deps),
-      createNasdaq(deps, nasdaq),
-    ],
+    providers: priceProviders,
     keyOf,
     isListed: ({ ticker }) => isListedTicker(ticker.canonical),
     known: [queryOf('AAPL')],
@@ -119,11 +110,7 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
   })
   const history = createSource<StockHistoryQuery, PriceHistory>(deps, {
     what: 'the history of a stock price',
-    providers: [
-      ...(key === undefined ? [] : [createTwelveDataHistory(twelveData, deps.clock, key)]),
-      createYahooHistory(yahoo, deps.clock),
-      createNasdaqHistory(nasdaq, deps.clock),
-    ],
+    providers: histories,
     keyOf: historyKeyOf,
     isListed: ({ ticker }) => isListedTicker(ticker.canonical),
     known: [historyOf('5d', 'AAPL', undefined)],
@@ -138,6 +125,31 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
     queryOf: ({ symbol: requested, history: range }, sold) =>
       range === undefined ? undefined : historyOf(range, requested, sold),
   })
+}
+
+/** In the order in which they are sold. A provider has one limit for prices and histories. */
+function openProviders(deps: ProviderDeps) {
+  const { clock, upstreams } = deps
+  const prices: StockProvider[] = []
+  const histories: StockHistoryProvider[] = []
+  const twelveDataKey = upstreams.TWELVE_DATA?.apiKey
+  if (twelveDataKey !== undefined) {
+    const upstream = openTwelveData(deps)
+    prices.push(createTwelveData(deps, twelveDataKey, upstream))
+    histories.push(createTwelveDataHistory(upstream, clock, twelveDataKey))
+  }
+  const eodhdKey = upstreams.EODHD?.apiKey
+  if (eodhdKey !== undefined) {
+    const upstream = openEodhd(deps)
+    prices.push(createEodhd(deps, eodhdKey, upstream))
+    histories.push(createEodhdHistory(upstream, clock, eodhdKey))
+  }
+  if (isAsked('YAHOO', upstreams)) {
+    const upstream = openYahoo(deps)
+    prices.push(createYahoo(deps, upstream))
+    histories.push(createYahooHistory(upstream, clock))
+  }
+  return { prices, histories }
 }
 
 function historyKeyOf({ ticker, range }: StockHistoryQuery): string {

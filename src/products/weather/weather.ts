@@ -5,7 +5,6 @@ import { type Gazetteer, openGazetteer } from './places/gazetteer.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
 import { createMetNorway } from './providers/metNorway.ts'
-import { createNws } from './providers/nws.ts'
 import { createOpenMeteo } from './providers/openMeteo.ts'
 import { createOpenMeteoGeocoding } from './providers/openMeteoGeocoding.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
@@ -30,12 +29,12 @@ export const weather = defineProduct({
       current: { temperature: { celsius: 7.4, fahrenheit: 45.3 }, humidity: 81, description: 'Light rain' },
     },
   },
-  providers: ['MET_NORWAY', 'NWS', 'OPEN_METEO', 'OPEN_METEO_GEOCODING'],
+  providers: ['MET_NORWAY', 'OPEN_METEO', 'OPEN_METEO_GEOCODING'],
   demo: { order: () => ({ city: 'London' }), check: checkDemo },
   open: openWeather,
 })
 
-/** Places in the United States, which all providers cover. There are several, because MET Norway is not asked twice within its `Expires`. */
+/** There are several, because MET Norway is not asked twice within its `Expires`. */
 const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
   { countryCode: 'US', latitude: 40.7143, longitude: -74.006 },
   { countryCode: 'US', latitude: 41.85, longitude: -87.65 },
@@ -52,10 +51,7 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   const geocoding = createGeocoding(deps)
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
     what: 'weather report',
-    // NWS before Open-Meteo, whose free quota is small.
-    providers: [createMetNorway(deps), createNws(deps), createOpenMeteo(deps)].map((one) =>
-      withFigures(deps.clock, one),
-    ),
+    providers: [createMetNorway(deps), createOpenMeteo(deps)].map((one) => withFigures(deps.clock, one)),
     agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,

@@ -1,8 +1,7 @@
 import { Fault } from '@tollbook/core/fault'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
 import type { ProviderName } from '../../product/productFacts.ts'
-import { providerTerms } from '../../sourcing/providerTerms.ts'
-import { keyedUpstreamNames } from '../../product/upstreamName.ts'
+import { isAsked, providerTerms } from '../../sourcing/providerTerms.ts'
 import type { Log } from '../../machine/log.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
@@ -20,7 +19,7 @@ type TermsConfig = Pick<ProviderConfig, 'upstreams' | 'termsAccepted'>
 export function unacceptedTerms(sold: SoldProducts, config: TermsConfig): readonly OpenTerms[] {
   const names = [...new Set(sold.flatMap(({ providers }) => providers))]
   return names
-    .filter((name) => !permitsSales(name) && isAsked(name, config) && !config.termsAccepted.has(name))
+    .filter((name) => !permitsSales(name) && isAsked(name, config.upstreams) && !config.termsAccepted.has(name))
     .map((name) => ({
       provider: name,
       commercialUse: providerTerms[name].commercialUse,
@@ -32,12 +31,6 @@ export function unacceptedTerms(sold: SoldProducts, config: TermsConfig): readon
 function permitsSales(name: ProviderName): boolean {
   const { commercialUse, resale } = providerTerms[name]
   return commercialUse === 'permitted' && resale === 'permitted'
-}
-
-function isAsked(name: ProviderName, { upstreams }: TermsConfig): boolean {
-  if (providerTerms[name].key !== 'required') return true
-  const keyed = keyedUpstreamNames.find((one) => one === name)
-  return keyed !== undefined && upstreams[keyed]?.apiKey !== undefined
 }
 
 interface TermsQuestion {

@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { crypto } from '../../../src/products/crypto/crypto.ts'
 import { openEndpoint, type ProductDefinition } from '../../../src/product/productDefinition.ts'
-import { createCoinbase } from '../../../src/products/crypto/providers/coinbase.ts'
 import { createCoinGecko } from '../../../src/products/crypto/providers/coinGecko.ts'
 import { createCoinPaprika } from '../../../src/products/crypto/providers/coinPaprika.ts'
 import { coinOf } from '../../../src/products/crypto/providers/coin.ts'
@@ -9,18 +8,14 @@ import { createDexscreener } from '../../../src/products/crypto/market/dexscreen
 import { createGdelt } from '../../../src/products/news/providers/gdelt.ts'
 import { createGeckoterminal } from '../../../src/products/crypto/market/geckoterminal.ts'
 import { createGuardian } from '../../../src/products/news/providers/guardian.ts'
-import { createHnAlgolia } from '../../../src/products/news/providers/hnAlgolia.ts'
 import { createJupiter } from '../../../src/products/crypto/market/jupiter.ts'
 import { createKraken } from '../../../src/products/crypto/providers/kraken.ts'
 import { createMetNorway } from '../../../src/products/weather/providers/metNorway.ts'
-import { createNasdaq } from '../../../src/products/stock/providers/nasdaq.ts'
-import { createNws } from '../../../src/products/weather/providers/nws.ts'
+import { createEodhd } from '../../../src/products/stock/providers/eodhd.ts'
 import { createOpenMeteo } from '../../../src/products/weather/providers/openMeteo.ts'
 import type { ProviderDeps } from '../../../src/sourcing/provider.ts'
-import { createStooq } from '../../../src/products/stock/providers/stooq.ts'
 import { tickerOf } from '../../../src/products/stock/providers/ticker.ts'
 import { createTwelveData } from '../../../src/products/stock/providers/twelveData.ts'
-import { createYahoo } from '../../../src/products/stock/providers/yahoo.ts'
 import { stock } from '../../../src/products/stock/stock.ts'
 import { weather } from '../../../src/products/weather/weather.ts'
 import { createUpstream } from '../../../src/sourcing/upstream.ts'
@@ -40,7 +35,9 @@ beforeAll(async () => {
   deps = {
     clock,
     log: silentLog,
-    upstreams: Object.fromEntries(upstreamNames.map((name) => [name, { url: originOf(name), apiKey }])),
+    upstreams: Object.fromEntries(
+      upstreamNames.filter((name) => name !== 'YAHOO').map((name) => [name, { url: originOf(name), apiKey }]),
+    ),
     sampleUpstreams: true,
     isProbed: false,
     openUpstream: (options) => createUpstream(upstreamDeps, options),
@@ -57,13 +54,10 @@ const never = new AbortController().signal
 test.each([
   ['CoinGecko', () => createCoinGecko(deps).ask(coin)],
   ['CoinPaprika', () => createCoinPaprika(deps).ask(coin)],
-  ['Yahoo', () => createYahoo(deps).ask(share)],
-  ['Stooq', () => createStooq(deps).ask(share)],
-  ['Nasdaq', () => createNasdaq(deps).ask(share)],
+  ['EODHD', () => createEodhd(deps, 'key').ask(share)],
   ['Twelve Data', () => createTwelveData(deps, 'key').ask(share)],
   ['MET Norway', () => createMetNorway(deps).ask(newYork)],
   ['Open-Meteo', () => createOpenMeteo(deps).ask(newYork)],
-  ['NWS', () => createNws(deps).ask(newYork)],
   ['Jupiter', () => createJupiter(deps).ask(token)],
   ['DexScreener', () => createDexscreener(deps).ask(token)],
   ['GeckoTerminal', () => createGeckoterminal(deps).ask(token)],
@@ -73,16 +67,12 @@ test.each([
   expect(Math.abs(fixtureMs - asOfMs)).toBeLessThan(24 * 60 * 60 * 1000)
 })
 
-test.each([
-  ['Coinbase', () => createCoinbase(deps).ask(coin)],
-  ['Kraken', () => createKraken(deps).ask(coin)],
-])('%s gives a second opinion on the price', async (_name, ask) => {
-  expect((await ask()).figures['price']).toBeGreaterThan(100)
+test('Kraken gives a second opinion on the price', async () => {
+  expect((await createKraken(deps).ask(coin)).figures['price']).toBeGreaterThan(100)
 })
 
 test.each([
   ['GDELT', () => createGdelt(deps).latest('crypto', never)],
-  ['Hacker News', () => createHnAlgolia(deps).latest('tech', never)],
   ['the Guardian', () => createGuardian(deps)?.latest('sports', never)],
 ])('%s gives articles that say that they are samples', async (_name, ask) => {
   const articles = (await ask()) ?? []
@@ -93,7 +83,6 @@ test.each([
 const dataProducts = { crypto, stock, weather } as const satisfies Record<string, ProductDefinition<ProviderDeps>>
 test.each<[keyof typeof dataProducts, Readonly<Record<string, string>>]>([
   ['crypto', { symbol: 'SOL', currency: 'JPY', details: 'true', more: 'BTC,ETH' }],
-  ['crypto', { mint: fixtureMint, currency: 'EUR', details: 'true' }],
   ['crypto', { symbol: 'BTC', history: '1d' }],
   ['crypto', { symbol: 'BTC', history: '30d' }],
   ['crypto', { coinId: 'litecoin', history: '7d' }],

@@ -36,20 +36,17 @@ describe('what a provider does not know', () => {
   const unknown = [
     ['COINGECKO', '/api/v3/coins/markets?vs_currency=usd&symbols=zzzqq', 200, '[]'],
     ['COINGECKO', '/api/v3/simple/price?vs_currencies=usd&symbols=zzzqq', 200, '{}'],
-    ['COINBASE', '/products/ZZZQQ-USD/ticker', 404, '{"message":"NotFound"}'],
     ['KRAKEN', '/0/public/Ticker?pair=ZZZQQUSD', 200, '{"error":["EQuery:Unknown asset pair"]}'],
-    ['STOOQ', '/q/l/?s=zzzqq.us&f=sd2t2ohlcvp&h&e=csv', 200, 'ZZZQQ.US,N/D,N/D,N/D,N/D,N/D,N/D,N/D,N/D'],
-    ['NASDAQ', '/api/quote/SPY/info?assetclass=stocks', 200, 'Symbol not exists.'],
+    ['EODHD', '/api/real-time/ZZZQQ.US?api_token=k&fmt=json', 200, '"close":"NA"'],
+    ['EODHD', '/api/technical/ZZZQQ.US?function=splitadjusted&api_token=k', 404, 'Ticker Not Found.'],
     [
       'OPEN_METEO_GEOCODING',
       '/v1/search?name=Qwzxv&count=10&language=en&format=json',
       200,
       '{"generationtime_ms":0.4}',
     ],
-    ['NWS', '/points/51.5,-0.12', 404, 'problems/InvalidPoint'],
     ['DEXSCREENER', '/tokens/v1/solana/11111111111111111111111111111111', 200, '[]'],
     ['GDELT', '/api/v2/doc/doc?query=qwzxvqq&mode=artlist&format=json', 200, '{}'],
-    ['HN_ALGOLIA', '/api/v1/search_by_date?query=qwzxvqq&tags=story', 200, '"hits":[]'],
     ['GUARDIAN', '/search?q=qwzxvqq&api-key=k', 200, '"results":[]'],
   ] as const
   test.each(unknown)('%s %s is answered as the provider does', async (name, path, status, text) => {
@@ -61,8 +58,7 @@ describe('what a provider does not know', () => {
 
 describe('what a provider refuses', () => {
   const refused = [
-    ['YAHOO', '/v8/finance/chart/AAPL?interval=1d&range=1d', 429, 'Too Many Requests'],
-    ['NASDAQ', '/api/quote/AAPL/info?assetclass=stocks', 403, 'Access Denied'],
+    ['EODHD', '/api/real-time/AAPL.US?fmt=json', 403, 'Unauthenticated'],
     ['TWELVE_DATA', '/quote?symbol=AAPL', 200, '"code":401'],
     ['GUARDIAN', '/search?q=ai', 401, 'Unauthorized'],
     ['GDELT', `/api/v2/doc/doc?query=${'x'.repeat(251)}&mode=artlist&format=json`, 200, 'too short or too long'],
@@ -252,7 +248,7 @@ describe('the chat server', () => {
 test('no sample answers after the samples are closed, and a path that cannot be decoded is refused before', async () => {
   const own = await openHeldSamples()
   expect((await fetch(own.pageUrl)).status).toBe(200)
-  expect((await fetch(`${own.originOf('YAHOO')}/v8/finance/chart/%E0%A4%A`)).status).toBe(400)
+  expect((await fetch(`${own.originOf('EODHD')}/api/real-time/%E0%A4%A`)).status).toBe(400)
   await own.close()
   await expect(fetch(own.pageUrl)).rejects.toThrow('fetch failed')
 })

@@ -43,12 +43,6 @@ const bitcoinHistory: Stage = {
       facts: { amounts: /\.[1-5]$/, current: /\.23\.4$/ },
     },
     {
-      name: 'COINBASE',
-      honest: honestReply('coinbase-exchange/candles-btc-usd'),
-      ...besides('/candles', 'coinbase-exchange/ticker-btc-usd'),
-      facts: { amounts: /\.[1-4]$/, current: /^0\.4$/ },
-    },
-    {
       name: 'COINGECKO',
       honest: honestReply('coingecko/ohlc-bitcoin-1d'),
       ...besides('/ohlc', 'coingecko/markets-btc'),
@@ -87,21 +81,36 @@ const appleHistory: Stage = {
   open: openOrder(stock, { symbol: 'AAPL', history: '5d' }),
   whyWrong: whyNot(appleData),
   thinning: 2,
+  apiKeys: { TWELVE_DATA: 'key' },
   providers: [
+    {
+      name: 'TWELVE_DATA',
+      honest: honestReply('twelvedata/time-series-aapl-5d'),
+      ...besides('/time_series', 'twelvedata/quote-aapl'),
+      facts: { amounts: /values.*(close|open|high|low)$/, current: /4\.close$/ },
+    },
     {
       name: 'YAHOO',
       honest: honestReply('yahoo/chart-aapl-5d'),
       ...besides('range=5d', 'yahoo/chart-aapl-1d'),
       facts: { amounts: /indicators.*(close|low|high|open)/, current: /close\.4$/ },
     },
-    {
-      name: 'NASDAQ',
-      honest: honestReply('nasdaq/historical-aapl-5d'),
-      ...besides('/historical', 'nasdaq/info-aapl-closed'),
-      facts: { amounts: /\.(close|open|high|low)$/, current: /rows\.0\.close$/ },
-    },
-    { name: 'STOOQ', honest: honestReply('stooq/light-aapl-with-prev') },
   ],
 }
 
-export const historyStages: readonly Stage[] = [bitcoinHistory, appleHistory]
+const appleLicensedHistory: Stage = {
+  ...appleHistory,
+  name: 'stock AAPL with five days of history and two licences',
+  apiKeys: { TWELVE_DATA: 'key', EODHD: 'key' },
+  providers: [
+    ...appleHistory.providers.slice(0, 1),
+    {
+      name: 'EODHD',
+      honest: honestReply('eodhd/splitadjusted-aapl-5d'),
+      ...besides('/technical/', 'eodhd/real-time-aapl'),
+      facts: { amounts: /\.(close|open|high|low)$/, current: /^4\.close$/ },
+    },
+  ],
+}
+
+export const historyStages: readonly Stage[] = [bitcoinHistory, appleHistory, appleLicensedHistory]

@@ -117,7 +117,6 @@ export async function openNewsStage(): Promise<{ readonly stage: Stage; close():
     whyWrong,
     providers: [
       { name: 'NEWS_FEEDS', honest: honestNow('publisher-rss/rss2'), facts: noAmounts },
-      { name: 'HN_ALGOLIA', honest: honestNow('hn-algolia/search-by-date'), facts: noAmounts },
       { name: 'GDELT', honest: honestNow('gdelt/artlist-tech'), facts: noAmounts },
       { name: 'GUARDIAN', honest: honestNow('guardian/search-technology'), facts: noAmounts },
     ],

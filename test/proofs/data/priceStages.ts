@@ -75,11 +75,6 @@ export const bitcoinStage: Stage = {
       facts: { amounts: /USD\.(price|volume_24h|market_cap|ath_price)$/, current: /USD\.price$/ },
     },
     {
-      name: 'COINBASE',
-      honest: honestReply('coinbase-exchange/ticker-btc-usd'),
-      facts: { amounts: /ask|bid|price/, current: /price/ },
-    },
-    {
       name: 'KRAKEN',
       honest: honestReply('kraken/ticker-xbtusd'),
       facts: { amounts: /XXBTZUSD\.[abcplho]/, current: /XXBTZUSD\.c/ },
@@ -96,31 +91,38 @@ const yahoo = {
   },
 } as const
 
-export const appleStage: Stage = {
-  name: 'stock AAPL',
+const twelveData = {
+  name: 'TWELVE_DATA',
+  honest: honestReply('twelvedata/quote-aapl'),
+  facts: { amounts: /^(open|high|low|close|previous_close|change)$|two_week/, current: /^close$/ },
+} as const
+const eodhd = {
+  name: 'EODHD',
+  honest: honestReply('eodhd/real-time-aapl'),
+  facts: { amounts: /^(open|high|low|close|previousClose|change)$/, current: /^close$/ },
+} as const
+
+const apple = {
   open: openOrder(stock, { symbol: 'AAPL' }),
   whyWrong: whyNot(stockData),
   forgottenAfterMs: 16 * 60_000 + 1_000,
-  apiKeys: { TWELVE_DATA: 'key' },
-  providers: [
-    {
-      name: 'TWELVE_DATA',
-      honest: honestReply('twelvedata/quote-aapl'),
-      facts: { amounts: /^(open|high|low|close|previous_close|change)$|two_week/, current: /^close$/ },
-    },
-    yahoo,
-    {
-      name: 'STOOQ',
-      honest: honestReply('stooq/light-aapl-with-prev'),
-      facts: { amounts: /^[34568]$/, current: /^6$/ },
-    },
-    {
-      name: 'NASDAQ',
-      honest: honestReply('nasdaq/info-aapl-closed'),
-      facts: { amounts: /lastSalePrice|netChange/, current: /lastSalePrice/ },
-    },
-  ],
 }
+
+/** One licensed provider with the keyless one, and two licensed ones. */
+export const appleStages: readonly Stage[] = [
+  {
+    ...apple,
+    name: 'stock AAPL with one licence',
+    apiKeys: { TWELVE_DATA: 'key' },
+    providers: [twelveData, yahoo],
+  },
+  {
+    ...apple,
+    name: 'stock AAPL with two licences',
+    apiKeys: { TWELVE_DATA: 'key', EODHD: 'key' },
+    providers: [twelveData, eodhd],
+  },
+]
 
 /** Items of one provider, whose absence no other can confirm. */
 export const loneStages: readonly Stage[] = [
@@ -146,40 +148,8 @@ export const loneStages: readonly Stage[] = [
   },
 ]
 
-const mint = '9xTokenMint1111111111111111111111111111111p'
-const tokenData = z.object({
-  symbol: z.literal(mint),
-  price: z.number().refine((price) => near(price, 0.000_081_58, 3.6)),
-  change24h: z.string().refine((change) => within(Number.parseFloat(change), 1.96, 15)),
-  volume24h: z.number().refine((volume) => sameSize(volume, 22_896, 11)),
-  marketCap: z.number().refine((cap) => sameSize(cap, 81_580, 3.1)),
-})
-const tokenStage: Stage = {
-  name: 'token by mint',
-  open: openOrder(crypto, { mint }),
-  whyWrong: whyNot(tokenData),
-  forgottenAfterMs: 7 * 60_000,
-  thinning: 5,
-  providers: [
-    {
-      name: 'DEXSCREENER',
-      honest: honestReply('dexscreener/tokens-v1'),
-      facts: { amounts: /priceUsd$|fdv$|marketCap$|usd$|volume/, current: /priceUsd$/ },
-    },
-    {
-      name: 'GECKOTERMINAL',
-      honest: honestReply('geckoterminal/simple-token-price-full'),
-      facts: { amounts: /token_prices|_usd\./, current: /token_prices/ },
-    },
-    {
-      name: 'JUPITER',
-      honest: honestReply('jupiter/price-v3-two'),
-      facts: { amounts: /usdPrice|liquidity/, current: /usdPrice/ },
-    },
-  ],
-}
-
-const euroStage: Stage = {
+/** The option of crypto that has separate sources. */
+export const euroStage: Stage = {
   name: 'crypto BTC in euros',
   open: openOrder(crypto, { symbol: 'BTC', currency: 'EUR' }),
   whyWrong: whyNot(
@@ -208,6 +178,3 @@ const euroStage: Stage = {
     },
   ],
 }
-
-/** The options of crypto that have separate sources. */
-export const optionStages: readonly Stage[] = [tokenStage, euroStage]

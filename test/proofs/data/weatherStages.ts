@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import { weather } from '../../../src/products/weather/weather.ts'
-import { json } from '../../support/loopbackProvider.ts'
-import { readSample } from '../../support/upstreamSample.ts'
 import type { HonestReply } from './httpFaults.ts'
 import { honestReply, openOrder, whyNot } from './priceStages.ts'
 import type { Stage, StagedProvider } from './stage.ts'
@@ -32,17 +30,6 @@ const openMeteo = (change?: (text: string) => string): StagedProvider => ({
   honest: honestReply('open-meteo/forecast-current-london', change),
   facts: { amounts: /^current\.(temperature_2m|apparent)/, current: /^current\.temp/, isTemperature: true },
 })
-const nws: StagedProvider = {
-  name: 'NWS',
-  honest: honestReply('nws/observation-latest'),
-  facts: { amounts: /(temperature|dewpoint)\.value$/, current: /temperature\.value$/, isTemperature: true },
-  aside({ pathname: path }) {
-    if (path.startsWith('/points/')) return json(readSample('nws/points-nyc').response.body)
-    const station = { id: 'https://api.weather.gov/stations/KNYC', properties: { stationIdentifier: 'KNYC' } }
-    return path.endsWith('/stations') ? json({ features: [station], observationStations: [station.id] }) : undefined
-  },
-}
-
 /** Hallstatt, which is too small for the bundled list. */
 const hallstatt: HonestReply = {
   headers: { 'content-type': 'application/json' },
@@ -83,7 +70,7 @@ export const weatherStages: readonly Stage[] = [
     name: 'weather New York',
     open: openOrder(weather, { city: 'New York' }),
     whyWrong: whyNot(weatherData('New York City', 'United States', 6.7)),
-    providers: [metNorway(inNewYork), openMeteo(inNewYork), nws],
+    providers: [metNorway(inNewYork), openMeteo(inNewYork)],
   },
   {
     name: 'weather Hallstatt',

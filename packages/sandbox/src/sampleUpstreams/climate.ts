@@ -11,7 +11,7 @@ export interface SampleWeather {
   readonly isDay: boolean
 }
 
-/** One state of the sky in the words and codes of the three providers. */
+/** One state of the sky in the words and codes of the two providers. */
 interface Sky {
   readonly cloudPercent: number
   readonly rainMm: number
@@ -19,29 +19,14 @@ interface Sky {
   /** MET Norway has the sun and the moon for some. */
   readonly hasDayAndNight: boolean
   readonly wmoCode: number
-  readonly nwsText: string
 }
 
-const clear: Sky = {
-  cloudPercent: 5,
-  rainMm: 0,
-  metSymbol: 'clearsky',
-  hasDayAndNight: true,
-  wmoCode: 0,
-  nwsText: 'Clear',
-}
+const clear: Sky = { cloudPercent: 5, rainMm: 0, metSymbol: 'clearsky', hasDayAndNight: true, wmoCode: 0 }
 const skies: readonly Sky[] = [
   clear,
-  {
-    cloudPercent: 40,
-    rainMm: 0,
-    metSymbol: 'partlycloudy',
-    hasDayAndNight: true,
-    wmoCode: 2,
-    nwsText: 'Partly Cloudy',
-  },
-  { cloudPercent: 95, rainMm: 0, metSymbol: 'cloudy', hasDayAndNight: false, wmoCode: 3, nwsText: 'Cloudy' },
-  { cloudPercent: 100, rainMm: 0.6, metSymbol: 'lightrain', hasDayAndNight: false, wmoCode: 61, nwsText: 'Light Rain' },
+  { cloudPercent: 40, rainMm: 0, metSymbol: 'partlycloudy', hasDayAndNight: true, wmoCode: 2 },
+  { cloudPercent: 95, rainMm: 0, metSymbol: 'cloudy', hasDayAndNight: false, wmoCode: 3 },
+  { cloudPercent: 100, rainMm: 0.6, metSymbol: 'lightrain', hasDayAndNight: false, wmoCode: 61 },
 ]
 
 export interface Place {

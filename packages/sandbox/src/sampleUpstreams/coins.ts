@@ -1,6 +1,6 @@
 import { drift, rounded, sixDigits } from './drift.ts'
 
-/** A sample coin under the names that the four providers have for it. The figures are invented. */
+/** A sample coin under the names that the three providers have for it. The figures are invented. */
 export interface Coin {
   readonly id: string
   readonly paprikaId: string
@@ -14,136 +14,32 @@ export interface Coin {
   readonly volumeUsd: number
   /** Maximum deviation of the price from its centre. */
   readonly swing: number
-  readonly coinbase?: string
   readonly kraken?: { readonly pair: string; readonly key: string }
 }
 
-export const coins: readonly Coin[] = [
-  {
-    id: 'bitcoin',
-    paprikaId: 'btc-bitcoin',
-    symbol: 'BTC',
-    name: 'Bitcoin',
-    rank: 1,
-    priceUsd: 80_000,
-    supply: 20_000_000,
-    supplyMax: 21_000_000,
-    volumeUsd: 30e9,
-    swing: 0.03,
-    coinbase: 'BTC-USD',
-    kraken: { pair: 'XBTUSD', key: 'XXBTZUSD' },
-  },
-  {
-    id: 'ethereum',
-    paprikaId: 'eth-ethereum',
-    symbol: 'ETH',
-    name: 'Ethereum',
-    rank: 2,
-    priceUsd: 3_000,
-    supply: 120_700_000,
-    supplyMax: null,
-    volumeUsd: 16e9,
-    swing: 0.04,
-    coinbase: 'ETH-USD',
-    kraken: { pair: 'ETHUSD', key: 'XETHZUSD' },
-  },
-  {
-    id: 'solana',
-    paprikaId: 'sol-solana',
-    symbol: 'SOL',
-    name: 'Solana',
-    rank: 6,
-    priceUsd: 150,
-    supply: 560_000_000,
-    supplyMax: null,
-    volumeUsd: 4.2e9,
-    swing: 0.05,
-    coinbase: 'SOL-USD',
-    kraken: { pair: 'SOLUSD', key: 'SOLUSD' },
-  },
-  {
-    id: 'usd-coin',
-    paprikaId: 'usdc-usdc',
-    symbol: 'USDC',
-    name: 'USDC',
-    rank: 7,
-    priceUsd: 1,
-    supply: 75_000_000_000,
-    supplyMax: null,
-    volumeUsd: 9e9,
-    swing: 0.0004,
-    kraken: { pair: 'USDCUSD', key: 'USDCUSD' },
-  },
-  {
-    id: 'ripple',
-    paprikaId: 'xrp-xrp',
-    symbol: 'XRP',
-    name: 'XRP',
-    rank: 5,
-    priceUsd: 2,
-    supply: 60_000_000_000,
-    supplyMax: 100_000_000_000,
-    volumeUsd: 3e9,
-    swing: 0.04,
-    coinbase: 'XRP-USD',
-    kraken: { pair: 'XRPUSD', key: 'XXRPZUSD' },
-  },
-  {
-    id: 'dogecoin',
-    paprikaId: 'doge-dogecoin',
-    symbol: 'DOGE',
-    name: 'Dogecoin',
-    rank: 9,
-    priceUsd: 0.16,
-    supply: 152_000_000_000,
-    supplyMax: null,
-    volumeUsd: 1.4e9,
-    swing: 0.06,
-    coinbase: 'DOGE-USD',
-    kraken: { pair: 'XDGUSD', key: 'XDGUSD' },
-  },
-  {
-    id: 'litecoin',
-    paprikaId: 'ltc-litecoin',
-    symbol: 'LTC',
-    name: 'Litecoin',
-    rank: 24,
-    priceUsd: 95,
-    supply: 76_600_000,
-    supplyMax: 84_000_000,
-    volumeUsd: 4e8,
-    swing: 0.04,
-    coinbase: 'LTC-USD',
-    kraken: { pair: 'LTCUSD', key: 'XLTCZUSD' },
-  },
-  {
-    id: 'uniswap',
-    paprikaId: 'uni-uniswap',
-    symbol: 'UNI',
-    name: 'Uniswap',
-    rank: 38,
-    priceUsd: 7.5,
-    supply: 630_000_000,
-    supplyMax: 1_000_000_000,
-    volumeUsd: 2e8,
-    swing: 0.05,
-    coinbase: 'UNI-USD',
-    kraken: { pair: 'UNIUSD', key: 'UNIUSD' },
-  },
+type Names = readonly [id: string, paprikaId: string, symbol: string, name: string]
+type Figures = readonly [rank: number | null, priceUsd: number, supply: number, supplyMax: number | null]
+type Trade = readonly [volumeUsd: number, swing: number, pair?: string, key?: string]
+
+const rows: readonly (readonly [...Names, ...Figures, ...Trade])[] = [
+  ['bitcoin', 'btc-bitcoin', 'BTC', 'Bitcoin', 1, 80_000, 20e6, 21e6, 30e9, 0.03, 'XBTUSD', 'XXBTZUSD'],
+  ['ethereum', 'eth-ethereum', 'ETH', 'Ethereum', 2, 3_000, 120.7e6, null, 16e9, 0.04, 'ETHUSD', 'XETHZUSD'],
+  ['ripple', 'xrp-xrp', 'XRP', 'XRP', 5, 2, 60e9, 100e9, 3e9, 0.04, 'XRPUSD', 'XXRPZUSD'],
+  ['solana', 'sol-solana', 'SOL', 'Solana', 6, 150, 560e6, null, 4.2e9, 0.05, 'SOLUSD', 'SOLUSD'],
+  ['usd-coin', 'usdc-usdc', 'USDC', 'USDC', 7, 1, 75e9, null, 9e9, 0.0004, 'USDCUSD', 'USDCUSD'],
+  ['dogecoin', 'doge-dogecoin', 'DOGE', 'Dogecoin', 9, 0.16, 152e9, null, 1.4e9, 0.06, 'XDGUSD', 'XDGUSD'],
+  ['litecoin', 'ltc-litecoin', 'LTC', 'Litecoin', 24, 95, 76.6e6, 84e6, 4e8, 0.04, 'LTCUSD', 'XLTCZUSD'],
+  ['uniswap', 'uni-uniswap', 'UNI', 'Uniswap', 38, 7.5, 630e6, 1e9, 2e8, 0.05, 'UNIUSD', 'UNIUSD'],
   // An invented coin: it shows the answer for two coins of one symbol.
-  {
-    id: 'sample-unicorn',
-    paprikaId: 'uni-sample-unicorn',
-    symbol: 'UNI',
-    name: 'Sample Unicorn',
-    rank: null,
-    priceUsd: 0.000_012,
-    supply: 1_000_000_000,
-    supplyMax: null,
-    volumeUsd: 900,
-    swing: 0.2,
-  },
+  ['sample-unicorn', 'uni-sample-unicorn', 'UNI', 'Sample Unicorn', null, 0.000_012, 1e9, null, 900, 0.2],
 ]
+
+export const coins = rows.map(
+  ([id, paprikaId, symbol, name, rank, priceUsd, supply, supplyMax, volumeUsd, swing, pair, key]): Coin => {
+    const coin = { id, paprikaId, symbol, name, rank, priceUsd, supply, supplyMax, volumeUsd, swing }
+    return pair === undefined || key === undefined ? coin : { ...coin, kraken: { pair, key } }
+  },
+)
 
 /** Open, high, low and close of the bars that end at `endMs` and before, oldest first. */
 export function barsOf(coin: Coin, endMs: number, { intervalMs, count }: { intervalMs: number; count: number }) {

@@ -14,10 +14,6 @@ export function geckoterminalWith(tokens: readonly Token[]): SampleProvider {
       ...(wanted('include_24hr_price_change')
         ? { h24_price_change_percentage: each((token) => `${tokenChangePercent(token, nowMs)}`) }
         : {}),
-      ...(wanted('include_market_cap')
-        ? { market_cap_usd: each((token) => `${tokenPrice(token, nowMs, bias) * token.supply}`) }
-        : {}),
-      ...(wanted('include_24hr_vol') ? { h24_volume_usd: each(() => '24180.4412') } : {}),
       ...(wanted('include_total_reserve_in_usd')
         ? { total_reserve_in_usd: each((token) => token.liquidityUsd.toFixed(2)) }
         : {}),

@@ -1,16 +1,13 @@
 import { drift, rounded } from './drift.ts'
 import { lastSessionOf, previousCloseMs, sessionsOf, type TradingSession } from './tradingSession.ts'
 
-/** A sample listing under the names that the four providers have for it. The figures are invented. */
+/** A sample listing under the names that the two providers have for it. The figures are invented. */
 export interface Listing {
+  readonly twelveData: string
+  readonly eodhd: string
   readonly name: string
   readonly exchange: Exchange
-  readonly kind: 'EQUITY' | 'ETF'
-  readonly yahoo: string
-  readonly stooq: string
-  readonly twelveData: string
-  /** Undefined where Nasdaq's site does not know it. */
-  readonly nasdaq?: string
+  readonly kind: 'Common Stock' | 'ETF'
   /** In the exchange's unit: pence in London. */
   readonly price: number
   readonly volume: number
@@ -19,115 +16,41 @@ export interface Listing {
 interface Exchange {
   readonly timeZone: string
   readonly currency: string
-  readonly yahooCode: string
-  readonly yahooName: string
   readonly twelveDataName: string
   readonly micCode: string
 }
 
+const timeZone = 'America/New_York'
 const exchanges = {
-  nasdaq: {
-    timeZone: 'America/New_York',
-    currency: 'USD',
-    yahooCode: 'NMS',
-    yahooName: 'NasdaqGS',
-    twelveDataName: 'NASDAQ',
-    micCode: 'XNAS',
-  },
-  nyse: {
-    timeZone: 'America/New_York',
-    currency: 'USD',
-    yahooCode: 'NYQ',
-    yahooName: 'NYSE',
-    twelveDataName: 'NYSE',
-    micCode: 'XNYS',
-  },
-  arca: {
-    timeZone: 'America/New_York',
-    currency: 'USD',
-    yahooCode: 'PCX',
-    yahooName: 'NYSEArca',
-    twelveDataName: 'NYSE',
-    micCode: 'ARCX',
-  },
-  london: {
-    timeZone: 'Europe/London',
-    currency: 'GBp',
-    yahooCode: 'LSE',
-    yahooName: 'LSE',
-    twelveDataName: 'LSE',
-    micCode: 'XLON',
-  },
-  hongKong: {
-    timeZone: 'Asia/Hong_Kong',
-    currency: 'HKD',
-    yahooCode: 'HKG',
-    yahooName: 'HKSE',
-    twelveDataName: 'HKEX',
-    micCode: 'XHKG',
-  },
+  nasdaq: { timeZone, currency: 'USD', twelveDataName: 'NASDAQ', micCode: 'XNAS' },
+  nyse: { timeZone, currency: 'USD', twelveDataName: 'NYSE', micCode: 'XNYS' },
+  arca: { timeZone, currency: 'USD', twelveDataName: 'NYSE', micCode: 'ARCX' },
+  london: { timeZone: 'Europe/London', currency: 'GBp', twelveDataName: 'LSE', micCode: 'XLON' },
+  hongKong: { timeZone: 'Asia/Hong_Kong', currency: 'HKD', twelveDataName: 'HKEX', micCode: 'XHKG' },
 } as const satisfies Record<string, Exchange>
 
-export const listings: readonly Listing[] = [
-  american('AAPL', 'Apple Inc.', { exchange: exchanges.nasdaq, price: 265, volume: 45_000_000 }),
-  american('MSFT', 'Microsoft Corporation', { exchange: exchanges.nasdaq, price: 480, volume: 21_000_000 }),
-  american('GOOGL', 'Alphabet Inc.', { exchange: exchanges.nasdaq, price: 290, volume: 27_000_000 }),
-  american('AMZN', 'Amazon.com, Inc.', { exchange: exchanges.nasdaq, price: 225, volume: 40_000_000 }),
-  american('NVDA', 'NVIDIA Corporation', { exchange: exchanges.nasdaq, price: 185, volume: 180_000_000 }),
-  american('TSLA', 'Tesla, Inc.', { exchange: exchanges.nasdaq, price: 400, volume: 80_000_000 }),
-  american('IBM', 'International Business Machines', { exchange: exchanges.nyse, price: 300, volume: 4_500_000 }),
-  american('KO', 'The Coca-Cola Company', { exchange: exchanges.nyse, price: 71, volume: 15_000_000 }),
-  {
-    ...american('BRK.B', 'Berkshire Hathaway Inc. Class B', {
-      exchange: exchanges.nyse,
-      price: 505,
-      volume: 4_000_000,
-    }),
-    yahoo: 'BRK-B',
-    stooq: 'brk-b.us',
-  },
-  {
-    ...american('SPY', 'SPDR S&P 500 ETF Trust', { exchange: exchanges.arca, price: 660, volume: 75_000_000 }),
-    kind: 'ETF',
-  },
-  {
-    name: 'Vodafone Group Plc',
-    exchange: exchanges.london,
-    kind: 'EQUITY',
-    yahoo: 'VOD.L',
-    stooq: 'vod.uk',
-    twelveData: 'VOD',
-    price: 92,
-    volume: 50_000_000,
-  },
-  {
-    name: 'Tencent Holdings Limited',
-    exchange: exchanges.hongKong,
-    kind: 'EQUITY',
-    yahoo: '0700.HK',
-    stooq: '700.hk',
-    twelveData: '0700',
-    price: 620,
-    volume: 20_000_000,
-  },
+type Names = readonly [twelveData: string, eodhd: string, name: string]
+type Facts = readonly [exchange: keyof typeof exchanges, price: number, volume: number]
+
+const rows: readonly (readonly [...Names, ...Facts])[] = [
+  ['AAPL', 'AAPL.US', 'Apple Inc.', 'nasdaq', 265, 45e6],
+  ['MSFT', 'MSFT.US', 'Microsoft Corporation', 'nasdaq', 480, 21e6],
+  ['GOOGL', 'GOOGL.US', 'Alphabet Inc.', 'nasdaq', 290, 27e6],
+  ['AMZN', 'AMZN.US', 'Amazon.com, Inc.', 'nasdaq', 225, 40e6],
+  ['NVDA', 'NVDA.US', 'NVIDIA Corporation', 'nasdaq', 185, 180e6],
+  ['TSLA', 'TSLA.US', 'Tesla, Inc.', 'nasdaq', 400, 80e6],
+  ['IBM', 'IBM.US', 'International Business Machines', 'nyse', 300, 4.5e6],
+  ['KO', 'KO.US', 'The Coca-Cola Company', 'nyse', 71, 15e6],
+  ['BRK.B', 'BRK-B.US', 'Berkshire Hathaway Inc. Class B', 'nyse', 505, 4e6],
+  ['SPY', 'SPY.US', 'SPDR S&P 500 ETF Trust', 'arca', 660, 75e6],
+  ['VOD', 'VOD.LSE', 'Vodafone Group Plc', 'london', 92, 50e6],
+  ['0700', '0700.HK', 'Tencent Holdings Limited', 'hongKong', 620, 20e6],
 ]
 
-/** Most providers have one name for an American share. */
-function american(
-  symbol: string,
-  name: string,
-  rest: Pick<Listing, 'price' | 'volume'> & { readonly exchange: Exchange },
-): Listing {
-  return {
-    ...rest,
-    name,
-    kind: 'EQUITY',
-    yahoo: symbol,
-    stooq: `${symbol.toLowerCase()}.us`,
-    twelveData: symbol,
-    nasdaq: symbol,
-  }
-}
+export const listings = rows.map(([twelveData, eodhd, name, exchange, price, volume]): Listing => {
+  const kind = exchange === 'arca' ? 'ETF' : 'Common Stock'
+  return { twelveData, eodhd, name, exchange: exchanges[exchange], kind, price, volume }
+})
 
 export interface ListingFigures {
   readonly session: TradingSession
@@ -168,6 +91,6 @@ export function barsOf(listing: Listing, nowMs: number, days: number) {
 
 const swing = 0.015
 
-function priceOf({ yahoo, price }: Listing, atMs: number): number {
-  return rounded(price * (1 + swing * drift(yahoo, atMs)), 2)
+function priceOf({ eodhd, price }: Listing, atMs: number): number {
+  return rounded(price * (1 + swing * drift(eodhd, atMs)), 2)
 }

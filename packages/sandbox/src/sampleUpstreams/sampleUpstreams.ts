@@ -1,31 +1,26 @@
 import { assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { chatServer, sampleModels } from './chatServer.ts'
-import { coinbase } from './coinbase.ts'
 import { coingecko } from './coingecko.ts'
 import { coinpaprika } from './coinpaprika.ts'
 import { dexscreenerWith } from './dexscreener.ts'
+import { eodhd } from './eodhd.ts'
 import { gdelt } from './gdelt.ts'
 import { geckoterminalWith } from './geckoterminal.ts'
 import { guardian } from './guardian.ts'
-import { hnAlgolia } from './hnAlgolia.ts'
 import { jupiterWith } from './jupiter.ts'
 import { kraken } from './kraken.ts'
 import { metNorway } from './metNorway.ts'
-import { nasdaq } from './nasdaq.ts'
-import { nws } from './nws.ts'
 import { openMeteo } from './openMeteo.ts'
 import { openMeteoGeocoding } from './openMeteoGeocoding.ts'
 import { feedsAt, publisherFeeds } from './publisherFeeds.ts'
 import { samplePage } from './samplePage.ts'
 import type { SampleProvider } from './sampleProvider.ts'
 import { openSampleServer, type SampleServer } from './sampleServer.ts'
-import { stooq } from './stooq.ts'
 import { tokensWith } from './tokens.ts'
 import { twelveData } from './twelveData.ts'
-import { yahoo } from './yahoo.ts'
 
-/** Stand-ins for every provider that Tollbook queries, on loopback, for a machine without internet. */
+/** Stand-ins for the providers that Tollbook queries, on loopback, for a machine without internet. */
 export interface SampleUpstreams {
   /** Address of a provider's sample: `http://127.0.0.1:port`. */
   originOf(provider: SampledProvider): string
@@ -80,18 +75,13 @@ function providersWith(tokenMint: string) {
   return {
     COINGECKO: coingecko,
     COINPAPRIKA: coinpaprika,
-    COINBASE: coinbase,
     KRAKEN: kraken,
     MET_NORWAY: metNorway,
     OPEN_METEO: openMeteo,
     OPEN_METEO_GEOCODING: openMeteoGeocoding,
-    NWS: nws,
-    YAHOO: yahoo,
-    STOOQ: stooq,
-    NASDAQ: nasdaq,
     TWELVE_DATA: twelveData,
+    EODHD: eodhd,
     GDELT: gdelt,
-    HN_ALGOLIA: hnAlgolia,
     GUARDIAN: guardian,
     JUPITER: jupiterWith(tokens),
     DEXSCREENER: dexscreenerWith(tokens),

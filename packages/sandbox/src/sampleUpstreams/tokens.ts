@@ -11,42 +11,20 @@ export interface Token {
   readonly supply: number
 }
 
-const solMint = 'So11111111111111111111111111111111111111112'
 export const solUsd = 150
 
-const knownTokens: readonly Token[] = [
-  {
-    mint: solMint,
-    name: 'Wrapped SOL',
-    symbol: 'SOL',
-    decimals: 9,
-    priceUsd: solUsd,
-    liquidityUsd: 800e6,
-    supply: 560e6,
-  },
-  {
-    mint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-    name: 'USD Coin',
-    symbol: 'USDC',
-    decimals: 6,
-    priceUsd: 1,
-    liquidityUsd: 400e6,
-    supply: 10e9,
-  },
-]
+const solNames = {
+  mint: 'So11111111111111111111111111111111111111112',
+  name: 'Wrapped SOL',
+  symbol: 'SOL',
+  decimals: 9,
+}
+const sol: Token = { ...solNames, priceUsd: solUsd, liquidityUsd: 800e6, supply: 560e6 }
 
-/** Well-known tokens, and the payment token of this service. */
+/** The payment token of this service, and SOL. */
 export function tokensWith(serviceMint: string): readonly Token[] {
-  const service = {
-    mint: serviceMint,
-    name: 'Service Token (sample)',
-    symbol: 'SVC',
-    decimals: 6,
-    priceUsd: 0.001,
-    liquidityUsd: 120_000,
-    supply: 1e9,
-  }
-  return [service, ...knownTokens]
+  const names = { mint: serviceMint, name: 'Service Token (sample)', symbol: 'SVC', decimals: 6 }
+  return [{ ...names, priceUsd: 0.001, liquidityUsd: 120_000, supply: 1e9 }, sol]
 }
 
 // Under the tolerance between sources, so that the three markets agree.

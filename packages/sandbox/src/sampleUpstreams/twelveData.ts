@@ -47,7 +47,7 @@ function seriesOf(listing: Listing, query: URLSearchParams, nowMs: number) {
       exchange_timezone: exchange.timeZone,
       exchange: exchange.twelveDataName,
       mic_code: exchange.micCode,
-      type: listing.kind === 'ETF' ? 'ETF' : 'Common Stock',
+      type: listing.kind,
     },
     values: query.get('order') === 'ASC' ? values : values.toReversed(),
     status: 'ok',

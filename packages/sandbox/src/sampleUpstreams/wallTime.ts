@@ -1,5 +1,3 @@
-import { assertPresent } from '@tollbook/core/assert'
-
 /** Local wall-clock time. Providers of stock prices report it instead of UTC. */
 export interface WallTime {
   readonly date: string
@@ -27,13 +25,4 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
     formats.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   formats.set(timeZone, format)
   return format
-}
-
-/** As exchanges abbreviate it: EST, GMT+8. */
-export function zoneAbbreviation(timeZone: string, atMs: number): string {
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' }).formatToParts(atMs)
-  return assertPresent(
-    parts.find(({ type }) => type === 'timeZoneName'),
-    'a zone has a name',
-  ).value
 }

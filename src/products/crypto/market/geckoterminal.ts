@@ -1,66 +1,36 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
-import { figure, type Market, readFigures, refuseStale } from './marketPrice.ts'
-import { parseJson, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
-
-// Documented limit: 30 a minute. Its bucket holds four to six; above it the answer is 429 with `retry-after: 0`.
-const pace = { requests: 20, perSeconds: 60 }
-const timeoutMs = 3_000
+import { createMarket, figure, type Market } from './marketPrice.ts'
+import { parseJson, type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
 
 const byMint = z.record(z.string(), figure)
 const answer = z.object({
-  data: z.object({
-    attributes: z.object({
-      token_prices: byMint,
-      total_reserve_in_usd: byMint.nullish(),
-      market_cap_usd: byMint.nullish(),
-      h24_volume_usd: byMint.nullish(),
-      h24_price_change_percentage: byMint.nullish(),
-    }),
-  }),
+  data: z.object({ attributes: z.object({ token_prices: byMint, total_reserve_in_usd: byMint.nullish() }) }),
 })
 /** Two error shapes: `status` for rate limits, `errors` for everything else. */
 const limited = z.object({ status: z.object({ error_code: z.number() }) })
 const refused = z.object({ errors: z.array(z.object({ status: z.union([z.string(), z.number()]).optional() })).min(1) })
 
 /** Price and reserves over all pools. Other markets report the liquidity of one pool, so this figure is the larger one. */
-export function createGeckoterminal({ clock, upstreams: { GECKOTERMINAL }, openUpstream }: ProviderDeps): Market {
-  const upstream = openUpstream({
-    name: 'geckoterminal',
-    base: baseUrlOf(GECKOTERMINAL, 'https://api.geckoterminal.com'),
-    pace,
-    timeoutMs,
+export function createGeckoterminal(deps: ProviderDeps): Market {
+  return createMarket(deps, {
+    setting: 'GECKOTERMINAL',
+    publicBase: 'https://api.geckoterminal.com',
+    // Documented limit: 30 a minute. Its bucket holds four to six; above it the answer is 429 with `retry-after: 0`.
+    pace: { requests: 20, perSeconds: 60 },
+    request: ({ address }) => ({
+      path: `/api/v2/simple/networks/solana/token_price/${address}`,
+      query: { include_24hr_price_change: 'true', include_total_reserve_in_usd: 'true' },
+    }),
+    read(reply, { address }) {
+      refuseErrors(parseJson(reply))
+      const { token_prices: prices, total_reserve_in_usd: reserves } = readJson(reply, answer).data.attributes
+      const price = Object.hasOwn(prices, address) ? prices[address] : undefined
+      // Unknown tokens are left out or are null.
+      if (price === undefined) throw new UpstreamFailure('not_found', 'it has no price for the token')
+      return { price, liquidity: reserves?.[address] }
+    },
   })
-  const query = { include_24hr_price_change: 'true', include_total_reserve_in_usd: 'true' }
-  return {
-    name: 'geckoterminal',
-    whyUnavailable: () => upstream.whyResting(),
-    ask: ({ address }) =>
-      upstream.ask({ path: `/api/v2/simple/networks/solana/token_price/${address}`, query }, (reply) => {
-        const { price, liquidity } = readGeckoterminal(reply, address)
-        return { data: readFigures({ price, liquidity }), asOfMs: clock.nowMs() }
-      }),
-  }
-}
-
-/** The figures of one token, as far as they were asked for. */
-export function readGeckoterminal(reply: Reply, mint: string) {
-  refuseStatus(reply)
-  refuseStale(reply)
-  refuseErrors(parseJson(reply))
-  const { token_prices: prices, ...others } = readJson(reply, answer).data.attributes
-  const price = Object.hasOwn(prices, mint) ? prices[mint] : undefined
-  // Unknown tokens are left out or are null.
-  if (price === undefined) throw new UpstreamFailure('not_found', 'it has no price for the token')
-  return {
-    price,
-    liquidity: others.total_reserve_in_usd?.[mint],
-    marketCap: others.market_cap_usd?.[mint],
-    volume: others.h24_volume_usd?.[mint],
-    changePercent: others.h24_price_change_percentage?.[mint],
-  }
 }
 
 /** Both error shapes also come under HTTP 200, from caches. */

@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { type MarketReading } from '../../../pricing/agreement.ts'
 import { parseMarketPrice } from '../../../pricing/tokenPrice.ts'
 import { parseRoundingDown } from '@tollbook/core/money'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { PaceLimit } from '../../../sourcing/pace.ts'
+import type { Reply, UpstreamRequest } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import type { Provider } from '../../../sourcing/provider.ts'
+import { baseUrlOf } from '../../../product/upstreamName.ts'
+import { type Provider, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
 
 /** The token to price. */
 export interface PricedToken {
@@ -23,8 +25,47 @@ export const figure = z
   .transform((text) => text ?? undefined)
 export type Figure = z.infer<typeof figure>
 
+interface MarketFigures {
+  readonly price: Figure
+  readonly liquidity: Figure
+}
+
+interface MarketApi {
+  readonly setting: 'JUPITER' | 'DEXSCREENER' | 'GECKOTERMINAL'
+  readonly publicBase: string
+  readonly pace: PaceLimit
+  readonly request: (token: PricedToken) => UpstreamRequest
+  readonly read: (reply: Reply, token: PricedToken) => MarketFigures
+}
+
+/** One market of the token price. Its key, if the operator has one, is sent as `x-api-key`. */
+export function createMarket(
+  { clock, upstreams, openUpstream }: ProviderDeps,
+  { setting, publicBase, pace, request, read }: MarketApi,
+): Market {
+  const name = setting.toLowerCase()
+  const apiKey = upstreams[setting]?.apiKey
+  const upstream = openUpstream({
+    name,
+    base: baseUrlOf(upstreams[setting], publicBase),
+    pace,
+    timeoutMs: 3_000,
+    ...(apiKey === undefined ? {} : { headers: { 'x-api-key': apiKey } }),
+  })
+  return {
+    name,
+    whyUnavailable: () => upstream.whyResting(),
+    ask: (token) =>
+      upstream.ask(request(token), (reply) => {
+        refuseStatus(reply)
+        refuseStale(reply)
+        return { data: priceOf(read(reply, token)), asOfMs: clock.nowMs() }
+      }),
+  }
+}
+
 /** A market without a usable price fails; the price is never taken as zero. */
-export function readFigures({ price, liquidity }: { readonly price: Figure; readonly liquidity: Figure }) {
+function priceOf({ price, liquidity }: MarketFigures) {
   if (price === undefined) throw new UpstreamFailure('incomplete', 'the token is listed without a price')
   const tokenPriceAttoUsd = parseMarketPrice(price)
   if (tokenPriceAttoUsd === undefined) throw new UpstreamFailure('incomplete', 'its price cannot be that of a token')
@@ -38,7 +79,7 @@ export function readFigures({ price, liquidity }: { readonly price: Figure; read
 const staleSeconds = 120
 
 /** No market reports the time of its price. A cache on the way reports the age of the answer. */
-export function refuseStale({ headers }: Reply): void {
+function refuseStale({ headers }: Reply): void {
   const age = headers.get('age') ?? ''
   if (/^\d{1,9}$/.test(age) && Number(age) > staleSeconds)
     throw new UpstreamFailure('incomplete', `the answer was kept for ${age} s on its way`)

@@ -6,8 +6,7 @@ export interface Coin {
   readonly symbol: string
   readonly coingecko: string
   readonly coinpaprika?: string | undefined
-  /** True when both exchanges trade it against the dollar, so that its price can be checked. */
-  readonly coinbase?: string | undefined
+  /** Kraken's pair with the dollar: the price and the history of the coin can be checked. */
   readonly kraken?: string | undefined
 }
 

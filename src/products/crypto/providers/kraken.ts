@@ -2,11 +2,21 @@ import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { baseUrlOf } from '../../../product/upstreamName.ts'
-import { decimalOf, paceOf, positive, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
-import { notTraded, type ReferencePrice, referenceMsMax } from './referencePrice.ts'
+import type { CryptoQuery } from './cryptoPrice.ts'
+import {
+  decimalOf,
+  paceOf,
+  positive,
+  type ProviderDeps,
+  readJson,
+  refuseStatus,
+  type Witness,
+} from '../../../sourcing/provider.ts'
 
 // Documented limit: about one a second.
 const pacePublic = { requests: 1, perSeconds: 1 }
+// The check must not delay the caller: an exchange that has not answered by then is ignored.
+const timeoutMs = 1_000
 
 const answer = z.object({
   error: z.array(z.string()),
@@ -15,23 +25,28 @@ const answer = z.object({
 })
 
 /** Kraken: the last trade of a pair such as XBTUSD. Its `o` is the open of the UTC day, so it has no 24-hour change. */
-export function createKraken(deps: ProviderDeps): ReferencePrice {
+export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   const setting = deps.upstreams.KRAKEN
   const upstream = deps.openUpstream({
     name: 'kraken',
     base: baseUrlOf(setting, 'https://api.kraken.com'),
     pace: paceOf(setting, pacePublic),
-    timeoutMs: referenceMsMax,
+    timeoutMs,
   })
   return {
     name: 'kraken',
     covers: ({ coin }) => coin?.kraken !== undefined,
     async ask({ coin }) {
-      const pair = coin?.kraken
-      if (pair === undefined) throw notTraded()
+      const pair = krakenPairOf(coin)
       return upstream.ask({ path: '/0/public/Ticker', query: { pair } }, (reply) => read(reply, pair))
     },
   }
+}
+
+/** Throws `not_covered` for a coin without a dollar pair, which does not count against the exchange. */
+export function krakenPairOf(coin: CryptoQuery['coin']): string {
+  if (coin?.kraken !== undefined) return coin.kraken
+  throw new UpstreamFailure('not_covered', 'the coin is not traded against the dollar here')
 }
 
 function read(reply: Reply, asked: string) {

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import type { Upstream } from '../../../sourcing/upstream.ts'
-import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { baseUrlOf } from '../../../product/upstreamName.ts'
 import type { Bar } from '../../../sourcing/history/bars.ts'
 import { type CryptoHistoryProvider, cryptoRanges, exchangeHistory } from './cryptoHistory.ts'
 import { type OtherCurrency, ratesObservation, type RatesProvider } from './exchangeRate.ts'
-import { isSamePair, refuseKrakenError } from './kraken.ts'
+import { isSamePair, krakenPairOf, refuseKrakenError } from './kraken.ts'
 import { decimalOf, paceOf, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
 
 // Apart from the price check, which must not wait for these.
@@ -79,8 +78,7 @@ export function createKrakenHistory(upstream: Upstream, clock: Clock): CryptoHis
     whyUnavailable: () => upstream.whyResting(),
     covers: ({ coin }) => coin?.kraken !== undefined,
     async ask(query) {
-      const pair = query.coin?.kraken
-      if (pair === undefined) throw new UpstreamFailure('not_covered', 'the coin is not traded against the dollar here')
+      const pair = krakenPairOf(query.coin)
       const { intervalMs, spanMs } = cryptoRanges[query.range]
       const since = Math.floor((clock.nowMs() - spanMs) / 1_000)
       const fields = { pair, interval: String(intervalMs / 60_000), since: String(since) }

@@ -99,9 +99,7 @@ export function plausibleAir(air: Air): Air {
 
 const metersPerSecond: Readonly<Record<string, number>> = {
   'm/s': 1,
-  'wmoUnit:m_s-1': 1,
   'km/h': 1 / 3.6,
-  'wmoUnit:km_h-1': 1 / 3.6,
   'mp/h': 0.44704,
   mph: 0.44704,
   kn: 1852 / 3600,
@@ -128,7 +126,7 @@ export function tenths(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
-/** Four decimals, about eleven metres: MET Norway refuses more, and NWS redirects trailing zeros. */
+/** Four decimals, about eleven metres: MET Norway refuses more. */
 export function coordinate(degrees: number): string {
   return String(Number(degrees.toFixed(4)) + 0)
 }

@@ -1,0 +1,187 @@
+import { z } from 'zod'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Upstream } from '../../../sourcing/upstream.ts'
+import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { baseUrlOf } from '../../../product/upstreamName.ts'
+import {
+  type Observation,
+  paceOf,
+  parseJson,
+  type ProviderDeps,
+  readJson,
+  refuseStatus,
+} from '../../../sourcing/provider.ts'
+import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
+import { midnightMsOf, stockHistoryObservation, type StockHistoryProvider, type StockRange } from './stockHistory.ts'
+import { stockObservation, type StockPrice, type StockProvider, type StockQuery, wholeUnitOf } from './stockPrice.ts'
+import { isOfUnitedStates, isSameSymbol, withClass } from './ticker.ts'
+import { usSessionSinceMs } from './usSession.ts'
+
+// 1,000 requests a minute are allowed, and 100,000 calls a day, of which a history costs five.
+const pacePublic = { requests: 60, perSeconds: 60 }
+// The documents of the API state a delay of 15 to 20 minutes.
+const delayedByMinutes = 15
+
+interface EodhdExchange {
+  readonly code: string
+  /** The one of most listings: no answer names it. */
+  readonly currency: string
+  readonly timeZone: string
+}
+
+const unitedStates: EodhdExchange = { code: 'US', currency: 'USD', timeZone: 'America/New_York' }
+const exchangeOfSuffix: ReadonlyMap<string, EodhdExchange> = new Map([
+  ['L', { code: 'LSE', currency: 'GBX', timeZone: 'Europe/London' }],
+  ['DE', { code: 'XETRA', currency: 'EUR', timeZone: 'Europe/Berlin' }],
+  ['PA', { code: 'PA', currency: 'EUR', timeZone: 'Europe/Paris' }],
+  ['AS', { code: 'AS', currency: 'EUR', timeZone: 'Europe/Amsterdam' }],
+  ['BR', { code: 'BR', currency: 'EUR', timeZone: 'Europe/Brussels' }],
+  ['MC', { code: 'MC', currency: 'EUR', timeZone: 'Europe/Madrid' }],
+  ['SW', { code: 'SW', currency: 'CHF', timeZone: 'Europe/Zurich' }],
+  ['ST', { code: 'ST', currency: 'SEK', timeZone: 'Europe/Stockholm' }],
+  ['HK', { code: 'HK', currency: 'HKD', timeZone: 'Asia/Hong_Kong' }],
+  ['TO', { code: 'TO', currency: 'CAD', timeZone: 'America/Toronto' }],
+  ['AX', { code: 'AU', currency: 'AUD', timeZone: 'Australia/Sydney' }],
+])
+
+/** Undefined for a listing that is not asked for. Twelve Data has all these exchanges, so that it can contradict a currency. */
+function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
+  if (ticker.exchangeSuffix !== undefined) return exchangeOfSuffix.get(ticker.exchangeSuffix)
+  return isOfUnitedStates(ticker) ? unitedStates : undefined
+}
+
+/** One limit for prices and histories. */
+export function openEodhd(deps: ProviderDeps): Upstream {
+  const setting = deps.upstreams.EODHD
+  return deps.openUpstream({
+    name: 'eodhd',
+    base: baseUrlOf(setting, 'https://eodhd.com/api'),
+    pace: paceOf(setting, pacePublic),
+    timeoutMs: 3_000,
+  })
+}
+
+/** The last price, delayed by a quarter of an hour. Only with the operator's key. */
+export function createEodhd(deps: ProviderDeps, key: string, upstream: Upstream = openEodhd(deps)): StockProvider {
+  return {
+    name: 'eodhd',
+    pace: upstream.pace,
+    whyUnavailable: () => upstream.whyResting(),
+    covers: (query) => exchangeOf(query) !== undefined,
+    async ask(query) {
+      const { symbol, exchange } = listingOf(query)
+      const fields = { api_token: key, fmt: 'json' }
+      return upstream.ask({ path: `/real-time/${symbol}`, query: fields }, (reply) =>
+        readPrice(reply, query, { symbol, exchange, nowMs: deps.clock.nowMs() }),
+      )
+    },
+  }
+}
+
+function listingOf(query: StockQuery): { readonly symbol: string; readonly exchange: EodhdExchange } {
+  const exchange = exchangeOf(query)
+  if (exchange === undefined) throw new UpstreamFailure('not_covered', 'no code for this exchange')
+  return { symbol: `${withClass(query.ticker, '-')}.${exchange.code}`, exchange }
+}
+
+// A figure that the provider does not have is the text NA.
+const figure = z.union([z.number(), z.literal('NA').transform(() => undefined)]).nullish()
+const unsold = figure.catch(undefined)
+const quote = z.object({
+  code: z.string(),
+  timestamp: figure,
+  open: unsold,
+  high: unsold,
+  low: unsold,
+  close: figure,
+  volume: figure,
+  previousClose: figure,
+  change_p: figure,
+})
+
+interface Listing {
+  readonly symbol: string
+  readonly exchange: EodhdExchange
+  readonly nowMs: number
+}
+
+function readPrice(reply: Reply, query: StockQuery, { symbol, exchange, nowMs }: Listing): Observation<StockPrice> {
+  refuseEodhdError(reply)
+  const found = readJson(reply, quote)
+  if (!isSameSymbol(found.code, symbol)) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+  // A symbol that does not exist is answered under 200, without any figure.
+  if (found.close === undefined && found.previousClose === undefined)
+    throw new UpstreamFailure('not_found', 'no figure of this symbol')
+  return stockObservation(query, {
+    price: found.close,
+    previousClose: found.previousClose,
+    volume: found.volume,
+    open: found.open,
+    high: found.high,
+    low: found.low,
+    changePercent: found.change_p,
+    asOfMs: (found.timestamp ?? 0) * 1000,
+    currency: exchange.currency,
+    delayedByMinutes,
+    openSinceMs: exchange === unitedStates ? usSessionSinceMs(nowMs) : undefined,
+    nowMs,
+  })
+}
+
+const dayMs = 24 * 60 * 60_000
+/** Days of the calendar in each range: five days of trading are in ten of these. */
+const daysOf: Readonly<Record<StockRange, number>> = { '5d': 10, '1mo': 31, '6mo': 183, '1y': 366 }
+const shortRows = 5
+const day = z.object({
+  date: z.iso.date(),
+  open: z.number(),
+  high: z.number(),
+  low: z.number(),
+  close: z.number(),
+  volume: z.number(),
+})
+const series = z.array(day).max(400)
+
+/** Bars of a day, adjusted for splits and not for dividends; the API's own history is not adjusted at all. */
+export function createEodhdHistory(upstream: Upstream, clock: Clock, key: string): StockHistoryProvider {
+  return {
+    name: 'eodhd',
+    pace: upstream.pace,
+    whyUnavailable: () => upstream.whyResting(),
+    covers: (query) => exchangeOf(query) !== undefined,
+    async ask(query): Promise<Observation<PriceHistory>> {
+      const { symbol, exchange } = listingOf(query)
+      const nowMs = clock.nowMs()
+      const from = isoTime(nowMs - daysOf[query.range] * dayMs).slice(0, 10)
+      const fields = { function: 'splitadjusted', from, api_token: key, fmt: 'json' }
+      return upstream.ask({ path: `/technical/${symbol}`, query: fields }, (reply) => {
+        refuseEodhdError(reply)
+        const { currency, inWhole } = wholeUnitOf(exchange.currency)
+        const rows = readJson(reply, series).slice(query.range === '5d' ? -shortRows : 0)
+        const bars = rows.map(({ date, open, high, low, close, volume }) => ({
+          startMs: midnightMsOf(date, exchange.timeZone),
+          open: inWhole(open),
+          high: inWhole(high),
+          low: inWhole(low),
+          close: inWhole(close),
+          volume,
+        }))
+        const history = { bars, intervalMs: dayMs, currency, facts: { adjusted: 'splits' } }
+        return stockHistoryObservation(history, query, { nowMs, timeZone: exchange.timeZone })
+      })
+    },
+  }
+}
+
+const errorBody = z.object({ error: z.string() })
+
+/** 402 is a used quota, 403 a refused key or a plan without the data, and a text under 404 an unknown symbol. */
+function refuseEodhdError(reply: Reply): void {
+  const { status, text } = reply
+  if (status === 402 || status === 403) throw new UpstreamFailure('auth', `key, plan or quota: HTTP ${status}`)
+  if (status === 404 && /not found/i.test(text) && !/<html/i.test(text))
+    throw new UpstreamFailure('not_found', 'unknown symbol')
+  refuseStatus(reply, 'bad_payload')
+  if (errorBody.safeParse(parseJson(reply)).success) throw new UpstreamFailure('bad_payload', 'an error in the body')
+}
