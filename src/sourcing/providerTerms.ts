@@ -1,5 +1,5 @@
 import type { ProviderName } from '../product/productFacts.ts'
-import type { KeyedUpstreamName, UpstreamSettings } from '../product/upstreamName.ts'
+import type { UpstreamName, UpstreamSettings } from '../product/upstreamName.ts'
 
 /** Permission of a provider for a service that sells its data. docs/providers.md has the sources. */
 export type Permission =
@@ -17,7 +17,7 @@ export interface ProviderTerms {
   /** `required`: without a key the provider is not asked. */
   readonly key: 'none' | 'optional' | 'required'
   /** Without these keys the product would have no data. With all of them, this provider is not asked. */
-  readonly until?: readonly KeyedUpstreamName[]
+  readonly until?: readonly UpstreamName[]
   /** Credit that every answer with its data must carry. */
   readonly credit?: Credit
 }
