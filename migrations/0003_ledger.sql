@@ -226,6 +226,36 @@ create table ledger.lost_history (
   constraint lost_history_is_of_an_event check (seq > 0 and octet_length(leaf_hash) = 32)
 );
 
+-- One call of the append (packages/ledger/sql/append.sql). Columns of several tables, as arrays, because reading them out of
+-- one JSON document took three times as long. *_items and *_events point into the items and events from 1; debits and
+-- credits into the names of accounts. An item's events follow each other, and so do an event's postings; *_starts count
+-- from 0. The bytes of bodies and notes are apart, because a row is copied at each call.
+create type ledger.batch as (
+  ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[],
+  event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[],
+  event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[],
+  account_mints text[], account_names text[],
+  posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[],
+  guard_items integer[], guard_ids bytea[], guard_versions integer[],
+  key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[],
+  note_items integer[]
+);
+
+-- The accounts of a batch, in the order of its names.
+create type ledger.batch_accounts as (
+  ids integer[], classes text[], hourly boolean[], balances numeric[], floors numeric[], ceilings numeric[]
+);
+
+-- By item: why it is refused (null: taken), and what it would make of its stream.
+create type ledger.judgement as (
+  verdicts text[],
+  kinds text[],
+  to_states text[],
+  -- Position of the stream's first event; null for a new stream.
+  streams bigint[],
+  has_settings boolean
+);
+
 -- For people with psql. Each row reads one event; filter by a range of `stream`.
 create view ledger.payments as
   select first.said ->> 'stream' as reference, s.state, s.version, s.lease_until,

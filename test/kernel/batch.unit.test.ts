@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { arbitraryItems, seeded } from './arbitraryItems.ts'
 import { columnNames, rawBatch } from './rawColumns.ts'
 
-/* The columns of a batch against those that test/kernel/rawColumns.ts writes from the comment of sql/append.sql alone. */
+/* The columns of a batch against those that test/kernel/rawColumns.ts writes from the comment of `ledger.batch` alone. */
 
 /** Reads an array in PostgreSQL's binary format, strictly. */
 function readArray(bytes: Buffer): readonly unknown[] {

@@ -1,4 +1,4 @@
--- columns
+-- columns of tables and types
 ledger.accounts id integer not null
 ledger.accounts mint text not null
 ledger.accounts name text not null
@@ -10,6 +10,42 @@ ledger.accounts balance numeric(38,0) not null default 0
 ledger.accounts entries bigint not null default 0
 ledger.accounts debit_entries bigint not null default 0
 ledger.accounts upto_seq bigint not null default 0
+ledger.batch ids bytea[]
+ledger.batch steps text[]
+ledger.batch expected integer[]
+ledger.batch leases_ms integer[]
+ledger.batch event_counts integer[]
+ledger.batch first_events integer[]
+ledger.batch event_items integer[]
+ledger.batch event_kinds text[]
+ledger.batch event_schemas smallint[]
+ledger.batch event_times_ms bigint[]
+ledger.batch event_starts integer[]
+ledger.batch event_lengths integer[]
+ledger.batch posting_starts integer[]
+ledger.batch posting_counts integer[]
+ledger.batch account_mints text[]
+ledger.batch account_names text[]
+ledger.batch posting_items integer[]
+ledger.batch posting_events integer[]
+ledger.batch debits integer[]
+ledger.batch credits integer[]
+ledger.batch amounts numeric[]
+ledger.batch guard_items integer[]
+ledger.batch guard_ids bytea[]
+ledger.batch guard_versions integer[]
+ledger.batch key_items integer[]
+ledger.batch key_spaces smallint[]
+ledger.batch key_values bytea[]
+ledger.batch key_digests bytea[]
+ledger.batch key_lives_s integer[]
+ledger.batch note_items integer[]
+ledger.batch_accounts ids integer[]
+ledger.batch_accounts classes text[]
+ledger.batch_accounts hourly boolean[]
+ledger.batch_accounts balances numeric[]
+ledger.batch_accounts floors numeric[]
+ledger.batch_accounts ceilings numeric[]
 ledger.checkpoints size bigint not null
 ledger.checkpoints root bytea not null
 ledger.checkpoints note text not null
@@ -40,6 +76,11 @@ ledger.head seq bigint not null
 ledger.head recorded_at timestamp with time zone not null
 ledger.head clock_at timestamp with time zone not null
 ledger.head leaf_hash bytea
+ledger.judgement verdicts text[]
+ledger.judgement kinds text[]
+ledger.judgement to_states text[]
+ledger.judgement streams bigint[]
+ledger.judgement has_settings boolean
 ledger.keys space smallint not null
 ledger.keys key bytea not null
 ledger.keys id bytea not null
@@ -478,7 +519,7 @@ A CREATE TRIGGER log_never_changes BEFORE DELETE OR UPDATE ON ledger.tiles FOR E
 -- functions (their text is in packages/ledger/sql and migrations/functions)
 ledger.add_partition(parent regclass, name text, bounds text[]) returns void 
 ledger.add_partitions() returns void security definer search_path=""
-ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
+ledger.append_as(writer text, batch ledger.batch, bodies bytea, note_values bytea[], OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, known_seq bigint, known_leaf bytea, known_timeline integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path=""
 ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
 ledger.base58_bytes(written text) returns bytea search_path=""
@@ -491,9 +532,13 @@ ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint se
 ledger.forget_old_notes() returns bigint security definer search_path=""
 ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
 ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone) returns ledger.judgement search_path=""
+ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone) returns text[] search_path=""
 ledger.mark_notes(ids bytea[], repeat_seconds integer) returns bigint security definer search_path="" enable_seqscan=off
 ledger.needed_quotes() returns SETOF text search_path=""
 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone) returns record search_path=""
+ledger.open_accounts(account_mints text[], account_names text[]) returns ledger.batch_accounts search_path=""
+ledger.post(batch ledger.batch, chart ledger.batch_accounts, verdicts text[], first_position bigint) returns text[] search_path=""
 ledger.probe_commit() returns void security definer search_path="" lock_timeout=2s
 ledger.protect_kept(protected regclass) returns void 
 ledger.protect_log(protected regclass) returns void 
@@ -502,6 +547,7 @@ ledger.quote_days() returns TABLE(day date, partition regclass) search_path=""
 ledger.quote_storage() returns TABLE(bytes bigint, oldest_days integer) security definer search_path=""
 ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.record(batch ledger.batch, bodies bytea, note_values bytea[], judged ledger.judgement, account_ids integer[], first_position bigint, stamp timestamp with time zone, clock timestamp with time zone) returns bytea search_path=""
 ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
 ledger.record_holder_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
@@ -511,9 +557,10 @@ ledger.record_refund(body bytea) returns TABLE(refusal text, seq bigint, leaf_ha
 ledger.refuse_change() returns trigger 
 ledger.refuse_direct_write() returns trigger 
 ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text) returns void security definer search_path=""
-ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns void search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
+ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
 ledger.seal(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns void security definer search_path="" enable_seqscan=off jit=off
 ledger.setting_at(wanted text, at timestamp with time zone) returns SETOF ledger.settings search_path=""
+ledger.try_limits(batch ledger.batch, chart ledger.batch_accounts, verdicts text[]) returns text[] search_path=""
 news.choose_lead(of_cluster uuid) returns void search_path=""
 news.find_cluster(wanted_key text, wanted_words text[], wanted_at timestamp with time zone, is_sample boolean, but_not bytea) returns uuid search_path=""
 news.forget_old() returns bigint security definer search_path=""

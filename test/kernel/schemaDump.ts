@@ -19,14 +19,14 @@ const parents = `n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', '
 const columns = (pool: pg.Pool): Promise<Part> =>
   part(
     pool,
-    'columns',
+    'columns of tables and types',
     `
     select format('%I.%I %I %s%s%s', n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
       case when a.attnotnull then ' not null' else '' end, coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')) as line
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-    where c.relkind in ('r', 'p') and ${parents}
+    where c.relkind in ('r', 'p', 'c') and ${parents}
     order by n.nspname, c.relname, a.attnum`,
   )
 

@@ -34,21 +34,24 @@ ce4c0feaf80d12ca1c8a0a533bd063cc6ac386d9e1ee2ddcc394a721c65f3577 file kinds/paym
 2bbf75f153d1c239182d0730ce66f2fa3d987b40f37c234bf07acbe2321ff59d file kinds/refund
 4c2c20eafbceb160d570f8d104c92003f7cf016f6002efac915b79d62309fee4 file kinds/setting
 7284beb3cffd7c341adc9de61c8f17907579060f7ab586541fe5e613686e47bd file ledger/add_partitions
-065018deb57eae9a1cd9e81ac87402dcc5f5bd65c3ea172a3c2adb8ad71446b2 file ledger/append
-7ad859de02fc6c66e3d46fdc0eed454b2327731185fc898151417235206c9f76 file ledger/append_for_service
-898a09074ed99ecc828b7d5b8a967623e29eb76ef871c76379ec02caffc6e9cc file ledger/append_one
+f4883dd7682ee3e9eb14f426d6ad65860f7b91b426e7516536ac806c6762f1e3 file ledger/append
+f46c2365b14f326539b04d6594eaf1d789d28b1e01049511774ee684e38578aa file ledger/append_batch
+5537e454559944dd403373a088dec3133131587b662250b3b3621839a9413fdb file ledger/append_judge
+6341462b035885d46827657097fdd4be812a703a2fbf033b2e136da3b954f7f5 file ledger/append_one
+6b288ff854fcb2a332490926f8da33f49b40a9464b6ebfd1f1695d5605a8a13b file ledger/append_post
+35809e9ffc21baebe98105801cbb47716c4f5e68e517297463edfd1adbf38b0d file ledger/append_record
 f21df3caea8f7b921c4b2dac3ec450068ef0169cda943490eb846343baf43295 file ledger/end_notes
 960cebd62a85bb9dfca7d17a4f6108cf412fc64668d0583fc8a18ed004549506 file ledger/follow
 a12429d4b7cd178450eb4697320359ee3ddbd31a548629393ec817fa471310de file ledger/forget_old_notes
-468876a7d27d54121833be323e2be110d18fe37d271990f8dc25039a2e9b1a76 file ledger/history
+96b3b39abdfe68533469e8e991a27124fbc00bb55fe726e9400da0c99f2797b0 file ledger/history
 fb6121aa4b7690a4dd6297b61f73268932a54342d1b02a3ebfa1128152c107a7 file ledger/mark_notes
 957f5f2c959604b4230ac9a6b1ff63e2bcfb2454a88e8f498c1413d614baca77 file ledger/next_time
 de2218cc6d866f543d97e96b68ee1f43cc4e413e606268a6fb132a01a98de10c file ledger/read
 71ecafc9e0f4d13b45a1b620c4c335e47b7ff89640b5d1a77200a6082c481241 ledger.add_partition(parent regclass, name text, bounds text[])
 7e097f5d1c4a4fbb14417dc74e087e52cc722ad110acd348c59786dc38922922 ledger.add_partitions()
-ce8a888f0f72b399b8c69c4b58f956e7096370921d6ec41d087f345b774b47ad ledger.append_as(writer text, ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
-23fb6d93adf50981d5d6dd6c288cd4ed7956a2bc170be65e29f3bb36a9379718 ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, known_seq bigint, known_leaf bytea, known_timeline integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
-1f8f77ecb236d26780ae4d0689dd14145ceb5a882b6c50100a5c9f532b4d35aa ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone)
+a0053070dcc92b77a8ea68f0b816e3c65cfe92232b7c5438eb26917a87425531 ledger.append_as(writer text, batch ledger.batch, bodies bytea, note_values bytea[], OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
+66b2eccc944b7f70ee0bf57e7292486ef32cbf429239ff09f5e427c71a3c7597 ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, known_seq bigint, known_leaf bytea, known_timeline integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
+199426a16a48b9e39fa5b926077243079461c78a96a257a76c33741e1caf177b ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone)
 0067080e3e59dee299e33dc9f6c56125e7ea1a7f3cea7e63079218503d4146ad ledger.base58_bytes(written text)
 47cb00a7d387db6a3acce125a541d5d18402a1e466467093b5b33adf9fe58210 ledger.change_setting(body bytea)
 02567655a76625c5477274c35b39bfcb52986d2ed4c2f76e113f7b17d9300287 ledger.drop_old_quotes(retention_days integer)
@@ -59,9 +62,13 @@ da6761e0e6b3f90c7e93f514a7a4d9935ff0f314d2cc649e0eff578ef05d52c7 ledger.find_bou
 4bd7468116db8b307a9d8b76e64f46abce06c636d7526f0cafd5bacc640e252b ledger.forget_old_notes()
 4be2e3c1aa9c9f70a1e982a62ab1f404d21f4bbbe2fefd09a3bd45ba5fe36264 ledger.has_event(wanted_seq bigint, wanted_leaf bytea)
 152a07d68decc2e96c91befaf17507473a044f9501d2f682f02eb57dce1bbebe ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea)
+24792bf9011463914879f439c161d9e3fb4c1df13299a1c6623547ffc98ed288 ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone)
+7b7e8ce57d463ad62b97974ffa2b58fd3d269504faa652118c4a9fef0cc89556 ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone)
 d70ee91dceefee4802aa5177692f396ac85a31db241608ab664b426bb0f689c3 ledger.mark_notes(ids bytea[], repeat_seconds integer)
 1c7b19d8f61343a47ad445dc75e81fc12b80871c31d146723faba201b3c5b406 ledger.needed_quotes()
 b6e3af393df672c26f9885d52c58a086fa850310fc61e8eeb47dca31ae3e4093 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone)
+52443ca4c1f7d05436ece047c6ea9af0dc4462441e76ac6d8437066bd4cb20ff ledger.open_accounts(account_mints text[], account_names text[])
+e0b470e54970aa5159000265dcefbd7c9e9fea3e59234a996fa930feeb14da5a ledger.post(batch ledger.batch, chart ledger.batch_accounts, verdicts text[], first_position bigint)
 ec0740c91a5a8744f588e44336c8e83fe11053472f0bb4951b45c979c272c7c8 ledger.probe_commit()
 ecb8f614a5052f2a0b632a18982547b499d2ad0a0ca74dd769ecf13a3b6800bb ledger.protect_kept(protected regclass)
 6275d57e520876fd7015adc2c1edd4a2807f28c15a85f355ff290ba498cc5a7f ledger.protect_log(protected regclass)
@@ -70,6 +77,7 @@ f2021c7f5203fab5cab5b050fad97b5325ab22ccac6c6c6da4f670d4d49e08f7 ledger.protect_
 6bab3febbdf557907da29505149bf75f71ccb5ed16dc718e8e441e534c1c1505 ledger.quote_storage()
 7528b3e4e9274cde7be3bdc36949c23579b54b46db585933885ec9e1f783e5c3 ledger.read(stream_id bytea)
 62eb61cd40b545f903fc2f2940af78c6cf36640782c74aa599236efe03d5f1c0 ledger.read_many(stream_ids bytea[])
+c3535598fb0cc431c155fe674ebe639abda87320169b9548e2c07729cccc9f57 ledger.record(batch ledger.batch, bodies bytea, note_values bytea[], judged ledger.judgement, account_ids integer[], first_position bigint, stamp timestamp with time zone, clock timestamp with time zone)
 bf537961fdacfaf70a5c2f8ee374eebf0f8fbfffbe6bef26b2de1379b5ec514b ledger.record_booking(payment_body bytea, approval_body bytea)
 b1403c20007ea9d43f3d9f67f990282371784af34afda4940d03b4be58048536 ledger.record_burn(body bytea)
 3aabce579cf5adf1c3ac7d3fa795f7cef49653e65846d213e3348a49b5d73dc0 ledger.record_holder_payout(body bytea)
@@ -79,9 +87,10 @@ b1cbf616769d1191dc90735f7350240ecefacc71e97d12ebda0a2d68460e8b3f ledger.record_q
 3c2d1d8eec8bb85cdd9ffdbe8e559a9b72803cb36f34a9d17f6a15dc3d90466d ledger.refuse_change()
 73f0762d0386930ad789b9c1ccd4071830e5e88312329c2b141824036adeae53 ledger.refuse_direct_write()
 5b942fcc18fa5d64df7fb474675d6976cc040fa850642bb37d06d0f05153e046 ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text)
-3d6210d61f7fb07e3e730d3aac6a7408afcf9a4d26ae8a50c899015dd3b68c7a ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer)
+b616d741a461b49d6e433c56f48fe48b5f7f9abeaddb08d407393458ae31b4e5 ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer)
 972e0507c05d84819e57b803e28fd73cb7bc8070b63266a676c91c7a9fe56f9b ledger.seal(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[])
 ba06a93a0890985c1fa009bc02ec3cd484d843856436a559457d3bf28e3354f9 ledger.setting_at(wanted text, at timestamp with time zone)
+5079f9c948003f81df5731c3b2b2f53057df1d6ddbbff8e59a9999560698a1b6 ledger.try_limits(batch ledger.batch, chart ledger.batch_accounts, verdicts text[])
 cf29196b62b939eda4075b9cf09e56c1a97692841eb03829378b3ccc310c278e news.choose_lead(of_cluster uuid)
 3bffa1948ae8e92c250801f98a9dd83d9597b6230338755ad90d3d9bbe2ceb1c news.find_cluster(wanted_key text, wanted_words text[], wanted_at timestamp with time zone, is_sample boolean, but_not bytea)
 b821cc087f1d29621ee3fc4e4aa635641ac3f432c3036d06199924d244687553 news.forget_old()

@@ -11,10 +11,13 @@ declare
   said constant jsonb := convert_from(body, 'UTF8')::jsonb;
   postings constant integer := cardinality(debits);
   names constant text[] := array(select distinct n from unnest(debits || credits) n);
+  guard constant integer[] := case when guard_id is null then '{}' else array[1] end;
+  key constant integer[] := case when key_space is null then '{}' else array[1] end;
+  batch ledger.batch;
   appended record;
 begin
-  select t.* into strict appended from ledger.append_as(
-    writer, array[id], array[step], array[expected], array[null::integer], array[1], array[1],
+  batch := row(
+    array[id], array[step], array[expected], array[null::integer], array[1], array[1],
     array[1], array[said ->> 'kind'], array[(said ->> 'schemaVersion')::smallint],
     array[(extract(epoch from (said ->> 'effectiveAt')::timestamptz) * 1000)::bigint],
     array[0], array[octet_length(body)], array[0], array[postings],
@@ -22,12 +25,11 @@ begin
     array_fill(1, array[postings]), array_fill(1, array[postings]),
     array(select array_position(names, d.name) from unnest(debits) with ordinality as d (name, n) order by d.n),
     array(select array_position(names, c.name) from unnest(credits) with ordinality as c (name, n) order by c.n), amounts,
-    case when guard_id is null then '{}' else array[1] end, case when guard_id is null then '{}' else array[guard_id] end,
-    case when guard_id is null then '{}' else array[1] end,
-    case when key_space is null then '{}' else array[1] end, case when key_space is null then '{}' else array[key_space] end,
-    case when key_space is null then '{}' else array[key_value] end, case when key_space is null then '{}' else array[null::bytea] end,
-    case when key_space is null then '{}' else array[null::integer] end,
-    '{}', '{}', body) t;
+    guard, array_fill(guard_id, array[cardinality(guard)]), guard,
+    key, array_fill(key_space, array[cardinality(key)]), array_fill(key_value, array[cardinality(key)]),
+    array_fill(null::bytea, array[cardinality(key)]), array_fill(null::integer, array[cardinality(key)]),
+    '{}'::integer[])::ledger.batch;
+  appended := ledger.append_as(writer, batch, body, '{}');
   refusal := appended.refusals[1];
   if refusal is null then
     seq := appended.first_position;

@@ -43,8 +43,8 @@ end
 $$;
 
 -- Called by the append, so that the append and this comparison are one statement on one server. Raises when the event that
--- the caller has seen is not in this ledger, or the server has been promoted since. 0: not known.
-create or replace function ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns void
+-- the caller has seen is not in this ledger, or the server has been promoted since; otherwise true. 0: not known.
+create or replace function ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns boolean
 language plpgsql
 set search_path = ''
 set enable_seqscan = off
@@ -63,6 +63,7 @@ begin
     and not ledger.has_event(known_seq, known_leaf) then
     raise exception 'event % is not the one that the caller has seen', known_seq using errcode = 'TB001';
   end if;
+  return true;
 end
 $$;
 

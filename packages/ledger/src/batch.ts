@@ -3,7 +3,7 @@ import type { KnownHistory } from './history.ts'
 import type { Item, ItemEvent } from './item.ts'
 import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from './wire.ts'
 
-/** The columns of a batch, in the order of the call; what each one holds is said in sql/append.sql. */
+/** The columns of a batch, in the order of the call; `ledger.batch` says what each one holds. */
 function emptyColumns() {
   return {
     ids: column(byteaArray),

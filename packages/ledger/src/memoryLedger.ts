@@ -129,7 +129,7 @@ function passTime(memory: Memory): void {
   }
 }
 
-/** Checks in the order of sql/append.sql, because the first reason is the one that is returned. */
+/** Checks in the order of sql/append_judge.sql, because the first reason is the one that is returned. */
 function judge(memory: Memory, item: Item, writer: string): Step | PlainRefusal {
   const { declaration, streams, recordedAtMs } = memory
   const known = streams.get(streamKey(item.stream))

@@ -1,5 +1,6 @@
--- The service's entry point. Steps of other writers are refused here; they have separate functions and grants. The last
--- three arguments are the history that the caller has seen (ledger.require_history): on another one nothing is appended.
+-- The service's entry point. Steps of other writers are refused here; they have separate functions and grants. Arguments
+-- are the columns of ledger.batch, by name, so that a later release can add one with a default. The last three are the
+-- history that the caller has seen (ledger.require_history): on another one nothing is appended.
 create or replace function ledger.append_batch(
   ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[],
   event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[],
@@ -16,15 +17,15 @@ security definer
 set search_path = ''
 as $$
 declare
+  -- Assignments and not queries: plpgsql evaluates them without a separate plan.
+  is_continued constant boolean := ledger.require_history(known_seq, known_leaf, known_timeline);
   appended record;
 begin
-  perform ledger.require_history(known_seq, known_leaf, known_timeline);
-  -- An assignment and not a query: plpgsql evaluates it without a separate plan.
-  appended := ledger.append_as('service', ids, steps, expected, leases_ms, event_counts, first_events,
+  appended := ledger.append_as('service', row(ids, steps, expected, leases_ms, event_counts, first_events,
     event_items, event_kinds, event_schemas, event_times_ms, event_starts, event_lengths, posting_starts, posting_counts,
     account_mints, account_names, posting_items, posting_events, debits, credits, amounts,
     guard_items, guard_ids, guard_versions, key_items, key_spaces, key_values, key_digests, key_lives_s,
-    note_items, note_values, bodies);
+    note_items)::ledger.batch, bodies, note_values);
   recorded_at := appended.recorded_at;
   first_position := appended.first_position;
   refusals := appended.refusals;
