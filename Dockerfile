@@ -1,5 +1,5 @@
-# Three images from one file, see docs/deploy.md: `service` (the default) is the API and its jobs, `localnet` adds the local chain,
-# `operations` has the programs of Postgres for backups and drills, and no browser.
+# Four images from one file, see docs/deploy.md: `service` (the default) is the API and its jobs, `localnet` adds the local chain,
+# `postgres` adds pgBackRest to Postgres, and `operations` is that image with the command line, for drills.
 
 FROM node:24-bookworm-slim AS manifests
 WORKDIR /app
@@ -54,12 +54,18 @@ ENV NODE_ENV=production \
 EXPOSE 3402
 CMD ["tollbook", "serve"]
 
-FROM postgres:17 AS operations
+FROM postgres:17 AS postgres
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends pgbackrest \
+  && rm -rf /var/lib/apt/lists/* \
+  && install -d -o postgres -g postgres -m 700 /var/lib/pgbackrest /var/lib/received
+
+FROM postgres AS operations
 COPY --from=base /usr/local/bin/node /usr/local/bin/node
 COPY --from=base /app /app
 COPY --from=service-packages /app/node_modules /app/node_modules
 COPY --from=base /usr/local/bin/tollbook /usr/local/bin/tollbook
-RUN install -d -o postgres -g postgres -m 700 /var/lib/tollbook/backups /var/lib/tollbook/scratch \
+RUN install -d -o postgres -g postgres -m 700 /var/lib/tollbook/scratch \
   && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 WORKDIR /app
 ENV NODE_ENV=production

@@ -26,7 +26,6 @@ database_url payout tollbook_payer
 database_url report tollbook_report
 database_url finance-api tollbook_finance_api
 database_url finance tollbook_finance_desk
-database_url backup tollbook_backup
 database_url signer tollbook_fee_payer
 for name in receipt-key tls-certificate anchor-keypair anchor-rpc-url receipt-jwks fee-payer; do
   write "$name" ''

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { backupConfig } from './config/backupConfig.ts'
 import { catalogConfig } from './config/catalogConfig.ts'
 import { chainConfig, localConfig } from './config/chainConfig.ts'
 import { burnConfig, payoutConfig } from './config/commandConfig.ts'
@@ -39,7 +38,6 @@ const configSchema = z.object({
   operatorDatabaseUrl: variable('OPERATOR_DATABASE_URL', postgresUrl),
   payout: payoutConfig,
   burn: burnConfig,
-  backup: backupConfig,
   chain: chainConfig,
   /** Read by conflicts.ts. */
   burnThisMint: variable('BURN_THIS_MINT', solanaAddress),

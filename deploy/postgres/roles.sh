@@ -41,3 +41,5 @@ revoke connect on database postgres from public;
 SQL
 # The image admits replication from its own container only.
 echo 'host replication tollbook_backup all scram-sha-256' >>"$PGDATA/pg_hba.conf"
+# The archive can only be written once its repository knows this cluster.
+pgbackrest stanza-create

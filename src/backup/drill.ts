@@ -4,7 +4,7 @@ import { openDatabase } from '../store/database.ts'
 import { readRestoredLogins, type RestoredLogins } from '../store/restoredCluster.ts'
 import type { DrillFindings } from './drillVerdict.ts'
 import { type ScratchOptions, startScratchCluster } from './scratchCluster.ts'
-import { verifyBackup } from './takeBackup.ts'
+import { verifyRepository } from './pgBackRest.ts'
 
 export interface DrillDeps {
   readonly log: Log
@@ -22,19 +22,18 @@ export interface DrillOptions extends ScratchOptions {
 
 /** Restores a backup into a scratch cluster, examines it, and removes it. Nothing of it touches the original server. */
 export async function drill(options: DrillOptions, deps: DrillDeps): Promise<DrillFindings> {
-  // Checkpoints are read before the log is replayed: the log then has every event that they cover.
+  // Checkpoints are read before the archive is replayed: it then has every event that they cover.
   const checkpoints = await readCheckpoints(options.checkpointFiles, deps)
-  deps.onStep(`backup ${options.backup}`)
-  await verifyBackup(options, options.backup)
-  deps.onStep('every file is the one of the manifest')
+  await verifyRepository(options.repository)
+  deps.onStep('every file of the repository has its checksum')
   await using cluster = await startScratchCluster(options)
-  deps.onStep(cluster.replaysWal ? 'restored with the received write-ahead log' : 'restored, without received log')
+  deps.onStep('restored, and the archive replayed')
   const url = cluster.urlOf(options.superuser, options.database)
   const { comparisons, contained } = await compare(url, { checkpoints, deps })
   const logins = await readRestoredLogins(url)
   const failedChecks = await examine(logins, { cluster, database: options.database, deps })
   const auditExitCode = await deps.audit(url, contained)
-  return { failedChecks, auditExitCode, comparisons, replaysWal: cluster.replaysWal }
+  return { failedChecks, auditExitCode, comparisons, hasTarget: options.targetMs !== undefined }
 }
 
 async function readCheckpoints(
@@ -61,7 +60,7 @@ async function compare(
 ): Promise<{ comparisons: DrillFindings['comparisons']; contained: readonly CheckpointFile[] }> {
   const database = openDatabase({
     databaseUrl: url,
-    applicationName: 'tollbook restore',
+    applicationName: 'tollbook drill',
     connectionsMax: databaseConnectionsMax,
     statementTimeoutMs,
     log: deps.log,

@@ -8,7 +8,8 @@ export interface DrillFindings {
   readonly failedChecks: readonly string[]
   readonly auditExitCode: number
   readonly comparisons: readonly CheckpointComparison[]
-  readonly replaysWal: boolean
+  /** Whether the replay ended at a chosen time. */
+  readonly hasTarget: boolean
 }
 
 // 3: nothing is wrong, and a part can no longer be checked. A drill asks no node.
@@ -29,9 +30,9 @@ export function describeVerdict(findings: DrillFindings): string {
     return [
       `VERDICT: older than the checkpoint. The backup is whole, and lacks ${missingEvents} events.`,
       'The service refuses such a ledger: the payments since the backup could buy again.',
-      findings.replaysWal
-        ? 'The received write-ahead log ends too early: keep `tollbook backup wal` running, and run the drill again.'
-        : 'Keep `tollbook backup wal` running in addition to the base backups, and run the drill again.',
+      findings.hasTarget
+        ? 'The replay ended at --target-time; without it the archive is replayed to its end.'
+        : 'The archive ends too early: see `tollbook doctor`, lower archive_timeout, or give the log of pg_receivewal with --received-wal.',
     ].join('\n')
   }
   if (verdict === 'sound') {

@@ -5,68 +5,58 @@ import { join } from 'node:path'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { isRestored } from '../store/restoredCluster.ts'
-import { type BackupFolder, majorVersionOf } from './backupFolder.ts'
-import { changeOwner, layOutBackup, restoreCommand } from './layOutBackup.ts'
-import { requireTools, toolPath } from './postgresTools.ts'
+import { type Repository, restoreBackup } from './pgBackRest.ts'
 
 export interface ScratchOptions {
-  readonly backup: string
-  readonly folder: BackupFolder
-  readonly toolsFolder: string | undefined
+  readonly repository: Repository
+  /** Folder of the programs of Postgres. Undefined: that of Debian, for the version of the backup. */
+  readonly programs: string | undefined
   /** A folder in which the scratch gets its own folder. */
   readonly scratchFolder: string
   readonly superuser: string
-  /** The replay ends here. Undefined: at the end of the received log. */
-  readonly targetMs?: number | undefined
+  /** The replay ends here. Undefined: at the end of the archive. */
+  readonly targetMs: number | undefined
+  /** Folder in which pg_receivewal writes what is not archived yet. */
+  readonly receivedWal: string | undefined
   readonly clock: Clock
-  readonly interrupted: AbortSignal
 }
 
 /** A cluster that no other user can reach: a socket in a folder that is closed to others, and no port. */
 export interface ScratchCluster extends AsyncDisposable {
-  /** Whether received write-ahead log was replayed after the base backup. */
-  readonly replaysWal: boolean
   urlOf(login: string, database: string): string
 }
 
 /** Restores a backup into a new folder, which is removed with the cluster. */
 export async function startScratchCluster(options: ScratchOptions): Promise<ScratchCluster> {
-  const { backup, folder, superuser, targetMs } = options
-  const tools = await requireTools({
-    toolsFolder: options.toolsFolder,
-    programs: ['postgres'],
-    majorVersion: await majorVersionOf(backup),
-  })
-  const account = await accountOfPostgres()
+  const { repository, superuser, targetMs, receivedWal } = options
+  if (process.getuid?.() === 0)
+    throw new Fault('Postgres does not run as root: run the drill as the account of Postgres (sudo -u postgres)', {
+      retryable: false,
+    })
   await using opened = new AsyncDisposableStack()
   const place = await mkdtemp(join(options.scratchFolder, 'tollbook-drill-'))
   opened.defer(() => rm(place, { recursive: true, force: true }))
   requireShortPath(place)
   const dataDirectory = join(place, 'data')
-  const replaysWal = await layOutBackup({ backup, folder, dataDirectory, sizeSetting: '--scratch', targetMs })
+  await restoreBackup(repository, { dataDirectory, tablespaces: join(place, 'tablespaces'), targetMs })
+  const version = (await readFile(join(dataDirectory, 'PG_VERSION'), 'utf8')).trim()
+  const program = join(options.programs ?? `/usr/lib/postgresql/${version}/bin`, 'postgres')
   await writeFile(join(place, 'postgresql.conf'), '')
   // The folder of the socket is closed to other users.
   await writeFile(join(place, 'pg_hba.conf'), 'local all all trust\n')
-  if (account !== undefined) await changeOwner(account, place)
-  const server = opened.use(startServer({ program: toolPath(tools, 'postgres'), place, account }))
+  const archive = `pgbackrest --stanza=${repository.stanza} --pg1-path=${dataDirectory} --log-level-file=off archive-get %f "%p"`
+  const restoreCommand = receivedWal === undefined ? archive : `${archive} || ${receivedCommand(receivedWal)}`
+  const server = opened.use(startServer({ program, place, restoreCommand }))
   const urlOf = (login: string, database: string): string =>
     `postgres://${encodeURIComponent(login)}@/${encodeURIComponent(database)}?host=${encodeURIComponent(place)}`
   await awaitRestored(options, { url: urlOf(superuser, 'postgres'), server })
   const disposables = opened.move()
-  return { replaysWal, urlOf, [Symbol.asyncDispose]: () => disposables.disposeAsync() }
+  return { urlOf, [Symbol.asyncDispose]: () => disposables.disposeAsync() }
 }
 
-interface Account {
-  readonly uid: number
-  readonly gid: number
-}
-
-/** Undefined: the current user. Postgres refuses to run as root. */
-async function accountOfPostgres(): Promise<Account | undefined> {
-  if (process.getuid?.() !== 0) return undefined
-  const passwd = await readFile('/etc/passwd', 'utf8')
-  const match = /^postgres:[^:]*:(\d+):(\d+):/m.exec(passwd) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(passwd)
-  return { uid: Number(match?.[1] ?? 65_534), gid: Number(match?.[2] ?? 65_534) }
+/** The segment that was being received has another name, and ends where the log ends. */
+function receivedCommand(folder: string): string {
+  return `cp "${folder}/%f" "%p" || cp "${folder}/%f.partial" "%p"`
 }
 
 // The kernel's limit on the path of a socket, less its name.
@@ -80,7 +70,7 @@ function requireShortPath(place: string): void {
 interface ServerOptions {
   readonly program: string
   readonly place: string
-  readonly account: Account | undefined
+  readonly restoreCommand: string
 }
 
 interface Server extends AsyncDisposable {
@@ -97,12 +87,12 @@ const watchdog =
 
 const logCharactersMax = 4_000
 
-function startServer({ program, place, account }: ServerOptions): Server {
-  const settings = Object.entries(settingsOf(place)).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+function startServer({ program, place, restoreCommand }: ServerOptions): Server {
+  const settings = Object.entries({ ...settingsOf(place), restore_command: restoreCommand }).flatMap(
+    ([name, value]) => ['-c', `${name}=${value}`],
+  )
   const child = spawn('sh', ['-c', watchdog, 'sh', program, '-D', join(place, 'data'), ...settings], {
-    ...account,
     cwd: '/',
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
     stdio: ['pipe', 'ignore', 'pipe'],
     // Ctrl-C reaches this command only, which then stops the server.
     detached: true,
@@ -136,7 +126,6 @@ function settingsOf(place: string): Readonly<Record<string, string>> {
     unix_socket_directories: place,
     unix_socket_permissions: '0700',
     port: '5432',
-    restore_command: restoreCommand,
     recovery_target_action: 'promote',
     // A standby of smaller limits than its primary would pause.
     hot_standby: 'off',
@@ -165,15 +154,15 @@ const pollMs = 100
 const pollsMax = 36_000
 
 async function awaitRestored(
-  { clock, interrupted, backup }: ScratchOptions,
+  { clock, repository: { interrupted } }: ScratchOptions,
   { url, server }: { readonly url: string; readonly server: Server },
 ): Promise<void> {
   for (let poll = 0; poll < pollsMax; poll++) {
     const failure = server.failure()
     if (failure !== undefined)
-      throw new Fault(`${backup} does not start as a server: ${failure.trim()}`, { retryable: false })
+      throw new Fault(`the restored cluster does not start: ${failure.trim()}`, { retryable: false })
     if (await isRestored(url)) return
     await clock.sleep(pollMs, interrupted)
   }
-  throw new Fault(`${backup} was not restored within an hour`, { retryable: true })
+  throw new Fault('the backup was not restored within an hour', { retryable: true })
 }

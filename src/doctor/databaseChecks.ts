@@ -171,14 +171,14 @@ export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
   if (walReceiver === 'inactive')
     return failed(
       'the receiver of the write-ahead log is not connected: a restore lacks the payments since, and the disk of the server fills',
-      'start `tollbook backup wal`, or drop the replication slot tollbook_wal if it is no longer used',
+      'start `pg_receivewal`, or drop the replication slot tollbook_wal if it is no longer used',
     )
   if (archiveMode === 'off' && walReceiver === 'active')
     return passed('the write-ahead log is received as it is written')
   if (archiveMode === 'off')
     return warning(
       'archive_mode is off: a restore loses the payments since the last base backup',
-      'run `tollbook backup wal`, or archive the write-ahead log (docs/operations.md, backups)',
+      'archive the write-ahead log with pgBackRest (docs/operations.md, backups)',
     )
   const archivedMs = lastArchivedAt?.getTime()
   if ((lastArchiveFailureAt?.getTime() ?? 0) > (archivedMs ?? 0))

@@ -36,13 +36,13 @@ export interface DatabaseFacts extends LoginPower {
   readonly archiveMode: string
   readonly lastArchivedAt: Date | null
   readonly lastArchiveFailureAt: Date | null
-  /** State of `tollbook backup wal`; null when it never ran. */
+  /** State of `pg_receivewal`; null when it never ran. */
   readonly walReceiver: 'active' | 'inactive' | null
   readonly bytes: number
 }
 
-/** Replication slot of `tollbook backup wal`: the server keeps its log for it while the receiver is down. */
-export const walSlot = 'tollbook_wal'
+/** Replication slot of `pg_receivewal` (docs/operations.md): the server keeps its log for it while the receiver is down. */
+const walSlot = 'tollbook_wal'
 
 // The tables of ledger that only its functions write. The others are declarations, which a migration replaces.
 const guarded = ['events', 'settings', 'head', 'streams', 'accounts', 'tallies', 'keys', 'notes', 'quotes']

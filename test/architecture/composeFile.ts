@@ -26,7 +26,10 @@ const service = z.strictObject({
   image: z.string(),
   healthcheck,
   build: z
-    .union([z.literal('.'), z.strictObject({ context: z.literal('.'), target: z.enum(['localnet', 'operations']) })])
+    .union([
+      z.literal('.'),
+      z.strictObject({ context: z.literal('.'), target: z.enum(['localnet', 'operations', 'postgres']) }),
+    ])
     .exactOptional(),
   command: z.array(z.string()).exactOptional(),
   entrypoint: z.array(z.string()).exactOptional(),
@@ -35,6 +38,7 @@ const service = z.strictObject({
   env_file: z.string().exactOptional(),
   profiles: z.array(z.string()).exactOptional(),
   restart: z.enum(['no', 'unless-stopped']),
+  user: z.literal('postgres').exactOptional(),
   init: z.boolean().exactOptional(),
   read_only: z.literal(true),
   tmpfs: z.array(z.string()).exactOptional(),

@@ -58,7 +58,7 @@ test.each([
   ['faucet', ['address'], 'error: missing: <tokens>'],
   ['witness', ['--output', 'file'], 'error: missing: --witness-url <url>, --witness-key <key>'],
   ['refund', ['approve'], 'error: missing: <payment>, --reason <text>, --by <name>'],
-  ['backup', ['wla'], "error: unknown command 'wla'\n(Did you mean wal?)"],
+  ['refund', ['aprove'], "error: unknown command 'aprove'\n(Did you mean approve?)"],
   ['verify', ['one', 'two'], 'error: too many arguments. Expected 1 argument but got 2: one, two.'],
 ])('tollbook %s %j names all that is missing or unknown, and its help', async (name, words, expected) => {
   const [command] = await loadCommands(name, deps)

@@ -6,13 +6,13 @@ const none = { archiveMode: 'off', lastArchivedAt: null, lastArchiveFailureAt: n
 test('a receiver of the write-ahead log counts as an archive while it is connected', () => {
   expect(judgeArchive(none, 0)).toMatchObject({
     verdict: 'warning',
-    fix: expect.stringContaining('tollbook backup wal'),
+    fix: expect.stringContaining('pgBackRest'),
   })
   expect(judgeArchive({ ...none, walReceiver: 'active' }, 0).verdict).toBe('ok')
   expect(judgeArchive({ ...none, walReceiver: 'inactive' }, 0)).toMatchObject({
     verdict: 'failed',
     detail: expect.stringContaining('is not connected'),
-    fix: expect.stringContaining('start `tollbook backup wal`'),
+    fix: expect.stringContaining('start `pg_receivewal`'),
   })
 })
 

@@ -6,22 +6,22 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 test('a folder is created for its user alone, and one that exists is taken', async () => {
   const folder = join(await makeScratchDirectory(), 'new')
-  await createFolder(folder, 'BACKUP_DIR')
-  await createFolder(folder, 'BACKUP_DIR')
+  await createFolder(folder, 'ARTIFACT_DIR')
+  await createFolder(folder, 'ARTIFACT_DIR')
   expect((await stat(folder)).mode & 0o777).toBe(0o700)
 })
 
 test('a path whose parent is missing is refused and not created, because it is mistyped or its disk is not mounted', async () => {
   const parent = join(await makeScratchDirectory(), 'mnt')
-  const message = `BACKUP_DIR: ${parent} does not exist; create it, mount it or correct the path (got ${parent}/backups)`
-  await expect(createFolder(`${parent}/backups`, 'BACKUP_DIR')).rejects.toThrow(message)
+  const message = `ARTIFACT_DIR: ${parent} does not exist; create it, mount it or correct the path (got ${parent}/backups)`
+  await expect(createFolder(`${parent}/backups`, 'ARTIFACT_DIR')).rejects.toThrow(message)
   await expect(stat(parent)).rejects.toThrow('ENOENT')
 })
 
 // Node's recursive mkdir never ends for a path below /proc.
 test.runIf(process.platform === 'linux')('a folder that the system cannot create is refused at once', async () => {
-  await expect(createFolder('/proc/backups', 'BACKUP_DIR')).rejects.toThrow(
-    'BACKUP_DIR: /proc/backups cannot be created',
+  await expect(createFolder('/proc/backups', 'ARTIFACT_DIR')).rejects.toThrow(
+    'ARTIFACT_DIR: /proc/backups cannot be created',
   )
 })
 

@@ -24,13 +24,13 @@ const { helm, schemas } = command.parse().opts<{ helm: string; schemas: string }
 const chart = fileURLToPath(new URL('../../deploy/helm/tollbook', import.meta.url))
 
 const everything = [
-  'signer.enabled=true,burn.enabled=true,payout.enabled=true,backup.enabled=true,serviceMonitor.enabled=true',
+  'signer.enabled=true,burn.enabled=true,payout.enabled=true,drill.enabled=true,serviceMonitor.enabled=true',
   'ingress.enabled=true,ingress.host=api.example.com,ingress.className=nginx,ingress.tlsSecretName=tls',
   'publishing.anchor.enabled=true,publishing.witness.enabled=true,publishing.witness.url=https://witness.example.com/',
   'publishing.witness.key=witness.example.com/w1+01234567+AAAA,publishing.receiptKeys=\\{"keys":[]\\}',
   'finance.enabled=true,finance.issuer=https://issuer.example.com,finance.jwksUrl=https://issuer.example.com/jwks.json',
   'networkPolicy.finance[0].podSelector.matchLabels.app=office',
-  'settings.ARTIFACT_S3_BUCKET=bucket,networkPolicy.egressCidrs={10.9.0.0/16},backup.storageClassName=fast',
+  'settings.ARTIFACT_S3_BUCKET=bucket,networkPolicy.egressCidrs={10.9.0.0/16},drill.storageClassName=fast,drill.repositoryClaim=backups',
   `image.digest=sha256:${'0'.repeat(64)},seccompProfile.type=Localhost,seccompProfile.localhostProfile=tollbook.json`,
 ]
 const variants: Readonly<Record<string, readonly string[]>> = { defaults: [], everything }

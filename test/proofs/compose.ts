@@ -108,7 +108,7 @@ const profiles = ['local-chain', 'tls', 'finance', 'backup', 'anchor', 'witness'
   '--profile',
   profile,
 ])
-const always = ['api-1', 'api-2', 'load-balancer', 'tls', 'finance', 'chain', 'prometheus', 'grafana', 'backup-wal']
+const always = ['api-1', 'api-2', 'load-balancer', 'tls', 'finance', 'chain', 'prometheus', 'grafana', 'receive-wal']
 const started = always.filter((service) => !options.without.includes(service))
 
 async function build(stack: Stack): Promise<void> {
@@ -220,7 +220,16 @@ async function replaceInstances({ stack, wrong }: Proof, payers: Payers): Promis
 
 async function backUp(proof: Proof, payers: Payers): Promise<void> {
   const gap = payers.startGap()
-  await expectOk(proof, 'backup under load', ['run', '--rm', 'backup'])
+  await expectOk(proof, 'backup under load', [
+    'exec',
+    '-T',
+    '--user',
+    'postgres',
+    'postgres',
+    'pgbackrest',
+    'backup',
+    '--type=full',
+  ])
   await payers.awaitAnswers(answersAround)
   await expectOk(proof, 'drill under load', ['run', '--rm', 'drill'])
   tellGap(proof.wrong, 'backup and drill', gap)
@@ -240,16 +249,16 @@ async function presentAgain(payers: Payers): Promise<void> {
 async function destroyAndRestore(proof: Proof): Promise<void> {
   const { stack } = proof
   assertRan(await stack.compose('stop', 'api-1', 'api-2', 'finance'))
-  // It ends when the receiver has everything, which `down` does not wait for.
   assertRan(await stack.compose('stop', 'postgres'))
   assertRan(await stack.compose(...profiles, 'down'))
   const volume = 'tollbook-proof_database'
   assertRan(await stack.docker('volume', 'rm', volume))
   say('the database is destroyed')
-  const into = '/var/lib/postgresql/data'
-  const words = ['run', '--rm', '--no-deps', '--volume', `${volume}:${into}`, 'backup', 'restore', '--into', into]
-  await expectOk(proof, 'restore', words)
-  const restarted = started.filter((service) => service !== 'backup-wal')
+  const received = '/var/lib/received/%f'
+  const log = `pgbackrest archive-get %f "%p" || cp ${received} "%p" || cp ${received}.partial "%p"`
+  const words = ['run', '--rm', '--no-deps', '--user', 'postgres', 'postgres', 'pgbackrest', 'restore']
+  await expectOk(proof, 'restore', [...words, `--recovery-option=restore_command=${log}`])
+  const restarted = started.filter((service) => service !== 'receive-wal')
   assertRan(await stack.compose(...profiles, 'up', '--detach', ...restarted))
   for (const service of restarted) await awaitHealthy(stack, service)
   say('the restored stack is healthy')

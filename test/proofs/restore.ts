@@ -1,8 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { systemClock } from '@tollbook/core/clock'
-import { findTools } from '../../src/backup/postgresTools.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { migrate } from '../../src/store/migrate.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { createDatabaseTemplate } from '../support/databaseTemplate.ts'
@@ -12,29 +14,31 @@ import { type Load, startLoad } from './failover/load.ts'
 import { ask } from './failover/replicas.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openEnvironment } from './proofEnvironment.ts'
-import { startDebianCluster } from './restore/debianCluster.ts'
+import { type DebianCluster, findPrograms, startDebianCluster } from './restore/debianCluster.ts'
 import { replayLedger, sizeOfCheckpoint } from './restore/replay.ts'
-import { type Ran, runTollbook, startTollbook } from './restore/tollbook.ts'
+import { type Ran, runTollbook } from './restore/tollbook.ts'
 import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
- * Backups are made while callers pay, the cluster is destroyed, and what was restored has every acknowledged payment, passes
- * doctor and audit, has the replay of the destroyed ledger up to the kept checkpoint, and sells again. An older backup is refused: by the drill, by a running instance, and at start.
+ * pgBackRest makes a full and a differential backup while callers pay, and archives the write-ahead log; pg_receivewal holds what is
+ * not archived yet. Drills find each backup sound, older or damaged. The cluster is destroyed, and what was restored has every
+ * acknowledged payment, passes doctor and audit, has the replay of the destroyed ledger up to the kept checkpoint, and sells again.
+ * Restored to an earlier time it has exactly the events until then, and is refused by a running instance and at start.
  */
 
 const command = proofCommand(
   'restore',
-  'Backup under paid load, cluster destroyed, restored, audited, sold again. About 2 minutes.',
+  'pgBackRest under paid load, cluster destroyed, restored, audited, sold again. About 3 minutes.',
 )
   .option('--callers <n>', 'callers who buy without a pause', wholeNumber, 4)
   .option('--seconds <n>', 'load between two steps', wholeNumber, 4)
 const { callers, seconds } = command.parse().opts<{ callers: number; seconds: number }>()
 
-const programs = ['initdb', 'postgres', 'pg_basebackup', 'pg_verifybackup', 'pg_receivewal', 'pg_archivecleanup']
-const tools = await findTools({ toolsFolder: undefined, programs })
-if (tools === undefined) couldNotRun(`this machine lacks ${programs.join(', ')}; Debian: postgresql`)
-else await prove(tools.folder)
+const programs = findPrograms()
+if (programs === undefined)
+  couldNotRun('this machine lacks pgbackrest or pg_receivewal; Debian: pgbackrest, postgresql')
+else await prove(programs)
 
 async function prove(folder: string): Promise<void> {
   await using opened = new AsyncDisposableStack()
@@ -56,6 +60,8 @@ async function prove(folder: string): Promise<void> {
         }),
     }),
   )
+  // The drill reads the checkpoints as the account of Postgres.
+  await chmod(home, 0o755)
   const runsFile = join(home, 'runs')
   await writeFile(runsFile, '')
   const checkpointFiles = [join(home, 'checkpoint-1'), join(home, 'checkpoint-2')]
@@ -64,43 +70,40 @@ async function prove(folder: string): Promise<void> {
   for (const server of servers) opened.defer(() => server.stop())
   const load = startLoad({ payer, baseUrls: servers.map(({ baseUrl }) => baseUrl), callers, name: 'r' })
   opened.defer(() => load.stop())
-  const operator = { ...env, ARTIFACT_DIR: home, BACKUP_DATABASE_URL: cluster.adminUrl }
-  const [oldFolder, newFolder] = [join(home, 'old'), join(home, 'new')]
-  const compared = checkpointFiles.flatMap((file) => ['--checkpoint', file])
-  const drill = ['restore', '--drill', ...compared]
   const wrong: string[] = []
   const expectExit = (what: string, { exitCode, output }: Ran, expected: number): void => {
-    say(`${what}: exit code ${exitCode}, ${lastLine(output)}`)
+    say(`${what}: exit code ${exitCode}, ${verdictOf(output)}`)
     if (exitCode === expected) return
     wrong.push(`${what} ended with ${exitCode} and not ${expected}`)
     process.stdout.write(output)
   }
+  const compared = checkpointFiles.flatMap((file) => ['--checkpoint', file])
+  const drill = (options: readonly string[], repository: Readonly<Record<string, string>> = cluster.repository) => {
+    const words = ['drill', '--programs', folder, '--scratch', cluster.place, ...compared, ...options]
+    return runTollbook(words, { ...env, ...repository }, cluster.account)
+  }
+  const received = ['--received-wal', cluster.receivedWal]
 
-  await awaitPurchases(load, callers)
-  expectExit(
-    'backup under load, without received log',
-    await runTollbook(['backup'], { ...operator, BACKUP_DIR: oldFolder }),
-    0,
-  )
-  const receiver = startTollbook(['backup', 'wal'], { ...operator, BACKUP_DIR: newFolder })
+  await cluster.pgBackRest(['stanza-create'])
+  const receiver = cluster.receiveWal()
+  opened.defer(() => void receiver.kill('SIGKILL'))
   // A commit is acknowledged when the received log has it: nothing can be lost.
   await ask(cluster.adminUrl, "alter system set synchronous_standby_names = 'tollbook_wal'")
   await ask(cluster.adminUrl, 'select pg_reload_conf()')
   await awaitThat('the receiver is synchronous', () => hasReceiver(cluster.adminUrl))
-  expectExit(
-    'backup under load, with received log',
-    await runTollbook(['backup'], { ...operator, BACKUP_DIR: newFolder }),
-    0,
-  )
+  await awaitPurchases(load, callers)
+  await cluster.pgBackRest(['backup', '--type=full'])
+  say('a full backup under load')
   await systemClock.sleep(seconds * 1000)
-  const behind = await runTollbook(drill, { ...operator, BACKUP_DIR: oldFolder })
-  expectExit('drill of the older backup under load', behind, 3)
-  if (!behind.output.includes('older than the checkpoint')) wrong.push('the drill of the older backup does not say so')
-  expectExit(
-    'drill of the newer backup under load',
-    await runTollbook(drill, { ...operator, BACKUP_DIR: newFolder }),
-    0,
-  )
+  const moment = await readMoment(database.adminUrl)
+  await systemClock.sleep(seconds * 1000)
+  const later = await readMoment(database.adminUrl)
+  await cluster.pgBackRest(['backup', '--type=diff'])
+  say('a differential backup under load')
+  expectExit('drill of archive and received log, under load', await drill(received), 0)
+  const earlier = await drill([...received, '--target-time', moment.at.toISOString()])
+  expectExit(`drill to ${moment.at.toISOString()}`, earlier, 3)
+  wrong.push(...(await findUnnoticedTampering(cluster, drill)))
 
   const upto = await sizeOfCheckpoint(checkpointFiles[0] ?? '')
   const replayOf = (name: string) =>
@@ -109,9 +112,10 @@ async function prove(folder: string): Promise<void> {
   const answeredBefore = countAnswered(load)
   await cluster.destroy()
   say(`the cluster is destroyed after ${answeredBefore} answers`)
-  await receiver.stop()
-  const intoCluster = ['restore', '--into', cluster.dataDirectory]
-  expectExit('restore', await runTollbook(intoCluster, { ...operator, BACKUP_DIR: newFolder }), 0)
+  receiver.kill('SIGKILL')
+  expectExit('drill of the archive alone, after the loss', await drill([]), 3)
+  expectExit('drill of archive and received log, after the loss', await drill(received), 0)
+  await cluster.pgBackRest(['restore', `--recovery-option=restore_command=${restoreCommand(cluster.receivedWal)}`])
   await cluster.start()
   await ask(cluster.adminUrl, "alter system set synchronous_standby_names = ''")
   await ask(cluster.adminUrl, 'select pg_reload_conf()')
@@ -120,6 +124,7 @@ async function prove(folder: string): Promise<void> {
   say(
     `the service sells again: ${countAnswered(load)} answers, longest gap ${(load.longestGapMs() / 1000).toFixed(1)} s`,
   )
+  const operator = { ...env, ARTIFACT_DIR: home }
   expectExit('doctor', await runTollbook(['doctor'], operator), 0)
   expectExit('audit', await runTollbook(['audit', '--database', database.adminUrl, ...compared], operator), 0)
   const after = await replayOf('after')
@@ -132,13 +137,60 @@ async function prove(folder: string): Promise<void> {
   wrong.push(...(await judgePurchases(load, { servers, adminUrl: database.adminUrl })))
 
   await cluster.destroy()
-  expectExit('restore of the older backup', await runTollbook(intoCluster, { ...operator, BACKUP_DIR: oldFolder }), 0)
+  const target = [
+    '--type=time',
+    `--target=${moment.at.toISOString().replace('T', ' ').replace('Z', '+00')}`,
+    '--target-action=promote',
+  ]
+  await cluster.pgBackRest(['restore', ...target])
   await cluster.start()
+  const restored = await readMoment(database.adminUrl)
+  say(`restored to ${moment.at.toISOString()}: event ${restored.position}, of ${moment.position} that were seen then`)
+  if (restored.position < moment.position || restored.position >= later.position)
+    wrong.push(`restored to event ${restored.position} and not from ${moment.position} to before ${later.position}`)
   await awaitThat('the running instances close', async () => !(await isReady(servers)))
   const restarted = await runTollbook(['serve'], { ...env, CHECKPOINT_FILE: checkpointFiles[0] ?? '' })
-  expectExit('start on the older backup', restarted, 1)
+  expectExit('start on the older ledger', restarted, 1)
   if (!/Restore a newer backup/.test(restarted.output)) wrong.push('the refusal at start does not say what to do')
   concludeProof({ holds: wrong.length === 0, lines: [`${load.purchases.length} payments`, ...wrong] })
+}
+
+/** A time, and the last event that is acknowledged by then. */
+async function readMoment(url: string): Promise<{ readonly at: Date; readonly position: number }> {
+  const query = 'select clock_timestamp() as at, seq::int as position from ledger.head'
+  const [moment] = await ask<{ at: Date; position: number }>(url, query)
+  return assertPresent(moment, 'the ledger has a head')
+}
+
+/** As docs/operations.md has it. */
+function restoreCommand(receivedWal: string): string {
+  return `pgbackrest --stanza=tollbook archive-get %f "%p" || cp ${receivedWal}/%f "%p" || cp ${receivedWal}/%f.partial "%p"`
+}
+
+/** One bit of a backup, and of the archived log, is flipped in a copy of the repository. */
+async function findUnnoticedTampering(
+  cluster: DebianCluster,
+  drill: (options: readonly string[], repository: Readonly<Record<string, string>>) => Promise<Ran>,
+): Promise<readonly string[]> {
+  const unnoticed: string[] = []
+  for (const pattern of ['backup/tollbook/*F/pg_data/base/*/*.gz', 'archive/tollbook/*/*/*.gz']) {
+    const copy = join(cluster.place, 'tampered')
+    execFileSync('cp', ['-a', cluster.repository['PGBACKREST_REPO1_PATH'] ?? '', copy])
+    const file = assertPresent(globSync(pattern, { cwd: copy }).toSorted().at(0), `a file is like ${pattern}`)
+    const bytes = await readFile(join(copy, file))
+    const middle = Math.trunc(bytes.length / 2)
+    bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle)
+    await writeFile(join(copy, file), bytes)
+    const { exitCode, output } = await drill([], { ...cluster.repository, PGBACKREST_REPO1_PATH: copy })
+    say(`drill with one flipped bit in ${file}: exit code ${exitCode}`)
+    if (exitCode !== 1 || !output.includes('is damaged')) unnoticed.push(`a flipped bit in ${file}: ${output}`)
+    await rm(copy, { recursive: true })
+  }
+  return unnoticed
+}
+
+function verdictOf(output: string): string {
+  return /^VERDICT: .*$/m.exec(output)?.[0] ?? lastLine(output)
 }
 
 function lastLine(output: string): string {

@@ -9,31 +9,20 @@ export interface Ran {
   readonly output: string
 }
 
-export interface Running {
-  readonly ended: Promise<Ran>
-  /** SIGTERM, and the end of the process. */
-  stop(): Promise<Ran>
-}
-
-/** Starts a command as an operator calls it. */
-export function startTollbook(words: readonly string[], env: Readonly<Record<string, string>>): Running {
+/** Runs a command as an operator calls it, as another user if one is given. */
+export async function runTollbook(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+  account?: { readonly uid: number; readonly gid: number },
+): Promise<Ran> {
   const child = spawn(process.execPath, [entry, ...words], {
+    ...account,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => void (output += chunk.toString()))
-  const ended = once(child, 'close').then(() => ({ exitCode: child.exitCode, output }))
-  return {
-    ended,
-    stop() {
-      child.kill('SIGTERM')
-      return ended
-    },
-  }
-}
-
-export function runTollbook(words: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
-  return startTollbook(words, env).ended
+  await once(child, 'close')
+  return { exitCode: child.exitCode, output }
 }

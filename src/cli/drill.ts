@@ -8,10 +8,8 @@ import { describeAudit } from '@tollbook/audit/auditText'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from '@tollbook/audit/checkpointNote'
 import { hostClock } from '@tollbook/audit/clock'
 import { systemClock } from '@tollbook/core/clock'
-import { type BackupFolder, backupFolderAt, findBackup } from '../backup/backupFolder.ts'
 import { drill, type DrillDeps } from '../backup/drill.ts'
 import { describeVerdict, type DrillVerdict, judgeDrill } from '../backup/drillVerdict.ts'
-import { layOutBackup } from '../backup/layOutBackup.ts'
 import { type Config, readConfig } from '../config.ts'
 import { examineRestored } from '../doctor/examine.ts'
 import { silentLog } from '../machine/log.ts'
@@ -22,12 +20,12 @@ import { repeatedOption } from './repeatedOption.ts'
 import { exitCodeOf } from './runCommand.ts'
 import { UsageProblem } from './usageProblem.ts'
 
-interface RestoreFlags {
-  readonly drill?: boolean
-  readonly into?: string
-  readonly backup?: string
+interface DrillFlags {
+  readonly stanza: string
   readonly targetTime?: string
+  readonly receivedWal?: string
   readonly scratch: string
+  readonly programs?: string
   readonly checkpoint: readonly string[]
   readonly verifierKey?: string
   readonly database?: string
@@ -36,32 +34,34 @@ interface RestoreFlags {
 
 const exitCodes: Readonly<Record<DrillVerdict, number>> = { sound: 0, broken: 1, older: 3 }
 
-/** `tollbook restore`: a backup into a new data directory, or as a drill into a scratch cluster that is removed. */
-export function restoreCommand(deps: CommandDeps): Command {
-  return new Command('restore')
-    .description(
-      'restore a backup of BACKUP_DIR into a new data directory, or prove with --drill that it can be restored',
+/** `tollbook drill`: proves that the backups of pgBackRest can be restored, in a scratch cluster that is removed. */
+export function drillCommand(deps: CommandDeps): Command {
+  return new Command('drill')
+    .description('restore a backup of pgBackRest into a scratch cluster, examine and audit it, and print a verdict')
+    .option('--stanza <name>', 'the stanza of pgBackRest', 'tollbook')
+    .option(
+      '--target-time <time>',
+      'end the replay here, such as 2026-11-26T14:00:00Z (default: the end of the archive)',
     )
-    .option('--drill', 'restore into a scratch cluster, examine and audit it, print a verdict, and remove it')
-    .option('--into <folder>', 'data directory to create; Postgres must not run in it')
-    .option('--backup <name>', 'a backup of BACKUP_DIR (default: the newest)')
-    .option('--target-time <time>', 'end the replay here, such as 2026-11-26T14:00:00Z (default: the end of the log)')
+    .option('--received-wal <folder>', 'where pg_receivewal writes the log that is not archived yet')
     .option('--scratch <folder>', 'where the scratch cluster is created', tmpdir())
+    .option('--programs <folder>', 'the programs of Postgres (default: /usr/lib/postgresql/VERSION/bin)')
     .addOption(
       repeatedOption('--checkpoint <file>', 'a stored checkpoint; may be given more than once', 'CHECKPOINT_FILE'),
     )
     .option('--verifier-key <key>', 'key that signs checkpoints, name+id+key (default: that of RECEIPT_SIGNING_KEY)')
     .option('--database <name>', 'database of the ledger (default: that of DATABASE_URL, or tollbook)')
     .option('--superuser <name>', 'superuser of the backed-up cluster', 'postgres')
-    .addHelpText('after', restoreHelp)
-    .action(async (flags: RestoreFlags) => {
-      deps.setExitCode(await exitCodeOf(deps, () => runRestore(deps, flags), broken))
+    .addHelpText('after', drillHelp)
+    .action(async (flags: DrillFlags) => {
+      deps.setExitCode(await exitCodeOf(deps, () => runDrill(deps, flags), broken))
     })
 }
 
-const restoreHelp = `
-A drill starts a server on a copy, with a socket in a closed folder and no port. The original cluster is not contacted.
-It needs the programs of Postgres in the version of the backup, and disk space for one copy in --scratch.
+const drillHelp = `
+pgBackRest reads its own configuration: pgbackrest.conf and PGBACKREST_… variables. Run the drill as an account that may read
+the repository and is not root. It starts a server on a copy, with a socket in a closed folder and no port. The original
+cluster is not contacted. --scratch needs disk space for one copy.
 
 Exit codes:
   0  the backup is sound, and continues the checkpoint if there is one
@@ -71,17 +71,25 @@ Exit codes:
 
 const broken = { refused: exitCodes.broken, unavailable: exitCodes.broken }
 
-async function runRestore(deps: CommandDeps, flags: RestoreFlags): Promise<number> {
+async function runDrill(deps: CommandDeps, flags: DrillFlags): Promise<number> {
   const config = readConfig()
-  const folder = backupFolderAt(config.backup.folder)
-  if ((flags.drill === true) === (flags.into !== undefined))
-    throw new UsageProblem('--drill, --into', 'give one of them: a drill, or the data directory to create')
-  const keys = readKeys(flags, config)
-  const targetMs = readTargetTime(flags.targetTime)
-  const backup = await findBackup(folder, flags.backup, targetMs)
-  if (flags.into === undefined) return runDrill(deps, { flags, config, folder, backup, keys, targetMs })
-  await restoreInto(deps, { backup, folder, dataDirectory: resolve(flags.into), targetMs })
-  return 0
+  const own = config.seal.checkpointFile
+  const findings = await drill(
+    {
+      repository: { stanza: flags.stanza, interrupted: deps.interrupted },
+      targetMs: readTargetTime(flags.targetTime),
+      receivedWal: flags.receivedWal === undefined ? undefined : resolve(flags.receivedWal),
+      programs: flags.programs,
+      scratchFolder: resolve(flags.scratch),
+      superuser: flags.superuser,
+      database: flags.database ?? databaseNameOf(config) ?? 'tollbook',
+      checkpointFiles: flags.checkpoint.length > 0 || own === undefined ? flags.checkpoint : [own],
+      clock: systemClock,
+    },
+    drillDeps(deps, readKeys(flags, config)),
+  )
+  deps.stdout.write(`\n${describeVerdict(findings)}\n`)
+  return exitCodes[judgeDrill(findings)]
 }
 
 const isoTime = z.iso.datetime({ offset: true })
@@ -90,52 +98,6 @@ function readTargetTime(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (isoTime.safeParse(text).success) return Date.parse(text)
   throw new UsageProblem('--target-time', `must be a time with its zone, such as 2026-11-26T14:00:00Z (got ${text})`)
-}
-
-interface Restoration {
-  readonly backup: string
-  readonly folder: BackupFolder
-  readonly dataDirectory: string
-  readonly targetMs: number | undefined
-}
-
-async function restoreInto(deps: CommandDeps, restoration: Restoration): Promise<void> {
-  const { backup, dataDirectory } = restoration
-  const replaysWal = await layOutBackup({ ...restoration, sizeSetting: '--into' })
-  deps.stdout.write(
-    `restored ${backup} into ${dataDirectory}, ${replaysWal ? 'with' : 'without'} received write-ahead log\n` +
-      `Give the folder to the account of Postgres (chown -R), and start the server in it. Then run \`tollbook doctor\`.\n`,
-  )
-}
-
-interface Drill {
-  readonly flags: RestoreFlags
-  readonly config: Config
-  readonly folder: BackupFolder
-  readonly backup: string
-  readonly keys: readonly VerifierKey[]
-  readonly targetMs: number | undefined
-}
-
-async function runDrill(deps: CommandDeps, { flags, config, folder, backup, keys, targetMs }: Drill): Promise<number> {
-  const own = config.seal.checkpointFile
-  const findings = await drill(
-    {
-      backup,
-      folder,
-      targetMs,
-      toolsFolder: config.backup.toolsFolder,
-      scratchFolder: resolve(flags.scratch),
-      superuser: flags.superuser,
-      database: flags.database ?? databaseNameOf(config) ?? 'tollbook',
-      checkpointFiles: flags.checkpoint.length > 0 || own === undefined ? flags.checkpoint : [own],
-      clock: systemClock,
-      interrupted: deps.interrupted,
-    },
-    drillDeps(deps, keys),
-  )
-  deps.stdout.write(`\n${describeVerdict(findings)}\n`)
-  return exitCodes[judgeDrill(findings)]
 }
 
 function drillDeps({ stdout, interrupted }: CommandDeps, keys: readonly VerifierKey[]): DrillDeps {
@@ -171,7 +133,7 @@ function drillDeps({ stdout, interrupted }: CommandDeps, keys: readonly Verifier
   }
 }
 
-function readKeys({ verifierKey }: RestoreFlags, config: Config): readonly VerifierKey[] {
+function readKeys({ verifierKey }: DrillFlags, config: Config): readonly VerifierKey[] {
   if (verifierKey !== undefined) {
     const key = readVerifierKey(verifierKey)
     if (key !== undefined) return [key]
