@@ -114,7 +114,8 @@ test('an instance starts with the example as it is copied, and with its lines ta
   const environment = compose.services['api-2']?.environment ?? {}
   const filled = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolated(value)]))
   const given = Object.entries(exampleSettings()).filter(([, value]) => value !== '' && !value.includes('…'))
-  const needed = { TOKEN_MINT: address, PAYMENT_WALLET: address, AI_MODEL: 'any' }
+  const models = { AI_MODEL: 'any', AI_FALLBACK_MODEL: 'any' }
+  const needed = { TOKEN_MINT: address, PAYMENT_WALLET: address, ...models }
   const key = { RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()) }
   expect(filled['DATABASE_URL_FILE']).toBe('/run/secrets/api-2-database-url')
   const secret = { DATABASE_URL_FILE: '', DATABASE_URL: 'postgres://tollbook_api_2:secret@postgres:5432/tollbook' }

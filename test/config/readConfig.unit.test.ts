@@ -126,6 +126,16 @@ describe('a configuration', () => {
     expect(readConfig({ PORT: '', TOKEN_MINT: '', HOME: '/root' })).toEqual(readConfig({}))
   })
 
+  test('has a part as soon as each of its variables has a value', () => {
+    const s3 = { ARTIFACT_S3_BUCKET: 'b', ARTIFACT_S3_ACCESS_KEY_ID: 'k', ARTIFACT_S3_SECRET_ACCESS_KEY: 's' }
+    const ofStorage = readConfig({ ...s3, ARTIFACT_S3_REGION: 'eu-central-1' }).products.artifacts.s3
+    expect(ofStorage).toEqual({ bucket: 'b', region: 'eu-central-1', accessKeyId: 'k', secretAccessKey: 's' })
+    const issuer = { FINANCE_PORT: '3403', FINANCE_ISSUER: 'i', FINANCE_JWKS_URL: 'https://i.example.com/jwks' }
+    expect(readConfig(issuer).finance).toMatchObject({ audience: 'tollbook-finance', listener: { host: '127.0.0.1' } })
+    expect(readConfig({ ...issuer, FINANCE_AUDIENCE: 'ours' }).finance?.audience).toBe('ours')
+    expect(readConfig({}).products.artifacts.s3 ?? readConfig({}).finance).toBeUndefined()
+  })
+
   test('gives each provider its address and, where it takes one, its key', () => {
     const keys = environmentNames.filter((name) => name.endsWith('_API_KEY') && !name.startsWith('AI_'))
     expect(keys).toHaveLength(6)
