@@ -20,7 +20,6 @@ import { startJobs } from './start/jobs/startJobs.ts'
 import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
 import { openPayments } from './start/payments/openPayments.ts'
 import { openSignerPart } from './start/payments/openSignerPart.ts'
-import { type SaleLimits, saleLimitsOf } from './start/saleLimits.ts'
 import { openProducts } from './start/products/openProducts.ts'
 import { soldProducts, type SoldProducts } from './start/products/soldProducts.ts'
 
@@ -33,14 +32,13 @@ export interface ServiceOptions {
   readonly fundWallet?: WalletPort['fund']
   /** Samples that replace providers. Absent outside local mode. */
   readonly samples?: ProviderAddresses | undefined
-  /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint, a rail, a database clock, or limits. */
+  /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint, a rail, a database clock, or limits of nodes. */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
     readonly products?: (inner: SoldProducts) => SoldProducts
     readonly endpoints?: (inner: readonly Endpoint[]) => readonly Endpoint[]
     readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
     readonly readDatabaseClockMs?: () => Promise<number>
-    readonly sale?: Partial<SaleLimits>
     readonly nodes?: Partial<NodeLimits>
   }
 }
@@ -67,8 +65,7 @@ export async function createService(
 ): Promise<Service> {
   // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
-  const { catalog, providers, prices, products: delivery, x402, server, limits } = config
-  const sale = saleLimitsOf(config.sale, seams.sale)
+  const { catalog, providers, prices, products: delivery, sale, x402, server, limits } = config
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
   // Its URL is known when the service listens, and read only while it answers requests.
@@ -79,7 +76,7 @@ export async function createService(
 
   const chain = await openChain({ ...config.chain, ...base, postJson, limits: seams.nodes })
   const { terms } = chain
-  const ledger = opened.adopt(await openLedgerPart({ ...config, sale }, { ...base, terms }), closePart)
+  const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms }), closePart)
 
   const selling = { ...base, terms, ledger, sold, split, lookups, samples, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
@@ -103,10 +100,10 @@ export async function createService(
   const finance = opened.adopt(openFinance(reporting, { ...base, ledger, chain }), closePart)
 
   const endpoints = seams.endpoints?.(products.endpoints) ?? products.endpoints
-  const routes = [...products.routes, ...ledger.routes, ...finance.routes]
+  const moreRoutes = [...products.routes, ...ledger.routes, ...finance.routes]
   const { tokenPrice, searches } = products
   const offered = { terms, split, token, endpoints, searches, tokenPrice, sales, wallets }
-  const serving = { ...base, ...offered, ledger, routes, finance: finance.serving, health, address, lookups }
+  const serving = { ...base, ...offered, ledger, moreRoutes, finance: finance.serving, health, address, lookups }
   const http = opened.adopt(await openHttp({ server, limits, quoteTtlMs: sale.quoteTtlMs }, serving), closePart)
 
   const { port, financePort, healthPort } = http

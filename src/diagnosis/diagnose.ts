@@ -1,10 +1,10 @@
 import { assertNever } from '@tollbook/core/assert'
 import { isoTime } from '@tollbook/core/clock'
 import { formatDecimal } from '@tollbook/core/money'
-import type { PaymentState } from '../payment/payment.ts'
 import type { RecordedPayment } from '../reports/paymentFacts.ts'
 import { refundAfterMs, settleAgeMs } from '../payment/paymentAges.ts'
-import type { Attempt, ChainAnswer, Diagnosis, RuleVerdict } from './explanation.ts'
+import type { Attempt, Diagnosis, RuleVerdict } from './explanation.ts'
+import type { ChainAnswer } from './statements.ts'
 
 /** Everything that is known about one payment, from the chain, the ledger and the rules. */
 export interface DiagnosisQuestion {
@@ -17,39 +17,40 @@ export interface DiagnosisQuestion {
   /** Net amount in the payment wallets. */
   readonly arrivedBaseUnits: bigint
   readonly decimals: number
-  readonly nowMs: number
-  readonly presentedAtMs: number | undefined
 }
+
+/** A diagnosis with nothing to book unless it says so. */
+type Conclusion = Omit<Diagnosis, 'booking'> & Partial<Diagnosis>
 
 /** Pure. The ledger counts before the chain. */
 export function diagnose(question: DiagnosisQuestion): Diagnosis {
   const { recorded } = question
-  if (recorded !== undefined && recorded.kind !== 'payment') return ofOtherStream(recorded)
-  const known = recorded === undefined ? undefined : ofLedger(question, recorded.state)
+  const inLedger = recorded === undefined ? undefined : ofLedger(question, recorded)
   // The state of a transaction that was only sent is that of the chain.
-  return known ?? ofChain(question)
+  return { booking: null, ...(inLedger ?? ofChain(question)) }
 }
 
-function ofOtherStream({ kind }: RecordedPayment): Diagnosis {
+function ofOtherStream({ kind }: RecordedPayment): Conclusion {
   const code = kind === 'payout' ? 'payout' : 'burn'
   const staff =
     code === 'payout'
       ? 'This transaction is a payout of ours: it pays debts of the ledger.'
       : 'This transaction burns tokens that we had received for burning.'
-  return { code, staff, caller: 'Nothing. It is not a payment and cannot buy an answer.', booking: null }
+  return { code, staff, caller: 'Nothing. It is not a payment and cannot buy an answer.' }
 }
 
 const owedBack = 'Nothing. The debt is paid back to the wallet by the next payout.'
 
 /** Undefined where the ledger does not know how it ended. */
-function ofLedger(question: DiagnosisQuestion, state: PaymentState): Diagnosis | undefined {
-  const none = { booking: null }
+function ofLedger(question: DiagnosisQuestion, recorded: RecordedPayment): Conclusion | undefined {
+  if (recorded.kind !== 'payment') return ofOtherStream(recorded)
+  const { state } = recorded
   switch (state.phase) {
     case 'unknown':
     case 'submitted':
       return undefined
     case 'fulfilled':
-      return { code: 'delivered', ...delivered(question), ...none }
+      return { code: 'delivered', ...delivered(question) }
     case 'claimed':
     case 'streaming':
     case 'verified':
@@ -57,7 +58,6 @@ function ofLedger(question: DiagnosisQuestion, state: PaymentState): Diagnosis |
         code: 'being_served',
         staff: 'The payment is verified, and its answer is being made at the moment.',
         caller: 'Repeat the same request with the same proof in a few seconds.',
-        ...none,
       }
     case 'released':
       return notDelivered(question, state.isFinal)
@@ -66,21 +66,18 @@ function ofLedger(question: DiagnosisQuestion, state: PaymentState): Diagnosis |
         code: 'attempts_exhausted',
         staff: `Every permitted attempt failed${lastReason(question)}. The payment becomes a refund when it is final.`,
         caller: owedBack,
-        ...none,
       }
     case 'refund_due':
       return {
         code: 'refund_due',
         staff: `Nothing was delivered${lastReason(question)}. The amount that arrived for the price is owed back to the wallet.`,
         caller: owedBack,
-        ...none,
       }
     case 'reversed':
       return {
         code: 'reversed',
         staff: 'The chain dropped the block of this payment, so its tokens never arrived. No refund is due.',
         caller: 'Check the balance of the wallet: the tokens are still there. Make a new payment for a new request.',
-        ...none,
       }
     case 'unmatched':
       return {
@@ -88,7 +85,6 @@ function ofLedger(question: DiagnosisQuestion, state: PaymentState): Diagnosis |
         staff:
           'The tokens arrived without a request, and the time to present them is over. They are owed to the sender.',
         caller: `${owedBack} It can no longer buy an answer.`,
-        ...none,
       }
     default:
       return assertNever(state)
@@ -109,7 +105,7 @@ function lastReason({ attempts }: DiagnosisQuestion): string {
   return reason === null ? '' : ` (last attempt: ${reason})`
 }
 
-function notDelivered(question: DiagnosisQuestion, isFinal: boolean): Diagnosis {
+function notDelivered(question: DiagnosisQuestion, isFinal: boolean): Conclusion {
   const { attempts } = question
   const startedAtMs = Date.parse(attempts[0]?.startedAt ?? '')
   const refundAt = Number.isNaN(startedAtMs) ? 'a day after its first attempt' : isoTime(startedAtMs + refundAfterMs)
@@ -123,7 +119,7 @@ function notDelivered(question: DiagnosisQuestion, isFinal: boolean): Diagnosis 
   }
 }
 
-function ofChain(question: DiagnosisQuestion): Diagnosis {
+function ofChain(question: DiagnosisQuestion): Conclusion {
   const { answer, recorded } = question
   switch (answer.kind) {
     case 'found':
@@ -133,7 +129,6 @@ function ofChain(question: DiagnosisQuestion): Diagnosis {
         code: 'not_on_chain',
         staff: 'The nodes agree that the transaction never landed and cannot land any more.',
         caller: 'Make a new payment with a new quote. The old transaction moved no tokens.',
-        booking: null,
       }
     case 'unavailable':
     case 'not_asked':
@@ -141,7 +136,6 @@ function ofChain(question: DiagnosisQuestion): Diagnosis {
         code: 'chain_unavailable',
         staff: `The ledger does not have this payment, and the chain could not be asked: ${answer.why}.`,
         caller: 'Do not pay again. Ask once more when a Solana node answers.',
-        booking: null,
       }
     case 'unknown':
       if (answer.isSeen)
@@ -149,7 +143,6 @@ function ofChain(question: DiagnosisQuestion): Diagnosis {
           code: 'not_confirmed',
           staff: `The transaction has not reached the required commitment yet: ${answer.why}.`,
           caller: 'Repeat the same request with the same proof in a few seconds. Do not pay again.',
-          booking: null,
         }
       return {
         code: recorded === undefined ? 'not_on_chain' : 'submitted',
@@ -159,21 +152,19 @@ function ofChain(question: DiagnosisQuestion): Diagnosis {
             : 'The service has sent this transaction for the caller and has not seen it on the chain yet.',
         caller:
           'Look the signature up in a Solana explorer. If it is not there two minutes after it was sent, it never landed: make a new payment with a new quote.',
-        booking: null,
       }
     default:
       return assertNever(answer)
   }
 }
 
-function ofRecord(question: DiagnosisQuestion, failure: string | undefined): Diagnosis {
+function ofRecord(question: DiagnosisQuestion, failure: string | undefined): Conclusion {
   const { arrivedBaseUnits, decimals, buys, rules } = question
   if (failure !== undefined)
     return {
       code: 'failed_on_chain',
       staff: `The transaction is on the chain and failed, so it moved no tokens: ${failure}.`,
       caller: 'Make a new payment with a new quote.',
-      booking: null,
     }
   if (arrivedBaseUnits <= 0n)
     return {
@@ -181,7 +172,6 @@ function ofRecord(question: DiagnosisQuestion, failure: string | undefined): Dia
       staff: 'The transaction succeeded, but no token of ours arrived in a payment wallet on record.',
       caller:
         'Compare the receiver with `paymentTokenAccount` of the quote. Tokens that went elsewhere are not with us.',
-      booking: null,
     }
   const tokens = `${formatDecimal(arrivedBaseUnits, decimals)} tokens`
   const isTooLate = rules.some(({ rule, verdict }) => rule === '8' && verdict === 'failed')
@@ -209,7 +199,7 @@ const bookable = {
   words: 'Record the tokens as owed to their sender now. The payment can then no longer buy an answer.',
 } as const
 
-function tooLate(question: DiagnosisQuestion, tokens: string): Diagnosis {
+function tooLate(question: DiagnosisQuestion, tokens: string): Conclusion {
   return {
     code: 'presented_too_late',
     staff: `${tokens} arrived, and the payment was not presented in time. It can no longer buy an answer.`,

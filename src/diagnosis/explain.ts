@@ -13,10 +13,10 @@ import type { PaymentFacts, QuoteFact, RecordedPayment } from '../reports/paymen
 import { walletOfQuote } from '../reports/paymentFacts.ts'
 import { attemptsOf } from './attempts.ts'
 import { diagnose } from './diagnose.ts'
-import type { ChainAnswer, Explanation, RuleVerdict } from './explanation.ts'
+import type { Explanation, RuleVerdict } from './explanation.ts'
 import { readSubject, type Subject } from './readSubject.ts'
 import { ruleVerdicts } from './ruleVerdicts.ts'
-import { chainStatement, ledgerStatement, quoteStatement } from './statements.ts'
+import { type ChainAnswer, chainStatement, ledgerStatement, quoteStatement } from './statements.ts'
 import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
 
 export interface ExplainDeps {
@@ -98,8 +98,6 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
     buys: judged.buys,
     arrivedBaseUnits: arrived,
     decimals,
-    nowMs,
-    presentedAtMs,
   })
   return {
     subject: text,

@@ -1,4 +1,4 @@
-import type { Finding } from '../payment/chainReader.ts'
+import type { ChainStatement, ledgerStatement, quoteStatement } from './statements.ts'
 
 /** Everything that is known about one payment, in words for support staff. Amounts are base units in text. */
 export interface Explanation {
@@ -8,9 +8,9 @@ export interface Explanation {
   readonly diagnosis: Diagnosis
   readonly chain: ChainStatement
   /** Null when the ledger has nothing under this reference. */
-  readonly ledger: LedgerStatement | null
+  readonly ledger: ReturnType<typeof ledgerStatement> | null
   /** The quote that the payment belongs to, or that was asked about. */
-  readonly quote: QuoteStatement | null
+  readonly quote: ReturnType<typeof quoteStatement> | null
   readonly rules: readonly RuleVerdict[]
   readonly attempts: readonly Attempt[]
   readonly asOf: string
@@ -56,46 +56,6 @@ export const diagnosisCodes = [
 ] as const
 export type DiagnosisCode = (typeof diagnosisCodes)[number]
 
-/** Null members: the chain has no such fact. Amounts are decimal texts of base units. */
-export interface ChainStatement {
-  readonly status: 'confirmed' | 'failed' | 'not_found' | 'not_confirmed' | 'unavailable' | 'not_asked'
-  readonly words: string
-  readonly slot: number | null
-  readonly blockTime: string | null
-  readonly signers: readonly string[]
-  readonly arrivedBaseUnits: string | null
-  readonly burnedBaseUnits: string | null
-}
-
-/** Null members: the stream has no such fact in its state. Amounts are decimal texts. */
-export interface LedgerStatement {
-  readonly kind: string
-  readonly state: string
-  readonly wallet: string | null
-  readonly endpoint: string | null
-  readonly priceMicroUsd: string | null
-  readonly requiredBaseUnits: string | null
-  readonly receivedBaseUnits: string | null
-  readonly burnedBaseUnits: string | null
-  readonly quoteId: string | null
-  readonly receiptId: string | null
-  /** Path of the receipt on the public listener. */
-  readonly receiptPath: string | null
-  readonly positions: readonly number[]
-  readonly events: readonly { readonly position: number; readonly kind: string; readonly recordedAt: string }[]
-}
-
-/** Amounts are decimal texts of base units and millionths of a US dollar. */
-export interface QuoteStatement {
-  readonly id: string
-  readonly wallet: string
-  readonly endpoint: string
-  readonly requiredBaseUnits: string
-  readonly priceMicroUsd: string
-  readonly issuedAt: string
-  readonly expiresAt: string
-}
-
 /** One rule of docs/verification.md, applied to the payment. */
 export interface RuleVerdict {
   /** Number in docs/verification.md. */
@@ -114,6 +74,3 @@ export interface Attempt {
   readonly outcome: 'delivered' | 'failed' | 'broken' | 'running'
   readonly reason: string | null
 }
-
-/** The chain's answer, or why there is none. */
-export type ChainAnswer = Finding | { readonly kind: 'unavailable' | 'not_asked'; readonly why: string }

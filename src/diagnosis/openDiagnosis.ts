@@ -6,7 +6,7 @@ import { postJson } from '../outbound/postJson.ts'
 import { periodsOf, walletOf } from '../settings/settingPeriods.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { Log } from '../machine/log.ts'
-import { ledgerToken } from '../reports/ledgerToken.ts'
+import { ledgerToken, type LedgerToken } from '../reports/ledgerToken.ts'
 import { createPaymentFacts } from '../reports/paymentFacts.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { readVersions } from '../store/settingStore.ts'
@@ -15,7 +15,7 @@ import { createRefundStore } from '../store/refundStore.ts'
 import type { RefundLimits } from '../payment/refundDecision.ts'
 import { explain, type ExplainOutcome } from './explain.ts'
 import { reconcile, type Reconciliation } from './reconcile.ts'
-import { decideAndRecord, type RefundOrder, type RefundOutcome } from './recordDecision.ts'
+import { decideAndRecord, type DecisionDeps, type RefundOrder, type RefundOutcome } from './recordDecision.ts'
 
 export interface DiagnosisOptions {
   /** A login of tollbook_service or tollbook_reader; for decisions one of tollbook_finance. */
@@ -39,6 +39,18 @@ export interface OpenDiagnosis {
   close(): Promise<void>
 }
 
+interface DeciderDeps extends Pick<DecisionDeps, 'clock' | 'chain' | 'allTerms' | 'limits'> {
+  readonly token: LedgerToken
+}
+
+/** Decisions about refunds, in a database with a login of `tollbook_finance`. */
+export function createDecider(database: Database, { token, ...deps }: DeciderDeps): OpenDiagnosis['decide'] {
+  const facts = createPaymentFacts(database)
+  const store = createRefundStore(database, () => deps.clock.nowMs())
+  const { refundsOf } = createReports(database, token)
+  return (order) => decideAndRecord({ ...deps, facts, store, refundsOf }, order)
+}
+
 const connectionsMax = 2
 
 export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiagnosis> {
@@ -56,8 +68,6 @@ export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiag
       allTerms: () => terms,
       decimals: token.decimals,
     }
-    const store = createRefundStore(database, () => clock.nowMs())
-    const { refundsOf } = createReports(database, token)
     return {
       decimals: token.decimals,
       explain: (subject) => explain(deps, subject),
@@ -65,7 +75,7 @@ export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiag
         if (typeof chain === 'string') throw new Fault(`the chain cannot be asked: ${chain}`, { retryable: true })
         return reconcile({ ...deps, chain })
       },
-      decide: (order) => decideAndRecord({ ...deps, store, refundsOf, limits: options.limits }, order),
+      decide: createDecider(database, { ...deps, token, limits: options.limits }),
       close: () => database.destroy(),
     }
   } catch (error) {

@@ -4,8 +4,22 @@ import type { PaymentReference } from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import type { QuoteFact, RecordedPayment } from '../reports/paymentFacts.ts'
-import type { ChainAnswer, ChainStatement, LedgerStatement, QuoteStatement } from './explanation.ts'
+import type { Finding } from '../payment/chainReader.ts'
 import { arrivedBaseUnits, burnedBaseUnits } from './transferFacts.ts'
+
+/** The chain's answer, or why there is none. */
+export type ChainAnswer = Finding | { readonly kind: 'unavailable' | 'not_asked'; readonly why: string }
+
+/** Null members: the chain has no such fact. Amounts are decimal texts of base units. */
+export interface ChainStatement {
+  readonly status: 'confirmed' | 'failed' | 'not_found' | 'not_confirmed' | 'unavailable' | 'not_asked'
+  readonly words: string
+  readonly slot: number | null
+  readonly blockTime: string | null
+  readonly signers: readonly string[]
+  readonly arrivedBaseUnits: string | null
+  readonly burnedBaseUnits: string | null
+}
 
 const nothingOnChain = {
   slot: null,
@@ -49,7 +63,8 @@ function ofRecord(record: TransactionRecord, terms: readonly PaymentTerms[]): Ch
   }
 }
 
-export function ledgerStatement(reference: PaymentReference, recorded: RecordedPayment): LedgerStatement {
+/** Null members: the stream has no such fact in its state. Amounts are decimal texts. */
+export function ledgerStatement(reference: PaymentReference, recorded: RecordedPayment) {
   const { kind, state, stateName, events } = recorded
   const settlement = 'settlement' in state ? state.settlement : undefined
   const delivery = events.find(({ event }) => event?.kind === 'RequestFulfilled')
@@ -66,6 +81,7 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
     burnedBaseUnits: text(settlement?.burnedBaseUnits),
     quoteId: settlement?.quoteId ?? null,
     receiptId: delivery === undefined ? null : `receipt_${delivery.leafHash.slice(0, 32)}`,
+    /** Path of the receipt on the public listener. */
     receiptPath:
       attemptId === undefined
         ? null
@@ -77,7 +93,8 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
   }
 }
 
-export function quoteStatement({ id, wallet, price, issuedAtMs, expiresAtMs }: QuoteFact): QuoteStatement {
+/** Amounts are decimal texts of base units and millionths of a US dollar. */
+export function quoteStatement({ id, wallet, price, issuedAtMs, expiresAtMs }: QuoteFact) {
   return {
     id,
     wallet,

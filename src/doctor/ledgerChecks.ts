@@ -3,12 +3,10 @@ import { Fault } from '@tollbook/core/fault'
 import type { Chain } from '../chain/openChain.ts'
 import type { ServiceConfig } from '../config.ts'
 import type { Log } from '../machine/log.ts'
-import { readSealedTree } from '../reports/sealedTree.ts'
 import { openSettings } from '../start/ledger/openSettings.ts'
-import { saleLimitsOf } from '../start/saleLimits.ts'
 import { requireStoredCheckpoint } from '../store/checkpointFile.ts'
 import type { Database } from '../store/database.ts'
-import { createSettingReader } from '../store/settingStore.ts'
+import { readVersions } from '../store/settingStore.ts'
 import { type Check, passed, type Result, skipped } from './check.ts'
 
 export interface LedgerCheckOptions {
@@ -31,8 +29,9 @@ export function ledgerChecks(options: LedgerCheckOptions): readonly Check[] {
 async function checkSettings({ config, database, chain, clock, log }: LedgerCheckOptions): Promise<Result> {
   const { terms } = await chain()
   const record = () => Promise.reject(new Fault('tollbook doctor records nothing', { retryable: false }))
-  const ledger = { settings: { ...createSettingReader(database), record }, seal: { tree: readSealedTree(database) } }
-  const settings = await openSettings({ ...config, sale: saleLimitsOf(config.sale) }, { clock, log, terms, ledger })
+  const versions = (names: readonly string[]) => readVersions(database, names)
+  const ledger = { settings: { versions, record } }
+  const settings = await openSettings(config, { clock, log, terms, ledger })
   const isNew = settings.periods('receipt-key').length === 0
   await settings.close()
   return passed(isNew ? 'none yet: the first start records them' : 'receipt key, wallet, mint, split and origin agree')

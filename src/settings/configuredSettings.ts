@@ -34,13 +34,14 @@ export function configuredSettings({ receiptKey, terms, split, origin }: Setting
     'the configured split is the whole of each payment',
   )
   return [
+    // First on record, so that every checkpoint covers the name that it is signed with.
+    { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' },
     { name: 'receipt-key', value: publicReceiptKey.parse(receiptKey), variable: 'RECEIPT_SIGNING_KEY' },
     { name: 'payment-wallet', value: paymentWallet, variable: 'PAYMENT_WALLET' },
     { name: `mint/${mint}`, value: { decimals, tokenProgram }, variable: 'SOLANA_RPC_URLS' },
     { name: 'split', value: shares, variable: 'SPLIT' },
     { name: 'token-mint', value: mint, variable: 'TOKEN_MINT' },
     { name: 'network', value: network, variable: 'SOLANA_RPC_URLS' },
-    { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' },
   ]
 }
 

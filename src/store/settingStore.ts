@@ -22,18 +22,8 @@ export interface SettingStore {
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
   /** All versions of these settings, oldest first, by name. */
   versions(names: readonly string[]): Promise<SettingVersions>
-  /** Name of the newest setting `mint/<address>`: ledgers of the first release have no `token-mint`. */
-  newestMintName(): Promise<string | undefined>
   /** Records values of settings that the ledger does not have. Changes nothing on record. */
   record(values: readonly SettingValue[]): Promise<void>
-}
-
-/** Reads the settings, and records none. */
-export function createSettingReader(database: Database): Pick<SettingStore, 'versions' | 'newestMintName'> {
-  return {
-    versions: (names) => readVersions(database, names),
-    newestMintName: () => newestMintName(database),
-  }
 }
 
 export type SettingVersions = ReadonlyMap<string, readonly RecordedSetting[]>
@@ -48,7 +38,7 @@ export interface SettingDeps {
 export function createSettingStore(deps: SettingDeps): SettingStore {
   const { database } = deps
   return {
-    ...createSettingReader(database),
+    versions: (names) => readVersions(database, names),
     find: (name, atMs) => findSetting(database, name, atMs),
     async record(values) {
       for (const value of values) await recordFirst(deps, value)
@@ -105,14 +95,6 @@ export async function readVersions(database: Database, names: readonly string[])
   const versions = new Map<string, RecordedSetting[]>(names.map((name) => [name, []]))
   for (const { name, seq, body } of rows) versions.get(name)?.push({ position: seq, event: settingOf(body) })
   return versions
-}
-
-async function newestMintName(database: Database): Promise<string | undefined> {
-  const { rows } = await readOrFault('the mint of the ledger', () =>
-    sql<{ name: string }>`
-      select name from ledger.settings where starts_with(name, 'mint/') order by seq desc limit 1`.execute(database),
-  )
-  return rows[0]?.name
 }
 
 function settingOf(body: Uint8Array): SettingChanged {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { diagnose, type DiagnosisQuestion } from '../../src/diagnosis/diagnose.ts'
-import { type ChainAnswer, diagnosisCodes } from '../../src/diagnosis/explanation.ts'
+import { diagnosisCodes } from '../../src/diagnosis/explanation.ts'
+import type { ChainAnswer } from '../../src/diagnosis/statements.ts'
 import { readSubject } from '../../src/diagnosis/readSubject.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import type { RecordedPayment } from '../../src/reports/paymentFacts.ts'
@@ -42,8 +43,6 @@ const nothing: DiagnosisQuestion = {
   buys: [],
   arrivedBaseUnits: 0n,
   decimals: 6,
-  nowMs: landedAtMs + 1_000,
-  presentedAtMs: undefined,
 }
 
 function recorded(phase: string, isFinal = true): RecordedPayment {

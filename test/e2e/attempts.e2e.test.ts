@@ -14,7 +14,8 @@ const fails = () => Promise.resolve<Outcome>({ kind: 'failed', code: 'NO_DATA', 
 let service: TestService
 beforeAll(async () => {
   service = await openTestService({
-    seams: { endpoints: withEndpoint(scripted), sale: { attemptsMax } },
+    seams: { endpoints: withEndpoint(scripted) },
+    sale: { attemptsMax },
   })
 })
 

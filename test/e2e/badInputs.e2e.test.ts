@@ -20,7 +20,7 @@ let values: Record<string, string>
 let port: number
 
 beforeAll(async () => {
-  service = await openTestService({ seams: { sale: { proofLookupWaitMs: 0 } } })
+  service = await openTestService({ sale: { proofLookupWaitMs: 0 } })
   const { tokenMint, paymentWallet } = await askForQuote(service)
   values = { WALLET: service.payer.address, MINT: tokenMint, TREASURY: paymentWallet }
   port = Number(new URL(service.baseUrl).port)

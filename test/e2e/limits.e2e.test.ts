@@ -3,7 +3,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { randomBytesOf } from '@tollbook/core/id'
-import type { SaleLimits } from '../../src/start/saleLimits.ts'
+import type { ServiceConfig } from '../../src/config.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { ask, askForQuote, buy, qrOrder } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
@@ -41,9 +41,9 @@ let two: TestService
 
 beforeAll(async () => {
   const waiting = { proofLookupWaitMs: 20_000 }
-  service = await openTestService({ seams: { sale: waiting } })
-  const open = (env: Record<string, string>, sale: Partial<SaleLimits>) =>
-    openTestService({ besides: service, env, seams: { sale } })
+  service = await openTestService({ sale: waiting })
+  const open = (env: Record<string, string>, sale: Partial<ServiceConfig['sale']>) =>
+    openTestService({ besides: service, env, sale })
   const strictLimits = { ...off, QUOTES_PER_WALLET_MAX: '1', UNKNOWN_PROOFS_PER_MINUTE: '2' }
   strict = await open(strictLimits, { proofLookupWaitMs: 0 })
   const windowed = { ...waiting, quoteTtlMs: windowSeconds * 1_000 }

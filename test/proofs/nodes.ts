@@ -51,8 +51,8 @@ const [faultyUrl = '', otherUrl = '', witnessUrl = ''] = spawned.rpcUrls
 const chain = controlChain(witnessUrl)
 const runsFile = `${environment.directory}/runs`
 await writeFile(runsFile, '')
-const seams = JSON.stringify({ sale: { proofLookupWaitMs: 600 }, nodes: { stillMs: 2_000 } })
-const settings = { ...environment.env, SERVER_SEAMS: seams }
+const limits = JSON.stringify({ sale: { proofLookupWaitMs: 600 }, nodes: { stillMs: 2_000 } })
+const settings = { ...environment.env, SERVER_LIMITS: limits }
 const one = { SOLANA_RPC_URLS: faultyUrl }
 const two = { SOLANA_RPC_URLS: `${faultyUrl},${otherUrl}` }
 const servers = new Map<string, SpawnedServer>()

@@ -12,7 +12,7 @@ import { createCrasher, crashSteps } from './crashStep.ts'
 
 /*
  * One real server as a process, for the proofs: `node serverProcess.ts RUNS_FILE`, configured by environment as `tollbook
- * serve`, with limits in SERVER_SEAMS. Its `/api/data/crypto` appends a line to RUNS_FILE each time its handler runs; several processes share the file.
+ * serve`, with other limits in SERVER_LIMITS. Its `/api/data/crypto` appends a line to RUNS_FILE each time its handler runs; several processes share the file.
  * A line on stdin arms a crash at that step, holds the handlers and lets them go, or asks for the memory; the end of stdin ends the process.
  */
 
@@ -40,17 +40,20 @@ async function deliver(symbol: string): Promise<Outcome> {
 }
 
 const limit = z.record(z.string(), z.number()).default({})
-const limits = z.object({ sale: limit, nodes: limit }).parse(JSON.parse(process.env['SERVER_SEAMS'] ?? '{}'))
+const limits = z.object({ sale: limit, nodes: limit }).parse(JSON.parse(process.env['SERVER_LIMITS'] ?? '{}'))
 const config = readConfig()
 if (!isServiceConfig(config)) throw new Error('not configured')
-const service = await createService(config, {
-  log: createLog({ level: config.logLevel, name: 'proof', destination: process.stderr }),
-  seams: {
-    ...limits,
-    ledger: (inner) => crasher.ledger(inner),
-    endpoints: (inner: readonly Endpoint[]) => [counted, ...inner.filter(({ path }) => path !== counted.path)],
+const service = await createService(
+  { ...config, sale: { ...config.sale, ...limits.sale } },
+  {
+    log: createLog({ level: config.logLevel, name: 'proof', destination: process.stderr }),
+    seams: {
+      nodes: limits.nodes,
+      ledger: (inner) => crasher.ledger(inner),
+      endpoints: (inner: readonly Endpoint[]) => [counted, ...inner.filter(({ path }) => path !== counted.path)],
+    },
   },
-})
+)
 process.stdout.write(`${JSON.stringify({ port: service.port })}\n`)
 
 const commands = createInterface({ input: process.stdin })

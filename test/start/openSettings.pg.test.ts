@@ -2,9 +2,8 @@ import { Keypair } from '@solana/web3.js'
 import { beforeEach, expect, test } from 'vitest'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
-import { openCheckpoint, readVerifierKey, signCheckpoint } from '@tollbook/core/checkpoint'
+import { openCheckpoint, readVerifierKey } from '@tollbook/core/checkpoint'
 import { sha256 } from '@tollbook/core/digest'
-import { ed25519Signer } from '@tollbook/core/ed25519'
 import { tokenAccountOf } from '../../src/chain/payoutTransaction.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -13,11 +12,9 @@ import { publicReceiptKey } from '../../src/settings/receiptKeys.ts'
 import { type ChangeableSetting, decideSettingChange } from '../../src/settings/settingChange.ts'
 import { periodsOf } from '../../src/settings/settingPeriods.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
-import { readSealedTree } from '../../src/reports/sealedTree.ts'
 import { openReceiptKeys } from '../../src/start/ledger/openReceiptKeys.ts'
 import { openSettings, type LedgerSettingsPart, type RecordedConfig } from '../../src/start/ledger/openSettings.ts'
 import type { Ledger } from '../../src/store/openLedger.ts'
-import { sealNext } from '../../src/store/sealer.ts'
 import { openSettingChanges } from '../../src/store/settingChanges.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { openInstance } from '../store/instance.ts'
@@ -64,11 +61,7 @@ const config: RecordedConfig = {
 /** One instance of the service, before it records anything. */
 async function open(changed: Partial<RecordedConfig> = {}, terms = termsOf(wallet)): Promise<LedgerSettingsPart> {
   const { settings } = ledger
-  const seal = { tree: readSealedTree(ledger.database) }
-  const part = await openSettings(
-    { ...config, ...changed },
-    { clock, log: silentLog, ledger: { settings, seal }, terms },
-  )
+  const part = await openSettings({ ...config, ...changed }, { clock, log: silentLog, ledger: { settings }, terms })
   afterFile(() => part.close())
   return part
 }
@@ -173,26 +166,17 @@ test('while a wallet changes, payments to both are accepted, by the time of thei
   expect(incoming.origin, 'the log keeps its name').toBe(outgoing.origin)
 })
 
-test('a ledger of the first release refuses another mint and another name of its log than its own', async () => {
-  const { kty, crv, x } = key
-  await ledger.settings.record([
-    { name: 'receipt-key', value: { kty, crv, x } },
-    { name: 'payment-wallet', value: wallet },
-    { name: `mint/${baseTerms.mint}`, value: { decimals: 6, tokenProgram: program } },
-  ])
+test('the name of the log is the first event on record, so every checkpoint is signed with it, and another name is refused', async () => {
   const origin = 'example.com/ledger'
-  await sealNext({
-    ...ledger,
-    sign: (tree) => signCheckpoint({ origin, ...tree }, ed25519Signer(key)),
-  })
-  await expect(open({}, termsOf(wallet, newAddress()))).rejects.toThrow(/TOKEN_MINT[^]*keeps its first value/)
-  await expect(open({ seal: { origin: 'example.com/other' } })).rejects.toThrow(
-    /LEDGER_ORIGIN[^]*example\.com\/ledger since/,
-  )
-  const part = await open()
-  expect(part.origin).toBe(origin)
+  const part = await open({ seal: { origin } })
   await part.record()
+  const recorded = (await ledger.settings.versions(['origin'])).get('origin')
+  expect(recorded).toMatchObject([{ position: 1, event: { value: origin } }])
   expect((await open()).origin).toBe(origin)
+  await expect(open({ seal: { origin: 'example.com/other' } })).rejects.toThrow(
+    /LEDGER_ORIGIN[^]*keeps its first value/,
+  )
+  await expect(open({}, termsOf(wallet, newAddress()))).rejects.toThrow(/TOKEN_MINT[^]*keeps its first value/)
 })
 
 test('an instance that cannot read the settings closes before a change could take effect', async () => {

@@ -1,6 +1,6 @@
 import type { Keypair } from '@solana/web3.js'
 import { createService, type ServiceOptions } from '../../src/compose.ts'
-import { isServiceConfig, readConfig } from '../../src/config.ts'
+import { isServiceConfig, readConfig, type ServiceConfig } from '../../src/config.ts'
 import { type LocalChain, startLocalChain } from '@tollbook/localnet/localChain'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { provisionWallets } from './provisionWallets.ts'
@@ -14,6 +14,8 @@ import type { TestDatabase } from './testDatabase.ts'
 
 export interface TestServiceOptions {
   readonly seams?: ServiceOptions['seams']
+  /** Limits that no variable sets. */
+  readonly sale?: Partial<ServiceConfig['sale']>
   readonly log?: Log
   readonly env?: Readonly<Record<string, string>>
   /** The service's; the chain goes by real time. */
@@ -78,11 +80,15 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     ...options.env,
   })
   if (!isServiceConfig(config)) throw new Error('the service is configured')
-  const service = await createService(config, {
-    log: options.log ?? silentLog,
-    seams: { ...options.seams, sale: { proofLookupWaitMs: 600, ...options.seams?.sale } },
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
-  })
+  const sale = { ...config.sale, proofLookupWaitMs: 600, ...options.sale }
+  const service = await createService(
+    { ...config, sale },
+    {
+      log: options.log ?? silentLog,
+      ...(options.seams === undefined ? {} : { seams: options.seams }),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+    },
+  )
   let closing: Promise<void> | undefined
   const close = () => (closing ??= service.close())
   afterFile(close)

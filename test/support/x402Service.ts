@@ -34,7 +34,8 @@ const generous = { perDay: 100_000_000, perWalletAndDay: 100_000_000, perPayment
 export async function openX402Service({
   env = {},
   seams,
-}: Pick<TestServiceOptions, 'env' | 'seams'> = {}): Promise<X402Service> {
+  sale,
+}: Pick<TestServiceOptions, 'env' | 'seams' | 'sale'> = {}): Promise<X402Service> {
   const native = await openTestService()
   const { tokenMint, paymentWallet } = await askForQuote(native)
   const feePayer = Keypair.generate()
@@ -56,6 +57,7 @@ export async function openX402Service({
     besides: native,
     env: offering,
     ...(seams === undefined ? {} : { seams }),
+    ...(sale === undefined ? {} : { sale }),
   })
   return { service, native, feePayer, signer, signerOptions, env: offering, tokenMint, paymentWallet }
 }

@@ -1,22 +1,31 @@
 import type { Chain } from '../../chain/openChain.ts'
-import type { FinanceConfig } from '../../config/financeConfig.ts'
+import type { FinanceConfig, RefundConfig } from '../../config/financeConfig.ts'
 import { explain } from '../../diagnosis/explain.ts'
+import { createDecider } from '../../diagnosis/openDiagnosis.ts'
 import { reconcile } from '../../diagnosis/reconcile.ts'
 import { createFinanceAccess } from '../../financeApi/financeAccess.ts'
 import { createFinanceRoutes } from '../../financeApi/financeRoutes.ts'
-import type { FreeRoute } from '../../transport/freeRoute.ts'
+import { startMoneyMetrics } from '../../jobs/moneyMetricsJob.ts'
+import { repeat } from '../../jobs/repeat.ts'
 import type { FinanceServing } from '../../routes/openServer.ts'
 import { paymentStatusRoute } from '../../routes/paymentStatusRoute.ts'
 import { statementRoute, type WriteStatement } from '../../routes/statementRoute.ts'
-import { startMoneyMetrics } from '../../jobs/moneyMetricsJob.ts'
-import { repeat } from '../../jobs/repeat.ts'
-import type { RefundConfig } from '../../config/financeConfig.ts'
+import { openDatabase } from '../../store/database.ts'
+import type { FreeRoute } from '../../transport/freeRoute.ts'
+import { closePart } from '../closePart.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { OpenReports } from '../ledger/openReports.ts'
-import { createFindPaymentStatus } from './openPaymentStatus.ts'
-import { openRefundDecisions } from './openRefundDecisions.ts'
-import type { LedgerSettingsPart } from '../ledger/openSettings.ts'
 import type { PartDeps } from '../partDeps.ts'
+import { createFindPaymentStatus } from './openPaymentStatus.ts'
+
+export interface FinanceOptions {
+  /** Undefined: nothing is rolled up, and nothing is served over HTTP. */
+  readonly access: FinanceConfig | undefined
+  readonly refunds: RefundConfig
+  readonly reportsDatabaseUrl?: string | undefined
+  /** Base of the public routes. Undefined without PUBLIC_URL. */
+  readonly publicUrl?: string | undefined
+}
 
 export interface FinanceDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'openReports' | 'payments' | 'settings' | 'keys'>
@@ -33,73 +42,52 @@ export interface Finance {
 
 // Each report rolls up at most one step before it is read; this interval keeps the backlog within one step.
 const rollUpEveryMs = 1_000
-
-export interface FinanceOptions {
-  /** Undefined: nothing is rolled up, and nothing is served over HTTP. */
-  readonly access: FinanceConfig | undefined
-  readonly refunds: RefundConfig
-  readonly reportsDatabaseUrl: string | undefined
-  /** Base of the public routes: empty on the same listener, undefined without PUBLIC_URL. */
-  readonly publicUrl: string | undefined
-}
+// People decide one payment at a time.
+const decisionConnectionsMax = 2
 
 /** The finance reports and their access. Without an issuer, nothing is rolled up and nothing is served. */
 export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
   const { access, refunds, reportsDatabaseUrl: readDatabaseUrl, publicUrl } = options
   const { clock, log, ledger, chain } = deps
-  const { settings, keys } = ledger
+  const { allTerms } = ledger.settings
   const { mint, decimals, network } = chain.terms
+  const token = { mint, decimals }
+  const opened = new AsyncDisposableStack()
+  const close = () => opened.disposeAsync()
   // Connects when it is first asked.
-  const reports = ledger.openReports({ token: { mint, decimals }, readDatabaseUrl })
+  const reports = opened.adopt(ledger.openReports({ token, readDatabaseUrl }), closePart)
   const payerRoutes = createPayerRoutes(deps, reports)
-  if (access === undefined) return { serving: undefined, routes: payerRoutes, close: () => reports.close() }
-  const rolling = repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run: () => reports.rollUp() })
-  const walletBaseUnits = () => totalBaseUnits(chain.reader, settings.allTerms())
-  const showing = startMoneyMetrics({
-    clock,
-    log,
-    readFigures: reports.money,
-    walletBaseUnits,
-    onMoney: deps.metrics.onMoney,
-  })
-  const decisions = openRefundDecisions(refunds, deps, {
-    token: { mint, decimals },
-    chain: chain.reader,
-    allTerms: settings.allTerms,
-  })
+  if (access === undefined) return { serving: undefined, routes: payerRoutes, close }
+
+  const { databaseUrl, limits } = refunds
+  const applicationName = 'tollbook refunds'
+  // A separate login: the service's may not record decisions.
+  const decisions =
+    databaseUrl === undefined
+      ? undefined
+      : opened.adopt(
+          openDatabase({ databaseUrl, applicationName, connectionsMax: decisionConnectionsMax, log }),
+          (database) => database.destroy(),
+        )
+  const walletBaseUnits = () => totalBaseUnits(deps)
+  const { money: readFigures, facts, rollUp: run } = reports
+  opened.defer(repeat(deps, { name: 'report roll-up', everyMs: rollUpEveryMs, run }).stop)
+  opened.defer(startMoneyMetrics({ clock, log, readFigures, walletBaseUnits, onMoney: deps.metrics.onMoney }).stop)
   const routes = createFinanceRoutes({
     clock,
     log,
     access: createFinanceAccess(access, { clock, log }),
     reports,
     network,
-    decideRefund: decisions?.decide,
-    signClosing: keys.signClosing,
+    decideRefund: decisions && createDecider(decisions, { clock, chain: chain.reader, allTerms, limits, token }),
+    signClosing: ledger.keys.signClosing,
+    // On the same listener a path is enough.
     publicUrl: access.listener === undefined ? '' : publicUrl,
-    explain: (text) =>
-      explain(
-        {
-          clock,
-          facts: reports.facts,
-          chain: chain.reader,
-          allTerms: settings.allTerms,
-          decimals,
-        },
-        text,
-      ),
-    reconcile: () => reconcile({ clock, facts: reports.facts, chain, allTerms: settings.allTerms }),
+    explain: (text) => explain({ clock, facts, chain: chain.reader, allTerms, decimals }, text),
+    reconcile: () => reconcile({ clock, facts, chain, allTerms }),
     walletBaseUnits,
   })
-  return {
-    serving: { routes, listener: access.listener },
-    routes: payerRoutes,
-    async close() {
-      await showing.stop()
-      await rolling.stop()
-      await reports.close()
-      await decisions?.close()
-    },
-  }
+  return { serving: { routes, listener: access.listener }, routes: payerRoutes, close }
 }
 
 /** Routes for the holders of wallets, on the public listener. */
@@ -120,10 +108,8 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
 }
 
 /** An old payment wallet holds tokens until they are paid out or moved. */
-async function totalBaseUnits(
-  reader: Chain['reader'],
-  wallets: ReturnType<LedgerSettingsPart['allTerms']>,
-): Promise<bigint> {
-  const balances = await Promise.all(wallets.map(({ paymentWallet: wallet }) => reader.readBalance({ wallet })))
+async function totalBaseUnits({ chain, ledger }: FinanceDeps): Promise<bigint> {
+  const wallets = ledger.settings.allTerms().map(({ paymentWallet }) => paymentWallet)
+  const balances = await Promise.all(wallets.map((wallet) => chain.reader.readBalance({ wallet })))
   return balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
 }

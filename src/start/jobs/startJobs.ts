@@ -1,3 +1,4 @@
+import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { Chain } from '../../chain/openChain.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { startBurnDebtJob } from '../../jobs/burnDebtJob.ts'
@@ -12,7 +13,6 @@ import { startTransferScanJob } from '../../jobs/transferScanJob.ts'
 import { refundAfterMs, settleAgeMs } from '../../payment/paymentAges.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
-import type { SaleLimits } from '../saleLimits.ts'
 
 /** Background work: the health of ledger and chain, and payments after their answers. */
 export interface Jobs {
@@ -35,7 +35,7 @@ export interface JobsDeps extends PartDeps {
 }
 
 /** Health comes first: jobs start on a ledger and a chain that were checked. `close` stops all of them at once. */
-export async function startJobs(sale: SaleLimits, deps: JobsDeps): Promise<Jobs> {
+export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs> {
   const { clock, log, chain, upkeep, ledger } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
   const whyExposed = exposureLimit(sale.exposureMaxTokens, { lifecycle: ledger.lifecycle, terms: chain.terms })
@@ -50,7 +50,7 @@ export async function startJobs(sale: SaleLimits, deps: JobsDeps): Promise<Jobs>
 }
 
 /** Payments after their answers: final, reversed, refunded, matched with transfers. */
-function startLifecycleJobs({ attemptsMax }: SaleLimits, deps: JobsDeps) {
+function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
   const { clock, log, metrics, chain, ledger } = deps
   const { payments, lifecycle, presentations } = ledger
   // Counted from 0, so that an alert sees the first one as an increase.

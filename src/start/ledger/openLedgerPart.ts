@@ -1,22 +1,12 @@
 import type { LedgerConfig } from '../../config/ledgerConfig.ts'
 import type { SealConfig } from '../../config/sealConfig.ts'
-import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import { closePart } from '../closePart.ts'
 import type { PartDeps } from '../partDeps.ts'
-import { type LedgerPorts, openLedgerPorts } from './ledgerPorts.ts'
-import { openReceiptKeys, type ReceiptKeys } from './openReceiptKeys.ts'
+import { openLedgerPorts } from './ledgerPorts.ts'
+import { openReceiptKeys } from './openReceiptKeys.ts'
 import { openSeal } from './openSeal.ts'
-import { type LedgerSettingsPart, openSettings, type RecordedConfig } from './openSettings.ts'
-
-/** The ledger, what it has on record about this service, and the key that signs for it. */
-export interface LedgerPart extends Omit<LedgerPorts, 'settings' | 'seal'> {
-  readonly settings: LedgerSettingsPart
-  readonly keys: ReceiptKeys
-  /** Public reads of the signed checkpoints. */
-  readonly routes: readonly FreeRoute[]
-  readonly checks: readonly HealthCheck[]
-}
+import { openSettings, type RecordedConfig } from './openSettings.ts'
 
 export interface LedgerPartConfig extends RecordedConfig {
   readonly ledger: LedgerConfig
@@ -27,16 +17,18 @@ export interface LedgerPartDeps extends PartDeps {
   readonly terms: PaymentTerms
 }
 
-/** Records the first values of the settings only after the ledger was compared with its checkpoint. */
-export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartDeps): Promise<LedgerPart> {
+export type LedgerPart = Awaited<ReturnType<typeof openLedgerPart>>
+
+/**
+ * The ledger, what it has on record about this service, and the key that signs for it. Records the first values of the settings
+ * only after the ledger was compared with its checkpoint.
+ */
+export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartDeps) {
   await using opened = new AsyncDisposableStack()
   const ports = opened.adopt(await openLedgerPorts(config.ledger, deps), closePart)
   const settings = opened.adopt(await openSettings(config, { ...deps, ledger: ports }), closePart)
-  const keys = openReceiptKeys(config.receiptSigningKey, {
-    clock: deps.clock,
-    settings,
-    priceLists: ports.priceLists,
-  })
+  const { priceLists } = ports
+  const keys = openReceiptKeys(config.receiptSigningKey, { clock: deps.clock, settings, priceLists })
   const seal = opened.adopt(await openSeal(config.seal, { ...deps, ledger: ports.seal, keys }), closePart)
   await settings.record()
   const stored = opened.move()
@@ -44,6 +36,7 @@ export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartD
     ...ports,
     settings,
     keys,
+    /** Public reads of the signed checkpoints. */
     routes: seal.routes,
     checks: [seal.check, settings.check],
     close: () => stored.disposeAsync(),

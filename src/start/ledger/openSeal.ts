@@ -21,7 +21,8 @@ export interface SealDeps extends PartDeps {
 }
 
 /** The signed checkpoints of the ledger. Opened before any part that appends, because an older backup must stay as it is. */
-export async function openSeal({ checkpointFile, entriesArePublic }: SealConfig, deps: SealDeps): Promise<SealPart> {
+export async function openSeal(config: SealConfig, deps: SealDeps): Promise<SealPart> {
+  const { checkpointFile, entriesArePublic } = config
   const { clock, log, metrics, ledger, keys } = deps
   if (checkpointFile !== undefined) await ledger.requireCheckpoint(checkpointFile)
   const sign = signOnce(keys.signCheckpoint)

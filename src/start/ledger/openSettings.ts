@@ -1,11 +1,10 @@
+import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { ReceiptSigningKey } from '../../config.ts'
 import type { CatalogConfig } from '../../config/catalogConfig.ts'
 import type { SealConfig } from '../../config/sealConfig.ts'
 import { tokenAccountOf } from '../../chain/payoutTransaction.ts'
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 import { repeat } from '../../jobs/repeat.ts'
-import { readCheckpoint } from '@tollbook/core/checkpoint'
-import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import {
   type ConfiguredSetting,
@@ -19,9 +18,7 @@ import { isWithin, periodsOf, type SettingPeriod, standingOf, walletOf } from '.
 import { standingProblem } from '../../settings/settingProblem.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
-import type { SealPort } from './ledgerPorts.ts'
 import type { PartDeps } from '../partDeps.ts'
-import type { SaleLimits } from '../saleLimits.ts'
 
 /** Settings of the ledger, as they are on record, while the service runs. */
 export interface LedgerSettingsPart {
@@ -48,13 +45,10 @@ export interface RecordedConfig {
   readonly sale: LongestWaits
 }
 
-type LongestWaits = Pick<SaleLimits, 'claimLeaseMs' | 'quoteTtlMs' | 'quoteGraceMs'>
+type LongestWaits = Pick<SaleConfig, 'claimLeaseMs' | 'quoteTtlMs' | 'quoteGraceMs'>
 
 export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
-  readonly ledger: {
-    readonly settings: Pick<SettingStore, 'versions' | 'newestMintName' | 'record'>
-    readonly seal: { readonly tree: Pick<SealPort['tree'], 'checkpoint'> }
-  }
+  readonly ledger: { readonly settings: Pick<SettingStore, 'versions' | 'record'> }
   readonly terms: PaymentTerms
 }
 
@@ -72,7 +66,7 @@ const refreshMs = 5_000
 /** Compares the configuration with the settings on record, and refuses to start when one was changed silently. */
 export async function openSettings(config: RecordedConfig, deps: SettingsDeps): Promise<LedgerSettingsPart> {
   const { terms, clock } = deps
-  const { origin, impliedOrigin } = await findOrigin(config.seal.origin, deps)
+  const origin = await findOrigin(config.seal.origin, deps)
   const receiptKey = publicReceiptKey.parse(config.receiptSigningKey)
   const configured = configuredSettings({ receiptKey, terms, split: config.catalog.split, origin })
   const opened: Opened = {
@@ -83,7 +77,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
     readAtMs: clock.monotonicMs(),
   }
   await refresh(opened)
-  requireRecorded(opened, [...impliedOrigin, ...(await findImpliedMint(opened))])
+  requireRecorded(opened)
   const job = repeat(deps, { name: 'settings', everyMs: refreshMs, run: () => refresh(opened) })
   const periods = (name: string) => opened.periods.get(name) ?? []
   return {
@@ -95,7 +89,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
       for (const { name, value } of configured) {
         await deps.ledger.settings.record([{ name, value }])
         await refresh(opened)
-        requireRecorded(opened, [])
+        requireRecorded(opened)
       }
     },
     refresh: () => refresh(opened),
@@ -120,43 +114,19 @@ async function refresh(opened: Opened): Promise<void> {
   opened.readAtMs = opened.deps.clock.monotonicMs()
 }
 
-/** LEDGER_ORIGIN, the name on record, the name in the newest checkpoint, or the name of a new ledger. */
-async function findOrigin(configured: string | undefined, { ledger, terms }: SettingsDeps) {
+/** LEDGER_ORIGIN, the name on record, or the name of a new ledger. */
+async function findOrigin(configured: string | undefined, { ledger, terms }: SettingsDeps): Promise<string> {
   const recorded = (await ledger.settings.versions(['origin'])).get('origin')?.at(-1)?.event.value
-  const note = recorded === undefined ? await ledger.seal.tree.checkpoint() : undefined
-  const sealed = note === undefined ? undefined : readCheckpoint(note)
-  const known = typeof recorded === 'string' ? recorded : sealed?.origin
-  const origin = configured ?? known ?? `tollbook/${terms.paymentWallet}`
-  const setting: ConfiguredSetting = { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' }
-  const differs = sealed !== undefined && sealed.origin !== origin
-  const since = `checkpoint ${sealed?.size} at the latest`
-  const impliedOrigin: readonly SettingDifference[] = differs
-    ? [{ configured: setting, recorded: sealed.origin, since }]
-    : []
-  return { origin, impliedOrigin }
+  return configured ?? (typeof recorded === 'string' ? recorded : `tollbook/${terms.paymentWallet}`)
 }
 
-/** A ledger of the first release names its mint only in a setting of that mint. */
-async function findImpliedMint({ deps, configured, periods }: Opened): Promise<readonly SettingDifference[]> {
-  if ((periods.get('token-mint') ?? []).length > 0) return []
-  const name = await deps.ledger.settings.newestMintName()
-  const recorded = name?.slice('mint/'.length)
-  if (recorded === undefined || recorded === deps.terms.mint) return []
-  const setting = assertPresent(
-    configured.find((each) => each.name === 'token-mint'),
-    'the mint is a setting',
-  )
-  return [{ configured: setting, recorded, since: `setting ${name}` }]
-}
-
-function requireRecorded({ configured, periods, deps }: Opened, implied: readonly SettingDifference[]): void {
+function requireRecorded({ configured, periods, deps }: Opened): void {
   const nowMs = deps.clock.nowMs()
   const differences = configured.flatMap((setting): SettingDifference[] => {
     const standing = standingOf(periods.get(setting.name) ?? [], setting.value, nowMs)
     return standing.standing === 'differs' ? [differenceFrom(setting, standing.inForce)] : []
   })
-  const all = [...differences, ...implied]
-  if (all.length > 0) throw new Fault(differencesText(all), { retryable: false })
+  if (differences.length > 0) throw new Fault(differencesText(differences), { retryable: false })
 }
 
 // Nine reads. The lead of a change is longer (settingChange.ts), so no change takes effect unnoticed.

@@ -1,4 +1,5 @@
 import { describeError } from '@tollbook/core/fault'
+import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { Chain } from '../../chain/openChain.ts'
 import { completeTransaction, judgeSponsored, readPayerSigned } from '../../chain/sponsoredTransaction.ts'
@@ -17,10 +18,9 @@ import { createX402Rail } from '../../rails/x402/x402Rail.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Products } from '../products/openProducts.ts'
-import type { SaleLimits } from '../saleLimits.ts'
 
 export interface RailConfig {
-  readonly sale: SaleLimits
+  readonly sale: SaleConfig
   /** Undefined: nothing is offered by x402 or MPP. */
   readonly x402: X402Config | undefined
 }

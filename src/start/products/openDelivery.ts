@@ -28,7 +28,7 @@ export interface DeliveryDeps extends PartDeps {
   readonly standIns: Providers | undefined
   readonly ledger: Pick<LedgerPart, 'openNews'>
   /** Base URL for callers. Read when an artifact is stored, because the port is known last. */
-  readonly publicUrl: () => string
+  readonly serviceUrl: () => string
 }
 
 export interface ProductDelivery {
@@ -44,7 +44,7 @@ export interface ProductDelivery {
 
 /** The endpoints of the products, with their models, browser and storage. */
 export async function openDelivery(config: DeliveryConfig, deps: DeliveryDeps): Promise<ProductDelivery> {
-  const { clock, log, sold, providers, standIns, publicUrl } = deps
+  const { clock, log, sold, providers, standIns, serviceUrl } = deps
   const { render } = config
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(config.artifacts, deps), closePart)
@@ -60,7 +60,7 @@ export async function openDelivery(config: DeliveryConfig, deps: DeliveryDeps): 
     chatLimits: from.chatLimits,
     renderer,
     artifacts,
-    artifactUrl: (name) => `${publicUrl()}/artifacts/${name}`,
+    artifactUrl: (name) => `${serviceUrl()}/artifacts/${name}`,
     allowHosts: renderer.allowHosts,
   })
   const catalog = openCatalog(sold, needsOf(providers), standIns && needsOf(standIns))

@@ -21,7 +21,7 @@ const finalSlots = 40
 
 let x402: X402Service
 beforeAll(async () => {
-  x402 = await openX402Service({ seams: { endpoints: withEndpoint(scripted), sale: { attemptsMax } } })
+  x402 = await openX402Service({ seams: { endpoints: withEndpoint(scripted) }, sale: { attemptsMax } })
 })
 
 interface Forged {
