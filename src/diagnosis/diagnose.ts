@@ -19,7 +19,7 @@ export interface DiagnosisQuestion {
   readonly decimals: number
 }
 
-/** A diagnosis with nothing to book unless it says so. */
+/** A diagnosis; without a booking nothing is due. */
 type Conclusion = Omit<Diagnosis, 'booking'> & Partial<Diagnosis>
 
 /** Pure. The ledger counts before the chain. */
