@@ -4,11 +4,14 @@ import { LongestFirst } from './test/support/longestFirst.ts'
 
 /** Compiled modules, for the test processes and the programs that they start. A program without it compiles for a second. */
 const compileCache = fileURLToPath(new URL('.vitest/compileCache', import.meta.url))
+// Starts no Postgres: it only waits for the first test file that asks for one (docs/testing.md).
+const globalSetup = ['test/support/globalDatabase.ts']
 const setupFiles = ['packages/core/src/quietBindings.ts', 'test/support/closeAfterFile.ts']
 
 /*
  * The suffix says the kind: .unit, .property and .arch need nothing, .pg a Postgres, .chain the local chain, .e2e both and
- * HTTP. No retries and no sleeps; a test that needs either is wrong.
+ * HTTP, .process whole programs that are started and killed. `npm test` leaves the last kind to CI. No retries and no
+ * sleeps; a test that needs either is wrong.
  */
 export default defineConfig({
   test: {
@@ -39,8 +42,18 @@ export default defineConfig({
         test: {
           name: 'real',
           include: ['test/**/*.{pg,chain,e2e}.test.ts'],
-          // Starts no Postgres: it only waits for the first test file that asks for one (docs/testing.md).
-          globalSetup: ['test/support/globalDatabase.ts'],
+          globalSetup,
+          setupFiles,
+          pool: 'forks',
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'process',
+          include: ['test/**/*.process.test.ts'],
+          globalSetup,
           setupFiles,
           pool: 'forks',
           isolate: false,

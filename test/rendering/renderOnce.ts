@@ -6,7 +6,7 @@ import { silentLog } from '../../src/machine/log.ts'
 import { poll } from '@tollbook/sandbox/postgres/poll'
 
 /*
- * A process that renders one document and prints the result as JSON, for `noexecTemporary.e2e.test.ts`. CHROMIUM_PATH
+ * A process that renders one document and prints the result as JSON, for `noexecTemporary.process.test.ts`. CHROMIUM_PATH
  * names a browser; without it the renderer searches.
  */
 

@@ -49,7 +49,7 @@ export function newcomerEnv(home: string): Record<string, string> {
   }
 }
 
-// A start does not wait for providers. demo.e2e.test.ts starts without these settings.
+// A start does not wait for providers. demo.process.test.ts starts without these settings.
 export const withoutProviders = { PROVIDER_PROBES: '0', SAMPLE_UPSTREAMS: 'never' }
 
 /** `npm start` in a separate home, as a process that can be killed; stopped after the file if it still runs. */

@@ -6,20 +6,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * clone has none, and the order by size started three of the longest last, while a processor had nothing left to do.
  */
 export const longFiles: readonly string[] = [
-  'test/cli/local/localMode.e2e.test.ts',
-  'test/e2e/docs.e2e.test.ts',
   'test/audit/audit.pg.test.ts',
-  'test/proofs/smallProofs.e2e.test.ts',
   'test/chain/verification.chain.test.ts',
   'test/rendering/renderer.e2e.test.ts',
-  'test/cli/demo.e2e.test.ts',
-  'test/cli/exportProcess.pg.test.ts',
-  'test/local/postgres/accounts.pg.test.ts',
   'test/reports/longAnswers.pg.test.ts',
   'test/rails/native/verifyNodes.e2e.test.ts',
-  'test/local/postgres/crash.pg.test.ts',
   'test/store/seal.pg.test.ts',
-  'test/local/chain/chainProcess.chain.test.ts',
   'test/client/payingFetch.e2e.test.ts',
   'test/simulation/simulation.unit.test.ts',
 ]
