@@ -13,7 +13,6 @@ import { openInstance } from '../store/instance.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { makeMemberLogin } from '../support/memberLogin.ts'
 import { provisionWallets } from '../support/provisionWallets.ts'
-import { withAdminSession } from '../support/adminSession.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -24,11 +23,10 @@ const chain = await startLocalChain({ slotMs: 40 })
 afterAll(() => chain.close())
 
 beforeAll(async () => {
-  await setRetention('grant')
   const { mint, paymentWallet } = await provisionWallets(chain)
   const folder = await makeScratchDirectory()
   environment = {
-    DATABASE_URL: database.serviceUrl,
+    DATABASE_URL: await makeMemberLogin(database.adminUrl, 'tollbook_service', 'tollbook_retention'),
     MIGRATION_DATABASE_URL: database.ownerUrl,
     SOLANA_RPC_URLS: chain.rpcUrl,
     TOKEN_MINT: mint.publicKey.toBase58(),
@@ -129,21 +127,10 @@ test('a login that owns the tables fails', async () => {
   expect([verdict, text]).toEqual(['failed', expect.stringContaining('owns tables')])
 })
 
-test('a login that may not drop old quotes is a warning, until it is granted', async () => {
-  await setRetention('revoke')
-  const [verdict, text] = await verdictOf('login')
+test('a login that may not drop old quotes is a warning', async () => {
+  const [verdict, text] = await verdictOf('login', { DATABASE_URL: database.serviceUrl })
   expect([verdict, text]).toEqual(['warning', expect.stringContaining('grant tollbook_retention to')])
-  await setRetention('grant')
 })
-
-/** Gives or takes the right of the service's login to drop old quotes. */
-async function setRetention(change: 'grant' | 'revoke'): Promise<void> {
-  const login = new URL(database.serviceUrl).username
-  const verb = change === 'grant' ? 'to' : 'from'
-  await withAdminSession(database.adminUrl, (session) =>
-    session.query(`${change} tollbook_retention ${verb} "${login}"`),
-  )
-}
 
 test('a login that may change a table directly fails, by the name of the table', async () => {
   const admin = openPool(database.adminUrl, 1)
