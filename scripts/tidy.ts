@@ -26,12 +26,12 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     what: 'the clock',
     pattern: /\bDate\.now\(|new Date\(\)|performance\.now\(/,
     // The finance page runs in a browser, which has its own clock.
-    homes: /^(packages\/(core|audit)\/src\/clock\.ts|src\/pages\/files\/finance\.js)$/,
+    homes: /^(packages\/(core|audit)\/src\/clock\.ts|src\/pages\/browser\/period\.ts)$/,
   },
   {
     what: 'randomness',
     pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|getRandomValues\(/,
-    homes: /^(packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts|src\/pages\/files\/pay\.js)$/,
+    homes: /^(packages\/(core\/src\/(id|platformWeb|platformNode)|audit\/src\/id)\.ts)$/,
   },
   {
     what: 'a new key',
@@ -49,7 +49,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     what: 'fetch',
     pattern: /(?<![.\w'"])fetch\(|(?<!typeof )globalThis\.fetch\b/,
     homes:
-      /^(src\/(outbound|sourcing|rendering)\/|packages\/client\/src\/|src\/pages\/files\/(api|burn|home|pay)\.js|packages\/audit\/src\/auditCommand\.ts)/,
+      /^(src\/(outbound|sourcing|rendering)\/|packages\/client\/src\/|src\/pages\/browser\/(api|burnStats|pay)\.ts|packages\/audit\/src\/auditCommand\.ts)/,
   },
 ]
 /** A bigint of one of these is an amount without its unit. Names end in the unit, or are the unit: `baseUnits`. */

@@ -43,18 +43,6 @@ export interface PayRoutes {
   readonly paymentPage: (path: string) => Promise<FreeAnswer>
 }
 
-const files = [
-  'style.css',
-  'pay.css',
-  'pay.js',
-  'wallets.js',
-  'receipt.js',
-  'encoding.js',
-  'form.js',
-  'result.js',
-  'document.js',
-  'icon.svg',
-]
 // Draws documents that were bought. Imported by the page when there is one: it has 1.7 MB, compressed 0.4 MB.
 const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as const
 
@@ -66,7 +54,7 @@ export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
   const page = (endpoint: Endpoint, at: string) =>
     createStaticFile('text/html', paymentPage({ endpoint, at, token, mint, network, hasTestWallet })).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
-  const assets = await readPageFiles(files, drawing)
+  const assets = await readPageFiles('pay', ['style.css', 'pay.css', 'icon.svg'], drawing)
   const fund = wallets.fund
   return {
     routes: [

@@ -4,19 +4,27 @@ import { type PublicAnswer, publicAnswer } from './publicAnswer.ts'
 import { preparePublicBody, type PublicBody } from './publicBody.ts'
 import { errorAnswer } from './transportError.ts'
 
-/** A file of a page, read at the start. It is compressed for the first caller, because most instances never serve it. */
+/** A file of a page. It is compressed for the first caller, because most instances never serve it. */
 export interface StaticFile {
   readonly contentType: string
-  readonly bytes: Buffer
   readonly prepared: () => Promise<PublicBody>
 }
 
-/** A file in memory. Compressed on its first request; images are sent as they are. */
-export function createStaticFile(contentType: string, content: string | Buffer): StaticFile {
-  const bytes = Buffer.from(content)
+type Content = string | Buffer
+
+/** A file in memory, or one that is made for its first caller. Compressed on its first request; images are sent as they are. */
+export function createStaticFile(contentType: string, content: Content | (() => Promise<Content>)): StaticFile {
   const codings = contentType.startsWith('image/') ? [] : contentCodings
   let body: Promise<PublicBody> | undefined
-  return { contentType, bytes, prepared: () => (body ??= preparePublicBody(bytes, { codings })) }
+  const prepare = async () => preparePublicBody(typeof content === 'function' ? await content() : content, { codings })
+  const prepared = () => {
+    body ??= prepare().catch((error: unknown) => {
+      body = undefined
+      throw error
+    })
+    return body
+  }
+  return { contentType, prepared }
 }
 
 /** 404 for a name that is not among the files. Names are looked up, never joined to a path. */

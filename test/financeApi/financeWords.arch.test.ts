@@ -5,9 +5,9 @@ import { settingEvents } from '../../src/payment/events/settingEvents.ts'
 import { closingFigures } from '../../src/reports/closing/closingFigures.ts'
 import { reportNames, stateNames } from '../../src/reports/reportQuestion.ts'
 
-const pageFile = (name: string) => readFile(new URL(`../../src/pages/files/${name}`, import.meta.url), 'utf8')
-const words = await pageFile('words.js')
-const page = await pageFile('finance.html')
+const pageFile = (name: string) => readFile(new URL(`../../src/pages/${name}`, import.meta.url), 'utf8')
+const words = await pageFile('browser/words.ts')
+const page = await pageFile('files/finance.html')
 
 test.each([...stateNames, 'paid', 'confirmed', 'failed'])('the finance page has words for the state %s', (state) => {
   expect(words).toMatch(new RegExp(`^ {2}${state}: \\[`, 'm'))

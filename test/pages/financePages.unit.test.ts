@@ -1,29 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
+import { countText, tokensText } from '../../src/pages/browser/amounts.ts'
+import { tableCsv } from '../../src/pages/browser/closingTables.ts'
+import { decisionsFor } from '../../src/pages/browser/paymentDialog.ts'
+import { lastQuarters } from '../../src/pages/browser/period.ts'
+import { columnName, columnsShown } from '../../src/pages/browser/tables.ts'
 import { createBurnPage, createFinancePage } from '../../src/pages/pages.ts'
 import { openPlainServer } from '../transport/plainServer.ts'
-
-// Files of the browser's, which have no types.
-const load = (file: string) => import(new URL(`../../src/pages/files/${file}`, import.meta.url).href)
-const text = z.string()
-const { tokensText, countText } = z
-  .object({
-    tokensText: z.function({ input: [text, z.int()], output: text }),
-    countText: z.function({ input: [z.int()], output: text }),
-  })
-  .parse(await load('amounts.js'))
-const { tableCsv } = z
-  .object({ tableCsv: z.function({ input: [z.unknown(), z.int()], output: text }) })
-  .parse(await load('closingTables.js'))
-const { columnName, columnsShown } = z
-  .object({
-    columnName: z.function({ input: [text], output: text }),
-    columnsShown: z.function({ input: [text, z.array(text), z.boolean()], output: z.array(text) }),
-  })
-  .parse(await load('tables.js'))
-const { decisionsFor } = z
-  .object({ decisionsFor: z.function({ input: [z.unknown(), z.unknown()], output: z.array(z.tuple([text, text])) }) })
-  .parse(await load('decisions.js'))
 
 test.each([
   ['0', 6, '0'],
@@ -42,7 +24,7 @@ test('counts are grouped by thousands', () => {
 })
 
 describe('the CSV of a closing statement', () => {
-  const csv = (row: Readonly<Record<string, unknown>>) =>
+  const csv = (row: Readonly<Record<string, string | null>>) =>
     tableCsv({ columns: Object.keys(row), rows: [row] }, 6).split('\r\n')
 
   test('has exact amounts, each followed by a number that a spreadsheet reads', () => {
@@ -83,43 +65,48 @@ test('the fitting columns leave out the price of the day and rare amounts, and a
 })
 
 describe('decisions about a payment', () => {
-  const offered = (diagnosis: object, refunds: readonly object[]) =>
-    decisionsFor({ booking: null, ...diagnosis }, refunds).map(([action]) => action)
+  const offered = (...given: Parameters<typeof decisionsFor>) => decisionsFor(...given).map(([action]) => action)
 
   test('a delivered answer is refunded once', () => {
-    expect(offered({ code: 'delivered' }, [])).toEqual(['grant'])
-    expect(offered({ code: 'delivered' }, [{ cause: 'granted', state: 'approved' }])).toEqual([])
+    expect(offered({ code: 'delivered', booking: null }, [])).toEqual(['grant'])
+    expect(offered({ code: 'delivered', booking: null }, [{ cause: 'granted', state: 'approved' }])).toEqual([])
   })
 
   test('an overpayment of a delivered answer is approved apart from a refund of its price', () => {
-    expect(offered({ code: 'delivered' }, [{ cause: 'overpaid', state: 'due' }])).toEqual(['approve', 'grant'])
+    expect(offered({ code: 'delivered', booking: null }, [{ cause: 'overpaid', state: 'due' }])).toEqual([
+      'approve',
+      'grant',
+    ])
   })
 
   test('a debt that is approved or paid is not approved again', () => {
-    for (const state of ['approved', 'part_paid', 'paid'])
-      expect(offered({ code: 'refund_due' }, [{ cause: 'undelivered', state }]), state).toEqual([])
+    for (const state of ['approved', 'part_paid', 'paid'] as const)
+      expect(offered({ code: 'refund_due', booking: null }, [{ cause: 'undelivered', state }]), state).toEqual([])
   })
 
   test('a payment that can be recorded early offers that, in the words of its diagnosis', () => {
-    expect(decisionsFor({ code: 'unmatched', booking: { words: 'Record it.' } }, [])).toEqual([
+    expect(decisionsFor({ code: 'unmatched', booking: { kind: 'unmatched', words: 'Record it.' } }, [])).toEqual([
       ['record', 'Record it.'],
     ])
   })
 })
 
 test.each([
+  ['2026-03-31', ['2026-Q1', '2025-Q4']],
+  ['2026-06-30', ['2026-Q2', '2026-Q1']],
+  ['2026-09-01', ['2026-Q3', '2026-Q2']],
+  ['2026-12-31', ['2026-Q4', '2026-Q3']],
+])('the quarters on %s begin with its own', (day, quarters) => {
+  expect(lastQuarters(day).slice(0, 2)).toEqual(quarters)
+})
+
+test.each([
   ['finance', createFinancePage],
   ['burn', createBurnPage],
-])('every module that the %s page loads is served below it', async (name, createPage) => {
+])('the script of the %s page is one file, which needs no other', async (name, createPage) => {
   const { port } = await openPlainServer({ freeRoutes: await createPage() })
-  const waiting = [`${name}.js`]
-  const seen = new Set(waiting)
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-    const answer = await fetch(`http://127.0.0.1:${port}/${name}/${file}`)
-    expect([file, answer.status]).toEqual([file, 200])
-    const imported = [...(await answer.text()).matchAll(/from '\.\/([^']+)'/g)].map(([, other = '']) => other)
-    waiting.push(...imported.filter((other) => !seen.has(other)))
-    for (const other of imported) seen.add(other)
-  }
-  expect(seen.size).toBeGreaterThan(2)
+  const answer = await fetch(`http://127.0.0.1:${port}/${name}/${name}.js`)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+  expect(await answer.text()).not.toMatch(/\bimport\s*[{*"']|\bfrom\s*["']\.|process\.env|node:/)
+  expect((await fetch(`http://127.0.0.1:${port}/${name}/${name}.ts`)).status).toBe(404)
 })

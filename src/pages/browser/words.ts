@@ -1,7 +1,7 @@
 /* Words for the ledger's states and events, and for the totals of a closing statement. A test fails when one is missing. */
 
 /** State of a stream: its word on the page, and its meaning. */
-const states = {
+const states: Readonly<Record<string, readonly [word: string, meaning: string]>> = {
   submitted: ['sent', 'We sent it to the chain for the caller, and have not seen it there.'],
   claimed: ['being served', 'Its request is being answered at the moment.'],
   streaming: ['being sent', 'Its answer is being sent, piece by piece.'],
@@ -34,7 +34,7 @@ const states = {
 }
 
 /** Meaning of an event for the ledger. */
-const kinds = {
+const kinds: Readonly<Record<string, string>> = {
   PaymentSubmitted: 'We put on record that we were about to send this payment to the chain.',
   PaymentVerified:
     'The chain proved it. The price is owed to the caller until delivery; what arrived beyond it is owed to the wallet.',
@@ -65,7 +65,7 @@ const kinds = {
 }
 
 /** Totals of a closing statement. */
-const totals = {
+const totals: Readonly<Record<string, string>> = {
   received: 'Received in the payment wallet',
   burned: 'Burned by callers',
   burnOwed: 'Received to be burned',
@@ -78,18 +78,18 @@ const totals = {
   lost: 'Lost to reversals',
 }
 
-export function totalWord(total) {
+export function totalWord(total: string): string {
   return totals[total] ?? total
 }
 
-export function stateWord(state) {
+export function stateWord(state: string): string {
   return states[state]?.[0] ?? state
 }
 
-export function stateMeaning(state) {
+export function stateMeaning(state: string): string {
   return states[state]?.[1] ?? ''
 }
 
-export function kindMeaning(kind) {
+export function kindMeaning(kind: string): string {
   return kinds[kind] ?? ''
 }

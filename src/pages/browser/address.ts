@@ -16,18 +16,23 @@ const names = [
   'payment',
   'closing',
   'view',
-]
+] as const
 
-export function readAddress() {
+type Address = Partial<Record<(typeof names)[number], string>>
+
+export function readAddress(): Address {
   const given = new URLSearchParams(location.search)
   return Object.fromEntries(names.flatMap((name) => (given.has(name) ? [[name, given.get(name)]] : [])))
 }
 
 /** Replaces the parameters that are given; an empty one is left out. A new payment or statement is a new entry of the history. */
-export function writeAddress(changed, { isNew = false } = {}) {
+export function writeAddress(changed: Address, { isNew = false } = {}): void {
   const next = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...readAddress(), ...changed }))
-    if (names.includes(name) && value !== undefined && value !== '') next.set(name, value)
+  const values = { ...readAddress(), ...changed }
+  for (const name of names) {
+    const value = values[name] ?? ''
+    if (value !== '') next.set(name, value)
+  }
   const query = next.toString()
   const address = `${location.pathname}${query === '' ? '' : `?${query}`}`
   if (address === `${location.pathname}${location.search}`) return
@@ -35,7 +40,12 @@ export function writeAddress(changed, { isNew = false } = {}) {
   else history.replaceState(null, '', address)
 }
 
+/** Key of a payment in addresses. */
+export function paymentKey(reference: string): string {
+  return reference.replace(/^solana:/, '')
+}
+
 /** Address of a payment on this page, for links. */
-export function paymentAddress(reference) {
-  return `?${new URLSearchParams({ payment: reference.replace(/^solana:/, '') })}`
+export function paymentAddress(reference: string): string {
+  return `?${new URLSearchParams({ payment: paymentKey(reference) }).toString()}`
 }

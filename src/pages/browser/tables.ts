@@ -1,8 +1,10 @@
-import { paymentAddress } from './address.js'
-import { countText, tokensText } from './amounts.js'
-import { stateMeaning, stateWord, totalWord } from './words.js'
+import { paymentAddress } from './address.ts'
+import { countText, tokensText } from './amounts.ts'
+import type { Cell, ReportPage, Row } from './answers.ts'
+import { type Content, element, fillTable } from './element.ts'
+import { stateMeaning, stateWord, totalWord } from './words.ts'
 
-const names = {
+const names: Readonly<Record<string, string>> = {
   day: 'Day (UTC)',
   endpoint: 'Endpoint',
   wallet: 'Wallet',
@@ -53,12 +55,13 @@ const names = {
   listedAs: 'Listed as',
 }
 
-function isAtDayPrice(column) {
+function isAtDayPrice(column: string): boolean {
   return column.endsWith('AtDayPriceMicroUsd')
 }
 
-export function columnName(column) {
-  if (names[column] !== undefined) return names[column]
+export function columnName(column: string): string {
+  const known = names[column]
+  if (known !== undefined) return known
   if (isAtDayPrice(column)) {
     const amount = column.replace(/AtDayPriceMicroUsd$/, 'BaseUnits')
     return `${columnName(amount)} (USD, price of the day)`
@@ -66,10 +69,10 @@ export function columnName(column) {
   const bare = column.replace(/BaseUnits$/, '')
   // A share that is named like another column has `share-` in front.
   const name = bare.replace(/^share-/, 'Share ')
-  return name[0].toUpperCase() + name.slice(1)
+  return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-const shown = {
+const shown: Readonly<Record<string, readonly string[]>> = {
   payments: [
     'paidAt',
     'reference',
@@ -100,7 +103,7 @@ const shown = {
 const folded = new Set(['burnOwedBaseUnits', 'lostBaseUnits', 'burnPaidBaseUnits', 'burnConfirmedBaseUnits'])
 
 /** Columns that fit a screen of 1280 pixels; all of them on request. */
-export function columnsShown(report, columns, all) {
+export function columnsShown(report: string, columns: readonly string[], all: boolean): readonly string[] {
   if (all) return columns
   const chosen = shown[report]
   if (chosen !== undefined) return columns.filter((column) => chosen.includes(column))
@@ -108,84 +111,58 @@ export function columnsShown(report, columns, all) {
   return report === 'distributions' ? atQuotedPrice.filter((column) => !folded.has(column)) : atQuotedPrice
 }
 
-/** One page of a report. Calls `onPayment` with the reference that was chosen. */
-export function showTable(table, { columns, rows, totals, decimals, onPayment }) {
-  const head = table.createTHead()
-  head.replaceChildren()
-  const line = head.insertRow()
-  for (const column of columns) {
-    const cell = document.createElement('th')
-    cell.scope = 'col'
-    cell.textContent = columnName(column)
-    if (isNumber(column)) cell.className = 'number'
-    line.append(cell)
-  }
-  table.tBodies[0]?.remove()
-  const body = table.createTBody()
-  for (const row of rows) fill(body.insertRow(), row, { columns, decimals, onPayment })
-  table.tFoot?.remove()
-  if (totals === null) return
-  const foot = table.createTFoot().insertRow()
-  fill(foot, totals, { columns, decimals })
-  foot.cells[0].textContent = 'All of the range'
+export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'totals' | 'decimals'> {
+  /** Called with the reference that was chosen. */
+  readonly onPayment?: (reference: string) => void
 }
 
-function fill(line, row, { columns, decimals, onPayment }) {
-  columns.forEach((column, index) => {
-    const cell = document.createElement(index === 0 ? 'th' : 'td')
-    if (index === 0) cell.scope = 'row'
-    if (isNumber(column)) cell.className = 'number'
-    const value = row[column]
-    if ((column === 'reference' || column === 'payout') && typeof value === 'string')
-      cell.append(paymentLink(value, onPayment))
-    else cell.append(...content(column, value, decimals))
-    line.append(cell)
+/** One page of a report. */
+export function showTable(table: HTMLTableElement, report: ReportTable): void {
+  const { columns, rows, totals } = report
+  const cellsOf = (row: Row) => columns.map((column) => content(column, row[column] ?? null, report))
+  fillTable(table, {
+    columns: columns.map((column) => ({ name: columnName(column), isNumber: isNumber(column) })),
+    rows: rows.map(cellsOf),
+    ...(totals === null ? {} : { foot: ['All of the range', ...cellsOf(totals).slice(1)] }),
   })
 }
 
-function content(column, value, decimals) {
-  if (value === null || value === undefined) return ['']
-  if (column.endsWith('BaseUnits')) return [tokensText(value, decimals)]
-  if (column.endsWith('MicroUsd')) return [tokensText(String(value), 6)]
-  if (column === 'state') return [badge(value)]
-  if (column === 'total') return [totalWord(value)]
-  if (column.endsWith('At')) return [value.replace('T', ' ').replace(/\.\d+Z$/, '')]
-  if (column === 'wallet' || column === 'planId') return [shortened(value)]
-  return [typeof value === 'number' && column !== 'slot' && column !== 'position' ? countText(value) : String(value)]
+function content(column: string, value: Cell, { decimals, onPayment }: ReportTable): Content {
+  if (value === null) return ''
+  const text = String(value)
+  if (column === 'reference' || column === 'payout') return paymentLink(text, onPayment)
+  if (column.endsWith('BaseUnits')) return tokensText(text, decimals)
+  if (column.endsWith('MicroUsd')) return tokensText(text, 6)
+  if (column === 'state') return badge(text)
+  if (column === 'total') return totalWord(text)
+  if (column.endsWith('At')) return text.replace('T', ' ').replace(/\.\d+Z$/, '')
+  if (column === 'wallet' || column === 'planId') return shortened(text)
+  return typeof value === 'number' && column !== 'slot' && column !== 'position' ? countText(value) : text
 }
 
-function isNumber(column) {
+function isNumber(column: string): boolean {
   return /BaseUnits$|MicroUsd$|^(payments|entries|attempts|part|slot|position)$/.test(column)
 }
 
-function badge(state) {
-  const mark = document.createElement('span')
-  mark.className = `badge ${state}`
-  mark.textContent = stateWord(state)
-  mark.title = stateMeaning(state)
-  return mark
+function badge(state: string): HTMLElement {
+  return element('span', { className: `badge ${state}`, title: stateMeaning(state) }, stateWord(state))
 }
 
-function shortened(text) {
-  const mark = document.createElement('span')
-  mark.className = 'mono'
-  mark.title = text
-  mark.textContent = text.length > 14 ? `${text.slice(0, 6)}…${text.slice(-6)}` : text
-  return mark
+function shortened(text: string): HTMLElement {
+  const shown = text.length > 14 ? `${text.slice(0, 6)}…${text.slice(-6)}` : text
+  return element('span', { className: 'mono', title: text }, shown)
 }
 
 /** A link, so that a payment can be opened in another tab and sent to a colleague. */
-function paymentLink(reference, onPayment) {
-  const [, key = reference] = reference.split(':')
-  const link = document.createElement('a')
-  link.className = 'link mono'
-  link.href = paymentAddress(reference)
-  link.textContent = `${key.slice(0, 8)}…${key.slice(-4)}`
-  link.title = 'Its diagnosis, events, transaction and proof'
+function paymentLink(reference: string, onPayment: ReportTable['onPayment']): HTMLElement {
+  const key = reference.slice(reference.indexOf(':') + 1)
+  const title = 'Its diagnosis, events, transaction and proof'
+  const properties = { className: 'link mono', href: paymentAddress(reference), title }
+  const link = element('a', properties, `${key.slice(0, 8)}…${key.slice(-4)}`)
   link.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
-    onPayment(reference)
+    onPayment?.(reference)
   })
   return link
 }

@@ -3,14 +3,17 @@
  * the first document, because other products do not need it.
  */
 
+import type * as pdfjs from 'unpdf/pdfjs'
+import { element } from './element.ts'
+
 // A page of A4 takes 9 MB of memory at 150 dots per inch, which is sharp on a phone and readable on a screen.
 const pagesMax = 10
 const widthPixels = 1_240
 
 /** Resolves when the pages are on the screen; rejects when the document cannot be fetched or drawn. */
-export async function showDocument(place, address) {
-  const { getDocument } = await import(new URL('pdf.js', import.meta.url).href)
-  const loading = getDocument({ url: address, isEvalSupported: false, enableXfa: false })
+export async function showDocument(place: HTMLElement, address: string): Promise<void> {
+  const library: typeof pdfjs = await import(new URL('pdf.js', import.meta.url).href)
+  const loading = library.getDocument({ url: address, enableXfa: false })
   const pdf = await loading.promise
   try {
     const shown = Math.min(pdf.numPages, pagesMax)
@@ -26,12 +29,10 @@ export async function showDocument(place, address) {
   }
 }
 
-async function drawPage(page) {
+async function drawPage(page: pdfjs.PDFPageProxy): Promise<HTMLCanvasElement> {
   const { width } = page.getViewport({ scale: 1 })
   const viewport = page.getViewport({ scale: widthPixels / width })
-  const canvas = document.createElement('canvas')
-  canvas.width = Math.round(viewport.width)
-  canvas.height = Math.round(viewport.height)
+  const canvas = element('canvas', { width: Math.round(viewport.width), height: Math.round(viewport.height) })
   await page.render({ canvas, viewport }).promise
   return canvas
 }

@@ -1,0 +1,87 @@
+/* The reports over HTTP, with the reader's token. It is kept for the session of this tab and is never part of an address. */
+
+import { element } from './element.ts'
+
+const key = 'tollbook finance token'
+
+export function takeTokenFromFragment(): void {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token')
+  if (token === null) return
+  keepToken(token)
+  history.replaceState(null, '', `${location.pathname}${location.search}`)
+}
+
+export function keepToken(token: string): void {
+  sessionStorage.setItem(key, token.trim())
+}
+
+export function forgetToken(): void {
+  sessionStorage.removeItem(key)
+}
+
+export function hasToken(): boolean {
+  return sessionStorage.getItem(key) !== null
+}
+
+/** The token is not valid. */
+export class Refused extends Error {}
+/** The token is valid, and its role may not read this. */
+export class Forbidden extends Error {}
+
+export type Parameters = Readonly<Record<string, string | undefined>>
+
+/** An answer of this release to its own page: its type is that of the report. */
+export async function read<Data>(path: string, parameters: Parameters = {}): Promise<Data> {
+  return dataOf(await ask(path, parameters))
+}
+
+export interface Decision {
+  readonly action: string
+  readonly payment: string
+  readonly reason: string
+}
+
+/** Records a decision about a refund in the name of the token's holder. */
+export async function decide(decision: Decision): Promise<{ readonly position: number }> {
+  const headers = { ...authorization(), 'content-type': 'application/json' }
+  return dataOf(await fetch('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
+}
+
+/** `data` of an answer. Throws the words of an error. */
+export async function dataOf<Data>(response: Response): Promise<Data> {
+  const unreadable = () => ({ error: `the service answered ${response.status}` })
+  const body: { data: Data; error: string } = await response.json().catch(unreadable)
+  if (response.status === 401) throw new Refused(body.error)
+  if (response.status === 403) throw new Forbidden(body.error)
+  if (!response.ok) throw new Error(body.error)
+  return body.data
+}
+
+/** The file that the service makes; the reader's browser saves it. */
+export async function saveCsv(report: string, parameters: Parameters): Promise<void> {
+  const response = await ask(report, { ...parameters, format: 'csv' })
+  if (response.ok) saveFile(`tollbook-${report}.csv`, await response.blob())
+  else await dataOf(response)
+}
+
+export function saveFile(name: string, blob: Blob): void {
+  const link = element('a', { href: URL.createObjectURL(blob), download: name })
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
+function ask(path: string, parameters: Parameters): Promise<Response> {
+  const query = new URLSearchParams()
+  for (const [name, value = ''] of Object.entries(parameters)) if (value !== '') query.set(name, value)
+  const target = query.size === 0 ? path : `${path}?${query.toString()}`
+  return fetch(`api/finance/${target}`, { headers: authorization(), cache: 'no-store' })
+}
+
+function authorization() {
+  return { authorization: `Bearer ${sessionStorage.getItem(key) ?? ''}` }
+}
+
+/** Words of anything that was thrown. */
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

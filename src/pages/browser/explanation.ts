@@ -1,0 +1,71 @@
+import type { ChainStatement, Explanation } from '../../diagnosis/explanation.ts'
+import { tokensText } from './amounts.ts'
+import type { Refund } from './answers.ts'
+import { type Column, type Content, element, foldedTable } from './element.ts'
+
+/** The diagnosis of one payment with its rules and attempts. */
+export function showExplanation(section: HTMLElement, explanation: Explanation, decimals: number): void {
+  const { diagnosis, chain, rules, attempts, quote } = explanation
+  const muted = (text: string) => element('p', { className: 'muted' }, text)
+  const quoted =
+    quote === null
+      ? []
+      : [
+          muted(
+            `Quote ${quote.id}: ${tokensText(quote.requiredBaseUnits, decimals)} tokens for ${quote.endpoint}, open until ${quote.expiresAt}`,
+          ),
+        ]
+  section.replaceChildren(
+    element('h3', {}, 'Diagnosis'),
+    element('p', { className: 'staff' }, diagnosis.staff),
+    element('p', { className: 'caller' }, `Next step of the caller: ${diagnosis.caller}`),
+    muted(chainText(chain, decimals)),
+    ...quoted,
+    ...folded(
+      'Rules',
+      ['Rule', 'Asks', 'Verdict', 'Why'],
+      rules.map(({ rule, asks, verdict, why }) => [rule, asks, verdict.replace('_', ' '), why]),
+    ),
+    ...folded(
+      'Attempts',
+      ['Attempt', 'Outcome', 'Reason', 'Started at', 'Ended at'],
+      attempts.map(({ attempt, outcome, reason, startedAt, endedAt }) => [
+        String(attempt),
+        outcome,
+        reason ?? '',
+        startedAt,
+        endedAt ?? '',
+      ]),
+    ),
+  )
+}
+
+function chainText({ status, words, arrivedBaseUnits, burnedBaseUnits }: ChainStatement, decimals: number): string {
+  if (arrivedBaseUnits === null || burnedBaseUnits === null) return `Chain: ${status}. ${words}`
+  const [arrived, burned] = [tokensText(arrivedBaseUnits, decimals), tokensText(burnedBaseUnits, decimals)]
+  return `Chain: ${status}. ${words} ${arrived} tokens arrived, ${burned} were burned.`
+}
+
+function folded(title: string, head: readonly string[], rows: readonly (readonly Content[])[]) {
+  const columns = head.map((name): Column => ({ name }))
+  return rows.length === 0 ? [] : [foldedTable(title, { columns, rows })]
+}
+
+/** The refunds of the payment, each with its decisions. */
+export function showRefunds(section: HTMLElement, refunds: readonly Refund[], decimals: number): void {
+  const lines = refunds.map((refund) => element('li', {}, refundText(refund, decimals)))
+  const list = [element('h3', {}, 'Refunds'), element('ul', {}, ...lines)]
+  section.replaceChildren(...(lines.length === 0 ? [] : list))
+}
+
+function refundText(refund: Refund, decimals: number): string {
+  const { cause, state, owedBaseUnits, paidBaseUnits, decisions, payouts } = refund
+  const by = payouts.map(({ reference }) => reference).join(', ')
+  return [
+    `${tokensText(owedBaseUnits, decimals)} tokens, ${cause}: ${state.replace('_', ' ')}`,
+    ...(paidBaseUnits === '0' ? [] : [`${tokensText(paidBaseUnits, decimals)} paid by ${by}`]),
+    ...decisions.map(
+      ({ kind, by, role, reason, decidedAt }) => `${kind} by ${by} (${role}) at ${decidedAt}: ${reason}`,
+    ),
+  ].join('; ')
+}

@@ -1,0 +1,132 @@
+import { paymentKey, readAddress, writeAddress } from './address.ts'
+import { Forbidden, forgetToken, hasToken, keepToken, Refused, takeTokenFromFragment, wordsOf } from './api.ts'
+import { createClosingView } from './closing.ts'
+import { all, one, oneOf } from './element.ts'
+import { showCharts, showReconciliation, showSummary } from './overview.ts'
+import { listenForDecisions, openPayment } from './paymentDialog.ts'
+import { createPeriod, dayBefore } from './period.ts'
+import { createReportBrowser } from './reports.ts'
+
+/* The page of the finance reports. It contains no data: it fetches the reports with the reader's token. */
+
+// A signature has at least 64 characters.
+const isWallet = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
+
+const status = one('#status')
+const dialog = oneOf(HTMLDialogElement, '#payment')
+listenForDecisions(dialog)
+const period = createPeriod(one('#range'), () => void showRange())
+const range = () => period.range()
+const reports = createReportBrowser(one('#reports'), { range, onPayment: showPayment, onFault: tell })
+const closing = createClosingView(one('#closing'), {
+  today: () => dayBefore(0),
+  onFault: tell,
+  onShown: ({ month, status: state }) => (status.textContent = `Statement of ${month}, ${state}.`),
+})
+
+one('#sign-in form').addEventListener('submit', (event) => {
+  event.preventDefault()
+  const token = oneOf(HTMLTextAreaElement, '#token')
+  keepToken(token.value)
+  token.value = ''
+  void show()
+})
+one('#sign-out').addEventListener('click', () => {
+  forgetToken()
+  signedOut('')
+})
+one('.close', dialog).addEventListener('click', () => dialog.close())
+dialog.addEventListener('close', () => writeAddress({ payment: '' }))
+one('#find').addEventListener('submit', (event) => {
+  event.preventDefault()
+  const subject = oneOf(HTMLInputElement, '#subject').value.trim()
+  if (isWallet.test(subject)) showWallet(subject)
+  else showPayment(subject)
+})
+one('#reconcile').addEventListener('click', () => {
+  writeAddress({ view: 'reconciliation' })
+  showReconciliation().catch(tell)
+})
+
+takeTokenFromFragment()
+addEventListener('hashchange', () => {
+  takeTokenFromFragment()
+  if (hasToken()) void show()
+})
+addEventListener('popstate', () => {
+  period.restore()
+  reports.restore()
+  if (hasToken()) void show()
+})
+period.restore()
+if (hasToken()) void show()
+else signedOut('')
+
+function showPayment(subject: string): void {
+  openPayment(dialog, subject).then(
+    (reference) => writeAddress({ payment: paymentKey(reference) }, { isNew: true }),
+    tell,
+  )
+}
+
+/** Its payments of all days. */
+function showWallet(wallet: string): void {
+  period.showAll()
+  writeAddress({ report: 'payments', wallet, state: '', endpoint: '' })
+  reports.restore()
+  void showRange()
+}
+
+async function show(): Promise<void> {
+  try {
+    const { closing: month, payment, view } = readAddress()
+    if (month !== undefined) return await showClosing()
+    const isWhole = await showSummary(status).then(() => true, toleratesRole)
+    for (const part of all('.whole')) part.hidden = !isWhole
+    signedIn('#ledger')
+    await showRange()
+    if (isWhole && view === 'reconciliation') await showReconciliation()
+    if (payment !== undefined && !dialog.open) showPayment(payment)
+  } catch (error) {
+    tell(error)
+  }
+}
+
+async function showRange(): Promise<void> {
+  const charts = one('.charts').hidden ? [] : showCharts(range())
+  await Promise.all([...charts, reports.show()]).catch(tell)
+}
+
+async function showClosing(): Promise<void> {
+  one('#title').textContent = 'Month end'
+  document.title = 'Month end · Finance · Tollbook'
+  signedIn('#closing')
+  await closing.show()
+}
+
+function signedIn(view: string): void {
+  for (const part of ['#sign-in', '#ledger', '#closing']) one(part).hidden = part !== view
+  one('#sign-out').hidden = false
+}
+
+/** Support reads single payments and refunds, and no sums. */
+function toleratesRole(error: unknown): boolean {
+  if (!(error instanceof Forbidden)) throw error
+  status.textContent = 'This token reads payments, refunds and explanations.'
+  return false
+}
+
+function signedOut(why: string): void {
+  signedIn('#sign-in')
+  one('#sign-out').hidden = true
+  status.textContent = why
+}
+
+function tell(error: unknown): void {
+  if (error instanceof Refused) {
+    forgetToken()
+    signedOut(`Not signed in: ${error.message}.`)
+  } else {
+    status.textContent = `That did not work: ${wordsOf(error)}.`
+  }
+}

@@ -1,0 +1,60 @@
+/* The order of a form: names with a dot are members of an object, and empty fields are left out. */
+
+export type Order = Record<string, unknown>
+
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+
+function fieldsOf(form: HTMLFormElement): readonly Field[] {
+  return [...form.elements].filter(
+    (field) =>
+      field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement,
+  )
+}
+
+export function readOrder(form: HTMLFormElement): Order {
+  const order: Order = {}
+  for (const field of fieldsOf(form)) {
+    const value = readValue(field)
+    if (field.name === '' || value === undefined) continue
+    put(order, field.name.split('.'), value)
+  }
+  return order
+}
+
+function put(holder: Order, [name = '', ...inner]: readonly string[], value: unknown): Order {
+  holder[name] = inner.length === 0 ? value : put({ ...Object(holder[name]) }, inner, value)
+  return holder
+}
+
+/** Undefined: leave the member out of the order. A checkbox that has its default is left out, like an empty field. */
+function readValue(field: Field): unknown {
+  if (field instanceof HTMLInputElement && field.type === 'checkbox')
+    return field.checked === (field.dataset['standard'] === 'true') ? undefined : field.checked
+  if (field.value === '') return undefined
+  if (field.type === 'number') return Number(field.value)
+  if (field.dataset['json'] === undefined) return field.value
+  try {
+    return JSON.parse(field.value)
+  } catch {
+    throw new Error(`${field.name} must be JSON`)
+  }
+}
+
+/** Fills in the query of an address that a person has opened. */
+export function fillFrom(form: HTMLFormElement, query: string): void {
+  const values = new URLSearchParams(query)
+  for (const field of fieldsOf(form)) {
+    const value = values.get(field.name)
+    if (value !== null && field.type !== 'checkbox') field.value = value
+  }
+}
+
+/** The request for an order: its address and what fetch needs. */
+export function requestOf(method: string, address: string, order: Order) {
+  if (method === 'GET') {
+    const url = new URL(address)
+    for (const [name, value] of Object.entries(order)) url.searchParams.set(name, String(value))
+    return { url: url.href, method, headers: {} }
+  }
+  return { url: address, method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(order) }
+}

@@ -1,0 +1,166 @@
+import type { Reconciliation } from '../../diagnosis/reconcile.ts'
+import { paymentAddress } from './address.ts'
+import { countText, showFigure, timeText, tokensNumber, tokensText } from './amounts.ts'
+import type { ReportPage, Row, Summary } from './answers.ts'
+import { type Parameters, read } from './api.ts'
+import { drawDays, drawNames } from './charts.ts'
+import { all, element, one } from './element.ts'
+import { columnName } from './tables.ts'
+
+const daysShownMax = '1000'
+
+/** The figures of now. */
+export async function showSummary(status: HTMLElement): Promise<void> {
+  const summary = await read<Summary>('summary')
+  const { decimals, ledger, asOf, publicUrl, burnOwedSince, burnConfirmedBaseUnits } = summary
+  const tokens = (text: string) => tokensText(text, decimals)
+  const onChain = summary.paymentWalletOnChainBaseUnits
+  const texts = {
+    payments: countText(summary.payments),
+    burned: tokens(summary.burnedBaseUnits),
+    'burn-owed': tokens(summary.burnOwedBaseUnits),
+    wallet: tokens(summary.paymentWalletBaseUnits),
+    chain: onChain === null ? 'no node answers' : tokens(onChain),
+    owed: tokens(summary.owedBaseUnits),
+    refunds: tokens(summary.refundsDueBaseUnits),
+    lost: tokens(summary.lostBaseUnits),
+  }
+  for (const [name, text] of Object.entries(texts)) showFigure(one(`#card-${name}`), text)
+  one('#difference').textContent = differenceText(summary, tokens)
+  one('#reconcile').hidden = onChain === null || onChain === summary.paymentWalletBaseUnits
+  one('#reconciliation').hidden = true
+  one('#burned-later').textContent =
+    burnConfirmedBaseUnits === '0' ? '' : `${tokens(burnConfirmedBaseUnits)} of it later, by us`
+  one('#burn-owed-since').textContent =
+    burnOwedSince === null ? '' : `since ${timeText(burnOwedSince).slice(0, 16)} UTC`
+  const behind = ledger.headPosition - ledger.position
+  const late = behind > 0 ? `; ${behind} events are still being added up` : ''
+  status.textContent = `As of ${timeText(asOf)} UTC, position ${ledger.position} of the ledger${late}. Amounts are in tokens.`
+  for (const link of all('a.public')) {
+    link.hidden = publicUrl === null
+    link.setAttribute('href', `${publicUrl ?? ''}${link.dataset['path'] ?? ''}`)
+  }
+  showLiabilities(summary)
+}
+
+function differenceText(summary: Summary, tokens: (baseUnits: string) => string): string {
+  const { paymentWalletBaseUnits, paymentWalletOnChainBaseUnits: onChain } = summary
+  if (onChain === null) return ''
+  const differenceBaseUnits = BigInt(onChain) - BigInt(paymentWalletBaseUnits)
+  if (differenceBaseUnits === 0n) return 'the same as in the ledger'
+  // A transfer without a request is recorded once it is too late to present it as a payment: until then nothing is wrong.
+  if (differenceBaseUnits > 0n)
+    return `${tokens(String(differenceBaseUnits))} more than in the ledger: arrived and not recorded, or not yet`
+  return `${tokens(String(-differenceBaseUnits))} less than in the ledger: left, and no payout is recorded`
+}
+
+function showLiabilities(summary: Summary): void {
+  const { decimals, liabilities, owedBaseUnits, paymentWalletBaseUnits } = summary
+  const onChain = summary.paymentWalletOnChainBaseUnits
+  const lines: (readonly [name: string, baseUnits: string])[] = [
+    ...(onChain === null ? [] : [['wallet, on chain', onChain] as const]),
+    ['wallet, in the ledger', paymentWalletBaseUnits],
+    ['owed, in all', owedBaseUnits],
+    ...liabilities.map((line) => [line.account.replace('Liabilities:', ''), line.owedBaseUnits] as const),
+  ]
+  drawNames(one('#chart-liabilities'), {
+    title: 'Debts, against the balance of the payment wallet',
+    names: lines.map(([name]) => name),
+    values: lines.map(([, baseUnits]) => tokensNumber(baseUnits, decimals)),
+    table: {
+      columns: numbers('', 'Tokens'),
+      rows: lines.map(([name, baseUnits]) => [name, tokensText(baseUnits, decimals)]),
+    },
+  })
+}
+
+/** Each transfer that is on chain and not in the ledger. */
+export async function showReconciliation(): Promise<void> {
+  const found = await read<Reconciliation & { readonly decimals: number }>('reconciliation')
+  const { transfers, differenceBaseUnits, remainderBaseUnits, searched, decimals } = found
+  const section = one('#reconciliation')
+  one('p', section).textContent =
+    `The final difference is ${tokensText(differenceBaseUnits, decimals)} tokens; ${tokensText(remainderBaseUnits, decimals)} of it is in none of the newest ${countText(searched)} transactions.`
+  const lines = transfers.map(({ signature, baseUnits, blockTime, wallet, proposal }) => {
+    const link = element('a', { href: paymentAddress(signature) }, `${signature.slice(0, 8)}…`)
+    const text = ` ${tokensText(baseUnits, decimals)} tokens, ${blockTime ?? ''} ${wallet ?? ''}. ${proposal}`
+    return element('li', {}, link, text)
+  })
+  one('ul', section).replaceChildren(...lines)
+  section.hidden = false
+}
+
+/** The charts of a range of days. */
+export function showCharts(range: Parameters): readonly Promise<void>[] {
+  return [showBurns(range), showEndpoints(range), showDistribution(range)]
+}
+
+async function showBurns(range: Parameters): Promise<void> {
+  const { rows, decimals } = await read<ReportPage>('burns', { ...range, by: 'day', limit: daysShownMax })
+  const days = rows.toReversed()
+  const amounts = ['burnedBaseUnits', 'burnConfirmedBaseUnits']
+  const labels = ['Burned by callers', 'Burned later, by us']
+  drawDays(one('#chart-burns'), {
+    title: 'Tokens burned per day',
+    days: days.map((row) => textOf(row, 'day')),
+    series: labels.map((label, index) => ({ label, values: valuesOf(days, amounts[index], decimals) })),
+    table: {
+      columns: numbers('Day', ...labels, 'Payments'),
+      rows: rows.map((row) => [
+        textOf(row, 'day'),
+        ...amounts.map((amount) => tokensText(textOf(row, amount), decimals)),
+        countText(textOf(row, 'payments')),
+      ]),
+    },
+  })
+}
+
+async function showEndpoints(range: Parameters): Promise<void> {
+  const { rows, decimals } = await read<ReportPage>('distributions', { ...range, by: 'endpoint', limit: '100' })
+  drawNames(one('#chart-endpoints'), {
+    title: 'Received per endpoint',
+    names: rows.map((row) => textOf(row, 'endpoint').replace(/^\/api\//, '')),
+    values: valuesOf(rows, 'receivedBaseUnits', decimals),
+    table: {
+      columns: numbers('Endpoint', 'Received', 'Allocated'),
+      rows: rows.map((row) => [
+        textOf(row, 'endpoint'),
+        ...['receivedBaseUnits', 'allocatedBaseUnits'].map((amount) => tokensText(textOf(row, amount), decimals)),
+      ]),
+    },
+  })
+}
+
+async function showDistribution(range: Parameters): Promise<void> {
+  const page = await read<ReportPage>('distributions', { ...range, by: 'day', limit: daysShownMax })
+  const { columns, rows, decimals } = page
+  const days = rows.toReversed()
+  // One column per share of the split, between what was received and what was allocated in all.
+  const shares = columns
+    .slice(columns.indexOf('receivedBaseUnits') + 1, columns.indexOf('allocatedBaseUnits'))
+    .filter((column) => column.endsWith('BaseUnits'))
+  const names = shares.map(columnName)
+  drawDays(one('#chart-distribution'), {
+    title: `Allocated per day to ${names.join(', ')}`,
+    asLines: true,
+    days: days.map((row) => textOf(row, 'day')),
+    series: shares.map((share) => ({ label: columnName(share), values: valuesOf(days, share, decimals) })),
+    table: {
+      columns: numbers('Day', ...names),
+      rows: rows.map((row) => [textOf(row, 'day'), ...shares.map((share) => tokensText(textOf(row, share), decimals))]),
+    },
+  })
+}
+
+function textOf(row: Row, column: string): string {
+  return String(row[column] ?? '')
+}
+
+function valuesOf(rows: readonly Row[], column: string | undefined, decimals: number): readonly number[] {
+  return rows.map((row) => tokensNumber(textOf(row, column ?? ''), decimals))
+}
+
+/** Columns of a table of figures: the first names the line. */
+function numbers(first: string, ...rest: readonly string[]) {
+  return [{ name: first }, ...rest.map((name) => ({ name, isNumber: true }))]
+}

@@ -1,0 +1,244 @@
+/*
+ * Buys one answer: the order is checked with a quote, a wallet signs the transaction that the service has built, and the proof is
+ * presented until there is an answer. The secret stays in this page, so a payment that others see on chain is useless to them.
+ */
+
+import { verifyReceipt } from '@tollbook/client/verifyReceipt'
+import { assertPresent } from '@tollbook/core/assert'
+import { encodeBase64, readBase64 } from '@tollbook/core/base64'
+import { toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
+import { sha256 } from '@tollbook/core/digest'
+import { randomToken } from '@tollbook/core/id'
+import { errorText, receiptBody, type SaleBody } from '@tollbook/core/wire'
+import { wordsOf } from './api.ts'
+import { all, element, one, oneOf } from './element.ts'
+import { fillFrom, type Order, readOrder, requestOf } from './form.ts'
+import { showData, showReceipt, showVerdict } from './result.ts'
+import { createTestWallet, listenForWallets, type Wallet } from './wallets.ts'
+
+const attemptsMax = 20
+const pollMs = 3_000
+const pollsMax = 100
+
+/** A payment on its way to its answer, as this browser keeps it. */
+interface Payment {
+  readonly order: Order
+  readonly wallet: string
+  /** Value of `x-payment-proof`. */
+  readonly proof: string
+  /** Value of `idempotency-key`. */
+  readonly key: string
+}
+
+const form = oneOf(HTMLFormElement, '#order')
+const phone = oneOf(HTMLDetailsElement, '#phone')
+const { path = '', method = '', root = '', chain = '', symbol = '', someWallet = '' } = one('main').dataset
+const at = (address: string) => new URL(`${root}${address.slice(1)}`, location.href).href
+const storageKey = `tollbook payment ${path}`
+
+fillFrom(form, location.search)
+await showTokens()
+one('#stored').hidden = storedPayment() === undefined
+one('#resume').addEventListener('click', () => {
+  const payment = storedPayment()
+  if (payment !== undefined) void run(() => deliver(payment))
+})
+listenForWallets(chain, addWallet)
+offerTestWallet()
+phone.addEventListener('toggle', () => {
+  if (phone.open) void run(payByPhone)
+})
+if (location.protocol !== 'https:') one('#phone-note').append(' Phones need https, and this address has none.')
+
+interface Catalog {
+  readonly data: {
+    readonly products: readonly {
+      readonly path: string
+      readonly requiredTokens: number | null
+      readonly reason?: string
+    }[]
+  }
+}
+
+async function showTokens(): Promise<void> {
+  const { data }: Catalog = await (await fetch(at('/api/catalog'))).json()
+  const { requiredTokens = null, reason } = data.products.find((product) => product.path === path) ?? {}
+  if (requiredTokens !== null) one('#tokens').textContent = `${requiredTokens} ${symbol} now`
+  if (reason !== undefined) say(`Not for sale now: ${reason}.`)
+}
+
+function addWallet(wallet: Wallet): void {
+  const icon = element('img', { src: wallet.icon ?? '', alt: '', width: 24, height: 24 })
+  const button = element('button', { type: 'button', className: 'main' }, icon, `Pay with ${wallet.name}`)
+  button.addEventListener('click', () => void run(() => payWith(wallet)))
+  one('#wallets').append(button)
+  one('#no-wallet').hidden = true
+}
+
+function offerTestWallet(): void {
+  const button = document.querySelector('#test-wallet')
+  if (button === null) return
+  const wallet = createTestWallet(async (address) => {
+    say('Funding the test wallet …')
+    await post(`/pay/test-wallet/${address}`, {})
+  })
+  one('#no-wallet').hidden = true
+  button.addEventListener('click', () => void run(() => payWith(wallet)))
+}
+
+function storedPayment(): Payment | undefined {
+  const text = localStorage.getItem(storageKey)
+  return text === null ? undefined : JSON.parse(text)
+}
+
+/** One purchase at a time; an error is shown and loses nothing. */
+async function run(work: () => Promise<void>): Promise<void> {
+  const buttons = all('#wallets button, #test-wallet, #resume')
+  const enable = (isEnabled: boolean) => buttons.forEach((button) => button.toggleAttribute('disabled', !isEnabled))
+  enable(false)
+  try {
+    await work()
+  } catch (error) {
+    say(wordsOf(error), true)
+  } finally {
+    enable(true)
+    one('#stored').hidden = storedPayment() === undefined
+  }
+}
+
+async function payWith({ name, connect }: Wallet): Promise<void> {
+  if (!form.reportValidity()) return
+  const order = readOrder(form)
+  say(`Connecting ${name} …`)
+  const { address, signTransaction } = await connect()
+  say('Asking for the price …')
+  await requestPrice(order, address)
+  const { secret, digest } = newSecret()
+  // Refused for a wallet that lacks tokens or SOL, before it is asked to sign.
+  const { transaction } = await post(`/pay${path}/${digest}`, { account: address })
+  say(`Sign the transaction in ${name}.`)
+  const signed = await signTransaction(assertPresent(readBase64(transaction ?? ''), 'a transaction is base64'))
+  const proof = proofOf({ transaction: encodeBase64(signed), secret })
+  await deliver({ order, wallet: address, proof, key: randomToken() })
+}
+
+async function payByPhone(): Promise<void> {
+  if (!form.reportValidity()) return
+  const order = readOrder(form)
+  await requestPrice(order, someWallet)
+  const { secret, digest } = newSecret()
+  const src = at(`/pay${path}/${digest}?qr`)
+  const code = element('img', { src, alt: 'Solana Pay code of this payment', width: 256, height: 256 })
+  one('#qr').replaceChildren(code)
+  say('Waiting for the payment of your phone …')
+  const { signature, wallet } = await findPayment(digest)
+  await deliver({ order, wallet, proof: proofOf({ signature, secret }), key: randomToken() })
+}
+
+async function findPayment(digest: string): Promise<{ readonly signature: string; readonly wallet: string }> {
+  for (let poll = 1; poll <= pollsMax && phone.open; poll++) {
+    await sleep(pollMs)
+    const response = await fetch(at(`/pay/payment/${digest}`))
+    if (response.ok) return (await response.json()).data
+  }
+  throw new Error('No payment has arrived. Open the code again for a new one.')
+}
+
+/** A wrong parameter is refused here, before anything is paid. */
+async function requestPrice(order: Order, wallet: string): Promise<void> {
+  const response = await ask(order, { 'x-wallet-address': wallet })
+  const { pricing, burnInfo, error } = await response.json()
+  if (response.status !== 402) throw new Error(errorText(error))
+  // The transaction that this page gets is for the price of the product.
+  if (pricing.endpoint !== path)
+    throw new Error(`This page does not sell ${pricing.endpoint}. Leave the model empty, or buy with a program.`)
+  say(`The price is ${pricing.requiredTokens} ${symbol}; ${burnInfo.percentage} % of it is burned.`)
+}
+
+function newSecret() {
+  const secret = randomToken()
+  return { secret, digest: toBase64Url(sha256(secret)) }
+}
+
+function proofOf(content: Readonly<Record<string, string>>): string {
+  return encodeBase64(utf8Bytes(JSON.stringify(content)))
+}
+
+/** The payment is stored before it leaves, so that neither a crash nor a lost answer costs it. */
+async function deliver(payment: Payment): Promise<void> {
+  localStorage.setItem(storageKey, JSON.stringify(payment))
+  const { order, wallet, proof, key } = payment
+  say('Paying …')
+  const response = await present(order, {
+    'x-wallet-address': wallet,
+    'x-payment-proof': proof,
+    'idempotency-key': key,
+  })
+  if (response.ok || response.status === 402) localStorage.removeItem(storageKey)
+  if (!response.ok) throw new Error(errorText((await response.json()).error))
+  await show(await saleOf(response), wallet)
+}
+
+type Sale = Pick<SaleBody, 'data' | 'receipt' | 'inclusionProof'>
+
+/** The receipt is in the body, or at a separate address when the body has another format. */
+async function saleOf(response: Response): Promise<Sale> {
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  const body = isJson ? await response.json() : await response.text()
+  const address = response.headers.get('receipt-location')
+  if (address === null) return body
+  const { data } = await (await fetch(at(address))).json()
+  return { ...data, data: body }
+}
+
+async function present(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const response = await ask(order, headers).catch(() => undefined)
+    if (response !== undefined && !(await isUnsettled(response))) return response
+    say('The payment is not settled yet. The same payment is presented again …')
+    await sleep(1000 * Number(response?.headers.get('retry-after') ?? 1))
+  }
+  throw new Error('The outcome is not known yet. Do not pay again: ask again for the answer.')
+}
+
+async function isUnsettled(response: Response): Promise<boolean> {
+  if ([408, 409, 429].includes(response.status) || response.status >= 500) return true
+  if (response.status !== 402) return false
+  return (await response.clone().json()).reason === 'not_found'
+}
+
+async function show({ data, receipt, inclusionProof }: Sale, wallet: string): Promise<void> {
+  const keys: unknown = await (await fetch(at('/.well-known/jwks.json'))).json()
+  showData(one('#data'), data)
+  one('#receipt-json').textContent = JSON.stringify(receipt, undefined, 2)
+  const verdict = await verifyReceipt({ receipt, keys, expected: { wallet, endpoint: path } })
+  const readable = receiptBody.safeParse(receipt).data
+  if (readable !== undefined) showReceipt(one('#receipt'), readable, inclusionProof && at(inclusionProof))
+  showVerdict(one('#checks'), verdict)
+  say(verdict.valid ? 'Paid. The receipt is verified.' : 'Paid. The receipt does not verify: keep it.', !verdict.valid)
+  one('#answer').hidden = false
+  one('#answer').focus()
+}
+
+function ask(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
+  const { url, ...request } = requestOf(method, at(path), order)
+  return fetch(url, { ...request, headers: { ...request.headers, accept: 'application/json', ...headers } })
+}
+
+async function post(address: string, body: Readonly<Record<string, string>>) {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(at(address), { method: 'POST', headers, body: JSON.stringify(body) })
+  const answer: { error: string; transaction?: string } = await response.json()
+  if (!response.ok) throw new Error(answer.error)
+  return answer
+}
+
+function say(text: string, isProblem = false): void {
+  const status = one('#status')
+  status.textContent = text
+  status.classList.toggle('problem', isProblem)
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms))
+}

@@ -1,0 +1,172 @@
+import type { Diagnosis, Explanation } from '../../diagnosis/explanation.ts'
+import { tokensText } from './amounts.ts'
+import type { LedgerEvent, Links, Payment, Refund } from './answers.ts'
+import { decide, read, wordsOf } from './api.ts'
+import { element, factsOf, fillTable, one, oneOf } from './element.ts'
+import { showExplanation, showRefunds } from './explanation.ts'
+import { kindMeaning, stateMeaning, stateWord } from './words.ts'
+
+interface Explained {
+  readonly explanation: Explanation
+  readonly links: Links | null
+  readonly decimals: number
+}
+
+interface Detail {
+  readonly payment: Payment
+  readonly links: Links
+  readonly decimals: number
+}
+
+/** One payment, payout or burn: its diagnosis, events with their entries, the signed transaction, and its open debts. */
+export async function openPayment(dialog: HTMLDialogElement, subject: string): Promise<string> {
+  const found = await read<Explained>(`explain/${encodeURIComponent(subject)}`)
+  const { explanation, links, decimals } = found
+  const { reference, ledger } = explanation
+  const detail =
+    reference === null || ledger === null ? undefined : await read<Detail>(`payments/${encodeURIComponent(reference)}`)
+  showExplanation(one('.explanation', dialog), explanation, decimals)
+  showDetail(dialog, detail ?? { payment: nothing(subject), links: links ?? noLinks, decimals })
+  offerDecisions(dialog, explanation, detail?.payment.refunds ?? [])
+  if (!dialog.open) dialog.showModal()
+  one('h2', dialog).focus()
+  return reference ?? subject
+}
+
+const noLinks: Links = { network: '', explorer: null, checkpoint: null, inclusion: null }
+
+/** A payment that the ledger does not have. */
+function nothing(subject: string): Payment {
+  const lists = { owedNow: [], payouts: [], refunds: [], events: [] }
+  return { reference: subject, wallet: '', endpoint: '', state: '', kind: 'payment', transactionBase64: null, ...lists }
+}
+
+function showDetail(dialog: HTMLDialogElement, { payment, links, decimals }: Detail): void {
+  const tokens = (baseUnits: string) => tokensText(baseUnits, decimals)
+  const facts = [
+    ['Reference', payment.reference],
+    ['Wallet', payment.wallet],
+    ['Endpoint', payment.endpoint],
+    ['State', stateWord(payment.state)],
+    ['Network', links.network],
+    ...payment.owedNow.map(({ account, owedBaseUnits }) => ['Owed by now', `${tokens(owedBaseUnits)} on ${account}`]),
+    ...payment.payouts.map(({ reference, account, paidBaseUnits, paidAt }) => [
+      'Paid back',
+      `${tokens(paidBaseUnits)} of ${account}, ${paidAt.slice(0, 10)}, by ${reference}`,
+    ]),
+  ].map(([name = '', text = '']) => [name, text] as const)
+  one('h2', dialog).textContent = titles[payment.kind] ?? 'One payment'
+  // A payout has no wallet, and tokens without a request have no endpoint.
+  one('.facts', dialog).replaceChildren(...factsOf(facts.filter(([, text]) => text !== '')))
+  one('.meaning', dialog).textContent = stateMeaning(payment.state)
+  showRefunds(one('.refunds', dialog), payment.refunds, decimals)
+  one('.links', dialog).replaceChildren(...linksOf(links))
+  one('.events', dialog).replaceChildren(...payment.events.map((event) => eventOf(event, links, decimals)))
+  const transaction = one('.transaction', dialog)
+  transaction.hidden = payment.transactionBase64 === null
+  one('pre', transaction).textContent = payment.transactionBase64
+}
+
+const titles: Readonly<Record<string, string>> = { payout: 'One payout', burn: 'One burn' }
+
+/** Decisions that fit the state of a payment: the name of each, and its words. The service judges them again, with the role of the token. */
+export function decisionsFor(
+  { code, booking }: Pick<Diagnosis, 'code' | 'booking'>,
+  refunds: readonly Pick<Refund, 'cause' | 'state'>[],
+): readonly (readonly [action: string, words: string])[] {
+  const isDue = refunds.some(({ state }) => state === 'due')
+  // A delivered answer is refunded once.
+  const mayGrant = code === 'delivered' && !refunds.some(({ cause }) => cause === 'granted')
+  return [
+    ...(booking === null ? [] : [['record', booking.words] as const]),
+    ...(isDue ? [['approve', 'Approve the debts of this payment.'] as const] : []),
+    ...(mayGrant ? [['grant', 'Refund the whole price of this answer.'] as const] : []),
+  ]
+}
+
+function decisionForm(dialog: HTMLDialogElement) {
+  const form = oneOf(HTMLFormElement, '.decision', dialog)
+  return {
+    form,
+    action: oneOf(HTMLSelectElement, '[name=action]', form),
+    reason: oneOf(HTMLInputElement, '[name=reason]', form),
+    button: oneOf(HTMLButtonElement, 'button', form),
+    // Outside of the form, which is hidden when nothing is left to decide.
+    outcome: one('.outcome', dialog),
+  }
+}
+
+function offerDecisions(
+  dialog: HTMLDialogElement,
+  { reference, diagnosis }: Explanation,
+  refunds: readonly Refund[],
+): void {
+  const { form, action, reason, outcome } = decisionForm(dialog)
+  const actions = decisionsFor(diagnosis, refunds)
+  form.hidden = actions.length === 0
+  form.dataset['payment'] = reference ?? ''
+  action.replaceChildren(...actions.map(([name, words]) => element('option', { value: name }, words)))
+  reason.value = ''
+  outcome.textContent = ''
+}
+
+/** Records the decision of the form, and shows the payment as it is then. */
+export function listenForDecisions(dialog: HTMLDialogElement): void {
+  const { form, action, reason, button, outcome } = decisionForm(dialog)
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const payment = form.dataset['payment'] ?? ''
+    // A second click would show its refusal over the success of the first.
+    button.disabled = true
+    decide({ action: action.value, payment, reason: reason.value })
+      .then(async ({ position }) => {
+        await openPayment(dialog, payment)
+        outcome.textContent = `Recorded at position ${position}.`
+      })
+      .catch((error: unknown) => (outcome.textContent = wordsOf(error)))
+      .finally(() => (button.disabled = false))
+  })
+}
+
+function linksOf({ explorer, checkpoint }: Links): readonly HTMLElement[] {
+  const links = [
+    [explorer, 'Transaction in the Solana explorer'],
+    [checkpoint, 'Signed checkpoint of the ledger'],
+  ] as const
+  return links.flatMap(([href, text]) => (href === null ? [] : [element('li', {}, linkTo(href, text))]))
+}
+
+function eventOf(event: LedgerEvent, { inclusion }: Links, decimals: number): HTMLElement {
+  const { position, kind, effectiveAt, recordedAt, leafHash, body } = event
+  const proof = inclusion === null ? [] : [linkTo(`${inclusion}${position}`, 'inclusion proof')]
+  return element(
+    'li',
+    {},
+    element('h3', {}, `${position}. ${kind}`),
+    element('p', { className: 'muted' }, `${effectiveAt} (recorded ${recordedAt})`),
+    element('p', {}, kindMeaning(kind)),
+    ...(event.entries.length === 0 ? [] : [entriesOf(event, decimals)]),
+    element(
+      'details',
+      {},
+      element('summary', {}, 'As it was hashed'),
+      element('p', { className: 'mono' }, `leaf ${leafHash} `, ...proof),
+      element('pre', { tabIndex: 0 }, JSON.stringify(body, null, 2)),
+    ),
+  )
+}
+
+function entriesOf({ entries, kind }: LedgerEvent, decimals: number): HTMLElement {
+  const table = element('table', {}, element('caption', {}, `Entries of ${kind}`))
+  const columns = [{ name: 'Account' }, { name: 'Debit', isNumber: true }, { name: 'Credit', isNumber: true }]
+  const rows = entries.map(({ account, amountBaseUnits }) => {
+    const amount = tokensText(amountBaseUnits.replace('-', ''), decimals)
+    return amountBaseUnits.startsWith('-') ? [account, '', amount] : [account, amount, '']
+  })
+  fillTable(table, { columns, rows })
+  return table
+}
+
+function linkTo(href: string, text: string): HTMLElement {
+  return element('a', { href, rel: 'noreferrer noopener', target: '_blank' }, text)
+}

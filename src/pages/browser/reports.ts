@@ -1,0 +1,144 @@
+import { readAddress, writeAddress } from './address.ts'
+import { countText } from './amounts.ts'
+import type { ReportPage } from './answers.ts'
+import { type Parameters, read, saveCsv } from './api.ts'
+import { all, one, oneOf } from './element.ts'
+import { columnsShown, showTable } from './tables.ts'
+
+export interface ReportDeps {
+  /** Days, month or quarter of the page. */
+  readonly range: () => Parameters
+  readonly onPayment: (reference: string) => void
+  readonly onFault: (error: unknown) => void
+}
+
+/** Shows one report at a time, in pages, with its filters. */
+export function createReportBrowser(section: HTMLElement, { range, onPayment, onFault }: ReportDeps) {
+  const filters = createReportFilters(section, range)
+  const { valueOf, parameters } = filters
+  const [previous, following] = ['.previous', '.next'].map((name) => oneOf(HTMLButtonElement, name, section))
+  let visible: readonly string[] = []
+  /** Cursors of the pages before this one; the first has none. */
+  let trail: (string | undefined)[] = [undefined]
+  let next: string | undefined
+  /** Answers may come in another order than they were asked for: only the newest is shown. */
+  let asked = 0
+
+  async function show(): Promise<void> {
+    const report = valueOf('report')
+    for (const field of all('[data-for]', section)) field.hidden = !field.dataset['for']?.split(' ').includes(report)
+    section.setAttribute('aria-busy', 'true')
+    const turn = ++asked
+    try {
+      const paging = report === 'trial-balance' ? {} : { limit: '50', cursor: trail.at(-1) }
+      const page = await read<ReportPage>(report, { ...parameters(), ...paging })
+      if (turn === asked) showPage(report, page)
+    } catch (error) {
+      if (turn === asked) onFault(error)
+    } finally {
+      if (turn === asked) section.removeAttribute('aria-busy')
+    }
+  }
+
+  function showPage(report: string, page: ReportPage): void {
+    next = page.next ?? undefined
+    visible = columnsShown(report, page.columns, valueOf('columns') === 'all')
+    showTable(oneOf(HTMLTableElement, 'table', section), { ...page, columns: visible, onPayment })
+    one('caption', section).textContent = captionOf(filters.reportName(), range(), page)
+    const empty = one('.empty', section)
+    empty.hidden = page.rows.length > 0
+    empty.textContent = emptyText(parameters())
+    if (previous !== undefined) previous.disabled = trail.length === 1
+    if (following !== undefined) following.disabled = next === undefined
+    one('.page', section).textContent = `Page ${trail.length}`
+    one('.paging', section).hidden = trail.length === 1 && next === undefined
+  }
+
+  const startOver = () => {
+    trail = [undefined]
+    return show()
+  }
+  one('form', section).addEventListener('submit', (event) => event.preventDefault())
+  one('form', section).addEventListener('change', () => {
+    filters.keepAddress()
+    void startOver()
+  })
+  following?.addEventListener('click', () => {
+    trail.push(next)
+    void show()
+  })
+  previous?.addEventListener('click', () => {
+    trail.pop()
+    void show()
+  })
+  one('.csv', section).addEventListener('click', () => {
+    saveCsv(valueOf('report'), { ...parameters(), columns: visible.join(',') }).catch(onFault)
+  })
+  filters.restore()
+  return { show: startOver, restore: () => filters.restore() }
+}
+
+const names = ['report', 'by', 'state', 'refund', 'endpoint', 'wallet', 'owedTo', 'columns'] as const
+type Name = (typeof names)[number]
+const standards: Partial<Record<Name, string>> = { report: 'payments', by: 'day', owedTo: 'all', columns: 'fitting' }
+/** Filters of each report besides the range of days. */
+const filtersOf: Readonly<Record<string, readonly Name[]>> = {
+  burns: ['by'],
+  distributions: ['by'],
+  payments: ['state', 'endpoint', 'wallet'],
+  refunds: ['refund', 'wallet'],
+  payouts: ['wallet'],
+  liabilities: ['owedTo'],
+}
+
+/** Fields of the form, which are part of the address of the page. */
+function createReportFilters(section: HTMLElement, range: () => Parameters) {
+  const fieldOf = (name: Name) => {
+    const field = one(`[name=${name}]`, section)
+    return field instanceof HTMLSelectElement ? field : oneOf(HTMLInputElement, `[name=${name}]`, section)
+  }
+  const valueOf = (name: Name) => fieldOf(name).value.trim()
+  const used = () => filtersOf[valueOf('report')] ?? []
+  return {
+    valueOf,
+    reportName: () => oneOf(HTMLSelectElement, '[name=report]', section).selectedOptions[0]?.textContent ?? '',
+    parameters(): Parameters {
+      const filters = Object.fromEntries(used().map((name) => [name, valueOf(name)]))
+      return valueOf('report') === 'liabilities' ? filters : { ...range(), ...filters }
+    },
+    /** Fields that the report does not use are not part of the address. */
+    keepAddress() {
+      const written = new Set<Name>(['report', 'columns', ...used()])
+      const isWritten = (name: Name) => written.has(name) && valueOf(name) !== standards[name]
+      writeAddress(Object.fromEntries(names.map((name) => [name, isWritten(name) ? valueOf(name) : ''])))
+    },
+    /** Fills the form from the address. */
+    restore() {
+      const address = readAddress()
+      for (const name of names) {
+        const field = fieldOf(name)
+        field.value = address[name] ?? standards[name] ?? ''
+        // A value that the form does not have would leave it empty.
+        if (field.value === '' && field instanceof HTMLSelectElement) field.selectedIndex = 0
+      }
+    },
+  }
+}
+
+function emptyText({ wallet = '' }: Parameters): string {
+  return wallet === ''
+    ? 'Nothing in this range.'
+    : 'Nothing in this range. Compare the wallet letter by letter: upper and lower case differ.'
+}
+
+function captionOf(name: string, range: Parameters, { ledger, totals }: ReportPage): string {
+  const { from = '', to = '', month = '', quarter = '' } = range
+  const period = month || quarter || `${from || 'the beginning'} to ${to || 'today'}`
+  const days = name === 'Liabilities' ? 'now' : `${period}, UTC days`
+  const payments = name === 'Payments' ? totals?.['payments'] : undefined
+  const count =
+    typeof payments === 'number'
+      ? `${countText(payments)} ${payments === 1 ? 'payment' : 'payments'}, without reversed ones`
+      : name
+  return `${count}, ${days}. In tokens, at position ${ledger.position} of the ledger.`
+}

@@ -1,0 +1,73 @@
+/* Shows what was bought: pictures as pictures, documents page by page with a link, and the rest as JSON. */
+
+import type { ReceiptVerdict, VerifiedReceipt } from '@tollbook/client/verifyReceipt'
+import { wordsOf } from './api.ts'
+import { showDocument } from './document.ts'
+import { type Content, element, factsOf } from './element.ts'
+
+const textMax = 300
+const dataUriMax = 40
+
+export function showData(place: HTMLElement, data: unknown): void {
+  const found = [...stringsOf(data)]
+  const alt = 'The picture that you bought'
+  const pictures = found
+    .filter((text) => /^data:image\/|\/artifacts\/[^/]+\.png$/.test(text))
+    .map((src) => element('img', { src, alt }))
+  const documents = found.filter((text) => /\/artifacts\/[^/]+\.pdf$/.test(text))
+  const text = typeof data === 'string' ? data : JSON.stringify(data, shorten, 2)
+  place.replaceChildren(...pictures, ...documents.flatMap(documentOf), element('pre', { tabIndex: 0 }, text))
+}
+
+/** The pages follow when they are drawn. The link works without them. */
+function documentOf(href: string): readonly Content[] {
+  const pages = element('div', { className: 'pages' })
+  pages.setAttribute('aria-busy', 'true')
+  showDocument(pages, href)
+    .catch((error: unknown) => pages.replaceChildren(`The document cannot be shown here: ${wordsOf(error)}.`))
+    .finally(() => pages.setAttribute('aria-busy', 'false'))
+  return [element('a', { href, className: 'button' }, 'Save the document'), pages]
+}
+
+function* stringsOf(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value
+  else if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(value)) yield* stringsOf(inner)
+}
+
+function shorten(_name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const max = value.startsWith('data:') ? dataUriMax : textMax
+  return value.length > max ? `${value.slice(0, max)}…` : value
+}
+
+/** `proof` is the address of the inclusion proof. */
+export function showReceipt(place: HTMLElement, receipt: VerifiedReceipt, proof: string | undefined): void {
+  const ledger: readonly (readonly [string, Content])[] =
+    proof === undefined ? [] : [['Ledger', element('a', { href: proof }, 'proof that the ledger has it')]]
+  place.replaceChildren(
+    ...factsOf([
+      ['Payment', receipt.signature],
+      ['Wallet', receipt.wallet],
+      ['Price', `${receipt.requiredTokens} tokens`],
+      ['Position in the ledger', String(receipt.ledger.position)],
+      ['Issued', receipt.issuedAt],
+      ...ledger,
+    ]),
+  )
+}
+
+/** Facts that the verifier has checked, or the first problem that it found. */
+export function showVerdict(place: HTMLElement, verdict: ReceiptVerdict): void {
+  const checks = verdict.valid
+    ? [
+        'Signed with a published key of the service',
+        'It names your wallet and what you bought',
+        verdict.receipt.burnOwed === undefined
+          ? `${verdict.receipt.burned} base units were burned`
+          : 'The burn is owed by the service',
+      ]
+    : [verdict.message]
+  const [sign, className] = verdict.valid ? ['✓', 'holds'] : ['✗', 'broken']
+  place.replaceChildren(...checks.map((check) => element('li', { className }, `${sign} ${check}`)))
+}

@@ -1,0 +1,296 @@
+import { describe, expect, test } from 'vitest'
+import { type Answered, type Asked, type OpenPage, openPage, readPage } from './dom/openPage.ts'
+
+const html = await readPage('finance.html')
+const signature = '5'.repeat(88)
+const reference = `solana:${signature}`
+const position = { position: 40, headPosition: 40 }
+const empty = { json: { data: { decimals: 6, ledger: position, columns: [], rows: [], totals: null, next: null } } }
+
+const explanation = {
+  subject: signature,
+  reference,
+  diagnosis: { code: 'delivered', staff: 'It was <b>delivered</b>.', caller: 'Nothing.', booking: null },
+  chain: { status: 'confirmed', words: 'Found.', arrivedBaseUnits: '14000000', burnedBaseUnits: '6000000' },
+  ledger: { kind: 'payment' },
+  quote: { id: 'quote_1', requiredBaseUnits: '20000000', endpoint: '/api/data/crypto', expiresAt: '2026-11-21' },
+  rules: [{ rule: '3', asks: 'Is it unused?', verdict: 'not_checked', why: 'no node answers' }],
+  attempts: [{ attempt: 1, outcome: 'delivered', reason: null, startedAt: '10:00', endedAt: null }],
+}
+const payment = {
+  reference,
+  kind: 'payment',
+  wallet: 'Wallet1',
+  endpoint: '/api/data/crypto',
+  state: 'fulfilled',
+  owedNow: [{ account: 'Liabilities:Overpaid:Wallet1', owedBaseUnits: '1500000' }],
+  payouts: [],
+  refunds: [
+    { cause: 'overpaid', state: 'due', owedBaseUnits: '1500000', paidBaseUnits: '0', decisions: [], payouts: [] },
+  ],
+  events: [
+    {
+      position: 7,
+      kind: 'PaymentVerified',
+      effectiveAt: '2026-11-21T10:00:00.000Z',
+      recordedAt: '2026-11-21T10:00:01.000Z',
+      leafHash: 'ab12',
+      body: { amount: '1' },
+      entries: [
+        { account: 'Assets:PaymentWallet', amountBaseUnits: '14000000' },
+        { account: 'Liabilities:Unearned', amountBaseUnits: '-14000000' },
+      ],
+    },
+  ],
+  transactionBase64: 'AQID',
+}
+const links = {
+  network: 'solana:x',
+  explorer: 'https://explorer.example/tx',
+  checkpoint: null,
+  inclusion: 'https://public.example/inclusion/',
+}
+
+interface Opened extends OpenPage {
+  readonly decisions: readonly Asked[]
+}
+
+async function open(query: string, decide: () => Answered | Promise<Answered> = () => ({ json: {} })): Promise<Opened> {
+  const decisions: Asked[] = []
+  const page = await openPage({
+    page: 'finance',
+    html,
+    url: `http://host/finance${query}`,
+    before: ({ sessionStorage }) => sessionStorage.setItem('tollbook finance token', 'token'),
+    answer(asked) {
+      const path = asked.path.replace('/api/finance/', '')
+      if (path === 'summary') return { status: 403, json: { error: 'support' } }
+      if (path.startsWith('explain/')) return { json: { data: { explanation, links, decimals: 6 } } }
+      if (path.startsWith('payments/')) return { json: { data: { payment, links, decimals: 6 } } }
+      if (path === 'decisions') {
+        decisions.push(asked)
+        return decide()
+      }
+      return empty
+    },
+  })
+  await page.until('the payment', () => page.window.document.querySelector('dialog[open]') !== null)
+  return { ...page, decisions }
+}
+
+describe('one payment', () => {
+  test('is opened by its address, with what ledger and chain say, as text', async () => {
+    const page = await open(`?payment=${signature}`)
+    expect(page.textOf('dialog .staff')).toBe('It was <b>delivered</b>.')
+    expect(page.textsOf('dialog .explanation .muted')).toEqual([
+      'Chain: confirmed. Found. 14 tokens arrived, 6 were burned.',
+      'Quote quote_1: 20 tokens for /api/data/crypto, open until 2026-11-21',
+    ])
+    expect(page.textsOf('dialog .facts dd')).toContain('1.5 on Liabilities:Overpaid:Wallet1')
+    expect(page.textsOf('dialog .refunds li')).toEqual(['1.5 tokens, overpaid: due'])
+    expect(page.textsOf('dialog .explanation details:nth-of-type(1) tbody tr > *')).toContain('not checked')
+    expect(page.textOf('dialog .meaning')).toBe('The request was answered, and the price is earned.')
+    expect(page.textOf('dialog .transaction pre')).toBe('AQID')
+    expect(page.isShown('dialog .transaction')).toBe(true)
+  })
+
+  test('has its debits and credits in their columns, and links without a referrer', async () => {
+    const page = await open(`?payment=${signature}`)
+    expect(page.textsOf('dialog .events tbody tr').map((line) => line.trim())).toEqual([
+      'Assets:PaymentWallet14',
+      'Liabilities:Unearned14',
+    ])
+    const [debit, credit] = page.window.document.querySelectorAll('dialog .events tbody tr')
+    expect([...(debit?.children ?? [])].map(({ textContent }) => textContent)).toEqual([
+      'Assets:PaymentWallet',
+      '14',
+      '',
+    ])
+    expect([...(credit?.children ?? [])].map(({ textContent }) => textContent)).toEqual([
+      'Liabilities:Unearned',
+      '',
+      '14',
+    ])
+    const anchors = [...page.window.document.querySelectorAll('dialog a')]
+    expect(anchors.map((link) => link.getAttribute('href'))).toEqual([links.explorer, `${links.inclusion}7`])
+    expect(anchors.every((link) => link.getAttribute('rel') === 'noreferrer noopener')).toBe(true)
+  })
+
+  test('leaves the address when it is closed', async () => {
+    const page = await open(`?payment=${signature}&month=2026-10`)
+    page.click('dialog .close')
+    await page.until('the address', () => !page.window.location.href.includes('payment='))
+    expect(page.window.location.search).toBe('?month=2026-10')
+  })
+})
+
+describe('a decision', () => {
+  const give = (page: OpenPage) => {
+    Object.assign(page.window.document.querySelector('[name=reason]') ?? {}, { value: 'paid too much' })
+    page.submit('.decision')
+  }
+
+  test('is sent once with its payment and its reason, and its position is shown', async () => {
+    let answer: (answered: Answered) => void = () => undefined
+    const page = await open(`?payment=${signature}`, () => new Promise((resolve) => (answer = resolve)))
+    expect(page.textsOf('.decision option')).toEqual([
+      'Approve the debts of this payment.',
+      'Refund the whole price of this answer.',
+    ])
+    give(page)
+    expect(page.window.document.querySelector('.decision button')?.hasAttribute('disabled')).toBe(true)
+    await page.until('the request', () => page.decisions.length === 1)
+    answer({ json: { data: { position: 41 } } })
+    await page.until('the record', () => page.textOf('.outcome') !== '')
+    expect(page.textOf('.outcome')).toBe('Recorded at position 41.')
+    const [sent] = page.decisions
+    expect([sent?.method, sent?.headers.get('authorization')]).toEqual(['POST', 'Bearer token'])
+    expect(sent?.body).toEqual({ action: 'approve', payment: reference, reason: 'paid too much' })
+  })
+
+  test('that is refused says why, and can be made again', async () => {
+    const page = await open(`?payment=${signature}`, () => ({ status: 409, json: { error: 'above your limit' } }))
+    give(page)
+    await page.until('the refusal', () => page.textOf('.outcome') === 'above your limit')
+    await page.until(
+      'the button',
+      () => !page.window.document.querySelector('.decision button')?.hasAttribute('disabled'),
+    )
+    give(page)
+    await page.until('the second decision', () => page.decisions.length === 2)
+  })
+})
+
+const amounts = { debitAtDayPriceMicroUsd: '0', creditAtDayPriceMicroUsd: '0', closingAtDayPriceMicroUsd: '2500000' }
+const account = {
+  account: 'Assets:PaymentWallet',
+  openingBaseUnits: '1000000',
+  debitBaseUnits: '2000000',
+  creditBaseUnits: '0',
+}
+const statement = {
+  origin: 'ledger.example',
+  mint: 'Mint',
+  decimals: 6,
+  month: '2026-10',
+  status: 'final',
+  closesAt: '2026-11-02T00:00:00.000Z',
+  position: 1_000,
+  treeSize: 1_200,
+  root: 'root',
+  closingPrice: { day: '2026-10-31', priceMicroUsd: '1000', forBaseUnits: '1000000' },
+  accounts: [{ ...account, restatedBaseUnits: '0', closingBaseUnits: '3000000', ...amounts }],
+  totals: { received: { baseUnits: '2000000', atQuotedPriceMicroUsd: null, atDayPriceMicroUsd: '2000' } },
+  owedBaseUnits: '0',
+  restated: [{ position: 5, day: '2026-09-30', account: 'A', debitBaseUnits: '1', creditBaseUnits: '0' }],
+  restatedCount: 1,
+  recordedLater: [],
+  recordedLaterCount: 0,
+  issuedAt: '2026-11-03T00:00:00.000Z',
+}
+
+describe('the closing statement', () => {
+  interface Closing extends OpenPage {
+    readonly saved: Map<string, string>
+  }
+
+  async function openClosing(query: string, answer: (asked: Asked) => Answered | Promise<Answered>): Promise<Closing> {
+    const saved = new Map<string, string>()
+    const texts: Promise<string>[] = []
+    const page = await openPage({
+      page: 'finance',
+      html,
+      url: `http://host/finance${query}`,
+      answer,
+      before(window) {
+        window.sessionStorage.setItem('tollbook finance token', 'token')
+        Object.assign(window.URL, {
+          createObjectURL: (blob: Blob) => `blob:${texts.push(blob.text()) - 1}`,
+          revokeObjectURL: () => undefined,
+        })
+        window.HTMLAnchorElement.prototype.click = function click() {
+          void texts[Number(this.href.split(':')[1])]?.then((text) => saved.set(this.download, text))
+        }
+      },
+    })
+    return { ...page, saved }
+  }
+  const answerOf = ({ query }: Asked, more: object = {}): Answered => ({
+    json: { data: { statement: { ...statement, month: query.get('month'), ...more }, checkpoint: 'note', jws: 'jws' } },
+  })
+  const shown = (page: OpenPage, month: string) =>
+    page.until(month, () => page.isShown('.statement') && page.textOf('#statement-title').includes(month))
+
+  test('is shown by its address with balances, movements, price and late entries', async () => {
+    const page = await openClosing('?closing=2026-10', (asked) => answerOf(asked))
+    await shown(page, '2026-10')
+    expect(page.textOf('#statement-title')).toBe('Closing statement of 2026-10: final')
+    expect(page.textsOf('[data-table=accounts] tbody tr > *')).toEqual([
+      account.account,
+      '1',
+      '2',
+      '0',
+      '0',
+      '3',
+      '2.5',
+    ])
+    expect(page.textsOf('[data-table=totals] tbody tr > *')).toEqual([
+      'Received in the payment wallet',
+      '2',
+      '',
+      '0.002',
+    ])
+    expect(page.textsOf('#closing .facts dd')).toContain('0.001 USD, mean of the quotes of 2026-10-31')
+    expect(page.textOf('.late')).toBe('1 restated in this statement, 0 recorded later.')
+    expect(page.isShown('[data-save=entries]')).toBe(true)
+    expect(page.textOf('.verify')).toContain('--previous tollbook-closing-2026-09.json --key jwks.json')
+    expect(page.textOf('#status')).toBe('Statement of 2026-10, final.')
+  })
+
+  test('of the month that was asked for last is shown, whichever answer is last', async () => {
+    const waiting: { asked: Asked; resolve: (answered: Answered) => void }[] = []
+    const page = await openClosing(
+      '?closing=2026-08',
+      (asked) => new Promise((resolve) => waiting.push({ asked, resolve })),
+    )
+    page.fill('#closing [name=month]', '2026-09')
+    await page.until('two questions', () => waiting.length === 2)
+    const [first, second] = waiting
+    second?.resolve(answerOf(second.asked))
+    await shown(page, '2026-09')
+    first?.resolve(answerOf(first.asked))
+    await page.window.happyDOM.waitUntilComplete()
+    expect(page.textOf('#statement-title')).toContain('2026-09')
+    expect(page.window.location.search).toBe('?closing=2026-09')
+  })
+
+  test('is saved as it was signed, and its tables as CSV', async () => {
+    const page = await openClosing('?closing=2026-10', (asked) => answerOf(asked))
+    await shown(page, '2026-10')
+    for (const what of ['signed', 'accounts', 'totals', 'entries']) page.click(`[data-save=${what}]`)
+    await page.until('four files', () => page.saved.size === 4)
+    const signed: unknown = JSON.parse(page.saved.get('tollbook-closing-2026-10.json') ?? '')
+    expect(signed).toEqual({ statement, checkpoint: 'note', jws: 'jws' })
+    const [head, line] = page.saved.get('tollbook-closing-2026-10-accounts.csv')?.split('\r\n') ?? []
+    expect(head).toMatch(/^account,openingBaseUnits,openingTokens,.*,closingAtDayPriceMicroUsd,closingAtDayPriceUsd$/)
+    expect(line).toBe('Assets:PaymentWallet,1000000,1,2000000,2,0,0,0,0,3000000,3,2500000,2.5')
+    expect(page.saved.get('tollbook-closing-2026-10-totals.csv')).toContain('received,2000000,2,,,2000,0.002')
+    expect(page.saved.get('tollbook-closing-2026-10-entries.csv')).toContain('restated,5,2026-09-30,A,1,0.000001,0,0')
+  })
+
+  test('without late entries or a price says so, and hides a statement that cannot be had', async () => {
+    const more = { restated: [], restatedCount: 0, closingPrice: null, status: 'preliminary' }
+    let isReady = true
+    const page = await openClosing('?closing=2026-10', (asked) =>
+      isReady ? answerOf(asked, more) : { status: 503, json: { error: 'not sealed yet' } },
+    )
+    await shown(page, '2026-10')
+    expect(page.textsOf('#closing .facts dd')).toContain('no payment yet')
+    expect([page.isShown('[data-save=entries]'), page.isShown('[data-table=entries]')]).toEqual([false, false])
+    expect(page.textOf('#closing .meaning')).toContain('The month is closed at 2026-11-02 00:00:00 UTC.')
+    isReady = false
+    page.click('[data-back="1"]')
+    await page.until('the failure', () => page.textOf('#status').includes('not sealed yet'))
+    expect(page.isShown('.statement')).toBe(false)
+  })
+})

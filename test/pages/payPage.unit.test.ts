@@ -1,0 +1,347 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { toBase64Url } from '@tollbook/core/bytes'
+import { sha256 } from '@tollbook/core/digest'
+import { paymentPage } from '../../src/document/paymentPage.ts'
+import { products } from '../../src/products/catalog.ts'
+import { openReceiptFixture } from '../client/support/testReceipt.ts'
+import { type Answered, type Asked, type OpenPage, openPage } from './dom/openPage.ts'
+
+const receipts = await openReceiptFixture()
+const receipt = await receipts.sign({})
+const ofOtherWallet = await receipts.sign({ wallet: '11111111111111111111111111111111' })
+const ofOtherEndpoint = await receipts.sign({ endpoint: '/api/data/other' })
+const { wallet, endpoint } = z.object({ wallet: z.string(), endpoint: z.string() }).parse(receipt)
+const chain = 'solana:mainnet'
+
+function htmlOf(path: string, hasTestWallet = false): string {
+  const product = products.find((each) => each.path === path)
+  if (product === undefined) throw new Error(path)
+  const facts = { whyUnavailable: () => undefined, suppliedBy: () => 'providers' as const, probes: [] }
+  const sold = { ...product, ...facts, read: () => ({ ok: false, issues: [] }) as const }
+  const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+  return paymentPage({
+    endpoint: sold,
+    at: `/pay${path}`,
+    token: { symbol: 'TOLL' },
+    mint: 'Mint',
+    network,
+    hasTestWallet,
+  })
+}
+
+const sale = (sold: object = receipt): Answered => ({
+  json: { success: true, data: { price: 1 }, receipt: sold, inclusionProof: '/api/ledger/inclusion/8' },
+})
+const quote = (priced: string = endpoint): Answered => ({
+  status: 402,
+  json: { pricing: { endpoint: priced, requiredTokens: 20 }, burnInfo: { percentage: 30 } },
+})
+
+interface Service {
+  readonly path?: string
+  readonly url?: string
+  /** Answers to a request with a proof, in turn; the last one stays. */
+  readonly answers?: readonly (Answered | 'lost')[]
+  readonly quoted?: Answered
+  readonly prepared?: Answered
+  readonly stored?: object
+  readonly hasTestWallet?: boolean
+}
+
+interface Opened extends OpenPage {
+  /** Waits that the page asked for. */
+  readonly waitsMs: readonly number[]
+  readonly proofs: () => readonly Asked[]
+  readonly storedNow: () => string | null
+}
+
+const signed = Uint8Array.from([9, 9, 9])
+
+async function open(service: Service = {}): Promise<Opened> {
+  const { path = endpoint, answers = [sale()], quoted = quote(), stored, hasTestWallet = false } = service
+  const { prepared = { json: { transaction: 'AQID' } } } = service
+  const waitsMs: number[] = []
+  const key = `tollbook payment ${path}`
+  let presented = 0
+  const page = await openPage({
+    page: 'pay',
+    html: htmlOf(path, hasTestWallet),
+    url: service.url ?? `https://host/pay${path}`,
+    answer(asked) {
+      if (asked.path === '/api/catalog')
+        return { json: { data: { products: [{ path, requiredTokens: 20, available: true }] } } }
+      if (asked.path === '/.well-known/jwks.json') return { json: receipts.keys }
+      if (asked.path.startsWith('/pay/payment/')) return { json: { data: { signature: 'sent', wallet } } }
+      if (asked.path.startsWith('/pay/test-wallet/')) return { json: { success: true } }
+      if (asked.path.startsWith('/pay/')) return prepared
+      if (!asked.headers.has('x-payment-proof')) return quoted
+      const answer = answers[Math.min(presented++, answers.length - 1)] ?? 'lost'
+      if (answer === 'lost') throw new TypeError('Failed to fetch')
+      return answer
+    },
+    before(window) {
+      if (stored !== undefined) window.localStorage.setItem(key, JSON.stringify(stored))
+      // Waits end at once.
+      const setTimeout = (work: () => void, ms: number) => {
+        waitsMs.push(ms)
+        queueMicrotask(work)
+      }
+      Object.assign(window, { setTimeout })
+      register(window, {
+        name: 'Test & Wallet',
+        icon: 'data:image/svg+xml,',
+        features: {
+          'standard:connect': { connect: async () => ({ accounts: [{ address: 'other', features: [] }, account] }) },
+          'solana:signTransaction': { supportedTransactionVersions: ['legacy', 0], signTransaction },
+        },
+      })
+      register(window, { name: 'Old', icon: '', features: { 'standard:connect': {} } })
+    },
+  })
+  const proofs = () => page.asked.filter(({ headers }) => headers.has('x-payment-proof'))
+  return { ...page, waitsMs, proofs, storedNow: () => page.window.localStorage.getItem(key) }
+}
+
+const account = { address: wallet, features: ['solana:signTransaction'] }
+let signedFor: unknown
+const signTransaction = async (input: unknown) => {
+  signedFor = input
+  return [{ signedTransaction: signed }]
+}
+
+/** A wallet announces itself when the page says that it is ready. */
+function register(window: Parameters<NonNullable<Parameters<typeof openPage>[0]['before']>>[0], offered: object): void {
+  window.addEventListener('wallet-standard:app-ready', (event) => {
+    const { detail } = z
+      .object({ detail: z.looseObject({ register: z.unknown() }) })
+      .parse({ detail: Reflect.get(event, 'detail') })
+    if (typeof detail.register === 'function') detail.register(offered)
+  })
+}
+
+const statusOf = (page: OpenPage) => page.textOf('#status')
+const paid = (page: OpenPage) => page.until('an answer', () => page.isShown('#answer'))
+const ended = (page: OpenPage) =>
+  page.until('an end', () => page.window.document.querySelector('#status.problem') !== null)
+
+test('only a wallet that signs transactions of version 0 is offered, with its name as text', async () => {
+  const page = await open()
+  expect(page.textsOf('#wallets button')).toEqual(['Pay with Test & Wallet'])
+  expect(page.isShown('#no-wallet')).toBe(false)
+  expect(page.textOf('#tokens')).toBe('20 TOLL now')
+})
+
+describe('a purchase with a wallet of the browser', () => {
+  test('is stored before the proof leaves, and is forgotten with its answer', async () => {
+    const page = await open()
+    page.click('#wallets button')
+    await paid(page)
+    const [proof] = page.proofs()
+    const stored: unknown = JSON.parse(Object.values(proof?.stored ?? {})[0] ?? 'null')
+    expect(stored).toMatchObject({ wallet, proof: proof?.headers.get('x-payment-proof') })
+    expect(proof?.headers.get('idempotency-key')).toMatch(/^\S{20,}$/)
+    expect(page.storedNow()).toBeNull()
+    expect(page.isShown('#stored')).toBe(false)
+  })
+
+  test('presents the transaction that the account signed, with the secret of its digest', async () => {
+    const page = await open()
+    page.click('#wallets button')
+    await paid(page)
+    expect(signedFor).toMatchObject({ account, chain, transaction: { 0: 1, 1: 2, 2: 3 } })
+    const text = Buffer.from(page.proofs()[0]?.headers.get('x-payment-proof') ?? '', 'base64').toString()
+    const { transaction, secret } = z.object({ transaction: z.string(), secret: z.string() }).parse(JSON.parse(text))
+    expect(Buffer.from(transaction, 'base64')).toEqual(Buffer.from(signed))
+    const prepared = page.asked.find(({ method, path }) => method === 'POST' && path.startsWith('/pay/'))
+    expect(prepared?.path).toBe(`/pay${endpoint}/${toBase64Url(sha256(secret))}`)
+    expect(prepared?.body).toEqual({ account: wallet })
+  })
+
+  test('asks for the price with the order and the wallet before anything is signed', async () => {
+    const page = await open()
+    page.click('#wallets button')
+    await paid(page)
+    const [first, second] = page.asked.filter(({ path }) => path !== '/api/catalog')
+    expect([first?.path, first?.headers.get('x-wallet-address'), first?.query.toString()]).toEqual([
+      endpoint,
+      wallet,
+      page.proofs()[0]?.query.toString(),
+    ])
+    expect(second?.path).toContain(`/pay${endpoint}/`)
+  })
+
+  test('shows the receipt that the client package has verified, with its proof of inclusion', async () => {
+    const page = await open()
+    page.click('#wallets button')
+    await paid(page)
+    expect(statusOf(page)).toBe('Paid. The receipt is verified.')
+    expect(page.textsOf('#checks .holds').length).toBeGreaterThan(2)
+    expect(page.textsOf('#receipt dd')).toContain(receipt['signature'])
+    expect(page.window.document.querySelector('#receipt a')?.getAttribute('href')).toBe(
+      'https://host/api/ledger/inclusion/8',
+    )
+  })
+
+  test.each([
+    ['altered', { ...receipt, requiredTokens: 1 }],
+    ['of another wallet', ofOtherWallet],
+    ['of another endpoint', ofOtherEndpoint],
+  ])('says that a receipt does not verify when it is %s', async (_, sold) => {
+    const page = await open({ answers: [sale(sold)] })
+    page.click('#wallets button')
+    await paid(page)
+    expect(statusOf(page)).toBe('Paid. The receipt does not verify: keep it.')
+    expect([page.textsOf('#checks .holds'), page.textsOf('#checks .broken').length]).toEqual([[], 1])
+  })
+})
+
+describe('an answer that is not the purchase', () => {
+  test.each([500, 503, 429, 409, 408])(
+    '%i is asked again with the same proof and key, and loses nothing',
+    async (status) => {
+      const page = await open({
+        answers: [{ status, headers: { 'retry-after': '7' }, json: { error: 'later' } }, sale()],
+      })
+      page.click('#wallets button')
+      await paid(page)
+      const [first, second] = page
+        .proofs()
+        .map(({ headers }) => [headers.get('x-payment-proof'), headers.get('idempotency-key')])
+      expect([second, page.proofs().length]).toEqual([first, 2])
+      expect(page.waitsMs).toEqual([7_000])
+    },
+  )
+
+  test('a broken connection and a payment that is not on chain yet are asked again', async () => {
+    const page = await open({
+      answers: ['lost', { status: 402, json: { error: 'wait', reason: 'not_found' } }, sale()],
+    })
+    page.click('#wallets button')
+    await paid(page)
+    expect([page.proofs().length, page.waitsMs]).toEqual([3, [1_000, 1_000]])
+  })
+
+  test('a service that fails on and on leaves the payment stored, with a way to ask again', async () => {
+    const page = await open({ answers: [{ status: 500, json: { error: 'broken' } }] })
+    page.click('#wallets button')
+    await ended(page)
+    expect(statusOf(page)).toContain('Do not pay again')
+    expect(page.storedNow()).not.toBeNull()
+    expect([page.isShown('#stored'), page.proofs().length]).toEqual([true, 20])
+  })
+
+  test('a refused payment is forgotten, and its reason is shown', async () => {
+    const page = await open({ answers: [{ status: 402, json: { error: 'already used', reason: 'already_used' } }] })
+    page.click('#wallets button')
+    await ended(page)
+    expect([statusOf(page), page.storedNow(), page.proofs().length]).toEqual(['already used', null, 1])
+  })
+
+  test('an item that does not exist keeps the payment, which is still valid', async () => {
+    const page = await open({ answers: [{ status: 404, json: { error: 'no such city', code: 'NO_DATA' } }] })
+    page.click('#wallets button')
+    await ended(page)
+    expect(statusOf(page)).toBe('no such city')
+    expect(page.storedNow()).not.toBeNull()
+  })
+
+  test('a payment of an earlier visit is presented again as it was', async () => {
+    const stored = { order: { symbol: 'ETH' }, wallet, proof: 'cHJvb2Y=', key: 'earlier' }
+    const page = await open({ stored })
+    expect(page.isShown('#stored')).toBe(true)
+    page.click('#resume')
+    await paid(page)
+    const [proof] = page.proofs()
+    expect([
+      proof?.query.get('symbol'),
+      proof?.headers.get('x-payment-proof'),
+      proof?.headers.get('idempotency-key'),
+    ]).toEqual(['ETH', 'cHJvb2Y=', 'earlier'])
+    expect(page.storedNow()).toBeNull()
+  })
+})
+
+describe('nothing is signed or stored when', () => {
+  test.each<readonly [string, Service, string]>([
+    ['a parameter is wrong', { quoted: { status: 400, json: { error: 'symbol: is unknown' } } }, 'symbol: is unknown'],
+    [
+      'the error has the form of OpenAI',
+      { quoted: { status: 400, json: { error: { message: 'no model' } } } },
+      'no model',
+    ],
+    [
+      'the wallet has too little',
+      { prepared: { status: 402, json: { error: 'you have 0 of 20' } } },
+      'you have 0 of 20',
+    ],
+    ['the price is of another endpoint', { quoted: quote('/v1/other') }, 'This page does not sell /v1/other.'],
+  ])('%s', async (_, service, words) => {
+    signedFor = undefined
+    const page = await open(service)
+    page.click('#wallets button')
+    await ended(page)
+    expect(statusOf(page)).toContain(words)
+    expect([signedFor, page.storedNow(), page.proofs()]).toEqual([undefined, null, []])
+    // The next attempt is possible.
+    expect(page.window.document.querySelector('#wallets button')?.hasAttribute('disabled')).toBe(false)
+  })
+})
+
+test('one purchase runs at a time', async () => {
+  const page = await open()
+  page.click('#wallets button')
+  expect(page.window.document.querySelector('#wallets button')?.hasAttribute('disabled')).toBe(true)
+  await paid(page)
+})
+
+test('a phone pays for the digest of its code, and the page presents the signature with the secret', async () => {
+  const page = await open()
+  const details = page.window.document.querySelector('#phone')
+  Object.assign(details ?? {}, { open: true })
+  await paid(page)
+  const code = page.window.document.querySelector('#qr img')?.getAttribute('src') ?? ''
+  const proof = Buffer.from(page.proofs()[0]?.headers.get('x-payment-proof') ?? '', 'base64').toString()
+  const { signature, secret } = z.object({ signature: z.string(), secret: z.string() }).parse(JSON.parse(proof))
+  expect(signature).toBe('sent')
+  expect(code).toBe(`https://host/pay${endpoint}/${toBase64Url(sha256(secret))}?qr`)
+  expect(page.asked.map(({ path }) => path)).toContain(`/pay/payment/${toBase64Url(sha256(secret))}`)
+})
+
+test('the test wallet of local mode is funded once, and signs the message after the place of its signature', async () => {
+  const message = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 0), 42, 43])
+  const prepared = { json: { transaction: Buffer.from(message).toString('base64') } }
+  const page = await open({ hasTestWallet: true, prepared, answers: [{ status: 402, json: { error: 'no' } }] })
+  page.click('#test-wallet')
+  await ended(page)
+  page.click('#test-wallet')
+  await page.until('two payments', () => page.proofs().length === 2)
+  const funded = page.asked.filter(({ path }) => path.startsWith('/pay/test-wallet/'))
+  expect(funded).toHaveLength(1)
+  const proof = Buffer.from(page.proofs()[0]?.headers.get('x-payment-proof') ?? '', 'base64').toString()
+  const { transaction } = z.object({ transaction: z.string() }).parse(JSON.parse(proof))
+  const bytes = Buffer.from(transaction, 'base64')
+  expect([bytes[0], bytes.subarray(65)]).toEqual([1, Buffer.from([42, 43])])
+  expect(bytes.subarray(1, 65)).not.toEqual(Buffer.alloc(64))
+})
+
+test('the order has the fields that are filled in, as their types, and without those that have their default', async () => {
+  const path = '/api/tools/pdf'
+  const page = await open({ path, url: `https://host/pay${path}?html=from+the+address`, quoted: quote(path) })
+  const set = (name: string, values: object) =>
+    Object.assign(page.window.document.querySelector(`[name="${name}"]`) ?? {}, values)
+  set('scale', { value: '1.5' })
+  set('margin.top', { value: '1cm' })
+  set('margin.left', { value: '2cm' })
+  set('landscape', { checked: true })
+  set('url', { value: '' })
+  page.click('#wallets button')
+  await paid(page)
+  expect(page.proofs()[0]?.body).toMatchObject({
+    html: 'from the address',
+    scale: 1.5,
+    margin: { top: '1cm', left: '2cm' },
+    landscape: true,
+  })
+  expect(Object.keys(z.record(z.string(), z.unknown()).parse(page.proofs()[0]?.body))).not.toContain('url')
+})
