@@ -208,6 +208,13 @@ module.exports = {
       to: { path: '^(src/cli|packages/(client|localnet|sandbox))/' },
     },
     {
+      name: 'page-scripts-apart',
+      comment: 'only scripts that run in the browser import the client, and types of the answers',
+      severity: 'error',
+      from: { path: '^src/pages/[^/]+$' },
+      to: { path: '^(packages/client|src/(reports|diagnosis))/' },
+    },
+    {
       name: 'till-without-goods',
       comment: 'the till sells by the port src/product; only the start-up and the demo know the goods',
       severity: 'error',
