@@ -168,7 +168,7 @@ module.exports = {
       from: {
         orphan: true,
         path: '^(src|packages)/',
-        pathNot: ['^src/main\\.ts$', '^src/cli/tollbook', '^src/pages/(browser/|files/|bundlePages)'],
+        pathNot: ['^src/main\\.ts$', '^src/cli/tollbook', '^src/pages/(browser/|bundlePages)'],
       },
       to: {},
     },

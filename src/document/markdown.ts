@@ -1,11 +1,9 @@
+import { Marked, type Tokens } from 'marked'
 import { html, type Markup } from './markup.ts'
 
-/**
- * Renders the Markdown of our own documents: headings, lists, tables, fenced code and paragraphs, with code, bold and links in
- * their text. Anything else is shown as it is written.
- */
+/** Markdown as HTML. HTML in it is shown as text, and no link runs anything. */
 export function markdown(text: string): Markup {
-  return html`${text.split(/\n{2,}/).map((block) => blockOf(block.trim()))}`
+  return { markup: renderer.parse(text, { async: false }) }
 }
 
 /** A heading as the end of an address. */
@@ -13,75 +11,39 @@ export function anchorOf(heading: string): string {
   return heading.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
 
-function blockOf(block: string): Markup {
-  const lines = block.split('\n')
-  const [first = ''] = lines
-  if (first.startsWith('```')) return html`<pre tabindex="0"><code>${lines.slice(1, -1).join('\n')}</code></pre>`
-  if (first.startsWith('## ')) {
-    const heading = first.slice(3)
-    return html`<h2 id="${anchorOf(heading)}">${heading}</h2>`
-  }
-  if (first.startsWith('|')) return tableOf(lines)
-  if (first.startsWith('- '))
-    return html`<ul>
-      ${itemsOf(lines, /^- /)}
-    </ul>`
-  if (/^\d+\. /.test(first))
-    return html`<ol>
-      ${itemsOf(lines, /^\d+\. /)}
-    </ol>`
-  return html`<p>${inline(block)}</p>`
+const renderer = new Marked({
+  renderer: {
+    html: ({ text }) => html`${text}`.markup,
+    image: ({ text }) => html`${text}`.markup,
+    heading({ depth, text, tokens }) {
+      return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>`
+    },
+    link({ href, tokens }) {
+      const label = this.parser.parseInline(tokens)
+      return isSafe(href) ? `<a href="${html`${href}`.markup}">${label}</a>` : label
+    },
+    code: (block) => codeOf(block).markup,
+  },
+  hooks: {
+    postprocess: (page) =>
+      page
+        .replaceAll('<table>', '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')
+        .replaceAll('</table>', '</table></div>'),
+  },
+})
+
+/** Text after the language of a fence is a title, under which the block is folded. */
+function codeOf({ lang = '', text }: Tokens.Code): Markup {
+  const title = lang.slice(lang.indexOf(' ') + 1)
+  const block = html`<pre tabindex="0"><code>${text}</code></pre>`
+  return title === lang
+    ? block
+    : html`<details>
+        <summary>${title}</summary>
+        ${block}
+      </details>`
 }
 
-function itemsOf(lines: readonly string[], marker: RegExp): Markup[] {
-  return lines.map((line) => html`<li>${inline(line.replace(marker, ''))}</li>`)
-}
-
-function tableOf([head = '', , ...rows]: readonly string[]): Markup {
-  const titles = cellsOf(head).map((cell) => html`<th scope="col">${inline(cell)}</th>`)
-  const body = rows.map(
-    (row) =>
-      html`<tr>
-        ${cellsOf(row).map((cell) => html`<td>${inline(cell)}</td>`)}
-      </tr>`,
-  )
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${cellsOf(head).join(', ')}">
-    <table>
-      <thead>
-        <tr>
-          ${titles}
-        </tr>
-      </thead>
-      <tbody>
-        ${body}
-      </tbody>
-    </table>
-  </div>`
-}
-
-/** A bar after a backslash belongs to its cell. */
-function cellsOf(row: string): string[] {
-  const cells = row.split(/(?<!\\)\|/).slice(1, -1)
-  return cells.map((cell) => cell.trim().replaceAll(String.raw`\|`, '|'))
-}
-
-const marks = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^)\s]+)\)/g
-
-function inline(text: string): Markup {
-  const parts: Markup[] = []
-  let at = 0
-  for (const match of text.matchAll(marks)) {
-    parts.push(html`${text.slice(at, match.index)}`, marked(match))
-    at = match.index + match[0].length
-  }
-  return html`${[...parts, html`${text.slice(at)}`]}`
-}
-
-function marked([all, code, bold, emphasis, label, address]: RegExpExecArray | RegExpMatchArray): Markup {
-  if (code !== undefined) return html`<code>${code}</code>`
-  if (bold !== undefined) return html`<strong>${bold}</strong>`
-  if (emphasis !== undefined) return html`<em>${emphasis}</em>`
-  // No other scheme: a link of a document must not run anything.
-  const isSafe = address !== undefined && /^(https?:\/\/|[#/.\w])/.test(address) && !/^\w+:(?!\/\/)/.test(address)
-  return label !== undefined && isSafe ? html`<a href="${address}">${label}</a>` : html`${all ?? ''}`
+function isSafe(address: string): boolean {
+  return /^(https?:\/\/|[#/.\w])/.test(address) && !/^\w+:(?!\/\/)/.test(address)
 }

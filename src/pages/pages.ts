@@ -19,13 +19,18 @@ export function createBurnPage(): Promise<readonly FreeRoute[]> {
 
 /** The files of the page at `/`, which is rendered by `documentRoutes.ts`. */
 export async function createHomePageFiles(): Promise<FreeRoute> {
-  return filesRoute('home', await readPageFiles('home', ['style.css', 'home.css']))
+  return filesRoute('home', await readPageFiles(['style.css', 'home.css'], 'home'))
+}
+
+/** The files of the page at `/docs`, which is rendered by `documentRoutes.ts`. */
+export async function createDocsPageFiles(): Promise<FreeRoute> {
+  return filesRoute('docs', await readPageFiles(['style.css', 'docs.css', 'icon.svg']))
 }
 
 /** A page at `/<name>` and its files below it. */
 async function createPage(name: 'finance' | 'burn'): Promise<readonly FreeRoute[]> {
   const html = createStaticFile('text/html', await readFile(urlOf(`${name}.html`)))
-  const files = await readPageFiles(name, ['style.css'], [uPlotCss])
+  const files = await readPageFiles(['style.css'], name, [uPlotCss])
   return [
     { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) },
     filesRoute(name, files),
@@ -36,26 +41,28 @@ function filesRoute(name: string, files: ReadonlyMap<string, StaticFile>): FreeR
   return { path: `/${name}/:file`, serve: ({ segment }) => serveStaticFile(files, segment, revalidated) }
 }
 
-/** The script of a page as `<page>.js`, files of the folder `files`, and others by name. */
+/** Files of the folder `files` by name, the script of a page as `<page>.js`, and others. */
 export async function readPageFiles(
-  page: PageName,
   names: readonly string[],
+  page?: PageName,
   more: readonly (readonly [name: string, url: URL])[] = [],
 ): Promise<ReadonlyMap<string, StaticFile>> {
-  const script = `${page}.js`
-  const files = new Map([
-    [script, createStaticFile(contentTypeOf(script), async () => (await readPageScripts())[page])],
-  ])
+  const files = new Map<string, StaticFile>()
   for (const [name, url] of [...names.map((name) => [name, urlOf(name)] as const), ...more])
     files.set(name, createStaticFile(contentTypeOf(name), await readFile(url)))
+  if (page !== undefined)
+    files.set(
+      `${page}.js`,
+      createStaticFile(contentTypeOf('.js'), async () => (await readPageScripts())[page]),
+    )
   return files
 }
 
-export function contentTypeOf(name: string): string {
+function contentTypeOf(name: string): string {
   if (name.endsWith('.svg')) return 'image/svg+xml'
   return name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8'
 }
 
-export function urlOf(name: string): URL {
+function urlOf(name: string): URL {
   return new URL(`files/${name}`, import.meta.url)
 }

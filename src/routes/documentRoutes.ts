@@ -9,15 +9,14 @@ import type { Sales } from '../paywall/sales.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import type { SplitShare } from '../pricing/splitSetting.ts'
-import { readDocsFiles } from '../pages/docsFiles.ts'
 import { pageHeaders } from '../pages/pageHeaders.ts'
+import { createDocsPageFiles } from '../pages/pages.ts'
 import type { FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { prefersHtml } from '../transport/mediaRange.ts'
-import { immutable, publicAnswer, publicJson, revalidated } from '../transport/publicAnswer.ts'
+import { publicAnswer, publicJson, revalidated } from '../transport/publicAnswer.ts'
 import type { PublicBody } from '../transport/publicBody.ts'
 import { createPublicText } from '../transport/publicDocument.ts'
 import type { ServiceAddress } from '../transport/serviceAddress.ts'
-import { serveStaticFile } from '../transport/staticFile.ts'
 import { pathNotFound, transportErrors } from '../transport/transportError.ts'
 
 export interface DocumentRouteDeps {
@@ -38,7 +37,6 @@ export interface DocumentRouteDeps {
 export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<readonly FreeRoute[]> {
   const { clock, version, endpoints, searches, address, otherRoutes, split, token, terms } = deps
   const { currentPrice, whyClosed, rails } = deps.sales
-  const { files, addressOf } = await readDocsFiles()
   const readCatalog = createPriceCatalog({ clock, endpoints, searches, terms, token, currentPrice, whyClosed })
   const catalog = createPublicText()
   const discovery = createDiscoveryRoutes({ address, endpoints, searches, rails, split, token, terms })
@@ -59,7 +57,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
   const baseUrls = () => ({ baseUrl: address.url(), linkBase: address.linkBase() })
   const document = createText(pricesVersion, () => JSON.stringify(openApi(baseUrls())))
-  const reference = createText(pricesVersion, () => referencePage(openApi(baseUrls()), addressOf))
+  const reference = createText(pricesVersion, () => referencePage(openApi(baseUrls()), endpoints))
   const home = createText(catalogVersion, () =>
     landingPage({ ...baseUrls(), endpoints, catalog: readCatalog(), split, token, rails }),
   )
@@ -75,7 +73,7 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
     },
     { path: '/openapi.json', serve: async () => publicJson(await document(), revalidated) },
     { path: '/docs', serve: async () => publicAnswer(await reference(), pageHeaders) },
-    { path: '/docs/:file', serve: ({ segment }) => serveStaticFile(files, segment, immutable) },
+    await createDocsPageFiles(),
   ]
 }
 

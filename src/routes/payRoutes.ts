@@ -54,7 +54,7 @@ export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
   const page = (endpoint: Endpoint, at: string) =>
     createStaticFile('text/html', paymentPage({ endpoint, at, token, mint, network, hasTestWallet })).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
-  const assets = await readPageFiles('pay', ['style.css', 'pay.css', 'icon.svg'], drawing)
+  const assets = await readPageFiles(['style.css', 'pay.css', 'icon.svg'], 'pay', drawing)
   const fund = wallets.fund
   return {
     routes: [

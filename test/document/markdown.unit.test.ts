@@ -22,3 +22,9 @@ test('lists, headings and code keep their content', () => {
     '<h2 id="the-proof">The proof</h2><ol><li>one</li><li><em>two</em></li></ol><pre tabindex="0"><code>a &lt; b</code></pre>',
   )
 })
+
+test('a block with a title is folded under it, and its code is text', () => {
+  expect(shown('```sh Pay <now>\na < b\n```')).toBe(
+    '<details><summary>Pay &lt;now&gt;</summary><pre tabindex="0"><code>a &lt; b</code></pre></details>',
+  )
+})

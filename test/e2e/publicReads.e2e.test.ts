@@ -70,7 +70,7 @@ const paths = [
   '/.well-known/x402',
   '/llms.txt',
   '/docs',
-  '/docs/docs.js',
+  '/docs/docs.css',
   '/burn',
   '/burn/burn.js',
   '/api/ledger/key',
