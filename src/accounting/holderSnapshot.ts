@@ -3,6 +3,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { assert } from '@tollbook/core/assert'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { sha256Hex } from '@tollbook/core/digest'
+import { parseJson } from '@tollbook/core/json'
 import { compare, type Holder } from './holderShares.ts'
 
 /** All token accounts of a mint in the state of one finalized slot. */
@@ -76,15 +77,6 @@ function readAccount(line: string): SnapshotAccount | undefined {
   const [address, owner] = [readAddress(addressText), readAddress(ownerText)]
   if (address === undefined || owner === undefined) return undefined
   return { address, owner, baseUnits: BigInt(amount), isFrozen: state === 'frozen' }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON: the schema says so.
-    return undefined
-  }
 }
 
 /** Rules for the wallets of a snapshot. They are part of the plan and of its digest. */

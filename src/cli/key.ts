@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
+import { parseJson } from '@tollbook/core/json'
 import { type PublicReceiptKey, publicReceiptKey, receiptKeyId } from '../settings/receiptKeys.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { makeReceiptKey } from './local/home.ts'
@@ -58,13 +59,4 @@ async function readPublicKey(text: string): Promise<PublicReceiptKey> {
   const key = publicReceiptKey.safeParse(parseJson(content)).data
   if (key === undefined) throw new UsageProblem('PUBLIC-KEY', `${text} is not an Ed25519 key as a JWK`)
   return key
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON: the schema says so.
-    return undefined
-  }
 }

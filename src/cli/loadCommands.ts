@@ -37,7 +37,6 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['explain', async (deps) => (await import('./explain.ts')).explainCommand(deps)],
   ['reconcile', async (deps) => (await import('./reconcile.ts')).reconcileCommand(deps)],
   ['refund', async (deps) => (await import('./refund.ts')).refundCommand(deps)],
-  ['receipt-key', async () => (await import('./receiptKey.ts')).receiptKeyCommand()],
   ['report', loadReport],
 ])
 

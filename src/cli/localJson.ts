@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
+import { parseJson } from '@tollbook/core/json'
 import { sampleModes } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 
@@ -58,14 +59,5 @@ function withAbsolutePaths(local: LocalJson, folder: string): LocalJson {
     ...(mintAuthorityKeypairPath === undefined
       ? {}
       : { mintAuthorityKeypairPath: resolve(folder, mintAuthorityKeypairPath) }),
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON: the schema says so.
-    return undefined
   }
 }

@@ -2,6 +2,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { readDuration } from './duration.ts'
+import { exitCodeOf } from './runCommand.ts'
 import { UsageProblem, usageExitCode } from './usageProblem.ts'
 
 const everyMinMs = 10_000
@@ -17,48 +18,35 @@ export async function runOnSchedule(
   work: (stopping: AbortSignal) => Promise<number>,
 ): Promise<number> {
   if (every === undefined) return work(deps.interrupted)
-  const everyMs = readInterval(every)
-  if (everyMs === undefined) {
-    deps.stderr.write(`--every: must be a duration from 10s to 7d, such as 1h (got ${every})\n`)
-    return usageExitCode
-  }
+  return exitCodeOf(deps, () => repeat(deps, readInterval(every), work))
+}
+
+async function repeat(
+  { clock = systemClock, interrupted }: CommandDeps,
+  everyMs: number,
+  work: (stopping: AbortSignal) => Promise<number>,
+): Promise<number> {
   const terminated = new AbortController()
   const terminate = () => terminated.abort()
   process.once('SIGTERM', terminate)
+  const stopping = AbortSignal.any([interrupted, terminated.signal])
   try {
-    return await repeat(deps, { everyMs, stopping: AbortSignal.any([deps.interrupted, terminated.signal]) }, work)
+    while (!stopping.aborted) {
+      const code = await work(stopping)
+      if (code === usageExitCode) return code
+      if (stopping.aborted) break
+      await clock.sleep(everyMs, stopping).catch((error: unknown) => {
+        if (!stopping.aborted) throw new Fault('the schedule stopped', { cause: error, retryable: true })
+      })
+    }
+    return 0
   } finally {
     process.off('SIGTERM', terminate)
   }
 }
 
-interface Schedule {
-  readonly everyMs: number
-  readonly stopping: AbortSignal
-}
-
-async function repeat(
-  { clock = systemClock }: CommandDeps,
-  { everyMs, stopping }: Schedule,
-  work: (stopping: AbortSignal) => Promise<number>,
-): Promise<number> {
-  while (!stopping.aborted) {
-    const code = await work(stopping)
-    if (code === usageExitCode) return code
-    if (stopping.aborted) break
-    await clock.sleep(everyMs, stopping).catch((error: unknown) => {
-      if (!stopping.aborted) throw new Fault('the schedule stopped', { cause: error, retryable: true })
-    })
-  }
-  return 0
-}
-
-function readInterval(text: string): number | undefined {
-  try {
-    const everyMs = readDuration('--every', text, everyMaxMs)
-    return everyMs >= everyMinMs ? everyMs : undefined
-  } catch (error) {
-    if (error instanceof UsageProblem) return undefined
-    throw error
-  }
+function readInterval(text: string): number {
+  const everyMs = readDuration('--every', text, everyMaxMs)
+  if (everyMs < everyMinMs) throw new UsageProblem('--every', `must be at least 10s (got ${text})`)
+  return everyMs
 }

@@ -1,5 +1,6 @@
 import { type PayoutPlan, payoutPlanJson, readPayoutPlan } from '../accounting/payoutPlan.ts'
 import { Fault } from '@tollbook/core/fault'
+import { parseJson } from '@tollbook/core/json'
 
 /** The text of a plan file. `parsePlan` rejects it when a character of the content was changed. */
 export function planText(plan: PayoutPlan): string {
@@ -13,13 +14,4 @@ export function parsePlan(path: string, text: string): PayoutPlan {
   throw new Fault(`${path} is not a plan written by \`tollbook payout plan\`, or it was changed`, {
     retryable: false,
   })
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON: the schema says so.
-    return undefined
-  }
 }

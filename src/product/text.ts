@@ -54,9 +54,21 @@ export interface IntegerRule {
 
 /** An integer in a JSON body. Neither `null` nor text is accepted. */
 export function integer(rule: IntegerRule) {
-  const expected = `must be a whole number from ${rule.min} to ${rule.max}`
-  return z.int({ error: expected }).min(rule.min, expected).max(rule.max, expected).default(rule.default)
+  return boundedInteger(rule.min, rule.max).default(rule.default)
 }
+
+/** A number without a default, so that an order that does not name it stays as short as it was. */
+export function bounded(min: number, max: number) {
+  const expected = `must be a number from ${min} to ${max}`
+  return z.number({ error: expected }).min(min, expected).max(max, expected)
+}
+
+export function boundedInteger(min: number, max: number) {
+  const expected = `must be a whole number from ${min} to ${max}`
+  return z.int({ error: expected }).min(min, expected).max(max, expected)
+}
+
+export const yesOrNo = z.boolean({ error: 'must be true or false' })
 
 /** An integer in a query, in digits: `1e1`, `0x10` and `+5` are refused. */
 export function queryInteger(rule: IntegerRule) {

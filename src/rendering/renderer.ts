@@ -119,46 +119,51 @@ export interface Rendered {
   readonly refusedRequests: number
 }
 
+export const missingReasons = [
+  /** Requests had no whole answer when loading was ended. */
+  'resources_pending',
+  /** Scripts kept fetching. */
+  'still_loading',
+  /** The document kept growing or shrinking. */
+  'still_changing',
+  /** A canvas kept changing. */
+  'still_drawing',
+  /** A timer that scripts had set has not run. */
+  'timers_pending',
+  /** A socket or a stream of events has not said anything. */
+  'socket_silent',
+  /** Content is wider than the paper, also when it is shrunk. */
+  'too_wide',
+  /** Scrolling never reached the end of the page. */
+  'lazy_content',
+  /** The main part of the page scrolls by itself. */
+  'scroll_area',
+  /** Content that scrolling had shown was removed again. */
+  'unloaded_content',
+  /** No element of `waitFor` became visible. */
+  'wait_not_met',
+] as const
+
 /** Content that was missing when the page was captured. */
 export interface MissingContent {
-  readonly reason:
-    /** Requests had no whole answer when loading was ended. */
-    | 'resources_pending'
-    /** Scripts kept fetching. */
-    | 'still_loading'
-    /** The document kept growing or shrinking. */
-    | 'still_changing'
-    /** A canvas kept changing. */
-    | 'still_drawing'
-    /** A timer that scripts had set has not run. */
-    | 'timers_pending'
-    /** A socket or a stream of events has not said anything. */
-    | 'socket_silent'
-    /** Content is wider than the paper, also when it is shrunk. */
-    | 'too_wide'
-    /** Scrolling never reached the end of the page. */
-    | 'lazy_content'
-    /** The main part of the page scrolls by itself. */
-    | 'scroll_area'
-    /** Content that scrolling had shown was removed again. */
-    | 'unloaded_content'
-    /** No element of `waitFor` became visible. */
-    | 'wait_not_met'
+  readonly reason: (typeof missingReasons)[number]
   /** A sentence for the caller. */
   readonly detail: string
 }
 
-export type RenderFailureKind =
+export const renderFailureKinds = [
   /** The page is, or leads to, an address that may not be reached. */
-  | 'forbidden'
+  'forbidden',
   /** No page was found at the address. */
-  | 'unreachable'
+  'unreachable',
   /** The job used up its time. */
-  | 'timeout'
+  'timeout',
   /** More was fetched, or came out, than a job may. */
-  | 'too_large'
+  'too_large',
   /** The browser or the page's process ended. */
-  | 'broken'
+  'broken',
+] as const
+export type RenderFailureKind = (typeof renderFailureKinds)[number]
 
 export class RenderFailure extends Fault {
   override readonly name = 'RenderFailure'

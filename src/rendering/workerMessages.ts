@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { renderStages, type RenderWork } from './renderEngine.ts'
 import { standings } from './renderRecord.ts'
-import { finalUrlLengthMax } from './renderer.ts'
+import { finalUrlLengthMax, missingReasons, renderFailureKinds } from './renderer.ts'
 
 /*
  * The protocol between the service and its rendering worker. The service trusts nothing that the worker sends: a page
@@ -41,19 +41,7 @@ const missingMax = 20
 const sentence = z.string().max(sentenceLengthMax)
 
 const missing = z.object({
-  reason: z.enum([
-    'resources_pending',
-    'still_loading',
-    'still_changing',
-    'still_drawing',
-    'timers_pending',
-    'socket_silent',
-    'too_wide',
-    'lazy_content',
-    'scroll_area',
-    'unloaded_content',
-    'wait_not_met',
-  ]),
+  reason: z.enum(missingReasons),
   detail: sentence,
 })
 
@@ -76,7 +64,7 @@ export const workerNews = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('failed'),
     id,
-    kind: z.enum(['forbidden', 'unreachable', 'timeout', 'too_large', 'broken']),
+    kind: z.enum(renderFailureKinds),
     message: sentence,
     endsPayment: z.boolean(),
   }),

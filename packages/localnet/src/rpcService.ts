@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { describeError } from '@tollbook/core/fault'
+import { parseJson } from '@tollbook/core/json'
 import type { Log } from './log.ts'
 import type { RequestFailure, RequestWatch, TransportFailure } from './requestWatch.ts'
 import { RpcError, rpcErrorCodes } from './rpcError.ts'
@@ -113,14 +114,6 @@ export const frameShape = z.object({
 
 function absentIfNull(params: unknown[] | null | undefined): unknown[] | undefined {
   return params ?? undefined
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function body(json: Json): RpcAnswer {

@@ -3,7 +3,6 @@ import {
   anyModel,
   conversation,
   conversationRule,
-  flag,
   messageText,
   modelName,
   type ModelRules,
@@ -15,7 +14,7 @@ import { type ChatFormat, openChatIn } from './chatFormat.ts'
 import type { ChatTurn } from './server/chatRequest.ts'
 import { defineProduct } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
-import { objectWith, oneOf } from '../../product/text.ts'
+import { objectWith, oneOf, yesOrNo } from '../../product/text.ts'
 
 /* The chat in the form of the specification. */
 
@@ -35,8 +34,8 @@ const orderShape = (rules: ModelRules) =>
       model: modelName(rules).exactOptional(),
       temperature: temperature.exactOptional(),
       maxTokens: tokenLimit(rules).meta({ description: 'tokens of the reply' }).exactOptional(),
-      json: flag('the reply is a JSON object').exactOptional(),
-      stream: flag('the reply is sent while it is written').exactOptional(),
+      json: yesOrNo.meta({ description: 'the reply is a JSON object' }).exactOptional(),
+      stream: yesOrNo.meta({ description: 'the reply is sent while it is written' }).exactOptional(),
     })
     .refine((order) => (order.message === undefined) !== (order.messages === undefined), {
       path: ['message'],

@@ -3,14 +3,11 @@ import {
   anyModel,
   conversation,
   conversationRule,
-  flag,
-  fraction,
   messageText,
   modelName,
   type ModelRules,
   temperature,
   tokenLimit,
-  wholeNumber,
   withinLimits,
 } from './chatFields.ts'
 import { type ChatFormat, openChatIn, type ReplyEvents, type ReplyHead } from './chatFormat.ts'
@@ -19,7 +16,7 @@ import type { ChatReply, ChatTurn, ChatUsage } from './server/chatRequest.ts'
 import type { Stream } from '../../product/product.ts'
 import { defineProduct } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
-import { objectWith, oneOf, text } from '../../product/text.ts'
+import { bounded, boundedInteger, objectWith, oneOf, text, yesOrNo } from '../../product/text.ts'
 
 /*
  * The chat in the wire format of OpenAI, for its client libraries. The body is theirs to the byte, so it has no place for our
@@ -54,20 +51,20 @@ const orderShape = (rules: ModelRules) => {
     model: modelName(rules).exactOptional(),
     messages: conversation(message).meta({ description: `1 to 50 messages, ${conversationRule}` }),
     temperature: temperature.exactOptional(),
-    top_p: fraction({ min: 0, max: 1 }).exactOptional(),
+    top_p: bounded(0, 1).exactOptional(),
     max_tokens: tokensMost,
     max_completion_tokens: tokensMost,
     stop: z
       .union([stopText, z.array(stopText).min(1, stopExpected).max(4, stopExpected)], { error: stopExpected })
       .meta({ description: 'a text, or up to 4, that end the reply' })
       .exactOptional(),
-    seed: wholeNumber({ min: 0, max: 2 ** 31 - 1 }).exactOptional(),
+    seed: boundedInteger(0, 2 ** 31 - 1).exactOptional(),
     response_format: z.strictObject({ type: oneOf(['text', 'json_object']) }, objectWith('type')).exactOptional(),
-    n: wholeNumber({ min: 1, max: 1 }).meta({ description: 'a request buys one reply' }).exactOptional(),
-    stream: flag('the reply is sent while it is written').exactOptional(),
+    n: boundedInteger(1, 1).meta({ description: 'a request buys one reply' }).exactOptional(),
+    stream: yesOrNo.meta({ description: 'the reply is sent while it is written' }).exactOptional(),
     stream_options: z
       .strictObject(
-        { include_usage: flag('the last chunk has the usage').exactOptional() },
+        { include_usage: yesOrNo.meta({ description: 'the last chunk has the usage' }).exactOptional() },
         objectWith('include_usage'),
       )
       .exactOptional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ChatTurn } from './server/chatRequest.ts'
 import { outputTokensMost } from '../../pricing/modelPrices.ts'
-import { characterCount, text } from '../../product/text.ts'
+import { bounded, boundedInteger, characterCount, text } from '../../product/text.ts'
 
 /* Fields and rules that the two wire formats of the chat share. */
 
@@ -37,7 +37,7 @@ export const anyModel: ModelRules = { models: undefined, outputTokensMax: () => 
 
 /** The largest limit of any model; `withinLimits` checks that of the model that was chosen. */
 export function tokenLimit(rules: ModelRules) {
-  return wholeNumber({ min: 1, max: largestLimitOf(rules) })
+  return boundedInteger(1, largestLimitOf(rules))
 }
 
 function largestLimitOf({ models = [], outputTokensMax }: ModelRules): number {
@@ -79,24 +79,5 @@ export function modelName({ models }: ModelRules) {
   })
 }
 
-export interface NumberRule {
-  readonly min: number
-  readonly max: number
-}
-
-export function fraction({ min, max }: NumberRule) {
-  const expected = `must be a number from ${min} to ${max}`
-  return z.number({ error: expected }).min(min, expected).max(max, expected)
-}
-
-export function wholeNumber({ min, max }: NumberRule) {
-  const expected = `must be a whole number from ${min} to ${max}`
-  return z.int({ error: expected }).min(min, expected).max(max, expected)
-}
-
-export function flag(description: string) {
-  return z.boolean({ error: 'must be true or false' }).meta({ description })
-}
-
 // The range of OpenAI.
-export const temperature = fraction({ min: 0, max: 2 })
+export const temperature = bounded(0, 2)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { objectWith, oneOf, text } from '../../product/text.ts'
+import { bounded, boundedInteger, objectWith, oneOf, text } from '../../product/text.ts'
 
 /* Optional parameters that the screenshot and the PDF have in common. */
 
@@ -13,17 +13,6 @@ export const selector = text({
   // Braces would begin a rule; no selector has one.
   test: (value) => value.trim() !== '' && value.length <= selectorLengthMax && !/[{}]/.test(value),
 })
-
-/** A number without a default, so that an order that does not name it stays as short as it was. */
-export function bounded(min: number, max: number) {
-  const expected = `must be a number from ${min} to ${max}`
-  return z.number({ error: expected }).min(min, expected).max(max, expected)
-}
-
-export function boundedInteger(min: number, max: number) {
-  const expected = `must be a whole number from ${min} to ${max}`
-  return z.int({ error: expected }).min(min, expected).max(max, expected)
-}
 
 const locale = text({
   expected: 'a BCP 47 language tag such as de-CH',
@@ -76,5 +65,3 @@ export const pageOptions = {
   colorScheme: oneOf(['light', 'dark']).exactOptional().meta({ description: 'the scheme that the page is asked for' }),
   geolocation: geolocation.exactOptional().meta({ description: 'position that an https page may read' }),
 }
-
-export const yesOrNo = z.boolean({ error: 'must be true or false' })

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import type { OrderedPage, PdfOrder } from '../../rendering/renderer.ts'
 import { marginTemplate, marginText } from './marginText.ts'
 import { pageCount } from './pageCount.ts'
-import { bounded, pageOptions, yesOrNo } from './pageOptions.ts'
+import { pageOptions } from './pageOptions.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
 import { readableSize } from './readableSize.ts'
 import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
 import { targetUrl } from './screenshot.ts'
-import { objectWith, oneOf, text, utf8ByteCount } from '../../product/text.ts'
+import { bounded, objectWith, oneOf, text, utf8ByteCount, yesOrNo } from '../../product/text.ts'
 
 const pageBytesMax = 512 * 1024
 const paperFormats = ['A3', 'A4', 'A5', 'Legal', 'Letter', 'Tabloid'] as const

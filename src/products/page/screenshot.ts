@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { picturePixelsMax } from '../../rendering/capture.ts'
 import { findUrlProblem } from '../../outbound/urlGuard.ts'
-import { bounded, boundedInteger, pageOptions, selector, yesOrNo } from './pageOptions.ts'
+import { pageOptions, selector } from './pageOptions.ts'
 import { pictureSize } from './pictureSize.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
 import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
-import { oneOf } from '../../product/text.ts'
+import { bounded, boundedInteger, oneOf, yesOrNo } from '../../product/text.ts'
 
 /** A target that may be tried. The guard at the connection decides finally. */
 export function targetUrl(allowHosts: readonly string[]) {

@@ -1,14 +1,13 @@
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
-import { secretKeySigner } from '@tollbook/core/ed25519'
+import { type Ed25519Signer, secretKeySigner } from '@tollbook/core/ed25519'
 import { PayerFault } from '../errorCode.ts'
 
-export interface Keypair {
+export interface Keypair extends Ed25519Signer {
   readonly address: Address
   /** The 32 bytes of the private key, then the 32 bytes of the public key, as Solana stores them. */
   readonly secretKey: Uint8Array
-  sign(message: Uint8Array): Uint8Array
 }
 
 /** A secret key of 64 bytes, or an object that has one, such as a `Keypair` of @solana/web3.js. */
@@ -23,5 +22,5 @@ export function readSecretKey(key: SecretKey): Keypair {
       retryable: false,
     })
   const address = assertPresent(readAddress(encodeBase58(signer.publicKey)), 'a public key is an address')
-  return { address, secretKey: secretKey.slice(), sign: signer.sign }
+  return { ...signer, address, secretKey: secretKey.slice() }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '@tollbook/core/json'
 import { json, plain, type SampleProvider, type SampleReply, type SampleRequest } from './sampleProvider.ts'
 
 export const sampleModels = ['sample-model', 'sample-model-large'] as const
@@ -108,13 +109,4 @@ function textOf(value: z.infer<typeof content>): string {
 
 function problem(status: number, { message, code }: { readonly message: string; readonly code: string }): SampleReply {
   return json({ error: { message, type: 'invalid_request_error', param: null, code } }, status)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // No JSON: the schema says so.
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
+import { parseJson } from '@tollbook/core/json'
 import type { ChatEnd, ChatReply, ChatUsage } from './chatRequest.ts'
 import { eventData } from './eventStream.ts'
 import { unlessSilent } from '../../../outbound/unlessSilent.ts'
@@ -49,7 +50,7 @@ export function readCompletion(
   { text, isJson }: { text: string; isJson: boolean },
 ): ChatReply {
   const { label } = server
-  const parsed = completion.safeParse(jsonOf(text))
+  const parsed = completion.safeParse(parseJson(text))
   const [choice] = parsed.data?.choices ?? []
   if (!parsed.success || choice === undefined)
     throw new UpstreamFailure('bad_payload', `${label} sent something other than a chat completion`)
@@ -73,7 +74,7 @@ function textOf(written: z.infer<typeof content>): string {
 }
 
 function isJsonObject(text: string): boolean {
-  const value = jsonOf(text)
+  const value = parseJson(text)
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -160,21 +161,12 @@ function isProgress(read: Chunk | 'done'): boolean {
 }
 
 function readChunk(label: string, data: string): Chunk {
-  const parsed = chunk.safeParse(jsonOf(data))
+  const parsed = chunk.safeParse(parseJson(data))
   if (!parsed.success) throw new UpstreamFailure('bad_payload', `${label} sent something other than a chunk of a chat`)
   const failed = [parsed.data.error, ...parsed.data.choices.map(({ error }) => error)]
   if (failed.some((error) => error !== undefined && error !== null))
     throw new UpstreamFailure('upstream', `${label} reported an error within its answer`)
   return parsed.data
-}
-
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's message is dropped, because it quotes the provider.
-    return undefined
-  }
 }
 
 function usageOf(given: z.infer<typeof usage>): ChatUsage {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import { type AnsweringServer, jsonOf, readCompletion, readStream } from './chatCompletion.ts'
+import { parseJson } from '@tollbook/core/json'
+import { type AnsweringServer, readCompletion, readStream } from './chatCompletion.ts'
 import { type ChatEnd, type ChatReply, type ChatRequest, requestBody, type RequestForm } from './chatRequest.ts'
 import { retryAfterMsOf } from '../../../sourcing/retryAfter.ts'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
@@ -91,7 +92,7 @@ async function probe(state: ChatServerState): Promise<void> {
     // Some servers have no list and say so in JSON. A page is a wrong address or a login.
     const hasNoList = reply.status === 404 || reply.status === 405
     if (!hasNoList && !(reply.status >= 200 && reply.status <= 299)) throw statusFailure(state, reply)
-    if (jsonOf(reply.text) === undefined)
+    if (parseJson(reply.text) === undefined)
       throw new UpstreamFailure('bad_payload', `${state.options.label} answered something other than JSON`)
   })
 }
@@ -159,13 +160,13 @@ const moderation = z.object({ error: z.object({ metadata: z.object({ reasons: z.
  */
 function refusesThisRequest({ options: { models } }: ChatServerState, { model }: ChatRequest, reply: Reply): boolean {
   if (reply.status === 404) return model !== undefined && model !== models[0]
-  return reply.status === 403 && moderation.safeParse(jsonOf(reply.text)).success
+  return reply.status === 403 && moderation.safeParse(parseJson(reply.text)).success
 }
 
 const limitNameRefusal = z.object({ error: z.object({ param: z.literal('max_tokens') }) })
 
 function refusesLimitName({ status, text }: Reply): boolean {
-  return status === 400 && limitNameRefusal.safeParse(jsonOf(text)).success
+  return status === 400 && limitNameRefusal.safeParse(parseJson(text)).success
 }
 
 function statusFailure({ options: { label }, clock }: ChatServerState, { status, headers }: Reply): UpstreamFailure {
