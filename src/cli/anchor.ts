@@ -7,9 +7,8 @@ import { readConfig } from '../config.ts'
 import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { runOnSchedule } from './onSchedule.ts'
-import { exitCodeOf, printResult, unavailableExitCode } from './runCommand.ts'
+import { exitCodeOf, printResult, unavailableExitCode, usageExitCode } from './runCommand.ts'
 import { readSealSource, requireUrl } from './sealSource.ts'
-import { usageExitCode } from './usageProblem.ts'
 
 interface AnchorOptions {
   readonly keypair: string

@@ -4,7 +4,7 @@ import { auditHelp, auditOptionNames, UsageError } from '@tollbook/audit/command
 import { findLedger } from './ledgerPlace.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refuseMistyped } from './mistypedOption.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** `tollbook audit`: the command of packages/audit, with what this machine knows about its own service. */
 export function auditCommand(deps: CommandDeps): Command {

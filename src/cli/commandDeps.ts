@@ -1,10 +1,5 @@
+import type { OutputStream } from '@tollbook/client/command/commandDeps'
 import type { Clock } from '@tollbook/core/clock'
-
-export interface OutputStream {
-  write(text: string): unknown
-  /** Text for a person at a terminal; JSON for a program. */
-  readonly isTTY?: boolean
-}
 
 /** Dependencies of the payer's commands on the process. */
 export interface CommandDeps {

@@ -4,7 +4,7 @@ import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { type LocalJson, readLocal } from './localJson.ts'
 import { runWith } from './runCommand.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** Opens ledger and chain of the environment, or those of local mode, for one command. Sets the exit code. */
 export function withDiagnosis(

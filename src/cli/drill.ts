@@ -18,7 +18,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { textOfFinding } from './doctor.ts'
 import { repeatedOption } from './repeatedOption.ts'
 import { exitCodeOf } from './runCommand.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface DrillFlags {
   readonly stanza: string

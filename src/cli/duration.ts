@@ -1,4 +1,4 @@
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 const unitsMs: ReadonlyMap<string, number> = new Map([
   ['s', 1_000],

@@ -4,7 +4,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
 import { explanationText } from './explanationText.ts'
 import { runDecision, type DecisionFlags } from './refund.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 const unknownExitCode = 4
 

@@ -19,7 +19,7 @@ import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { openOutputFile } from './outputFile.ts'
 import { openProgressBar } from './progressBar.ts'
 import { exitCodeOf } from './runCommand.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface ExportOptions {
   readonly table: ExportTable

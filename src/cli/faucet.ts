@@ -4,8 +4,8 @@ import { readKeypair } from '@tollbook/client/keypairFile'
 import type { CommandDeps } from './commandDeps.ts'
 import { giveFunds, type GiftOrder, type GiftProblem } from './local/giveFunds.ts'
 import { readLocalJson } from './localJson.ts'
-import { exitCodeOf, printResult } from './runCommand.ts'
-import { UsageProblem, usageExitCode } from './usageProblem.ts'
+import { exitCodeOf, printResult, usageExitCode } from './runCommand.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface FaucetFlags {
   readonly sol: string

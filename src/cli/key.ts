@@ -5,7 +5,7 @@ import { type PublicReceiptKey, publicReceiptKey, receiptKeyId } from '../settin
 import type { CommandDeps } from './commandDeps.ts'
 import { makeReceiptKey } from './local/home.ts'
 import { settingCommand } from './settingChange.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** `tollbook key`: the key that signs receipts and checkpoints. */
 export function keyCommand(deps: CommandDeps): Command {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { readConfig } from '../config.ts'
 import { readLocalJson } from './localJson.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** Address of a ledger, with the facts that this machine has about it. */
 export interface LedgerPlace {

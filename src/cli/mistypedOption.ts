@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { closestMatch } from 'leven'
-import { usageExitCode } from './usageProblem.ts'
+import { usageExitCode } from './runCommand.ts'
 
 const distanceMax = 3
 

@@ -2,8 +2,8 @@ import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { readDuration } from './duration.ts'
-import { exitCodeOf } from './runCommand.ts'
-import { UsageProblem, usageExitCode } from './usageProblem.ts'
+import { exitCodeOf, usageExitCode } from './runCommand.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 const everyMinMs = 10_000
 const everyMaxMs = 7 * 86_400_000

@@ -3,7 +3,7 @@ import { silentLog } from '../machine/log.ts'
 import { openSettingChanges, type SettingChanges } from '../store/settingChanges.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** The ledger as its operator: OPERATOR_DATABASE_URL, or the database of local mode. */
 export async function openOperatorAccess(deps: Pick<CommandDeps, 'home'>): Promise<SettingChanges> {

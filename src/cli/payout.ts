@@ -10,7 +10,7 @@ import { holdersCommand } from './payoutHolders.ts'
 import { runPayout } from './payoutRun.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
 import { repeatedOption } from './repeatedOption.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 const exitHelp = `
 Exit codes:

@@ -5,7 +5,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { type LocalJson, readLocal } from './localJson.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** The database and the chain of the environment, or those of local mode. */
 export async function openPayoutAccess(deps: CommandDeps): Promise<Payout> {

@@ -8,9 +8,9 @@ import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
 import { accountsIn, addressIn, payoutKeysIn, readPlanFile } from './payoutArguments.ts'
 import { runPayout } from './payoutRun.ts'
-import { readTextFile } from './readJsonFile.ts'
+import { readTextFile } from '@tollbook/client/command/namedFile'
 import { repeatedOption } from './repeatedOption.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface PlanFlags {
   readonly snapshot: string

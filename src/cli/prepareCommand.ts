@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander'
 import { closestMatch } from 'leven'
 import type { CommandDeps } from './commandDeps.ts'
-import { usageExitCode } from './usageProblem.ts'
+import { usageExitCode } from './runCommand.ts'
 
 const distanceMax = 3
 

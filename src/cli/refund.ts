@@ -5,7 +5,7 @@ import type { RefundAction } from '../diagnosis/recordDecision.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refusedExitCode } from './runCommand.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 const roles = ['finance', 'support'] as const
 

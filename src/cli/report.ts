@@ -22,7 +22,7 @@ import { closingText } from './reportClosing.ts'
 import { readLocalJson } from './localJson.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { jsonLines, textTable } from './reportText.ts'
-import { usageExitCode } from './usageProblem.ts'
+import { usageExitCode } from './runCommand.ts'
 
 interface ReportFlags {
   readonly format: string

@@ -1,7 +1,9 @@
 import { errorText, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
-import { UsageProblem, usageExitCode } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
+/** The command was used wrongly. */
+export const usageExitCode = 2
 /** The command was refused, and repeating it changes nothing. */
 export const refusedExitCode = 4
 /** The database or the chain did not answer: the same command may succeed later. */

@@ -1,7 +1,7 @@
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
-import { readJsonFile } from './readJsonFile.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { readJsonFile } from '@tollbook/client/command/namedFile'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 export interface SealSource {
   readonly baseUrl: string

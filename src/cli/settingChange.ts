@@ -16,7 +16,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { openOperatorAccess } from './operatorAccess.ts'
 import { readDuration } from './duration.ts'
 import { printResult, refusedExitCode, runWith } from './runCommand.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /* Shared by the commands that change a setting of the ledger: `key rotate`, `wallet change`, `split change`. */
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { parseSplit } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { settingCommand } from './settingChange.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** `tollbook split`: how each payment is divided. */
 export function splitCommand(deps: CommandDeps): Command {

@@ -5,6 +5,7 @@ import { readConfig } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { loadCommands } from './loadCommands.ts'
 import { endAfterFailure, reportFailure } from './reportFailure.ts'
+import { usageExitCode } from './runCommand.ts'
 
 const interrupted = new AbortController()
 
@@ -26,8 +27,6 @@ const program = new Command('tollbook')
 for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
 // A payer that is interrupted says what became of the payment; the commands that serve stop by their own handler.
 process.once('SIGINT', () => interrupted.abort())
-
-const usageExitCode = 2
 
 // A process that runs until it is stopped must not end with 0 because its log has no reader.
 const isLongRunning = ['serve', 'demo', 'chain', 'signer', 'burn'].includes(process.argv[2] ?? '')

@@ -6,9 +6,9 @@ import { type VerifiedReceipt, verifyReceipt } from '@tollbook/client/verifyRece
 import { encodeBase64 } from '@tollbook/core/base64'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
-import { readJsonFile } from './readJsonFile.ts'
+import { readJsonFile } from '@tollbook/client/command/namedFile'
 import { exitCodeOf, printResult } from './runCommand.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface VerifyOptions {
   readonly proof?: string

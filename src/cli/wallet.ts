@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { readAddress } from '@tollbook/core/address'
 import type { CommandDeps } from './commandDeps.ts'
 import { settingCommand } from './settingChange.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /** `tollbook wallet`: the wallet that receives payments. */
 export function walletCommand(deps: CommandDeps): Command {

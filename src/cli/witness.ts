@@ -11,7 +11,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { runOnSchedule } from './onSchedule.ts'
 import { exitCodeOf } from './runCommand.ts'
 import { readSealSource, requireUrl } from './sealSource.ts'
-import { UsageProblem } from './usageProblem.ts'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface WitnessOptions {
   readonly witnessUrl: string

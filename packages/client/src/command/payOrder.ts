@@ -1,4 +1,4 @@
-import { access, constants, readFile } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { proofForms, type ProofForm } from '../encodeProof.ts'
 import { type PendingPayment, readPendingPayment } from '../pendingPayment.ts'
@@ -7,6 +7,7 @@ import type { PayerWallet } from '../payerWallet.ts'
 import { requireSecureUrl } from '../secureUrl.ts'
 import type { LocalDefaults } from './commandDeps.ts'
 import type { PayArguments, PayOptions } from './payArguments.ts'
+import { readJsonFile, readTextFile } from './namedFile.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 export interface PayRequest {
@@ -126,7 +127,7 @@ async function readRequest(baseUrl: string, { method, path, options: { json } }:
 }
 
 async function readBody(json: string): Promise<string> {
-  const text = json.startsWith('@') ? await readText('--json', json.slice(1)) : json
+  const text = json.startsWith('@') ? await readTextFile('--json', json.slice(1)) : json
   try {
     JSON.parse(text)
     return text
@@ -167,23 +168,8 @@ function burnPercentIn(text: string): number | 'any' {
 }
 
 async function readStoredPayment(path: string): Promise<PendingPayment> {
-  const payment = readPendingPayment(await readText('--resume', path))
+  const payment = readPendingPayment(await readTextFile('--resume', path))
   if (payment === undefined) throw new UsageProblem('--resume', `${path} is not a stored payment`)
   requireServiceUrl(payment.request.url)
   return payment
-}
-
-async function readJsonFile(option: string, path: string): Promise<unknown> {
-  const text = await readText(option, path)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new UsageProblem(option, `${path} is not JSON; expected the key of the service as JWK or JWKS`)
-  }
-}
-
-async function readText(option: string, path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => {
-    throw new UsageProblem(option, `the file ${path} cannot be read`)
-  })
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { UsageProblem } from './usageProblem.ts'
 
-/** A file that the user names. `option` begins the message of the `UsageProblem`. */
+/** Text of a file that the user names. `option` begins the message of the `UsageProblem`. */
 export async function readTextFile(option: string, path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => {
     throw new UsageProblem(option, `the file ${path} cannot be read`)
