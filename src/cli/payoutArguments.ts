@@ -4,7 +4,7 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { errorText, Fault } from '@tollbook/core/fault'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { parsePlan } from '../payout/planText.ts'
-import { readTextFile } from '@tollbook/client/command/namedFile'
+import { readTextFile } from '@tollbook/client/command/fileOption'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 /* Files, addresses and signatures that the user of `tollbook payout` names. A `UsageProblem` begins with the option. */

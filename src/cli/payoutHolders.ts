@@ -8,7 +8,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { payoutWallets } from './payoutAccess.ts'
 import { accountsIn, addressIn, payoutKeysIn, readPlanFile } from './payoutArguments.ts'
 import { runPayout } from './payoutRun.ts'
-import { readTextFile } from '@tollbook/client/command/namedFile'
+import { readTextFile } from '@tollbook/client/command/fileOption'
 import { repeatedOption } from './repeatedOption.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 

@@ -63,10 +63,11 @@ export function reportCommand(deps: ReportCommandDeps): Command {
         'Local mode is detected automatically.\n' +
         'closing: RECEIPT_SIGNING_KEY signs the statement; check it with `tollbook verify FILE --key KEY`.',
     )
-    .action((...[name, reference, flags, command]: [AskedName, string | undefined, ReportFlags, Command]) => {
-      if (isReport(name) && reference === undefined) return runReport(deps, { report: name, flags, command })
-      const run = name === 'closing' && reference === undefined ? runClosing : runDetail
-      return run(deps, { name, reference, flags, command })
+    .action((...[name, reference, { format, ...given }, command]: ReportArguments) => {
+      const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
+      const call = { name, reference, format, given, refuse }
+      if (isReport(name) && reference === undefined) return runReport(deps, name, call)
+      return (name === 'closing' && reference === undefined ? runClosing : runDetail)(deps, call)
     })
 }
 
@@ -83,15 +84,23 @@ const standardLimit = { limit: '50' }
 // A backlog of about ten million events, where no service has rolled up before.
 const stepsMax = 2_000
 
+type ReportArguments = [AskedName, string | undefined, ReportFlags, Command]
+
 interface ReportCall {
-  readonly report: ReportName
-  readonly flags: ReportFlags
-  readonly command: Command
+  readonly name: AskedName
+  readonly reference: string | undefined
+  readonly format: string
+  /** Options besides the format. */
+  readonly given: Readonly<Record<string, string>>
+  /** Ends the command as one that was used wrongly. */
+  readonly refuse: (text: string) => never
 }
 
-async function runReport(deps: ReportCommandDeps, { report, flags, command }: ReportCall): Promise<void> {
-  const { format, ...given } = flags
-  const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
+async function runReport(
+  deps: ReportCommandDeps,
+  report: ReportName,
+  { format, given, refuse }: ReportCall,
+): Promise<void> {
   const question = readQuestion(report, {
     ...(format === 'csv' || report === 'trial-balance' ? {} : standardLimit),
     ...given,
@@ -101,18 +110,10 @@ async function runReport(deps: ReportCommandDeps, { report, flags, command }: Re
   await withReports(deps, (reports) => print(deps, { reports, report, question, format }))
 }
 
-interface DetailCall {
-  readonly name: AskedName
-  readonly reference: string | undefined
-  readonly flags: ReportFlags
-  readonly command: Command
-}
-
 /** The summary, or everything about one payment, as JSON. */
-async function runDetail(deps: ReportCommandDeps, { name, reference, flags, command }: DetailCall): Promise<void> {
-  const { format, ...strays } = flags
-  const [stray] = Object.keys(strays)
-  const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
+async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<void> {
+  const { name, reference, format, refuse } = call
+  const [stray] = Object.keys(call.given)
   if (stray !== undefined) return refuse(`${optionOf(stray)} is unknown here; ${name} takes none`)
   if (format === 'csv') return refuse(`--format must be table or json for ${name}`)
   if ((reference === undefined) === (name === 'payment'))
@@ -120,21 +121,17 @@ async function runDetail(deps: ReportCommandDeps, { name, reference, flags, comm
   await withReports(deps, async (reports) => {
     const found = reference === undefined ? (await reports.summary()).read : await reports.payment(reference)
     if (found === undefined)
-      throw new Fault(
-        `the ledger has no payment, payout or burn ${reference}; \`tollbook explain\` asks the chain too`,
-        {
-          retryable: false,
-        },
-      )
+      throw new Fault(`the ledger has no payment, payout or burn ${reference}; ask \`tollbook explain\``, {
+        retryable: false,
+      })
     await openStandardOutput(deps).write(`${JSON.stringify(found, null, format === 'json' ? 0 : 2)}\n`)
   })
 }
 
 /** The closing statement of a month, signed. */
-async function runClosing(deps: ReportCommandDeps, { flags, command }: DetailCall): Promise<void> {
-  const { format, month, ...strays } = flags
+async function runClosing(deps: ReportCommandDeps, { format, given, refuse }: ReportCall): Promise<void> {
+  const { month, ...strays } = given
   const [stray] = Object.keys(strays)
-  const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
   if (stray !== undefined) return refuse(`${optionOf(stray)} is unknown here; closing takes --month and --format`)
   if (format === 'csv')
     return refuse('--format must be table or json for closing; trial-balance has the same accounts as csv')

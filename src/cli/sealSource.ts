@@ -1,6 +1,6 @@
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
-import { readJsonFile } from '@tollbook/client/command/namedFile'
+import { readJsonFile } from '@tollbook/client/command/fileOption'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 export interface SealSource {

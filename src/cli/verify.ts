@@ -6,7 +6,7 @@ import { type VerifiedReceipt, verifyReceipt } from '@tollbook/client/verifyRece
 import { encodeBase64 } from '@tollbook/core/base64'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
-import { readJsonFile } from '@tollbook/client/command/namedFile'
+import { readJsonFile } from '@tollbook/client/command/fileOption'
 import { exitCodeOf, printResult } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 

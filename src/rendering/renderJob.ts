@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, Page } from 'puppeteer'
 import type { EgressProxy } from './egressProxy.ts'
 import { tooLarge } from './navigationWatch.ts'
@@ -63,16 +64,14 @@ export type JobOutcome = ({ readonly rendered: Rendered } | { readonly failure: 
 
 const closeTimeoutMs = 2_000
 
-async function closes(opening: Promise<BrowserContext>): Promise<boolean> {
-  const late = AbortSignal.timeout(closeTimeoutMs)
-  const tooLate = new Promise<boolean>((resolve) => late.addEventListener('abort', () => resolve(false)))
+function closes(opening: Promise<BrowserContext>): Promise<boolean> {
   const closed = opening
     .then((context) => context.close())
     .then(
       () => true,
       () => false,
     )
-  return Promise.race([closed, tooLate])
+  return Promise.race([closed, sleep(closeTimeoutMs, false, { ref: false })])
 }
 
 function openContext(browser: Browser, proxy: EgressProxy): Promise<BrowserContext> {

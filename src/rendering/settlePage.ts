@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Page, TimeoutError } from 'puppeteer'
 import { describePending, type PageRequests } from './pageRequests.ts'
 import type { PageSockets } from './pageSockets.ts'
@@ -32,7 +33,7 @@ export async function settlePage(target: SettledPage, waits: PageWaits): Promise
     until === 'quiet' ? awaitQuiet(target, timeoutMs) : Promise.resolve([])
   let missing = await settle(quietTimeoutMs)
   const unmet = waitFor === undefined ? undefined : await awaitElement(page, waitFor)
-  if (delay > 0) await pause(delay)
+  if (delay > 0) await sleep(delay)
   // The wait may have brought more content, so the page settles again.
   if (waitFor !== undefined || delay > 0) missing = await settle()
   const scrolled = scroll === undefined ? undefined : await scrollThrough(world, { ...scroll, settle })
@@ -92,7 +93,7 @@ async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<
     if (requests.pending().length === 0 && requests.startedCount() === started) return true
     if (late.aborted) return false
     started = requests.pending().length === 0 ? requests.startedCount() : -1
-    await pause(quietIdleMs)
+    await sleep(quietIdleMs)
   }
 }
 
@@ -152,9 +153,4 @@ async function awaitElement(page: Page, selector: string): Promise<MissingConten
     const detail = `no visible element matched waitFor within ${waitForTimeoutMs} ms: ${selector}`
     return { reason: 'wait_not_met', detail }
   }
-}
-
-function pause(ms: number): Promise<void> {
-  const late = AbortSignal.timeout(ms)
-  return new Promise((resolve) => late.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -66,13 +66,10 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   await using opened = new AsyncDisposableStack()
   await requireFreePorts(config)
   const home = await openHome(config.local.home)
-  const {
-    burnDatabaseUrl,
-    signerDatabaseUrl = config.signer.databaseUrl,
-    ...database
-  } = await openLocalDatabase(config, { home, opened, ...options })
-  const { chain, facts } = await openLocalChain(config, { home, opened, ...options })
-  const samples = await openSamples(config, { tokenMint: chain.tokenMint, opened, log: options.log })
+  const local = { ...options, config, home, opened }
+  const { burnDatabaseUrl, signerDatabaseUrl = config.signer.databaseUrl, ...database } = await openLocalDatabase(local)
+  const { chain, facts } = await openLocalChain(local)
+  const samples = await openSamples(local, chain.tokenMint)
   const receiptSigningKey = config.receiptSigningKey ?? (await home.receiptKey())
   const finance = config.finance === undefined ? await openLocalFinance(home, systemClock) : undefined
   const { artifacts } = samples.products
@@ -88,8 +85,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     },
     finance: config.finance ?? finance?.config,
     refunds: { ...config.refunds, databaseUrl: config.refunds.databaseUrl ?? database.adminDatabaseUrl ?? undefined },
-    x402:
-      config.x402 ?? (await openLocalX402(config, { home, opened, chain, databaseUrl: signerDatabaseUrl, ...options })),
+    x402: config.x402 ?? (await openLocalX402(local, chain, signerDatabaseUrl)),
   }
   options.onProgress?.('the service')
   const fundWallet = config.chain === undefined ? await openTestFunds(home, chain) : undefined
@@ -100,8 +96,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     ...(fundWallet && { fundWallet }),
   })
   opened.defer(() => service.close())
-  if (config.chain === undefined && burnDatabaseUrl !== undefined)
-    startLocalBurner({ ...options, home, opened, chain, databaseUrl: burnDatabaseUrl, logLevel: config.logLevel })
+  if (config.chain === undefined && burnDatabaseUrl !== undefined) startLocalBurner(local, chain, burnDatabaseUrl)
 
   const { host } = config.server
   const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${service.port}`
@@ -143,14 +138,13 @@ function checkpointFileOf({ seal, ledger }: Config, home: Home): string | undefi
 }
 
 interface LocalOpening extends LocalModeOptions {
+  readonly config: Config
   readonly home: Home
   readonly opened: AsyncDisposableStack
 }
 
-async function openLocalDatabase(
-  config: Config,
-  { home, opened, log, migrate, onPartLost, onProgress }: LocalOpening,
-): Promise<LocalDatabase> {
+async function openLocalDatabase(local: LocalOpening): Promise<LocalDatabase> {
+  const { config, home, opened, log, migrate, onPartLost, onProgress } = local
   if (config.ledger !== undefined) {
     const { databaseUrl } = config.ledger
     return { databaseUrl, adminDatabaseUrl: null, burnDatabaseUrl: undefined, signerDatabaseUrl: undefined }
@@ -183,10 +177,8 @@ async function openLocalDatabase(
   }
 }
 
-async function openLocalChain(
-  config: Config,
-  { home, opened, log, onPartLost, onProgress }: LocalOpening,
-): Promise<ProvisionedChain> {
+async function openLocalChain(local: LocalOpening): Promise<ProvisionedChain> {
+  const { config, home, opened, log, onPartLost, onProgress } = local
   if (config.chain !== undefined)
     return { chain: config.chain, facts: { rpcUrl: config.chain.rpcUrls[0], wsUrl: null } }
   onProgress?.('a Solana chain')
@@ -200,22 +192,14 @@ async function openLocalChain(
   return provisionFromHome(home, chain.rpcUrl)
 }
 
-interface KeyOpening extends LocalOpening {
-  readonly chain: ProvisionedChain['chain']
-}
-
-interface SignerOpening extends KeyOpening {
-  readonly databaseUrl: string | undefined
-}
+type LocalChain = ProvisionedChain['chain']
 
 /**
  * Only on the chain of local mode: on another one the fee payer would need real SOL. An operator's database needs
  * SIGNER_DATABASE_URL.
  */
-async function openLocalX402(
-  config: Config,
-  { home, opened, chain, databaseUrl, log, onPartLost, onProgress }: SignerOpening,
-) {
+async function openLocalX402(local: LocalOpening, chain: LocalChain, databaseUrl: string | undefined) {
+  const { config, home, opened, log, onPartLost, onProgress } = local
   if (config.chain !== undefined || databaseUrl === undefined) return undefined
   onProgress?.('the signer of the network fees')
   const signer = await openLocalSigner({ home, chain, databaseUrl, log, onUnexpectedExit: onPartLost })
@@ -223,15 +207,12 @@ async function openLocalX402(
   return signer.config
 }
 
-interface BurnerOpening extends KeyOpening {
-  readonly databaseUrl: string
-  readonly logLevel: Config['logLevel']
-}
-
 /** The start does not wait for it: the first payment without a burn comes later. */
-function startLocalBurner({ opened, log, onPartLost, ...options }: BurnerOpening): void {
+function startLocalBurner(local: LocalOpening, chain: LocalChain, databaseUrl: string): void {
+  const { config, home, opened, log, onPartLost: onUnexpectedExit } = local
   const stopping = new AbortController()
-  const starting = openLocalBurner({ ...options, log, onUnexpectedExit: onPartLost }, stopping.signal)
+  const { logLevel } = config
+  const starting = openLocalBurner({ home, chain, databaseUrl, log, logLevel, onUnexpectedExit }, stopping.signal)
   starting.catch((error: unknown) => log.error({ event: 'local_burner_failed', error: describeError(error) }))
   opened.defer(async () => {
     stopping.abort()
@@ -240,13 +221,7 @@ function startLocalBurner({ opened, log, onPartLost, ...options }: BurnerOpening
   })
 }
 
-interface SampleOpening {
-  readonly tokenMint: string
-  readonly opened: AsyncDisposableStack
-  readonly log: Log
-}
-
-async function openSamples(config: Config, { tokenMint, opened, log }: SampleOpening): Promise<LocalSamples> {
+async function openSamples({ config, opened, log }: LocalOpening, tokenMint: string): Promise<LocalSamples> {
   const { providers, products } = config
   const mode = providers.sampleUpstreams
   if (mode === 'never') return { samples: undefined, products, facts: { sampleUpstreams: null } }

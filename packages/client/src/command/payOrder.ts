@@ -7,7 +7,7 @@ import type { PayerWallet } from '../payerWallet.ts'
 import { requireSecureUrl } from '../secureUrl.ts'
 import type { LocalDefaults } from './commandDeps.ts'
 import type { PayArguments, PayOptions } from './payArguments.ts'
-import { readJsonFile, readTextFile } from './namedFile.ts'
+import { readJsonFile, readTextFile } from './fileOption.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 export interface PayRequest {
