@@ -71,10 +71,10 @@ function nodeOf({ transactions = new Map(), signatures = new Map() }: Chain): Ch
 
 async function findingsOf(ledger: ReplayedLedger, chain: Chain, kinds: readonly string[] = []) {
   const audit = new ChainAudit(nodeOf(chain), ledger.replay, { paymentWallet: present, recordedWithinMs: hourMs })
-  for (const [index, event] of ledger.events.entries()) if (kinds.includes(event.kind)) audit.note(event, index + 1)
+  for (const [index, read] of ledger.events.entries()) if (kinds.includes(read.event.kind)) audit.note(read, index + 1)
   await audit.drain()
   await audit.finish()
-  return ledger.replay.findings.state().stored.map(({ code, subject }) => [code, subject])
+  return ledger.replay.findings.all().map(({ code, subject }) => [code, subject])
 }
 
 test('a burn that is recorded as failed and is on chain contradicts the ledger', async () => {

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { classOf } from '@tollbook/audit/accountClass'
-import type { DeclaredStep } from '@tollbook/audit/declaredStep'
-import { paymentSteps } from '@tollbook/audit/paymentSteps'
-import { stateOf } from '@tollbook/audit/paymentTable'
-import { postingsOf } from '@tollbook/audit/postings'
+import type { DeclaredStep } from '@tollbook/audit/declaredKind'
+import { paymentSteps } from '@tollbook/audit/kinds/paymentSteps'
 import {
   allocated,
   burn,
@@ -147,9 +145,8 @@ test.each([...walks].map(([step, ways]) => [step.step, step.from, step.events.jo
     const moved = ways.flatMap((walk) => {
       const ledger = replayOf(walk)
       expect(ledger.findings()).toEqual([])
-      ledger.replay.state()
-      expect(stateOf(ledger.replay.payments.read(0))).toBe(step.to)
-      const moves = ledger.events.slice(-step.events.length).flatMap(postingsOf)
+      expect(ledger.replay.streams.find(reference)?.state).toBe(step.to)
+      const moves = ledger.events.slice(-step.events.length).flatMap(({ postings }) => postings())
       return moves.map(([debit, credit]) => `${classOf(debit)?.class}>${classOf(credit)?.class}`)
     })
     expect([...new Set(moved)].toSorted()).toEqual(step.moves.toSorted())

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { holderFigures } from '@tollbook/audit/kinds/holderPayout'
 import { readHolderSnapshot } from '../../packages/audit/src/holderSnapshot.ts'
 import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
 import { sampleAddress } from '../store/samplePayment.ts'
@@ -43,7 +44,7 @@ const ended = { planId, mint, paidBaseUnits: '901' }
 function begun(given: Fields = {}): ReplayedLedger {
   const ledger = served()
   const snapshot = readHolderSnapshot(text)
-  if (snapshot !== undefined) ledger.replay.holderPayouts.snapshots = new Map([[snapshot.sha256, snapshot]])
+  if (snapshot !== undefined) ledger.replay.snapshots = new Map([[snapshot.sha256, snapshot]])
   return ledger.append(stream, ['HolderPayoutPlanned', { ...planned, ...given }])
 }
 
@@ -58,14 +59,14 @@ const whole = () => pay(pay(begun(), 1, first), 2, second)
 test('a plan whose parts have the lines of the snapshot leaves no finding', () => {
   const ledger = whole().append(stream, ['HolderPayoutEnded', ended])
   expect(ledger.findings()).toEqual([])
-  expect(ledger.replay.holderPayouts.figures()).toEqual({ derived: 1, underived: 0 })
+  expect(holderFigures(ledger.replay.state)).toEqual({ derived: 1, underived: 0 })
 })
 
 test('without the snapshot the lines are not judged, and that is counted', () => {
   const swapped = [...first.slice(0, 7), ...second]
   const ledger = pay(begun({ snapshotSha256: '0'.repeat(64) }), 1, swapped)
   expect(ledger.findings()).toEqual([])
-  expect(ledger.replay.holderPayouts.figures()).toEqual({ derived: 0, underived: 1 })
+  expect(holderFigures(ledger.replay.state)).toEqual({ derived: 0, underived: 1 })
 })
 
 const code = 'holder_payout_differs'

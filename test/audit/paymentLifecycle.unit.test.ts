@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { readPrice } from '../../packages/audit/src/price.ts'
 import { PublishedPrices } from '../../packages/audit/src/publishedPrices.ts'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
 import {
   attempt,
@@ -190,12 +192,15 @@ describe('a payment', () => {
     },
   )
 
+  const readListed = (listed: Fields) => readPrice(JSON.parse(canonicalJson(listed)))
+
   test('is judged by the lists of its landing also by an audit that was resumed in between', () => {
     const { replay } = paidLate(blockTimeMs, {})
-    const restored = new PublishedPrices(replay.digest, JSON.parse(JSON.stringify(replay.prices.state())))
-    expect(restored.state()).toEqual(replay.prices.state())
-    expect(restored.state().map(({ split: own }) => own === null)).toEqual([false, true])
-    expect(restored.listOf(1)).toEqual(replay.prices.listOf(1))
+    const resumed = new PublishedPrices(replay.state)
+    const [first, second] = [readListed(price), readListed(doubled)]
+    expect([resumed.offers(first, blockTimeMs), resumed.offers(first, blockTimeMs + tenDaysMs)]).toEqual([true, false])
+    expect([resumed.has(1, first.digest), resumed.has(2, first.digest)]).toEqual([true, false])
+    expect([resumed.has(2, second.digest), resumed.knows(3)]).toEqual([true, false])
   })
 
   test('that was verified and neither burned nor claimed in the same append is found', () => {

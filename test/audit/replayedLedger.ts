@@ -1,4 +1,4 @@
-import type { AuditedEvent } from '@tollbook/audit/auditedEvent'
+import type { ReadEvent } from '@tollbook/audit/kinds/auditedKind'
 import type { FindingCode } from '../../packages/audit/src/findings.ts'
 import { leafHashOf, leafRoom } from '../../packages/audit/src/rawEvent.ts'
 import { Replay } from '../../packages/audit/src/replay.ts'
@@ -23,7 +23,7 @@ export function signed(seed: number): string {
 export class ReplayedLedger {
   readonly replay = new Replay()
   /** As the auditor read them. */
-  readonly events: AuditedEvent[] = []
+  readonly events: ReadEvent[] = []
   readonly #versions = new Map<string, number>()
   #position = 0
   #recordedAtMs = blockTimeMs
@@ -57,7 +57,7 @@ export class ReplayedLedger {
   /** Everything that is wrong, by code and position. */
   findings(): readonly (readonly [FindingCode, number | undefined])[] {
     this.replay.finish()
-    return this.replay.findings.state().stored.map(({ code, position }) => [code, position])
+    return this.replay.findings.all().map(({ code, position }) => [code, position])
   }
 
   codes(): readonly FindingCode[] {
@@ -73,9 +73,7 @@ export class ReplayedLedger {
 
   /** Amount and count of each hour. */
   hours(): readonly string[] {
-    return [...this.replay.journal.hours().values()].map(
-      ({ amountBaseUnits: amount, entries }) => `${amount} of ${entries}`,
-    )
+    return Array.from(this.replay.journal.hours(), ({ amountBaseUnits: amount, entries }) => `${amount} of ${entries}`)
   }
 }
 

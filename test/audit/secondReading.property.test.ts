@@ -3,24 +3,20 @@ import { PublicKey } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { classOf } from '@tollbook/audit/accountClass'
-import { readEvent } from '@tollbook/audit/auditedEvent'
-import { findShareProblem, findSplitProblem } from '@tollbook/audit/auditedSplit'
 import { base58Of } from '@tollbook/audit/base58Text'
-import { UnreadableBody } from '@tollbook/audit/bodyReader'
-import { GrowingTree } from '@tollbook/audit/growingTree'
-import { mintOf, postingsOf } from '@tollbook/audit/postings'
-import { describeShares } from '@tollbook/audit/priceReader'
+import { describeShares, UnreadableBody, utcTime } from '@tollbook/audit/body'
+import { emptyTree, GrowingTree } from '@tollbook/audit/growingTree'
+import { readEvent } from '@tollbook/audit/kinds'
 import { leafHashOf, leafRoom } from '@tollbook/audit/rawEvent'
+import { findShareProblem, findSplitProblem } from '@tollbook/audit/split'
 import { associatedTokenAccount } from '@tollbook/audit/tokenAccountAddress'
-import { readUtcTime } from '@tollbook/audit/utcTime'
+import { assert } from '@tollbook/core/assert'
 import { leafHash } from '@tollbook/core/leaf'
 import { rootOfHashes } from '@tollbook/core/merkle'
 import { ledgerCodec } from '../../src/payment/events.ts'
 import { split } from '../../src/pricing/split.ts'
 import { encodeBase58 } from '@tollbook/core/base58'
-import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
-import type { Price } from '@tollbook/core/quote'
 import { anyAddress, anyEvent, anySplit } from '../store/arbitraryEvent.ts'
 
 /* The auditor's own reading against the writer's: two programs that share nothing must agree on every true ledger. */
@@ -32,50 +28,43 @@ const header = fc.record({
   effectiveAtMs: anyMs,
 })
 
-function latin1(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1')
+function readKnown(body: string) {
+  const read = readEvent(Buffer.from(body))
+  assert(read.kind !== undefined, 'the auditor knows every kind of event that the service writes')
+  return read
 }
 
 test('the auditor reads the same facts as the codec in any event that the codec writes', () => {
   fc.assert(
     fc.property(anyEvent, header, (event, header) => {
       const body = ledgerCodec.encode(event, header)
-      const [read, written] = [readEvent(latin1(body)), ledgerCodec.decode(body)]
-      expect(read).toMatchObject({ ...header, kind: event.kind, schemaVersion: 1 })
-      if (read.kind === 'PaymentVerified' && written.event.kind === 'PaymentVerified') {
-        const { price, evidence, ...settlement } = written.event.settlement
-        const { kind: _, ...found } = evidence
-        expect(read.settlement).toMatchObject(settlement)
-        expect(read.settlement.evidence).toEqual(found)
-        expect(read.settlement.price).toMatchObject(factsOf(price))
-      } else if (read.kind === 'PriceListPublished' && written.event.kind === 'PriceListPublished') {
-        expect(read.split).toEqual(written.event.split)
-        expect(read.prices).toMatchObject(written.event.prices.map(factsOf))
-      } else if (read.kind === 'SettingChanged' && written.event.kind === 'SettingChanged') {
-        const { name, number, validFrom, value } = written.event
-        expect(read).toMatchObject({ name, number, validFromMs: Date.parse(validFrom) })
-        expect(read.value).toBe(latin1(canonicalJson(value)))
-      } else {
-        // Fields that move no money are read and dropped.
-        const { stream: _, version: __, effectiveAtMs: ___, schemaVersion: ____, ...facts } = read
-        expect(written.event).toMatchObject(facts)
-      }
+      const written: object = ledgerCodec.decode(body).event
+      const { event: read } = readKnown(body)
+      const { stream, version, effectiveAt: effectiveAtMs, schemaVersion, ...facts } = read
+      expect({ stream, version, effectiveAtMs, schemaVersion }).toEqual({ ...header, schemaVersion: 1 })
+      expect(comparable(facts)).toEqual(comparable(written))
     }),
     { numRuns: 500 },
   )
 })
 
-function factsOf({ endpoint, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }: Price) {
-  return { endpoint, mint, decimals, requiredBaseUnits, burnBaseUnits, shares }
+/** A price is kept with what follows from it, a time as a number, and what is absent or unknown as nothing. */
+function comparable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(comparable)
+  if (typeof value !== 'object' || value === null) return value ?? undefined
+  const own = Object.entries(value).filter(
+    ([name]) => !['sharesText', 'digest', 'problem'].includes(name) || !('sharesText' in value),
+  )
+  return Object.fromEntries(
+    own.map(([name, member]) => [name, name === 'validFrom' ? new Date(member).getTime() : comparable(member)]),
+  )
 }
 
 test('the auditor derives the postings that the service derives, and names their accounts alike', () => {
   fc.assert(
     fc.property(anyEvent, header, (event, header) => {
-      const read = readEvent(latin1(ledgerCodec.encode(event, header)))
-      const derived = postingsOf(read).map(([debit, credit, amountBaseUnits]) => {
-        return { debit, credit, mint: mintOf(read), amountBaseUnits }
-      })
+      const { mint, postings } = readKnown(ledgerCodec.encode(event, header))
+      const derived = postings().map(([debit, credit, amountBaseUnits]) => ({ debit, credit, mint, amountBaseUnits }))
       expect(derived).toEqual(ledgerCodec.postingsOf(event))
       // No endpoint has an empty path.
       const names = derived.flatMap(({ debit, credit }) => [debit, credit]).filter((name) => !name.endsWith(':'))
@@ -113,7 +102,7 @@ test('a body in any other spelling is unreadable, though JSON reads the same in 
         body.slice(0, -1),
         body.replace('"kind":', '"kind":"x","kind":'),
       ]) {
-        expect(() => readEvent(latin1(other)), other).toThrow(UnreadableBody)
+        expect(() => readEvent(Buffer.from(other)), other).toThrow(UnreadableBody)
       }
     }),
   )
@@ -124,7 +113,7 @@ test('any bytes at all are either an event or unreadable, and nothing else happe
     fc.property(anyEvent, header, fc.nat(), fc.string({ unit: 'binary', maxLength: 4 }), (event, header, at, noise) => {
       const body = ledgerCodec.encode(event, header)
       const place = at % body.length
-      const spoiled = latin1(body.slice(0, place) + noise + body.slice(place + 1))
+      const spoiled = Buffer.from(body.slice(0, place) + noise + body.slice(place + 1))
       try {
         readEvent(spoiled)
       } catch (error) {
@@ -163,9 +152,10 @@ test('a tree that grows leaf by leaf has the root of RFC 6962 at every size, als
   const leaves = fc.array(fc.uint8Array({ minLength: 32, maxLength: 32 }), { minLength: 1, maxLength: 70 })
   fc.assert(
     fc.property(leaves, fc.nat(), (leaves, pause) => {
-      let tree = new GrowingTree()
+      const state = emptyTree()
+      let tree = new GrowingTree(state)
       for (const [index, leaf] of leaves.entries()) {
-        if (index === pause % leaves.length) tree = new GrowingTree(tree.state())
+        if (index === pause % leaves.length) tree = new GrowingTree(structuredClone(state))
         tree.add(Buffer.from(leaf).toString('latin1'))
         expect(tree.root()).toEqual(Buffer.from(rootOfHashes(leaves.slice(0, index + 1))))
       }
@@ -186,7 +176,7 @@ test('base58 of 32 and of 64 bytes is what the audited library says, leading zer
 })
 
 test('a time has one form: every true one is read, and nothing that a calendar has not', () => {
-  fc.assert(fc.property(anyMs, (ms) => readUtcTime(isoTime(ms)) === ms))
+  fc.assert(fc.property(anyMs, (ms) => utcTime.parse(isoTime(ms)) === ms))
   for (const text of [
     '2026-02-30T00:00:00.000Z',
     '2026-13-01T00:00:00.000Z',
@@ -196,7 +186,7 @@ test('a time has one form: every true one is read, and nothing that a calendar h
     '2026-11-21T10:00:00.000+01:00',
     ' 2026-11-21T10:00:00.000Z',
   ]) {
-    expect(readUtcTime(text), text).toBeUndefined()
+    expect(utcTime.safeParse(text).success, text).toBe(false)
   }
 })
 

@@ -11,8 +11,8 @@ import { type CheckpointDeps, Checkpoints, type Claim, storedCheckpoints } from 
 import { type DatabaseSource, openDatabaseSource } from './databaseSource.ts'
 import { type ExportSource, openExport } from './exportSource.ts'
 import type { HolderSnapshot } from './holderSnapshot.ts'
+import { AuditState } from './auditState.ts'
 import { Replay } from './replay.ts'
-import { readResumeFile, type ResumedAudit } from './resumeFile.ts'
 import { StoredTransactions } from './storedTransactions.ts'
 
 export interface AuditOptions {
@@ -45,20 +45,20 @@ export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' |
 /** Reads the whole ledger from its first event and judges it. Throws an `AuditFault` when it cannot be read. */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   const startedAtMs = options.clock.monotonicMs()
-  const resumed = options.resumeFile === undefined ? undefined : await readResumeFile(options.resumeFile)
-  const replay = resumed?.replay ?? new Replay()
-  const resumedAfter = resumed === undefined ? undefined : replay.position
-  replay.holderPayouts.snapshots = new Map((options.snapshots ?? []).map((known) => [known.sha256, known]))
+  using state = options.resumeFile === undefined ? AuditState.temporary() : AuditState.resume(options.resumeFile)
+  const replay = new Replay(state)
+  const resumedAfter = replay.position === 0 ? undefined : replay.position
+  replay.snapshots = new Map((options.snapshots ?? []).map((known) => [known.sha256, known]))
   const { source } = options
   if (source.kind === 'database') {
     await using database = await openDatabaseSource(source.url)
-    const parts = await prepare(options, { replay, resumed, database })
+    const parts = await prepare(options, { replay, database })
     const tables = await auditDatabase(database, { ...parts, replay })
     const durationMs = since(options, startedAtMs)
     return reportOf({ ...parts, replay, resumedAfter, source: 'database', durationMs, ...tables })
   }
   await using file = await openExport(source.path)
-  const parts = await prepare(options, { replay, resumed, file })
+  const parts = await prepare(options, { replay, file })
   await auditExport(file, { ...parts, replay })
   const durationMs = since(options, startedAtMs)
   return reportOf({
@@ -75,16 +75,15 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 
 interface Source {
   readonly replay: Replay
-  readonly resumed: ResumedAudit | undefined
   readonly database?: DatabaseSource
   readonly file?: ExportSource
 }
 
 /** The parts that judge, put together for one source. */
-async function prepare(options: AuditOptions, { replay, resumed, database, file }: Source) {
+async function prepare(options: AuditOptions, { replay, database, file }: Source) {
   const { clock, resumeFile, signal, onProgress } = options
-  const stored = options.transactions ? new StoredTransactions(replay.findings, resumed?.stored) : undefined
-  const chain = options.chain === undefined ? undefined : openChainAudit(options.chain, { options, replay, resumed })
+  const stored = options.transactions ? new StoredTransactions(replay.findings, replay.state) : undefined
+  const chain = options.chain === undefined ? undefined : openChainAudit(options.chain, options, replay)
   const storedClaims = database === undefined ? undefined : storedCheckpoints(database)
   const deps: CheckpointDeps = {
     findings: replay.findings,
@@ -100,7 +99,7 @@ async function prepare(options: AuditOptions, { replay, resumed, database, file 
     checkpoints,
     stored,
     chain,
-    resumeFile,
+    isResumable: resumeFile !== undefined,
     clock,
     signal,
     onProgress: onProgress === undefined ? undefined : (position) => onProgress(position, lastPosition),
@@ -110,15 +109,16 @@ async function prepare(options: AuditOptions, { replay, resumed, database, file 
 
 function openChainAudit(
   { rpcUrl, fetch, ...question }: ChainQuestion,
-  { options, replay, resumed }: { options: AuditOptions; replay: Replay; resumed: ResumedAudit | undefined },
+  { clock, onNodeTrouble: onTrouble }: AuditOptions,
+  replay: Replay,
 ): ChainAudit {
-  const node = createChainNode({ rpcUrl, fetch, clock: options.clock, onTrouble: options.onNodeTrouble })
-  if (resumed !== undefined && resumed.chain === undefined) {
+  const node = createChainNode({ rpcUrl, fetch, clock, onTrouble })
+  const chain = new ChainAudit(node, replay, question)
+  if (chain.isIncomplete)
     throw new AuditFault('the audit of the resume file asked no node; begin a new file to ask one', {
       retryable: false,
     })
-  }
-  return new ChainAudit(node, replay, { ...question, figures: resumed?.chain })
+  return chain
 }
 
 function claimOf({ name, note }: { readonly name: string; readonly note: string }): Claim {

@@ -11,6 +11,7 @@ import { matchFunctions } from './matchFunctions.ts'
 import { matchHead, matchKeys, matchSettings } from './matchSettings.ts'
 import { matchStreams } from './matchStreams.ts'
 import { matchTables } from './matchTables.ts'
+import { reportUnknownKinds } from './unknownKinds.ts'
 import { deriveReports, matchReports } from './matchReports.ts'
 import type { Replay } from './replay.ts'
 
@@ -38,7 +39,7 @@ export async function auditDatabase(
 ): Promise<TablesRead> {
   await checkSameLedger(source, replay)
   const derived = await deriveReports(source)
-  const accounts = await readAccounts(source)
+  const accounts = await readAccounts(replay.state, source)
   for await (const block of source.copy(eventsQuery(replay.position))) {
     await run.prepare(block.count)
     readEventBlock(block, accounts, (event) => run.apply(event))
@@ -46,15 +47,15 @@ export async function auditDatabase(
     await run.rest()
   }
   await replay.tiles.compare(source, true)
-  // The state is taken before the end is judged: the next audit continues from here, and judges another end.
+  // The state is saved before the end is judged: the next audit continues from here, and judges another end.
   await run.end()
   replay.finish()
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
   await matchTables(replay.findings, source)
-  replay.unknownKinds.report(replay.findings, await matchDeclaration(replay.findings, source))
+  reportUnknownKinds(replay, await matchDeclaration(replay.findings, source))
   const functionsCompared = await matchFunctions(replay.findings, source)
   await matchStreams(replay, source)
-  matchAccounts(replay, accounts)
+  matchAccounts(replay)
   await matchTallies(replay, source, accounts)
   const reportsUpto = derived === undefined ? undefined : await matchReports(replay, source, derived)
   await matchSettings(replay, source)
@@ -68,7 +69,7 @@ export async function auditDatabase(
 }
 
 /** A resume file of another ledger would make every check go wrong, or right, for no reason. */
-async function checkSameLedger(source: DatabaseSource, { position, lastLeaf }: Replay): Promise<void> {
+async function checkSameLedger(source: DatabaseSource, { records: { position, lastLeaf } }: Replay): Promise<void> {
   if (position === 0) return
   const rows = await source.rows<{ leaf_hash: Buffer }>('select leaf_hash from ledger.events where seq = $1', [
     position,

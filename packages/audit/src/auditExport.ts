@@ -2,6 +2,7 @@ import { AuditFault } from './auditFault.ts'
 import type { AuditParts } from './auditDatabase.ts'
 import type { ExportSource } from './exportSource.ts'
 import type { Findings } from './findings.ts'
+import { reportUnknownKinds } from './unknownKinds.ts'
 
 // Events between two pauses.
 const blockEvents = 1_000
@@ -39,14 +40,14 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
     blame(replay.findings, replay.position + 1, `the last line counts ${end} events, there are ${count}`)
   await run.end()
   replay.finish()
-  replay.unknownKinds.report(replay.findings, new Map())
+  reportUnknownKinds(replay, new Map())
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
   await chain?.finish()
 }
 
 function checkSameLedger(
   { position, leafHash }: { readonly position: number; readonly leafHash: string },
-  { position: last, lastLeaf }: AuditParts['replay'],
+  { records: { position: last, lastLeaf } }: AuditParts['replay'],
 ): void {
   if (position !== last || leafHash === lastLeaf) return
   throw new AuditFault(

@@ -3,6 +3,7 @@ import { type BurnFigures, burnFiguresOf } from './burnFigures.ts'
 import type { ChainAudit } from './chainAudit.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { type Aspect, aspects, type Finding, type Findings } from './findings.ts'
+import { holderFigures } from './kinds/holderPayout.ts'
 import type { Replay } from './replay.ts'
 import type { StoredTransactions } from './storedTransactions.ts'
 
@@ -82,11 +83,11 @@ interface Audited extends TablesRead {
 
 export function reportOf(audited: Audited): AuditReport {
   const { replay, source, resumedAfter, durationMs } = audited
-  const { findings, journal, tree, payments } = replay
+  const { findings, journal, tree } = replay
   return {
     source,
     events: tree.size,
-    payments: payments.count,
+    payments: replay.streams.payments(),
     treeSize: tree.size,
     root: tree.root().toString('base64'),
     verdicts: {
@@ -161,10 +162,10 @@ function uncompared(resumedAfter: number | undefined): string {
 }
 
 function arithmeticBasis({ replay, source, reportsUpto }: Audited): Basis {
-  const lifecycles = `the lifecycles, prices and splits of ${replay.payments.count} payments, and double entry derived from them`
+  const lifecycles = `the lifecycles, prices and splits of ${replay.streams.payments()} payments, and double entry derived from them`
   const tables = 'postings, accounts with their limits, and hourly tallies'
   const reports = 'the tables of the finance reports'
-  const { derived, underived } = replay.holderPayouts.figures()
+  const { derived, underived } = holderFigures(replay.state)
   const plans = derived === 0 ? [] : [`the lines of ${derived} payouts to holders, derived from their snapshots`]
   const unjudged = replay.findings.unjudgedCount()
   const unknown = unjudged === 0 ? [] : [`the streams of ${unjudged} kinds that this auditor does not know`]

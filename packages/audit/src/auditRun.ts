@@ -1,10 +1,9 @@
 import type { AuditClock } from './clock.ts'
-import type { AuditedEvent } from './auditedEvent.ts'
 import type { ChainAudit } from './chainAudit.ts'
 import type { Checkpoints } from './checkpoints.ts'
+import type { ReadEvent } from './kinds/auditedKind.ts'
 import type { RawEvent } from './rawEvent.ts'
 import type { Replay } from './replay.ts'
-import { writeResumeFile } from './resumeFile.ts'
 import type { StoredTransactions } from './storedTransactions.ts'
 
 /** The user stopped the audit; its state is in the resume file, if there is one. */
@@ -19,7 +18,7 @@ export interface AuditRunDeps {
   readonly stored: StoredTransactions | undefined
   /** Undefined: no node is asked. */
   readonly chain: ChainAudit | undefined
-  readonly resumeFile: string | undefined
+  readonly isResumable: boolean
   readonly clock: AuditClock
   readonly signal: AbortSignal | undefined
   readonly onProgress: ((position: number) => void) | undefined
@@ -52,33 +51,28 @@ export class AuditRun {
 
   /** After a block. */
   async rest(): Promise<void> {
-    const { stored, chain, replay, onProgress, signal, clock, resumeFile } = this.#deps
+    const { stored, chain, replay, onProgress, signal, clock, isResumable } = this.#deps
     await stored?.keepUp()
     await chain?.drain()
     onProgress?.(replay.position)
-    if (!replay.mayPause) return
     const isDue = clock.monotonicMs() - this.#savedAtMs >= saveEveryMs
-    if (resumeFile !== undefined && (isDue || signal?.aborted === true)) await this.#save()
+    if (isResumable && (isDue || signal?.aborted === true)) await this.#save()
     if (signal?.aborted === true) throw new AuditInterrupted(`interrupted after position ${replay.position}`)
   }
 
   /** The source has no more events: awaits everything in progress, and the next audit can continue from here. */
   async end(): Promise<void> {
-    const { stored, replay } = this.#deps
-    await stored?.drain()
-    if (replay.mayPause) await this.#save()
+    await this.#deps.stored?.drain()
+    if (this.#deps.isResumable) await this.#save()
   }
 
   async #save(): Promise<void> {
-    const { resumeFile, replay, stored, chain, clock } = this.#deps
-    if (resumeFile === undefined) return
-    await stored?.drain()
-    const figures = stored?.figures ?? { signed: 0, amountsShown: 0, withoutBytes: 0 }
-    await writeResumeFile(resumeFile, { replay, stored: figures, chain: chain?.figures })
-    this.#savedAtMs = clock.monotonicMs()
+    await this.#deps.stored?.drain()
+    this.#deps.replay.state.save()
+    this.#savedAtMs = this.#deps.clock.monotonicMs()
   }
 
-  readonly #onEvent = (event: AuditedEvent, position: number): void => {
+  readonly #onEvent = (event: ReadEvent, position: number): void => {
     this.#deps.chain?.note(event, position)
     this.#deps.stored?.check(event, position)
   }

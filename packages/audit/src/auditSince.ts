@@ -1,6 +1,7 @@
 import type { AuditOptions } from './audit.ts'
 import { AuditFault } from './auditFault.ts'
 import { type AuditReport, verdictOf } from './auditReport.ts'
+import { AuditState } from './auditState.ts'
 import { AuditInterrupted } from './auditRun.ts'
 import { readCheckpoint } from './checkpointNote.ts'
 import { Checkpoints, type Claim, storedCheckpoints } from './checkpoints.ts'
@@ -33,18 +34,19 @@ export async function auditSince(options: SinceOptions): Promise<AuditReport> {
   const startedAtMs = clock.monotonicMs()
   await using database = await openDatabaseSource(options.databaseUrl)
   const first = claimOf(since)
-  const findings = new Findings()
-  const periods = new SettingPeriods(findings)
+  using state = AuditState.temporary()
+  const findings = new Findings(state)
+  const periods = new SettingPeriods(findings, state)
   const stored = storedCheckpoints(database)
   const claims = [first, ...ownCheckpoints.map(claimOf)].filter(({ size }) => size >= first.size)
   const checkpoints = new Checkpoints(
     { findings, periods, given: verifierKeys, claims, ...(stored === undefined ? {} : { stored }) },
     first.size - 1,
   )
-  const run = new SinceRun({ findings, checkpoints, periods })
+  const run = new SinceRun({ state, findings, checkpoints, periods })
   await matchTables(findings, database)
-  await replaySince(database, { options, run, checkpoints, size: first.size })
-  await checkpoints.finish(run.tree, Number.NEGATIVE_INFINITY)
+  await replaySince(database, { options, run, checkpoints, state, size: first.size })
+  await checkpoints.finish(run.records.tree, Number.NEGATIVE_INFINITY)
   for (const [kind, position] of run.unknownKinds)
     findings.add('kind_unknown', {
       position,
@@ -65,19 +67,21 @@ interface Parts {
   readonly options: SinceOptions
   readonly run: SinceRun
   readonly checkpoints: Checkpoints
+  readonly state: AuditState
   readonly size: number
 }
 
-async function replaySince(database: DatabaseSource, { options, run, checkpoints, size }: Parts): Promise<void> {
+async function replaySince(database: DatabaseSource, { options, run, checkpoints, state, size }: Parts): Promise<void> {
   const [row] = await database.rows<{ last: string | null }>('select max(seq) as last from ledger.events')
   const lastPosition = Number(row?.last ?? 0)
   await checkpoints.load(lastPosition)
-  const accounts = await readAccounts(database)
+  const accounts = await readAccounts(state, database)
   const read = async (query: string, onEvent: (event: RawEvent) => void): Promise<void> => {
     for await (const block of database.copy(query)) {
       readEventBlock(block, accounts, onEvent)
-      options.onProgress?.(run.tree.size, lastPosition)
-      if (options.signal?.aborted === true) throw new AuditInterrupted(`interrupted at position ${run.tree.size}`)
+      options.onProgress?.(run.records.tree.size, lastPosition)
+      if (options.signal?.aborted === true)
+        throw new AuditInterrupted(`interrupted at position ${run.records.tree.size}`)
     }
   }
   // Settings are read before the hashes, so that the keys are known when checkpoints are compared.
@@ -105,16 +109,16 @@ interface Judged {
 const wholeLedger = 'audit from the first event, or with --resume'
 
 function reportOf({ run, findings, checkpoints, size, durationMs }: Judged): AuditReport {
-  const events = Math.max(0, run.tree.size - size)
+  const events = Math.max(0, run.records.tree.size - size)
   const { compared, signaturesVerified, signaturesUnverified } = checkpoints.figures
-  const part = `positions ${size + 1} to ${run.tree.size}`
+  const part = `positions ${size + 1} to ${run.records.tree.size}`
   const unsigned = `the signatures of ${signaturesUnverified} checkpoints: no --verifier-key`
   return {
     source: 'database',
     events,
     payments: 0,
-    treeSize: run.tree.size,
-    root: run.tree.root().toString('base64'),
+    treeSize: run.records.tree.size,
+    root: run.records.tree.root().toString('base64'),
     verdicts: {
       integrity: verdictOf(findings, 'integrity', {
         checked: [

@@ -1,3 +1,4 @@
+import { burnRoundsOf } from './kinds/burn.ts'
 import type { Replay } from './replay.ts'
 
 /** Burned and owed tokens of one mint, derived from the bodies of the events. Base units as decimal strings. */
@@ -13,19 +14,18 @@ export interface BurnFigures {
 }
 
 /** Burns that are done and burns that are owed, which no figure adds together. */
-export function burnFiguresOf({ journal, payouts }: Pick<Replay, 'journal' | 'payouts'>): readonly BurnFigures[] {
-  return [...journal.mints()].map((mint) => {
-    const rounds = payouts.rounds().filter((round) => round.mint === mint && round.end === 'confirmed')
-    const confirmed = rounds.reduce((sum, { burnBaseUnits }) => sum + BigInt(burnBaseUnits), 0n)
-    const balances = [...journal.accounts()].filter((account) => account.mint === mint)
-    const burned = balances
-      .filter(({ account }) => account.startsWith('Expenses:Burned:'))
-      .reduce((sum, { balanceBaseUnits }) => sum + balanceBaseUnits, 0n)
+export function burnFiguresOf({ journal, state }: Pick<Replay, 'journal' | 'state'>): readonly BurnFigures[] {
+  const burned = new Map<string, bigint>()
+  for (const { mint, account, balanceBaseUnits } of journal.accounts())
+    burned.set(mint, (burned.get(mint) ?? 0n) + (account.startsWith('Expenses:Burned:') ? balanceBaseUnits : 0n))
+  return [...burned].map(([mint, burnedBaseUnits]) => {
+    const rounds = burnRoundsOf(state).filter((round) => round.mint === mint && round.end === 'confirmed')
+    const confirmed = rounds.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
     return {
       mint,
-      insidePaymentsBaseUnits: (burned - confirmed).toString(),
+      insidePaymentsBaseUnits: (burnedBaseUnits - confirmed).toString(),
       confirmedBaseUnits: confirmed.toString(),
-      owedBaseUnits: (-(journal.account(mint, 'Liabilities:BurnOwed')?.balanceBaseUnits ?? 0n)).toString(),
+      owedBaseUnits: (-journal.balanceOf(mint, 'Liabilities:BurnOwed')).toString(),
       confirmedRounds: rounds.length,
     }
   })

@@ -1,11 +1,12 @@
-import type { AuditedEvent } from './auditedEvent.ts'
+import { StateDocument } from './auditState.ts'
+import type { AuditedStream } from './auditedStream.ts'
 import type { ChainNode, ChainTransaction } from './chainNode.ts'
-import { contradictionOf, hasFailed, movesOf, type PaidAccount, sentTo } from './landedPayment.ts'
-import { type AuditedPayment, phaseNumber } from './paymentTable.ts'
-import type { AuditedSettlement } from './paymentEvents.ts'
-import type { BurnEventOf, PayoutEvent } from './payoutEvents.ts'
+import type { ReadEvent } from './kinds/auditedKind.ts'
+import { contradictionOf, hasFailed, movesOf, sentTo } from './landedPayment.ts'
+import type { OnChain, RecordedChange } from './onChain.ts'
 import { RecordedWallets } from './recordedWallets.ts'
 import type { Replay } from './replay.ts'
+import type { AuditedSettlement } from './settlement.ts'
 import { sumOf } from './storedTransactions.ts'
 import { signatureOf, solanaStream } from './streamName.ts'
 import { findUnrecordedTransfers, type UnrecordedDeps } from './unrecordedTransfers.ts'
@@ -39,8 +40,9 @@ interface OpenQuestion {
 }
 
 interface NotedEvent {
-  readonly event: AuditedEvent
+  readonly signature: string
   readonly position: number
+  readonly said: OnChain
 }
 
 // A public node takes a few requests at a time; a private one answers this many in a millisecond or two each.
@@ -53,10 +55,12 @@ export interface ChainAuditOptions {
   readonly paymentWallet: string | undefined
   /** Maximum age of a transfer on chain that the ledger does not have yet. */
   readonly recordedWithinMs: number
-  readonly figures?: ChainFigures | undefined
 }
 
-const noFigures = { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, presentable: 0 }
+const chainFigures = new StateDocument('chain', (): ChainFigures & { isAsked: boolean } => {
+  const figures = { confirmed: 0, dropped: 0, pruned: 0, notFinal: 0, lookedFor: 0, presentable: 0 }
+  return { ...figures, open: [], isAsked: false }
+})
 
 /** The ledger against the chain, in both directions: recorded events here, the others by `findUnrecordedTransfers`. */
 export class ChainAudit {
@@ -68,21 +72,25 @@ export class ChainAudit {
   readonly #unrecorded: UnrecordedDeps
   #waiting: NotedEvent[] = []
 
-  constructor(node: ChainNode, replay: Replay, { paymentWallet, recordedWithinMs, figures }: ChainAuditOptions) {
+  /** The audit that is continued asked no node about the events before. */
+  readonly isIncomplete: boolean
+
+  constructor(node: ChainNode, replay: Replay, { paymentWallet, recordedWithinMs }: ChainAuditOptions) {
     this.#node = node
     this.#replay = replay
     this.#wallets = new RecordedWallets(replay.periods, paymentWallet)
     this.#accounts = new WalletAccounts(node)
-    this.figures = { ...noFigures, open: [], ...figures }
-    this.#unrecorded = { node, replay, recordedWithinMs, figures: this.figures }
+    const figures = chainFigures.of(replay.state)
+    this.isIncomplete = replay.position > 0 && !figures.isAsked
+    figures.isAsked = true
+    this.figures = figures
+    this.#unrecorded = { node, replay, recordedWithinMs, figures }
   }
 
   /** Notes what a node can be asked about, for the next `drain`. */
-  note(event: AuditedEvent, position: number): void {
-    const { kind } = event
-    const isOnChain = kind === 'PaymentVerified' || kind === 'PaymentReversed' || kind === 'TransferReceived'
-    const isOurs = kind === 'DistributionPaid' || kind === 'BurnConfirmed' || kind === 'BurnFailed'
-    if (isOnChain || isOurs) this.#waiting.push({ event, position })
+  note({ event, onChain }: ReadEvent, position: number): void {
+    const said = onChain()
+    if (said !== undefined) this.#waiting.push({ signature: signatureOf(event.stream), position, said })
   }
 
   /** Asks the node about everything that was noted. */
@@ -99,7 +107,8 @@ export class ChainAudit {
 
   /** After the last event: open questions, and transactions of the payment token account that the ledger does not have. */
   async finish(): Promise<void> {
-    for (const question of this.figures.open.splice(0)) await this.#settle(question)
+    for (const question of this.figures.open.splice(0))
+      this.#judge(question, this.#replay.streams.find(solanaStream(question.signature)))
     this.#wallets.judgeGiven(this.#replay.findings)
     for (const mint of this.#replay.journal.mints()) {
       const accounts = await this.#accounts.of(mint, this.#wallets.all())
@@ -111,61 +120,14 @@ export class ChainAudit {
     }
   }
 
-  async #verify({ event, position }: NotedEvent): Promise<void> {
-    if (event.kind === 'PaymentVerified') return this.#verifyPayment(event.settlement, position)
-    if (event.kind === 'PaymentReversed') {
-      const signature = signatureOf(event.stream)
-      const landed = await this.#node.transaction(signature)
-      if (landed === undefined || !(await this.#hasArrived(landed, event.mint))) this.figures.dropped++
-      else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
-    } else if (event.kind === 'TransferReceived') {
-      const { stream, mint, slot, receivedBaseUnits: changeBaseUnits } = event
-      const accounts = await this.#accounts.of(mint, this.#wallets.all())
-      await this.#verifyChange({ signature: signatureOf(stream), mint, slot, changeBaseUnits, position, accounts })
-    } else if (event.kind === 'DistributionPaid') {
-      const { signature, mint, slot, payments, effectiveAtMs } = event
-      const changeBaseUnits = payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n)
-      const accounts = await this.#accounts.of(mint, this.#wallets.payingAt(effectiveAtMs))
-      const found = await this.#verifyChange({ signature, mint, slot, changeBaseUnits, position, accounts })
-      if (found !== undefined) this.#verifyReceivers(found, event, position)
-    } else if (event.kind === 'BurnConfirmed') await this.#verifyBurn(event, position)
-    else if (event.kind === 'BurnFailed') await this.#verifyFailedBurn(signatureOf(event.stream), position)
-  }
-
-  /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
-  #verifyReceivers({ landed, account }: FoundChange, { signature, mint, payments }: PayoutEvent, position: number) {
-    const sent = sentTo(movesOf(landed, mint), account)
-    const recorded = new Map<string, bigint>()
-    for (const { wallet, paidBaseUnits } of payments) recorded.set(wallet, (recorded.get(wallet) ?? 0n) + paidBaseUnits)
-    for (const wallet of new Set([...sent.keys(), ...recorded.keys()])) {
-      const [found, paid] = [sent.get(wallet) ?? 0n, recorded.get(wallet) ?? 0n]
-      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are recorded`)
-    }
-  }
-
-  /** The tokens of a round have not only left the wallet: they were burned. */
-  async #verifyBurn(event: BurnEventOf<'BurnConfirmed'>, position: number) {
-    const { stream, mint, slot, burnedBaseUnits, effectiveAtMs } = event
-    const signature = signatureOf(stream)
-    const accounts = await this.#accounts.of(mint, this.#wallets.payingAt(effectiveAtMs))
-    const found = await this.#verifyChange({
-      signature,
-      mint,
-      slot,
-      changeBaseUnits: -burnedBaseUnits,
-      position,
-      accounts,
-    })
-    if (found === undefined) return
-    const burned = sumOf(movesOf(found.landed, mint).moves.filter(({ kind }) => kind === 'burn'))
-    if (burned === burnedBaseUnits) return
-    this.#contradict(signature, position, `it burned ${burned}, and ${burnedBaseUnits} are recorded`)
-  }
-
-  /** A burn that landed after all was burned twice: the next round burned its debts again. */
-  async #verifyFailedBurn(signature: string, position: number): Promise<void> {
+  async #verify({ signature, position, said }: NotedEvent): Promise<void> {
+    if (said.is === 'payment') return this.#verifyPayment(said.settlement, position)
+    if (said.is === 'change') return this.#verifyChange({ ...said, signature, position })
     const landed = await this.#node.transaction(signature)
-    if (landed === undefined || hasFailed(landed)) this.figures.dropped++
+    // A burn that landed after all was burned twice: the next round burned its debts again.
+    const isGone = landed === undefined || hasFailed(landed)
+    if (isGone || (said.is === 'dropped' && !(await this.#hasArrived(landed, said.mint)))) this.figures.dropped++
+    else if (said.is === 'dropped') this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
     else this.#contradict(signature, position, 'the chain has the burn, and it is recorded as failed')
   }
 
@@ -186,7 +148,6 @@ export class ChainAudit {
 
   /** Whether tokens of the mint are in one of the payment token accounts because of it. */
   async #hasArrived(landed: ChainTransaction, mint: string): Promise<boolean> {
-    if (hasFailed(landed)) return false
     const { accounts: moved } = movesOf(landed, mint)
     const accounts = await this.#accounts.of(mint, this.#wallets.all())
     return accounts.some(({ tokenAccount }) => (moved.get(tokenAccount)?.changeBaseUnits ?? 0n) > 0n)
@@ -201,21 +162,17 @@ export class ChainAudit {
     return messages.includes(undefined) ? undefined : messages[0]
   }
 
-  /**
-   * A transfer that no caller presented, a payout or a burn: the change of one of the token accounts is all that is recorded.
-   * Undefined unless the transaction succeeded with a change that can be examined further.
-   */
-  async #verifyChange(recorded: RecordedChange): Promise<FoundChange | undefined> {
-    const { signature, mint, slot, changeBaseUnits, position, accounts } = recorded
+  /** A transfer that no caller presented, a payout or a burn: the change of one of the token accounts, and what made it. */
+  async #verifyChange(recorded: NotedChange): Promise<void> {
+    const { signature, mint, slot, changeBaseUnits, leftAtMs, position } = recorded
     const landed = await this.#findLanded(recorded)
-    if (landed === undefined) return undefined
-    if (hasFailed(landed)) {
-      this.#leaveOpen({ signature, position, said: 'failed', slot })
-      return undefined
-    }
-    const { accounts: moved } = movesOf(landed, mint)
+    if (landed === undefined) return
+    if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot })
+    const moved = movesOf(landed, mint)
+    const wallets = leftAtMs === undefined ? this.#wallets.all() : this.#wallets.payingAt(leftAtMs)
+    const accounts = await this.#accounts.of(mint, wallets)
     const changes = accounts.map(
-      ({ tokenAccount }) => [tokenAccount, moved.get(tokenAccount)?.changeBaseUnits ?? 0n] as const,
+      ({ tokenAccount }) => [tokenAccount, moved.accounts.get(tokenAccount)?.changeBaseUnits ?? 0n] as const,
     )
     const [account, found = 0n] =
       changes.find(([, each]) => each === changeBaseUnits) ?? changes.find(([, each]) => each !== 0n) ?? []
@@ -223,7 +180,24 @@ export class ChainAudit {
       this.#contradict(signature, position, `${found} moved, and ${changeBaseUnits} is recorded`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
-    return account === undefined ? undefined : { landed, account }
+    if (account === undefined) return
+    this.#verifyReceivers(sentTo(moved, account), recorded)
+    // The tokens of a burn have not only left the wallet.
+    const burned = sumOf(moved.moves.filter(({ kind }) => kind === 'burn'))
+    if (recorded.burnedBaseUnits !== undefined && burned !== recorded.burnedBaseUnits)
+      this.#contradict(signature, position, `it burned ${burned}, and ${recorded.burnedBaseUnits} are recorded`)
+  }
+
+  /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
+  #verifyReceivers(sent: ReadonlyMap<string, bigint>, { receivers, signature, position }: NotedChange): void {
+    if (receivers === undefined) return
+    const recorded = new Map<string, bigint>()
+    for (const { wallet, paidBaseUnits } of receivers)
+      recorded.set(wallet, (recorded.get(wallet) ?? 0n) + paidBaseUnits)
+    for (const wallet of new Set([...sent.keys(), ...recorded.keys()])) {
+      const [found, paid] = [sent.get(wallet) ?? 0n, recorded.get(wallet) ?? 0n]
+      if (found !== paid) this.#contradict(signature, position, `${found} went to ${wallet}, and ${paid} are recorded`)
+    }
   }
 
   /** Undefined when the node does not have it. A node that has pruned it, or has not reached its slot, does not contradict. */
@@ -248,19 +222,13 @@ export class ChainAudit {
     else this.#judge(question, undefined)
   }
 
-  async #settle(question: OpenQuestion): Promise<void> {
-    const { payments, digest } = this.#replay
-    const index = payments.find(digest.pairOf(solanaStream(question.signature)))
-    this.#judge(question, index === undefined ? undefined : payments.read(index))
-  }
-
   /** The record is right when the payment's lifecycle ended as the chain says. */
   #judge(
     { signature, position, said, slot, message: instead }: OpenQuestion,
-    payment: AuditedPayment | undefined,
+    payment: AuditedStream | undefined,
   ): void {
-    const isReversed = payment?.phase === phaseNumber('reversed')
-    const isUnmatched = payment?.phase === phaseNumber('unmatched')
+    const isReversed = payment?.state === 'reversed'
+    const isUnmatched = payment?.state === 'unmatched'
     if (said === 'landed') {
       if (isReversed) this.#contradict(signature, position, 'the chain has it, and it is recorded as dropped')
       else if (payment?.slot === slot || isUnmatched) this.figures.confirmed++
@@ -289,16 +257,4 @@ interface RecordedTransaction {
   readonly position: number
 }
 
-interface RecordedChange extends RecordedTransaction {
-  readonly mint: string
-  /** Change of a payment token account's balance. */
-  readonly changeBaseUnits: bigint
-  /** The accounts that it may be of. */
-  readonly accounts: readonly PaidAccount[]
-}
-
-interface FoundChange {
-  readonly landed: ChainTransaction
-  /** The account that changed. */
-  readonly account: string
-}
+type NotedChange = RecordedChange & Omit<NotedEvent, 'said'>

@@ -1,13 +1,12 @@
 import { CopyRow } from './copyRow.ts'
 import type { CopyBlock } from './copyOut.ts'
-import type { AccountRow, RawEvent } from './rawEvent.ts'
+import type { AccountsByNumber } from './matchAccounts.ts'
+import type { RawEvent } from './rawEvent.ts'
 
 /** The columns in an order that leaves room in front of the body: they have been read by then. */
 export const eventsQuery = (afterPosition: number): string =>
   `select seq, stream, version, schema_version, recorded_at, effective_at, kind, debits, credits, amounts, body, leaf_hash
    from ledger.events where seq > ${afterPosition} order by seq`
-
-export type AccountsByNumber = ReadonlyMap<number, AccountRow>
 
 /** Calls back for each event of a block. The event's bytes are the block's and are gone with it. */
 export function readEventBlock(
@@ -16,7 +15,6 @@ export function readEventBlock(
   onEvent: (event: RawEvent) => void,
 ): void {
   const row = new CopyRow()
-  const accountOf = (number: number): AccountRow | undefined => accounts.get(number)
   for (let index = 0; index < count; index++) {
     row.open(bytes, starts[index] ?? 0)
     const position = row.int64()
@@ -26,8 +24,8 @@ export function readEventBlock(
     const recordedAtMs = row.timeMs() ?? 0
     const effectiveAtMs = row.timeMs() ?? 0
     const kind = row.latin1()
-    const debits = row.int32s(accountOf)
-    const credits = row.int32s(accountOf)
+    const debits = row.int32s(accounts)
+    const credits = row.int32s(accounts)
     const amounts = row.numerics()
     row.next()
     const { start: bodyStart, end: bodyEnd } = row

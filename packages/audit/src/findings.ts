@@ -1,3 +1,4 @@
+import { type AuditState, StateDocument } from './auditState.ts'
 /** The four questions of an audit; each has its own answer (docs/audit.md). */
 export const aspects = ['integrity', 'arithmetic', 'completeness', 'chainTruth'] as const
 export type Aspect = (typeof aspects)[number]
@@ -77,63 +78,62 @@ const unjudged: ReadonlySet<string> = new Set<FindingCode>(['kind_unknown'])
 /** Findings stored for each question; the first one is always stored, and the count is exact. */
 const storedMax = 100
 
-export interface FindingsState {
-  readonly stored: readonly Finding[]
-  readonly counts: Readonly<Record<string, number>>
-  readonly firsts: Readonly<Partial<Record<Aspect, Finding>>>
-}
+const storedFindings = new StateDocument('findings', () => {
+  const [stored, counts, firsts]: [Finding[], Map<FindingCode, number>, Map<Aspect, Finding>] = [
+    [],
+    new Map(),
+    new Map(),
+  ]
+  return { stored, counts, firsts }
+})
 
 /** Stores a bounded number of findings for each aspect. Counts, and the first finding of each aspect, are exact. */
 export class Findings {
-  readonly #stored: Finding[]
-  readonly #storedOf = new Map<Aspect, number>()
-  readonly #counts: Map<string, number>
-  readonly #firsts: Partial<Record<Aspect, Finding>>
+  readonly #state: AuditState
 
-  constructor(state?: FindingsState) {
-    this.#stored = [...(state?.stored ?? [])]
-    this.#counts = new Map(Object.entries(state?.counts ?? {}))
-    this.#firsts = { ...state?.firsts }
-    for (const aspect of aspects) this.#storedOf.set(aspect, this.of(aspect).length)
+  constructor(state: AuditState) {
+    this.#state = state
   }
 
   add(code: FindingCode, { position, subject, message }: FindingPlace): void {
+    const { stored, counts, firsts } = storedFindings.of(this.#state)
     const finding: Finding = { aspect: findingAspects[code], code, position, subject, message }
     const { aspect } = finding
-    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1)
-    const first = this.#firsts[aspect]
+    counts.set(code, (counts.get(code) ?? 0) + 1)
+    const first = firsts.get(aspect)
     const isFirst = first === undefined || isEarlier(finding, first)
-    if (isFirst && !unjudged.has(code)) this.#firsts[aspect] = finding
-    const stored = this.#storedOf.get(aspect) ?? 0
-    if (stored >= storedMax) return
-    this.#storedOf.set(aspect, stored + 1)
-    this.#stored.push(finding)
+    if (isFirst && !unjudged.has(code)) firsts.set(aspect, finding)
+    if (this.of(aspect).length < storedMax) stored.push(finding)
   }
 
   of(aspect: Aspect): readonly Finding[] {
-    return this.#stored.filter((finding) => finding.aspect === aspect)
+    return storedFindings.of(this.#state).stored.filter((finding) => finding.aspect === aspect)
+  }
+
+  /** Those that are stored, in the order in which they were found. */
+  all(): readonly Finding[] {
+    return storedFindings.of(this.#state).stored
   }
 
   /** The one at the lowest position. */
   first(aspect: Aspect): Finding | undefined {
-    return this.#firsts[aspect]
+    return storedFindings.of(this.#state).firsts.get(aspect)
   }
 
   countOf(aspect: Aspect): number {
-    let sum = 0
-    for (const [code, count] of this.#counts) if (isCodeOf(code, aspect) && !unjudged.has(code)) sum += count
-    return sum
+    return this.#count((code) => findingAspects[code] === aspect && !unjudged.has(code))
   }
 
   /** Number of findings that this auditor cannot judge. */
   unjudgedCount(): number {
-    let sum = 0
-    for (const [code, count] of this.#counts) if (unjudged.has(code)) sum += count
-    return sum
+    return this.#count((code) => unjudged.has(code))
   }
 
-  state(): FindingsState {
-    return { stored: this.#stored, counts: Object.fromEntries(this.#counts), firsts: this.#firsts }
+  #count(isCounted: (code: FindingCode) => boolean): number {
+    return [...storedFindings.of(this.#state).counts].reduce(
+      (sum, [code, count]) => sum + (isCounted(code) ? count : 0),
+      0,
+    )
   }
 }
 
@@ -146,8 +146,4 @@ export interface FindingPlace {
 
 function isEarlier(one: Finding, other: Finding): boolean {
   return (one.position ?? Infinity) < (other.position ?? Infinity)
-}
-
-function isCodeOf(code: string, aspect: Aspect): boolean {
-  return Object.entries(findingAspects).some(([known, its]) => known === code && its === aspect)
 }

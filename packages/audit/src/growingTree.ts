@@ -9,58 +9,55 @@ const nodePrefix = 1
  * of one character for each byte: Node makes those in a quarter of the time of a Buffer.
  */
 export class GrowingTree {
-  #size: number
-  /** Hash of the complete subtree of each level. The entry of a level without one is out of date. */
-  readonly #complete: string[]
+  readonly #state: TreeState
   /** Called with each complete subtree and the logarithm of its leaves. */
   onSubtree: ((level: number, hash: string) => void) | undefined
   readonly #node = Buffer.alloc(1 + 2 * hashBytes, nodePrefix)
 
-  constructor(state?: TreeState) {
-    this.#size = state?.size ?? 0
-    this.#complete = (state?.complete ?? []).map((base64) => Buffer.from(base64, 'base64').toString('latin1'))
+  constructor(state: TreeState = emptyTree()) {
+    this.#state = state
   }
 
   get size(): number {
-    return this.#size
+    return this.#state.size
   }
 
   add(leafHash: string): void {
     let level = 0
     let carried = leafHash
     this.onSubtree?.(0, leafHash)
-    for (let rest = this.#size; rest % 2 === 1; rest = (rest - 1) / 2) {
+    for (let rest = this.#state.size; rest % 2 === 1; rest = (rest - 1) / 2) {
       carried = this.#join(level++, carried)
       this.onSubtree?.(level, carried)
     }
-    this.#complete[level] = carried
-    this.#size++
+    this.#state.complete[level] = carried
+    this.#state.size++
   }
 
   root(): Buffer {
     let root: string | undefined
     let level = 0
-    for (let rest = this.#size; rest > 0; rest = Math.floor(rest / 2)) {
-      if (rest % 2 === 1) root = root === undefined ? this.#complete[level] : this.#join(level, root)
+    for (let rest = this.#state.size; rest > 0; rest = Math.floor(rest / 2)) {
+      if (rest % 2 === 1) root = root === undefined ? this.#state.complete[level] : this.#join(level, root)
       level++
     }
     return root === undefined ? hash('sha256', '', 'buffer') : Buffer.from(root, 'latin1')
   }
 
-  state(): TreeState {
-    return { size: this.#size, complete: this.#complete.map((text) => Buffer.from(text, 'latin1').toString('base64')) }
-  }
-
   /** The complete subtree of that level on the left, what is given on the right. */
   #join(level: number, right: string): string {
-    this.#node.write(this.#complete[level] ?? '', 1, 'latin1')
+    this.#node.write(this.#state.complete[level] ?? '', 1, 'latin1')
     this.#node.write(right, 1 + hashBytes, 'latin1')
     return hash('sha256', this.#node, 'binary')
   }
 }
 
-/** State for a resumed audit; hashes are base64. */
 export interface TreeState {
-  readonly size: number
-  readonly complete: readonly string[]
+  size: number
+  /** Hash of the complete subtree of each level. The entry of a level without one is out of date. */
+  readonly complete: string[]
+}
+
+export function emptyTree(): TreeState {
+  return { size: 0, complete: [] }
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { HolderTerms } from './holderPayoutEvents.ts'
 import { addressForm, associatedTokenAccount } from './tokenAccountAddress.ts'
 
 /*
@@ -50,6 +49,14 @@ function isAddress(text: string): boolean {
 export interface DerivedLine {
   readonly wallet: string
   readonly baseUnits: bigint
+}
+
+/** Terms of a plan that apply to its snapshot. */
+export interface HolderTerms {
+  readonly amountBaseUnits: bigint
+  readonly excluded: readonly string[]
+  readonly minimumBaseUnits: bigint
+  readonly openAccountsMax: number
 }
 
 // A transaction of 1,232 bytes has room for eight lines.

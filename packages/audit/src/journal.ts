@@ -1,29 +1,39 @@
+import { z } from 'zod'
 import { classOf } from './accountClass.ts'
-import type { DerivedPosting } from './postings.ts'
-import { ownCopy } from './priceReader.ts'
+import type { AuditState } from './auditState.ts'
+import { amount, flag, type StoredRows } from './storedRows.ts'
 
 /** An account's sums, derived from the events. Debits are positive. */
-export interface AccountTotals {
-  readonly account: string
-  readonly mint: string
-  readonly isHourly: boolean
-  balanceBaseUnits: bigint
-  debitEntries: number
-  creditEntries: number
-  uptoPosition: number
+export type AccountTotals = z.infer<typeof accountTotals>
+
+const accountTotals = z.object({
+  id: z.string(),
+  mint: z.string(),
+  account: z.string(),
+  isHourly: flag,
+  balanceBaseUnits: amount,
+  debitEntries: z.number(),
+  creditEntries: z.number(),
+  uptoPosition: z.number(),
   /** When the event at that position was recorded. */
-  uptoRecordedAtMs: number
-}
+  uptoRecordedAtMs: z.number(),
+})
 
 /** Movements of an account in an hour. */
-export interface HourTotals {
-  readonly mint: string
-  readonly account: string
-  readonly startsAtMs: number
-  amountBaseUnits: bigint
+const hourTotals = z.object({
+  id: z.string(),
+  mint: z.string(),
+  account: z.string(),
+  startsAtMs: z.number(),
+  amountBaseUnits: amount,
   /** Debits less credits. */
-  entries: number
-}
+  entries: z.number(),
+})
+
+type HourTotals = z.infer<typeof hourTotals>
+
+/** Debit, credit and amount, as they follow from a body. */
+export type DerivedPosting = readonly [debit: string, credit: string, amountBaseUnits: bigint]
 
 /** One posting, as the ledger must have it. */
 export interface EnteredPosting {
@@ -32,64 +42,57 @@ export interface EnteredPosting {
   readonly amountBaseUnits: bigint
 }
 
-export interface JournalState {
-  readonly accounts: readonly (Omit<AccountTotals, 'balanceBaseUnits'> & { readonly balance: string })[]
-  readonly hours: readonly (Omit<HourTotals, 'amountBaseUnits'> & { readonly amount: string })[]
-}
-
 const hourMs = 60 * 60 * 1000
 
 /** Every account's balance, and the hourly totals of those that have them, by mint. */
 export class Journal {
-  readonly #mints = new Map<string, Map<string, AccountTotals>>()
-  readonly #hours = new Map<string, HourTotals>()
+  readonly #accounts: StoredRows<AccountTotals>
+  readonly #hours: StoredRows<HourTotals>
 
-  constructor(state?: JournalState) {
-    for (const { balance, ...totals } of state?.accounts ?? []) {
-      const own = { ...totals, balanceBaseUnits: BigInt(balance) }
-      this.#accountsOf(totals.mint).set(totals.account, own)
-    }
-    for (const { amount, ...totals } of state?.hours ?? []) {
-      this.#hours.set(hourKey(totals), { ...totals, amountBaseUnits: BigInt(amount) })
-    }
+  constructor(state: AuditState) {
+    this.#accounts = state.rows({ name: 'accounts', key: 'id', schema: accountTotals })
+    this.#hours = state.rows({ name: 'hours', key: 'id', schema: hourTotals })
   }
 
   enter(mint: string, place: JournalPlace, postings: readonly DerivedPosting[]): readonly EnteredPosting[] {
-    const accounts = this.#accountsOf(mint)
     return postings.map(([debitName, creditName, amountBaseUnits]) => {
-      const debit = totalsOf(accounts, mint, debitName)
-      const credit = totalsOf(accounts, mint, creditName)
+      const debit = this.#totalsOf(mint, debitName)
+      const credit = this.#totalsOf(mint, creditName)
       this.#move(debit, amountBaseUnits, place)
       this.#move(credit, -amountBaseUnits, place)
       return { debit, credit, amountBaseUnits }
     })
   }
 
-  *accounts(): Iterable<AccountTotals> {
-    for (const accounts of this.#mints.values()) yield* accounts.values()
+  accounts(): Generator<AccountTotals> {
+    return this.#accounts.select('order by rowid')
   }
 
+  hours(): Generator<HourTotals> {
+    return this.#hours.select('order by rowid')
+  }
+
+  /** Mints in the order in which they were seen. */
   mints(): readonly string[] {
-    return [...this.#mints.keys()]
+    return [...new Set(Array.from(this.accounts(), ({ mint }) => mint))]
   }
 
-  account(mint: string, account: string): AccountTotals | undefined {
-    return this.#mints.get(mint)?.get(account)
+  has(mint: string, account: string): boolean {
+    return this.#accounts.find(idOf(mint, account)) !== undefined
   }
 
-  hours(): ReadonlyMap<string, HourTotals> {
-    return this.#hours
+  /** Debits less credits. */
+  balanceOf(mint: string, account: string): bigint {
+    return this.#accounts.find(idOf(mint, account))?.balanceBaseUnits ?? 0n
   }
 
-  state(): JournalState {
-    return {
-      accounts: [...this.accounts()].map(({ balanceBaseUnits, ...totals }) => {
-        return { ...totals, balance: balanceBaseUnits.toString() }
-      }),
-      hours: [...this.#hours.values()].map(({ amountBaseUnits, ...totals }) => {
-        return { ...totals, amount: amountBaseUnits.toString() }
-      }),
-    }
+  #totalsOf(mint: string, account: string): AccountTotals {
+    const id = idOf(mint, account)
+    const nothing = { balanceBaseUnits: 0n, debitEntries: 0, creditEntries: 0, uptoPosition: 0, uptoRecordedAtMs: 0 }
+    return (
+      this.#accounts.find(id) ??
+      this.#accounts.add(id, { id, mint, account, isHourly: classOf(account)?.isHourly === true, ...nothing })
+    )
   }
 
   #move(totals: AccountTotals, amountBaseUnits: bigint, { position, recordedAtMs, effectiveAtMs }: JournalPlace): void {
@@ -107,20 +110,16 @@ export class Journal {
   /** Totals go down in the hour in which they went up: a reversed burn takes effect at the time of the burn. */
   #hourOf({ mint, account }: AccountTotals, atMs: number): HourTotals {
     const startsAtMs = atMs - (((atMs % hourMs) + hourMs) % hourMs)
-    const fresh = { mint, account, startsAtMs, amountBaseUnits: 0n, entries: 0 }
-    const key = hourKey(fresh)
-    const known = this.#hours.get(key) ?? fresh
-    this.#hours.set(key, known)
-    return known
+    const id = `${idOf(mint, account)} ${startsAtMs}`
+    return (
+      this.#hours.find(id) ?? this.#hours.add(id, { id, mint, account, startsAtMs, amountBaseUnits: 0n, entries: 0 })
+    )
   }
+}
 
-  #accountsOf(mint: string): Map<string, AccountTotals> {
-    const known = this.#mints.get(mint)
-    if (known !== undefined) return known
-    const accounts = new Map<string, AccountTotals>()
-    this.#mints.set(ownCopy(mint), accounts)
-    return accounts
-  }
+/** The key of an account. A mint has no space in it. */
+export function idOf(mint: string, account: string): string {
+  return `${mint} ${account}`
 }
 
 /** The event that moves. */
@@ -128,23 +127,4 @@ export interface JournalPlace {
   readonly position: number
   readonly recordedAtMs: number
   readonly effectiveAtMs: number
-}
-
-function totalsOf(accounts: Map<string, AccountTotals>, mint: string, account: string): AccountTotals {
-  const known = accounts.get(account)
-  if (known !== undefined) return known
-  const own = ownCopy(account)
-  const nothing = { balanceBaseUnits: 0n, debitEntries: 0, creditEntries: 0, uptoPosition: 0, uptoRecordedAtMs: 0 }
-  const totals = { account: own, mint: ownCopy(mint), isHourly: isHourly(own), ...nothing }
-  accounts.set(own, totals)
-  return totals
-}
-
-function isHourly(account: string): boolean {
-  return classOf(account)?.isHourly === true
-}
-
-/** One key for stored and derived totals, so that they can be compared. */
-export function hourKey({ mint, account, startsAtMs }: Pick<HourTotals, 'mint' | 'account' | 'startsAtMs'>): string {
-  return `${mint} ${account} ${startsAtMs}`
 }

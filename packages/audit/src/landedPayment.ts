@@ -1,6 +1,5 @@
 import { base58 } from '@scure/base'
-import type { AuditedSettlement } from './paymentEvents.ts'
-import { dueOf } from './postings.ts'
+import { type AuditedSettlement, dueOf } from './settlement.ts'
 import { signatureOf } from './streamName.ts'
 import type { ChainTransaction } from './chainNode.ts'
 import { sumOf } from './storedTransactions.ts'

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 import { availableParallelism } from 'node:os'
 import { runAuditCommand } from './auditCommand.ts'
 import { UsageError } from './commandArguments.ts'

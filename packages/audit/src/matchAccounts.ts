@@ -1,26 +1,12 @@
 import { classOf } from './accountClass.ts'
+import type { AuditState, StateRow } from './auditState.ts'
 import { CopyRow } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
-import { hourKey, type AccountTotals } from './journal.ts'
+import { idOf } from './journal.ts'
 import type { AccountRow } from './rawEvent.ts'
 import type { Replay } from './replay.ts'
 
 /* Accounts and hourly tallies against what the events give: balances, counts, classes and limits. */
-
-/** A row of `ledger.accounts`. */
-export interface StoredAccount extends AccountRow {
-  readonly number: number
-  readonly class: string
-  readonly isHourly: boolean | undefined
-  readonly floor: string
-  readonly ceiling: string
-  readonly balance: string
-  readonly debitEntries: number
-  readonly creditEntries: number
-  readonly uptoPosition: number
-  /** When the event at that position was recorded; undefined where there is none. */
-  readonly uptoRecordedAtMs: number | undefined
-}
 
 // Amounts as text, because a limit may be absent. An append notes its last event in every account that it moved.
 const accountsQuery = `select a.id, a.mint, a.name, a.class, a.hourly, coalesce(a.floor::text, '') as floor,
@@ -30,89 +16,90 @@ const accountsQuery = `select a.id, a.mint, a.name, a.class, a.hourly, coalesce(
   left join lateral (select e.recorded_at from ledger.events e where e.seq = a.upto_seq offset 0) upto on true
   order by a.id`
 
-/** Accounts by their number, which postings refer to. */
-export async function readAccounts(source: DatabaseSource): Promise<ReadonlyMap<number, StoredAccount>> {
-  const accounts = new Map<number, StoredAccount>()
+const rules = ['class', 'isHourly', 'floor', 'ceiling']
+const sums = ['balance', 'debits', 'credits', 'upto', 'uptoRecordedAtMs']
+
+export type AccountsByNumber = (number: number) => AccountRow | undefined
+
+// Most postings move one of a few accounts; a ledger may have as many accounts as wallets.
+const recentMax = 10_000
+
+/** Reads the rows of `ledger.accounts`. Postings refer to them by number. */
+export async function readAccounts(state: AuditState, source: DatabaseSource): Promise<AccountsByNumber> {
+  const add = state.found('foundAccounts', ['number', 'id', 'mint', 'name', ...rules, ...sums])
   const row = new CopyRow()
   for await (const { bytes, starts, count } of source.copy(accountsQuery)) {
     for (let index = 0; index < count; index++) {
       row.open(bytes, starts[index] ?? 0)
-      const account = readAccount(row)
-      accounts.set(account.number, account)
+      const [number, mint, name] = [row.int32(), row.text() ?? '', row.text() ?? '']
+      const [className, isHourly] = [row.latin1(), row.boolean()]
+      const limits = [className, isHourly === undefined ? null : Number(isHourly), row.latin1(), row.latin1()]
+      const totals = [row.latin1(), row.int64(), row.int64(), row.int64(), row.timeMs() ?? null]
+      add(number, idOf(mint, name), mint, name, ...limits, ...totals)
     }
   }
-  return accounts
-}
-
-function readAccount(row: CopyRow): StoredAccount {
-  return {
-    number: row.int32(),
-    mint: row.text() ?? '',
-    name: row.text() ?? '',
-    class: row.latin1(),
-    isHourly: row.boolean(),
-    floor: row.latin1(),
-    ceiling: row.latin1(),
-    balance: row.latin1(),
-    debitEntries: row.int64(),
-    creditEntries: row.int64(),
-    uptoPosition: row.int64(),
-    uptoRecordedAtMs: row.timeMs(),
+  state.execute('create index temp.accountsByNumber on foundAccounts (number)')
+  const find = state.prepare('select mint, name from temp.foundAccounts where number = ?')
+  const recent = new Map<number, AccountRow | undefined>()
+  return (number) => {
+    if (recent.has(number)) return recent.get(number)
+    const found = find(number)
+    const account = found === undefined ? undefined : { mint: String(found['mint']), name: String(found['name']) }
+    if (recent.size >= recentMax) recent.clear()
+    recent.set(number, account)
+    return account
   }
 }
 
 /** Compares stored balances and limits with those of the replay, in both directions. */
-export function matchAccounts({ journal, findings }: Replay, stored: ReadonlyMap<number, StoredAccount>): void {
-  const seen = new Set<AccountTotals>()
-  for (const row of stored.values()) {
-    const derived = journal.account(row.mint, row.name)
-    const differences = [...differingTotals(row, derived), ...differingRules(row, derived)]
-    if (derived !== undefined && seen.has(derived)) differences.push('the account has two rows')
-    if (derived !== undefined) seen.add(derived)
+export function matchAccounts({ state, findings }: Replay): void {
+  state.execute('create index temp.accountsById on foundAccounts (id)')
+  const pairs = state.select(`
+    select f.*, a.account, a.balanceBaseUnits, a.debitEntries, a.creditEntries, a.uptoPosition,
+      a.uptoRecordedAtMs as rightRecordedAtMs,
+      exists (select 1 from temp.foundAccounts o where o.id = f.id and o.number < f.number) as hasRow
+    from main.accounts a full join temp.foundAccounts f on f.id = a.id`)
+  for (const row of pairs) {
+    const [found, derived, upto] = [row['name'], row['account'], Number(row['uptoPosition'] ?? row['upto'])]
+    const differences =
+      found === null ? ['nothing: no row is stored'] : [...differingTotals(row), ...differingRules(row)]
+    if (row['hasRow'] === 1) differences.push('the account has two rows')
     if (differences.length === 0) continue
-    const position = derived?.uptoPosition ?? (row.uptoPosition || undefined)
-    findings.add('account_differs', { position, subject: row.name, message: `the row has ${differences.join('; ')}` })
-  }
-  for (const totals of journal.accounts()) {
-    if (seen.has(totals)) continue
-    const message = `no row is stored, and the events give a balance of ${totals.balanceBaseUnits}`
-    findings.add('account_differs', { position: totals.uptoPosition, subject: totals.account, message })
+    const message = `the row has ${differences.join('; ')}`
+    const subject = String(derived ?? found)
+    findings.add('account_differs', { position: upto === 0 ? undefined : upto, subject, message })
   }
 }
 
 /** An account that no event moves may have been opened by an append that was refused. */
-function differingTotals(row: StoredAccount, derived: AccountTotals | undefined): string[] {
-  const {
-    balanceBaseUnits: balance = 0n,
-    debitEntries = 0,
-    creditEntries = 0,
-    uptoPosition = 0,
-    uptoRecordedAtMs,
-  } = derived ?? {}
-  const isUptoRight =
-    derived === undefined
-      ? row.uptoPosition === 0
-      : row.uptoPosition >= uptoPosition && row.uptoRecordedAtMs === uptoRecordedAtMs
+function differingTotals(row: StateRow): string[] {
+  const isMoved = row['account'] !== null
+  const right = [row['balanceBaseUnits'] ?? '0', row['debitEntries'] ?? 0, row['creditEntries'] ?? 0]
+  const [upto, uptoPosition] = [Number(row['upto']), Number(row['uptoPosition'] ?? 0)]
+  const isUptoRight = isMoved
+    ? upto >= uptoPosition && row['uptoRecordedAtMs'] === row['rightRecordedAtMs']
+    : upto === 0
   return [
-    row.balance !== balance.toString() && `balance ${row.balance}, the events give ${balance}`,
-    row.debitEntries !== debitEntries && `${row.debitEntries} debits, the events give ${debitEntries}`,
-    row.creditEntries !== creditEntries && `${row.creditEntries} credits, the events give ${creditEntries}`,
-    !isUptoRight && `its last event at ${row.uptoPosition}, the events give ${uptoPosition}`,
+    ...['balance', 'debits', 'credits'].map((column, index) => {
+      return row[column] !== right[index] && `${column} ${String(row[column])}, the events give ${String(right[index])}`
+    }),
+    !isUptoRight && `its last event at ${upto}, the events give ${uptoPosition}`,
   ].filter((difference) => difference !== false)
 }
 
-function differingRules(row: StoredAccount, derived: AccountTotals | undefined): string[] {
-  const known = classOf(row.name)
+function differingRules(row: StateRow): string[] {
+  const known = classOf(String(row['name']))
   // Only a stream of a kind that is not known moves an account of a class that is not.
-  if (known === undefined && derived !== undefined) return []
-  if (known === undefined) return [`the name ${row.name}, which no event gives an account`]
-  const [floor, ceiling] = [known.floorBaseUnits?.toString() ?? '', known.ceilingBaseUnits?.toString() ?? '']
-  return [
-    row.class !== known.class && `the class ${row.class}, not ${known.class}`,
-    row.isHourly !== known.isHourly && 'another rule for its tallies',
-    row.floor !== floor && `the floor ${row.floor || 'none'}, not ${floor || 'none'}`,
-    row.ceiling !== ceiling && `the ceiling ${row.ceiling || 'none'}, not ${ceiling || 'none'}`,
-  ].filter((difference) => difference !== false)
+  if (known === undefined) return row['account'] === null ? ['a name that no event gives an account'] : []
+  const right = {
+    class: known.class,
+    isHourly: Number(known.isHourly),
+    floor: known.floorBaseUnits?.toString() ?? '',
+    ceiling: known.ceilingBaseUnits?.toString() ?? '',
+  }
+  return Object.entries(right)
+    .filter(([column, value]) => row[column] !== value)
+    .map(([column, value]) => `${column} ${String(row[column]) || 'none'}, not ${value || 'none'}`)
 }
 
 interface TallyRow {
@@ -126,24 +113,25 @@ interface TallyRow {
 export async function matchTallies(
   { journal, findings }: Replay,
   source: DatabaseSource,
-  accounts: ReadonlyMap<number, AccountRow>,
+  accounts: AccountsByNumber,
 ): Promise<void> {
   const rows = await source.rows<TallyRow>(
     'select account, (extract(epoch from hour) * 1000)::text as starts_ms, amount, entries from ledger.tallies',
   )
   const stored = new Map<string, string>()
+  const isJudged = ({ mint, name }: AccountRow): boolean => classOf(name) !== undefined || !journal.has(mint, name)
   for (const { account, starts_ms: startsAtMs, amount, entries } of rows) {
-    const { mint, name } = accounts.get(account) ?? { mint: '', name: `number ${account}` }
-    if (classOf(name) === undefined && journal.account(mint, name) !== undefined) continue
-    const key = hourKey({ mint, account: name, startsAtMs: Number(startsAtMs ?? Number.NaN) })
+    const own = accounts(account) ?? { mint: '', name: `number ${account}` }
+    const key = `${idOf(own.mint, own.name)} ${Number(startsAtMs ?? Number.NaN)}`
+    if (!isJudged(own)) continue
     if (stored.has(key)) findings.add('tally_differs', { ...subjectOf(key), message: 'the hour has two rows' })
     stored.set(key, `${amount} of ${entries} entries`)
   }
-  const derived = journal.hours()
+  const derived = new Map(
+    [...journal.hours()].map((hour) => [hour.id, `${hour.amountBaseUnits} of ${hour.entries} entries`]),
+  )
   for (const key of new Set([...stored.keys(), ...derived.keys()])) {
-    const totals = derived.get(key)
-    const right = totals === undefined ? 'nothing' : `${totals.amountBaseUnits} of ${totals.entries} entries`
-    const found = stored.get(key) ?? 'nothing'
+    const [found, right] = [stored.get(key) ?? 'nothing', derived.get(key) ?? 'nothing']
     if (found === right) continue
     findings.add('tally_differs', { ...subjectOf(key), message: `${found} is stored, the events give ${right}` })
   }

@@ -1,3 +1,4 @@
+import type { AuditedStream } from './auditedStream.ts'
 import { CopyRow } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { Replay } from './replay.ts'
@@ -9,13 +10,15 @@ import type { Replay } from './replay.ts'
 const quotesQuery = 'select id, wallet, endpoint, mint, required, price_list from ledger.quotes'
 
 export async function matchQuotes(replay: Replay, source: DatabaseSource): Promise<void> {
-  const paymentsOf = replay.payments.indexByQuote()
-  const reader = new CopyRow()
+  const paymentsOf = replay.streams.selectByQuote()
+  const row = new CopyRow()
   for await (const { bytes, starts, count } of source.copy(quotesQuery)) {
     for (let index = 0; index < count; index++) {
-      reader.open(bytes, starts[index] ?? 0)
-      const quote = readQuote(reader)
-      for (const payment of paymentsOf(replay.digest.of(quote.id))) matchPaid(replay, quote, payment)
+      row.open(bytes, starts[index] ?? 0)
+      const id = row.text() ?? ''
+      const terms = { wallet: row.latin1(), endpoint: row.text() ?? '', mint: row.latin1() }
+      const quote = { id, ...terms, requiredBaseUnits: row.numeric(), priceList: row.int32() }
+      for (const payment of paymentsOf(id)) matchPaid(replay, quote, payment)
     }
   }
 }
@@ -29,29 +32,14 @@ interface QuoteRow {
   readonly priceList: number
 }
 
-function readQuote(row: CopyRow): QuoteRow {
-  return {
-    id: row.text() ?? '',
-    wallet: row.latin1(),
-    endpoint: row.text() ?? '',
-    mint: row.latin1(),
-    requiredBaseUnits: row.numeric(),
-    priceList: row.int32(),
-  }
-}
-
-function matchPaid({ payments, digest, names, prices, findings }: Replay, quote: QuoteRow, index: number): void {
-  const payment = payments.read(index)
-  const { id, wallet, endpoint, mint, requiredBaseUnits: required, priceList } = quote
-  const listed = prices.listOf(priceList)
-  const isListed = !Number.isNaN(priceList) && (listed === undefined || listed.includes(payment.priceDigest))
-  const differing = [
-    digest.of(wallet) !== payment.walletDigest && `the wallet ${wallet}`,
-    endpoint !== names.nameOf(payment.endpoint) && `the endpoint ${endpoint}`,
-    mint !== names.nameOf(payment.mint) && `the mint ${mint}`,
-    required !== payment.requiredBaseUnits && `a price of ${required}, not ${payment.requiredBaseUnits}`,
-    !isListed && 'a price list without the price that was paid',
-  ].filter((difference) => difference !== false)
+function matchPaid({ prices, findings }: Replay, quote: QuoteRow, payment: AuditedStream): void {
+  const { id, priceList } = quote
+  const terms = ['wallet', 'endpoint', 'mint', 'requiredBaseUnits'] as const
+  const differing = terms
+    .filter((term) => quote[term] !== payment[term])
+    .map((term) => `${term} ${quote[term]}, not ${payment[term]}`)
+  const isListed = !Number.isNaN(priceList) && (!prices.knows(priceList) || prices.has(priceList, payment.price))
+  if (!isListed) differing.push('a price list without the price that was paid')
   if (differing.length === 0) return
   const message = `the row of the quote has ${differing.join('; ')}`
   findings.add('quote_differs', { position: payment.lastPosition, subject: id, message })

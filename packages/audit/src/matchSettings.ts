@@ -1,48 +1,37 @@
-import { UnreadableBody } from './bodyReader.ts'
-import { readEvent } from './auditedEvent.ts'
+import { hash } from 'node:crypto'
+import { CopyRow } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
+import { streamOfId } from './kinds.ts'
+import { burnRoundsOf } from './kinds/burn.ts'
 import type { Replay } from './replay.ts'
-import { streamOfId } from './streamName.ts'
 
 /* The small tables that are derived from the events: settings, keys without an end, and the head. */
 
-interface SettingRow {
-  readonly name: string
-  readonly number: number
-  readonly seq: string
-  readonly valid_from_ms: string | null
-  readonly body: Buffer | null
-}
+const settingsQuery = 'select name, number, seq, valid_from, body from ledger.settings order by name, number'
 
-export async function matchSettings(replay: Replay, source: DatabaseSource): Promise<void> {
-  const rows = await source.rows<SettingRow>(
-    `select name, number, seq, (extract(epoch from valid_from) * 1000)::text as valid_from_ms, body
-     from ledger.settings order by name, number`,
-  )
-  const blame = (position: number | undefined, subject: string, message: string): void => {
-    replay.findings.add('setting_differs', { position, subject, message })
+export async function matchSettings({ state, findings }: Replay, source: DatabaseSource): Promise<void> {
+  const add = state.found('foundSettings', ['id', 'position', 'validFromMs', 'digest'])
+  const row = new CopyRow()
+  for await (const { bytes, starts, count } of source.copy(settingsQuery)) {
+    for (let index = 0; index < count; index++) {
+      row.open(bytes, starts[index] ?? 0)
+      const [id, position, validFromMs] = [`${row.text() ?? ''}#${row.int32()}`, row.int64(), row.timeMs() ?? null]
+      add(id, position, validFromMs, hash('sha256', row.blob(), 'hex'))
+    }
   }
-  const stored = new Map(rows.map((row) => [`${row.name}#${row.number}`, row]))
-  for (const { name, number, position, validFromMs, digest } of replay.settings.all()) {
-    const key = `${name}#${number}`
-    const row = stored.get(key)
-    stored.delete(key)
-    if (row === undefined) blame(position, key, 'the event has no row')
-    else if (Number(row.seq) !== position) blame(position, key, `the row names position ${row.seq}`)
-    else if (row.body === null || replay.digest.of(row.body.toString('latin1')) !== digest)
-      blame(position, key, 'the row has another body')
-    else if (Number(row.valid_from_ms) !== validFromMs) blame(position, key, 'the row has another time')
-    else if (effectiveAtOf(row.body) !== validFromMs) blame(position, key, 'the body has another time')
-  }
-  for (const [key, { seq }] of stored) blame(Number(seq), key, 'the row has no event')
-}
-
-function effectiveAtOf(body: Buffer): number | undefined {
-  try {
-    return readEvent(body.toString('latin1')).effectiveAtMs
-  } catch (error) {
-    if (error instanceof UnreadableBody) return undefined
-    throw error
+  const differing = state.select(`
+    select coalesce(s.id, f.id) as id, coalesce(s.position, f.position) as place, f.id is null as isMissing, s.id is null as isAdded,
+      f.position is not s.position as isElsewhere, f.digest is not s.digest as hasOtherBody
+    from main.settings s full join temp.foundSettings f on f.id = s.id
+    where (s.position, s.validFromMs, s.digest) is not (f.position, f.validFromMs, f.digest)`)
+  for (const { id, place, isMissing, isAdded, isElsewhere, hasOtherBody } of differing) {
+    const message =
+      isMissing === 1
+        ? 'the event has no row'
+        : isAdded === 1
+          ? 'the row has no event'
+          : `the row has another ${isElsewhere === 1 ? 'position' : hasOtherBody === 1 ? 'body' : 'time'}`
+    findings.add('setting_differs', { position: Number(place), subject: String(id), message })
   }
 }
 
@@ -57,13 +46,13 @@ interface KeyRow {
 const roundSpace = 11
 
 /** Keys that never end: each round of burning has one. Keys with an end are not part of the ledger. */
-export async function matchKeys({ payouts, findings }: Replay, source: DatabaseSource): Promise<void> {
+export async function matchKeys({ state, findings }: Replay, source: DatabaseSource): Promise<void> {
   const rows = await source.rows<KeyRow>('select space, key, id, digest from ledger.keys where until is null')
   const blame = (position: number | undefined, subject: string, message: string): void => {
     findings.add('key_differs', { position, subject, message })
   }
   const stored = new Map(rows.map((row) => [`${row.space} ${row.key?.toString('latin1')}`, row]))
-  for (const { mint, round, stream, position } of payouts.rounds()) {
+  for (const { mint, round, stream, position } of burnRoundsOf(state)) {
     const key = `${roundSpace} ${mint}#${round}`
     const row = stored.get(key)
     stored.delete(key)
@@ -83,7 +72,12 @@ interface HeadRow {
 
 /** The head must name the last event that was replayed. */
 export async function matchHead(replay: Replay, source: DatabaseSource): Promise<void> {
-  const { position, recordedAtMs, lastLeaf, findings } = replay
+  const {
+    position,
+    recordedAtMs,
+    records: { lastLeaf },
+    findings,
+  } = replay
   // Through JSON, because older databases do not have the hash.
   const rows = await source.rows<HeadRow>(
     `select h.seq, (extract(epoch from h.recorded_at) * 1000)::text as recorded_ms, to_jsonb(h) ->> 'leaf_hash' as leaf_hash

@@ -1,101 +1,76 @@
-import { type AuditedSplit, findShareProblem } from './auditedSplit.ts'
-import type { AuditedPrice } from './priceReader.ts'
-import type { SaltedDigest } from './saltedDigest.ts'
-import type { PriceListEvent } from './settingEvents.ts'
+import type { AuditState, StateRow } from './auditState.ts'
+import type { AuditedPrice } from './price.ts'
+import { type AuditedSplit, findShareProblem } from './split.ts'
 
-interface PriceList {
+export interface PublishedList {
   readonly number: number
-  /** Digests of its prices. A list has about nine, so the lists of a year take a few megabytes. */
-  readonly digests: readonly number[]
   readonly split: AuditedSplit
-  /** When the next list was recorded; Infinity while there is none. */
-  supersededAtMs: number
+  /** Digests. */
+  readonly prices: readonly string[]
+  readonly recordedAtMs: number
 }
-
-export type PublishedPricesState = readonly {
-  readonly number: number
-  readonly digests: readonly number[]
-  /** Null: the split of the list before it. */
-  readonly split: AuditedSplit | null
-  readonly supersededAtMs: number | null
-}[]
 
 // A quote is valid for half a day at most, its payment may be presented half a day later, and clocks differ. A price of a
 // list that was replaced longer ago was not offered to anyone who pays now.
 const offeredForMs = 3 * 24 * 60 * 60 * 1000
+
+const splitsQuery = `select split from lists where supersededAtMs is null or supersededAtMs >= ?
+  group by split order by max(id) desc`
 
 /**
  * The prices that may be charged for a payment: those of the list that was in force when it landed, and of lists that were in
  * force shortly before. Every list is kept, because a payment that an outage delays is recorded long after it landed.
  */
 export class PublishedPrices {
-  readonly #digest: SaltedDigest
-  readonly #lists: PriceList[] = []
+  readonly #state: AuditState
+  readonly #lastOffer: (...values: readonly (string | number)[]) => StateRow | undefined
+  readonly #has: (...values: readonly (string | number)[]) => StateRow | undefined
+  readonly #known: (number: number) => StateRow | undefined
 
-  constructor(digest: SaltedDigest, state: PublishedPricesState = []) {
-    this.#digest = digest
-    for (const { number, digests, split, supersededAtMs } of state)
-      this.#add({
-        number,
-        digests,
-        split: split ?? this.#lists.at(-1)?.split ?? [],
-        supersededAtMs: supersededAtMs ?? Infinity,
-      })
+  constructor(state: AuditState) {
+    state.execute(`
+      create table if not exists lists (id integer primary key, number, split, supersededAtMs);
+      create index if not exists lists_by_number on lists (number);
+      create table if not exists listed (price, list, primary key (price, list)) without rowid`)
+    this.#state = state
+    // The newest list with the price was in force last.
+    this.#lastOffer = state.prepare(`select coalesce(supersededAtMs, 1e300) as untilMs from listed
+      join lists on lists.id = listed.list where price = ? order by list desc limit 1`)
+    this.#known = state.prepare('select 1 from lists where number = ?')
+    this.#has = state.prepare(
+      `select 1 from lists join listed on listed.list = lists.id where number = ? and price = ?`,
+    )
   }
 
-  publish({ prices, split }: PriceListEvent, { number, recordedAtMs }: Publication): void {
-    const newest = this.#lists.at(-1)
-    if (newest !== undefined) newest.supersededAtMs = recordedAtMs
-    const digests = prices.map(({ text }) => this.#digest.of(text))
-    this.#add({ number, digests, split, supersededAtMs: Infinity })
+  publish({ number, split, prices, recordedAtMs }: PublishedList): void {
+    this.#state.run('update lists set supersededAtMs = ? where supersededAtMs is null', recordedAtMs)
+    this.#state.run('insert into lists (number, split) values (?, ?)', number, JSON.stringify(split))
+    for (const price of prices) this.#state.run('insert or ignore into listed select ?, max(id) from lists', price)
   }
 
-  /** Digests of the prices of a list. Undefined for a number that no list has. */
-  listOf(number: number): readonly number[] | undefined {
-    return this.#lists.findLast((list) => list.number === number)?.digests
+  knows(number: number): boolean {
+    return this.#known(number) !== undefined
+  }
+
+  /** Whether the list with this number has the price. */
+  has(number: number, price: string): boolean {
+    return this.#has(number, price) !== undefined
   }
 
   /** Whether a payment that landed at this time could have this price. */
-  offers({ text }: AuditedPrice, landedAtMs: number): boolean {
-    const digest = this.#digest.ofRecent(text)
-    const oldestMs = landedAtMs - offeredForMs
-    const list = this.#lists.findLast((each) => each.supersededAtMs < oldestMs || each.digests.includes(digest))
-    return list !== undefined && list.supersededAtMs >= oldestMs
+  offers({ digest }: AuditedPrice, landedAtMs: number): boolean {
+    return Number(this.#lastOffer(digest)?.['untilMs'] ?? -Infinity) >= landedAtMs - offeredForMs
   }
 
   /** For a price that no list has: does it divide by none of the splits in force? The newest split names the difference. */
   findShareProblem(price: AuditedPrice, landedAtMs: number): string | undefined {
-    const problems = this.#offered(landedAtMs).map(({ split }) => findShareProblem(price, split))
-    return problems.includes(undefined) ? undefined : problems.at(0)
+    let newest: string | undefined
+    for (const { split } of this.#state.query(splitsQuery, landedAtMs - offeredForMs)) {
+      const parsed: AuditedSplit = JSON.parse(String(split))
+      const problem = findShareProblem(price, parsed)
+      if (problem === undefined) return undefined
+      newest ??= problem
+    }
+    return newest
   }
-
-  state(): PublishedPricesState {
-    return this.#lists.map(({ number, digests, split, supersededAtMs }, index) => ({
-      number,
-      digests,
-      split: split === this.#lists[index - 1]?.split ? null : split,
-      supersededAtMs: supersededAtMs === Infinity ? null : supersededAtMs,
-    }))
-  }
-
-  /** Lists share the object of an equal split. */
-  #add(list: PriceList): void {
-    const before = this.#lists.at(-1)?.split
-    this.#lists.push(before !== undefined && isSameSplit(before, list.split) ? { ...list, split: before } : list)
-  }
-
-  /** Newest first. */
-  #offered(landedAtMs: number): readonly PriceList[] {
-    const oldest = this.#lists.findLastIndex(({ supersededAtMs }) => supersededAtMs < landedAtMs - offeredForMs)
-    return this.#lists.slice(oldest + 1).toReversed()
-  }
-}
-
-interface Publication {
-  readonly number: number
-  readonly recordedAtMs: number
-}
-
-function isSameSplit(one: AuditedSplit, other: AuditedSplit): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
 }

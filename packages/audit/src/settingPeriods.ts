@@ -1,8 +1,7 @@
 import type { Findings } from './findings.ts'
-import type { Recorded } from './paymentRules.ts'
-import type { SettingEvent } from './settingEvents.ts'
-import { describeSplit, mayChange, readSettingValue } from './settingValues.ts'
-import type { AuditedSplit } from './auditedSplit.ts'
+import { type AuditState, StateDocument } from './auditState.ts'
+import { mayChange, readSettingValue } from './settingValues.ts'
+import { type AuditedSplit, describeSplit } from './split.ts'
 
 /** A value of a setting, and when it holds: from <= time < until. Two periods overlap while instances are replaced. */
 export interface SettingPeriod {
@@ -12,6 +11,10 @@ export interface SettingPeriod {
   readonly position: number
   readonly fromMs: number
   readonly untilMs: number
+}
+
+interface Place {
+  readonly position: number
 }
 
 interface RecordedValue {
@@ -32,10 +35,18 @@ interface SplitRun {
   lastAtMs: number
 }
 
-export interface SettingPeriodsState {
-  readonly values: readonly RecordedValue[]
-  readonly splitRuns: readonly SplitRun[]
+/** A setting as its event states it. */
+interface RecordedSetting {
+  readonly stream: string
+  readonly name: string
+  readonly number: number
+  readonly validFrom: number
+  readonly value: unknown
 }
+
+const recorded = new StateDocument('settingPeriods', (): { values: RecordedValue[]; splitRuns: SplitRun[] } => {
+  return { values: [], splitRuns: [] }
+})
 
 /** Clocks of instances, of the database and of blocks may differ by this much. */
 export const clocksDifferMaxMs = 300_000
@@ -46,14 +57,11 @@ export class SettingPeriods {
   readonly #values: RecordedValue[]
   readonly #splitRuns: SplitRun[]
 
-  constructor(findings: Findings, state?: SettingPeriodsState) {
+  constructor(findings: Findings, state: AuditState) {
     this.#findings = findings
-    this.#values = [...(state?.values ?? [])]
-    this.#splitRuns = (state?.splitRuns ?? []).map((run) => ({ ...run }))
-  }
-
-  state(): SettingPeriodsState {
-    return { values: this.#values, splitRuns: this.#splitRuns }
+    const { values, splitRuns } = recorded.of(state)
+    this.#values = values
+    this.#splitRuns = splitRuns
   }
 
   /** Every period of a setting, by number. The newest number decides how long the value before is accepted. */
@@ -69,7 +77,7 @@ export class SettingPeriods {
     }))
   }
 
-  record({ name, number, validFromMs, value, stream }: SettingEvent, { position }: Recorded): void {
+  record({ name, number, validFrom: validFromMs, value, stream }: RecordedSetting, { position }: Place): void {
     const blame = (message: string) =>
       this.#findings.add('setting_wrong', { position, subject: stream, message: `${name}: ${message}` })
     if (number > 1 && !mayChange(name)) blame('this setting never changes')
@@ -86,7 +94,7 @@ export class SettingPeriods {
   }
 
   /** Notes how a price list divides payments. Its setting may be recorded behind it, so it is judged at the end. */
-  noteSplit(split: AuditedSplit, { position, recordedAtMs }: Recorded): void {
+  noteSplit(split: AuditedSplit, { position, recordedAtMs }: Place & { readonly recordedAtMs: number }): void {
     const text = describeSplit(split)
     const last = this.#splitRuns.at(-1)
     if (last?.text === text) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { utcTime } from './body.ts'
+import { describeSplit } from './split.ts'
 import { addressForm } from './tokenAccountAddress.ts'
-import { readUtcTime } from './utcTime.ts'
 
 /*
  * Values of the settings on which the meaning of a ledger depends (docs/ledger.md): the receipt key, the payment wallet and
@@ -14,13 +15,7 @@ export interface SettingValue {
   readonly previousUntilMs: number | undefined
 }
 
-const time = z.string().transform((text, context) => {
-  const ms = readUtcTime(text)
-  if (ms !== undefined) return ms
-  context.addIssue('is not a time in UTC')
-  return z.NEVER
-})
-const overlap = { previousUntil: time }
+const overlap = { previousUntil: utcTime }
 const publicKey = { crv: z.literal('Ed25519'), kty: z.literal('OKP'), x: z.string().regex(/^[\w-]{43}$/) }
 const keyName = { kid: z.string().optional() }
 const address = z.string().regex(addressForm)
@@ -32,7 +27,7 @@ const changeable: ReadonlyMap<string, z.ZodType<SettingValue>> = new Map<string,
   [
     'receipt-key',
     z
-      .strictObject({ ...publicKey, ...keyName, previousUntil: time.optional() })
+      .strictObject({ ...publicKey, ...keyName, previousUntil: utcTime.optional() })
       .transform(({ x, previousUntil }) => valueOf(x, previousUntil)),
   ],
   [
@@ -70,18 +65,13 @@ export function mayChange(name: string): boolean {
 }
 
 /** Undefined for a name without a rule; a text for a value that is not of its form. */
-export function readSettingValue(name: string, json: string): SettingValue | string | undefined {
+export function readSettingValue(name: string, value: unknown): SettingValue | string | undefined {
   const schema = changeable.get(name) ?? fixed.get(name) ?? (isMint(name) ? mint : undefined)
   if (schema === undefined) return undefined
-  const parsed = schema.safeParse(JSON.parse(Buffer.from(json, 'latin1').toString('utf8')))
+  const parsed = schema.safeParse(value)
   return parsed.success ? parsed.data : 'the value has another form than this setting has'
 }
 
 function isMint(name: string): boolean {
   return name.startsWith('mint/')
-}
-
-/** Shares in their order, which decides who gets the rest. */
-export function describeSplit(shares: readonly { readonly account: string; readonly perMille: number }[]): string {
-  return shares.map(({ account, perMille }) => `${account} ${perMille}`).join(', ')
 }

@@ -1,10 +1,10 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import type { AuditedEvent } from './auditedEvent.ts'
+import { type AuditState, StateDocument } from './auditState.ts'
 import { addressOf, base58Of } from './base58Text.ts'
 import type { Findings } from './findings.ts'
-import type { AuditedSettlement, PaymentEventOf } from './paymentEvents.ts'
-import type { BurnEventOf } from './payoutEvents.ts'
-import { dueOf } from './postings.ts'
+import type { ReadEvent } from './kinds/auditedKind.ts'
+import type { SignedBytes } from './onChain.ts'
+import { type AuditedSettlement, dueOf } from './settlement.ts'
 import { signatureOf } from './streamName.ts'
 import { isMemoProgram, showsItsMoves, isTokenProgram, type TokenMove, tokenMovesOf } from './tokenMoves.ts'
 import { type ReadTransaction, readTransactionBytes } from './transactionBytes.ts'
@@ -18,29 +18,32 @@ export interface StoredFigures {
   withoutBytes: number
 }
 
-type Stored = PaymentEventOf<'PaymentSubmitted' | 'PaymentVerified'> | BurnEventOf<'BurnSubmitted'>
+const figures = new StateDocument('storedTransactions', (): StoredFigures => {
+  return { signed: 0, amountsShown: 0, withoutBytes: 0 }
+})
 
 /**
  * The signed transactions in the events, checked without a node. The payer's signature cannot be made by the service, so it
  * shows what the payer agreed to. Only a node can say that the transaction landed.
  */
 export class StoredTransactions {
-  readonly figures: StoredFigures = { signed: 0, amountsShown: 0, withoutBytes: 0 }
+  readonly figures: StoredFigures
   readonly #findings: Findings
   readonly #keys = new Map<string, KeyObject>()
   readonly #sent = new Map<string, { readonly base64: string; readonly holds: Promise<boolean> }>()
   readonly #underWay: Promise<void>[] = []
 
-  constructor(findings: Findings, figures?: StoredFigures) {
+  constructor(findings: Findings, state: AuditState) {
     this.#findings = findings
-    if (figures !== undefined) Object.assign(this.figures, figures)
+    this.figures = figures.of(state)
   }
 
   /** Begins the check; the signatures are verified on other threads. */
-  check(event: AuditedEvent, position: number): void {
-    if (event.kind !== 'PaymentVerified' && event.kind !== 'PaymentSubmitted' && event.kind !== 'BurnSubmitted') return
-    const base64 = bytesOf(event)
-    if (base64 === undefined) {
+  check({ event, signed }: ReadEvent, position: number): void {
+    const stored = signed()
+    if (stored === undefined) return
+    const { transactionBase64: base64 } = stored
+    if (base64 === null) {
       this.figures.withoutBytes++
       return
     }
@@ -50,11 +53,11 @@ export class StoredTransactions {
     const transaction = readTransactionBytes(Buffer.from(base64, 'base64'))
     if (transaction === undefined) return blame('the stored bytes are not a transaction')
     const calls = openCallsOf(transaction)
-    const wrong = findWrong(transaction, calls, event)
+    const wrong = findWrong(transaction, calls, { stream: event.stream, stored })
     if (wrong !== undefined) return blame(wrong)
-    if (event.kind === 'PaymentVerified' && calls !== undefined) this.figures.amountsShown++
+    if (stored.payment !== undefined && calls !== undefined) this.figures.amountsShown++
     this.#underWay.push(
-      this.#holds(event, base64, transaction).then((holds) => {
+      this.#holds({ stream: event.stream, isSent: stored.isSent === true, base64 }, transaction).then((holds) => {
         if (holds) this.figures.signed++
         else blame('a signature does not hold over the stored bytes')
       }),
@@ -72,11 +75,14 @@ export class StoredTransactions {
   }
 
   /** A payment that we submitted ourselves is stored twice, once before it was sent and once as it landed. */
-  #holds({ stream, kind }: Stored, base64: string, transaction: ReadTransaction): Promise<boolean> {
+  #holds(
+    { stream, isSent, base64 }: { stream: string; isSent: boolean; base64: string },
+    transaction: ReadTransaction,
+  ): Promise<boolean> {
     const sent = this.#sent.get(stream)
     if (sent?.base64 === base64) return sent.holds
     const holds = this.#verify(transaction)
-    if (kind !== 'PaymentSubmitted') return holds
+    if (!isSent) return holds
     if (this.#sent.size >= sentMax) this.#sent.clear()
     this.#sent.set(stream, { base64, holds })
     return holds
@@ -135,23 +141,19 @@ function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction):
 function findWrong(
   { signatures, keys }: ReadTransaction,
   calls: readonly Call[] | undefined,
-  event: Stored,
+  { stream, stored: { payment, burn } }: { readonly stream: string; readonly stored: SignedBytes },
 ): string | undefined {
   const signature = base58Of(signatures[0] ?? Buffer.alloc(0))
-  if (signature !== signatureOf(event.stream)) return 'the stored bytes are another transaction'
-  if (event.kind === 'PaymentSubmitted') return undefined
-  if (event.kind === 'BurnSubmitted') return calls === undefined ? undefined : findWrongBurn(calls, event)
-  const { settlement } = event
+  if (signature !== signatureOf(stream)) return 'the stored bytes are another transaction'
   const signers = keys.slice(0, signatures.length).map(addressOf)
-  if (!signers.includes(settlement.wallet)) return `${settlement.wallet} did not sign the stored bytes`
+  if (payment !== undefined && !signers.includes(payment.wallet))
+    return `${payment.wallet} did not sign the stored bytes`
   if (calls === undefined) return undefined
-  return findWrongMemo(calls, settlement) ?? findWrongAmount(calls, settlement)
-}
-
-function findWrongBurn(calls: readonly Call[], { mint, burnBaseUnits }: BurnEventOf<'BurnSubmitted'>) {
-  const burned = sumOf(movesIn(calls).filter((move) => move.kind === 'burn' && move.mint === mint))
-  if (burned === burnBaseUnits) return undefined
-  return `the stored bytes burn ${burned}, and ${burnBaseUnits} are to be burned`
+  if (payment !== undefined) return findWrongMemo(calls, payment) ?? findWrongAmount(calls, payment)
+  if (burn === undefined) return undefined
+  const burned = sumOf(movesIn(calls).filter((move) => move.kind === 'burn' && move.mint === burn.mint))
+  if (burned === burn.baseUnits) return undefined
+  return `the stored bytes burn ${burned}, and ${burn.baseUnits} are to be burned`
 }
 
 const memoPrefix = 'tollbook:'
@@ -161,7 +163,7 @@ function findWrongMemo(calls: readonly Call[], { memo }: AuditedSettlement): str
     .filter(({ program }) => isMemoProgram(program))
     .map(({ data }) => data.toString('utf8'))
     .filter((text) => text.startsWith(memoPrefix))
-  if (memo === undefined) return memos.length === 0 ? undefined : 'the stored bytes are bound to a quote'
+  if (memo === null) return memos.length === 0 ? undefined : 'the stored bytes are bound to a quote'
   return memos.length === 1 && memos[0] === memo ? undefined : 'the stored bytes have another memo'
 }
 
@@ -184,10 +186,6 @@ function movesIn(calls: readonly Call[]): readonly TokenMove[] {
   return calls
     .filter(({ program }) => isTokenProgram(program))
     .flatMap(({ accounts, data }) => tokenMovesOf(accounts, data))
-}
-
-function bytesOf(event: Stored): string | undefined {
-  return event.kind === 'PaymentVerified' ? event.settlement.evidence.transactionBase64 : event.transactionBase64
 }
 
 export function sumOf(moves: readonly TokenMove[]): bigint {

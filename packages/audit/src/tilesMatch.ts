@@ -1,3 +1,4 @@
+import { type AuditState, StateDocument } from './auditState.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import type { Findings } from './findings.ts'
 
@@ -22,31 +23,22 @@ interface FullTile {
   root: string
 }
 
-export interface TilesState {
-  /** The hashes of the tile that is not full yet, by level, base64. */
-  readonly growing: readonly string[]
-  readonly counts: readonly number[]
-  /** Full and not compared yet. */
-  readonly waiting: readonly FullTile[]
-}
+const tilesState = new StateDocument('tiles', (): { growing: string[][]; counts: number[]; waiting: FullTile[] } => {
+  // Hashes of the tile of each level that is not full yet, number of full ones, and those that are not compared yet.
+  return { growing: [], counts: [], waiting: [] }
+})
 
 /** Compares stored tiles with the leaves of the replay. Tiles beyond the newest checkpoint are not due yet. */
 export class TilesMatch {
   readonly #findings: Findings
-  readonly #growing: string[][]
-  readonly #counts: number[]
-  #waiting: FullTile[]
+  readonly #state: ReturnType<(typeof tilesState)['of']>
   /** Size of the newest stored checkpoint. */
   #sealedSize: number | undefined
   compared = 0
 
-  constructor(findings: Findings, state?: TilesState) {
+  constructor(findings: Findings, state: AuditState) {
     this.#findings = findings
-    this.#growing = (state?.growing ?? []).map((base64) =>
-      splitHashes(Buffer.from(base64, 'base64').toString('latin1')),
-    )
-    this.#counts = [...(state?.counts ?? [])]
-    this.#waiting = [...(state?.waiting ?? [])]
+    this.#state = tilesState.of(state)
   }
 
   /** A complete subtree of 2^level leaves; the next of its level. */
@@ -55,24 +47,24 @@ export class TilesMatch {
     const tileLevel = level / levelsPerTile
     // The root of a tile is reported after its last hash, before anything else.
     if (tileLevel > 0) {
-      const below = this.#waiting.findLast((tile) => tile.level === tileLevel - 1)
+      const below = this.#state.waiting.findLast((tile) => tile.level === tileLevel - 1)
       if (below !== undefined) below.root = hash
     }
-    const growing = (this.#growing[tileLevel] ??= [])
+    const growing = (this.#state.growing[tileLevel] ??= [])
     growing.push(hash)
     if (growing.length < tileHashes) return
-    const index = this.#counts[tileLevel] ?? 0
-    this.#counts[tileLevel] = index + 1
-    this.#waiting.push({ level: tileLevel, index, hashes: growing.join(''), root: '' })
-    this.#growing[tileLevel] = []
+    const index = this.#state.counts[tileLevel] ?? 0
+    this.#state.counts[tileLevel] = index + 1
+    this.#state.waiting.push({ level: tileLevel, index, hashes: growing.join(''), root: '' })
+    this.#state.growing[tileLevel] = []
   }
 
   /** Compares what has become full; all of it at the end. */
   async compare(source: DatabaseSource, isEnd: boolean): Promise<void> {
     if (isEnd) await this.#findSuperfluous(source)
-    if (this.#waiting.length === 0 || (this.#waiting.length < waitingMax && !isEnd)) return
-    const waiting = this.#waiting
-    this.#waiting = []
+    if (this.#state.waiting.length === 0 || (this.#state.waiting.length < waitingMax && !isEnd)) return
+    const waiting = this.#state.waiting
+    this.#state.waiting = []
     this.#sealedSize ??= await readSealedSize(source)
     const rows = await source.rows<StoredTile>(
       `select t.level, t.index, t.hashes, t.root from ledger.tiles t
@@ -81,14 +73,6 @@ export class TilesMatch {
     )
     const stored = new Map(rows.map((row) => [`${row.level}/${row.index}`, row]))
     for (const tile of waiting) this.#judge(tile, stored.get(`${tile.level}/${tile.index}`))
-  }
-
-  state(): TilesState {
-    return {
-      growing: this.#growing.map((hashes) => Buffer.from(hashes.join(''), 'latin1').toString('base64')),
-      counts: this.#counts,
-      waiting: this.#waiting,
-    }
   }
 
   /** Tiles are stored together with the checkpoint that covers them, so the newest ones may not be there yet. */
@@ -117,7 +101,7 @@ export class TilesMatch {
 
   /** Tiles of more events than there are. */
   async #findSuperfluous(source: DatabaseSource): Promise<void> {
-    const counts = Array.from({ length: tileLevels }, (_, level) => this.#counts[level] ?? 0)
+    const counts = Array.from({ length: tileLevels }, (_, level) => this.#state.counts[level] ?? 0)
     const rows = await source.rows<{ level: number; index: string }>(
       `select t.level, t.index from ledger.tiles t
        where t.index >= coalesce(($1::bigint[])[t.level + 1], 0) order by t.level, t.index limit ${waitingMax}`,
@@ -155,8 +139,4 @@ async function readSealedSize(source: DatabaseSource): Promise<number> {
 
 function hashAt(tile: Buffer, at: number): Buffer {
   return tile.subarray(at * hashBytes, (at + 1) * hashBytes)
-}
-
-function splitHashes(text: string): string[] {
-  return Array.from({ length: text.length / hashBytes }, (_, at) => text.slice(at * hashBytes, (at + 1) * hashBytes))
 }

@@ -1,6 +1,5 @@
 import { type ChainNode, signaturesPerPage } from './chainNode.ts'
 import { movesOf } from './landedPayment.ts'
-import { phaseNumber } from './paymentTable.ts'
 import type { Replay } from './replay.ts'
 import { sumOf } from './storedTransactions.ts'
 import { solanaStream } from './streamName.ts'
@@ -65,10 +64,8 @@ async function* landedOn(
 }
 
 function isRecorded({ replay }: UnrecordedDeps, signature: string): boolean {
-  const { payments, digest, payouts, unknownKinds } = replay
-  if (unknownKinds.has(solanaStream(signature))) return true
-  const index = payments.find(digest.pairOf(solanaStream(signature)))
-  return payouts.has(signature) || (index !== undefined && payments.read(index).phase >= phaseNumber('verified'))
+  const row = replay.streams.find(solanaStream(signature))
+  return row !== undefined && row.state !== 'submitted'
 }
 
 async function judgeUnrecorded(

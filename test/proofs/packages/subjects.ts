@@ -107,7 +107,8 @@ const verdict = await audit({
 })
 console.log(events > 0, findings.length, verdict.findings.length)`,
     prints: 'true 0 0',
-    nodes: allNodes,
+    // The audit keeps its state in SQLite, which Node has without a flag since 22.13.
+    nodes: ['22', '24'],
   },
   {
     name: 'localnet',

@@ -1,27 +1,14 @@
-import { type BodyReader } from './bodyReader.ts'
-import { type AuditedPrice, describeShares, readAccountName, type Share } from './priceReader.ts'
+import { z } from 'zod'
+import { describeShares, type Share, shareName } from './body.ts'
+import type { AuditedPrice } from './price.ts'
 
 /** How each payment is divided, in thousandths of what is required: the entry `burn`, then the accounts. */
-export type AuditedSplit = readonly SplitEntry[]
+export const split = z.array(z.strictObject({ account: shareName, perMille: z.int() }))
 
-export interface SplitEntry {
-  readonly account: string
-  readonly perMille: number
-}
+export type AuditedSplit = readonly Readonly<z.infer<typeof split>[number]>[]
 
 const whole = 1_000
 const burnEntry = 'burn'
-
-export function readSplit(reader: BodyReader, before: string): AuditedSplit {
-  reader.literal(before)
-  reader.literal('[')
-  return reader.list(() => {
-    const account = readAccountName(reader, '{"account":')
-    const perMille = reader.integer(',"perMille":')
-    reader.literal('}')
-    return { account, perMille }
-  })
-}
 
 /** Error of a split itself, or undefined. */
 export function findSplitProblem(split: AuditedSplit): string | undefined {
@@ -46,7 +33,7 @@ type DividedPrice = Pick<AuditedPrice, 'requiredBaseUnits' | 'burnBaseUnits' | '
 
 function burnOf(requiredBaseUnits: bigint, split: AuditedSplit): bigint {
   const perMille = BigInt(split.find(({ account }) => account === burnEntry)?.perMille ?? 0)
-  // Rounded up, as the share that is promised.
+  // Round the burn up: the payer is promised at least this share.
   return (requiredBaseUnits * perMille + BigInt(whole) - 1n) / BigInt(whole)
 }
 
@@ -59,4 +46,9 @@ function sharesOf(requiredBaseUnits: bigint, split: AuditedSplit): readonly Shar
   const others = shares.slice(1).reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
   const rest = requiredBaseUnits - burnOf(requiredBaseUnits, split) - others
   return shares.map((share, index) => (index === 0 ? { ...share, baseUnits: rest } : share))
+}
+
+/** Shares in their order, which decides who gets the rest. */
+export function describeSplit(shares: AuditedSplit): string {
+  return shares.map(({ account, perMille }) => `${account} ${perMille}`).join(', ')
 }

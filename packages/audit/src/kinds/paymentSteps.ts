@@ -1,27 +1,21 @@
-import type { DeclaredStep } from './declaredStep.ts'
+import type { AuditedStream } from '../auditedStream.ts'
+import { declareStep, type DeclaredStep } from '../declaredKind.ts'
 
 /* The steps of a payment: which events may be appended in which state, and what they may move. */
 
-interface PaymentStep {
+interface PaymentStep extends Partial<DeclaredStep> {
   /** States before and after the step; '' for a payment that does not exist yet. */
   readonly states: readonly [from: string, to: string]
   readonly events: readonly string[]
-  readonly moves?: readonly string[]
-  readonly takesLease?: boolean
-  readonly isAfterLease?: boolean
 }
 
 function step(name: string, { states, ...given }: PaymentStep): DeclaredStep {
   const [from, to] = states
-  const nothing = {
-    moves: [],
-    takesLease: false,
-    isAfterLease: false,
-    writer: 'service',
-    numberMax: undefined,
-  } as const
-  return { kind: 'payment', step: `payment.${name}`, from, to, ...nothing, ...given }
+  return declareStep({ step: `payment.${name}`, from, to, ...given })
 }
+
+const hasBurned = ({ isPaidWhole }: AuditedStream): boolean => !isPaidWhole
+const hasSentWhole = ({ isPaidWhole }: AuditedStream): boolean => isPaidWhole
 
 /** The same in a payment that the chain can no longer drop. Exposure moves only before. */
 function beforeAndAfterFinality(name: string, given: PaymentStep): readonly DeclaredStep[] {
@@ -43,8 +37,13 @@ function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
   const claim = { states: [from, 'claimed'], takesLease: true } as const
   const unmatch = { states: [from, 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] } as const
   return [
-    step('claim', { ...claim, events: burnedInside, moves: [...received, 'burned>burned_by_callers'] }),
-    step('claim', { ...claim, events: withoutBurn, moves: received }),
+    step('claim', {
+      ...claim,
+      events: burnedInside,
+      moves: [...received, 'burned>burned_by_callers'],
+      when: hasBurned,
+    }),
+    step('claim', { ...claim, events: withoutBurn, moves: received, when: hasSentWhole }),
     step('unmatch', unmatch),
   ]
 }
@@ -60,11 +59,12 @@ function fulfil(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   const states = [from, 'fulfilled'] as const
   const moves = ['unearned>share']
   return [
-    ...beforeAndAfterFinality('fulfil', { states, events: fulfilled, moves }),
+    ...beforeAndAfterFinality('fulfil', { states, events: fulfilled, moves, when: hasBurned }),
     ...beforeAndAfterFinality('fulfil', {
       states,
       events: burnOwed,
       moves: ['unearned>burn_owed', ...moves],
+      when: hasSentWhole,
     }),
   ]
 }
@@ -102,8 +102,14 @@ function reverse(from: string, own: readonly string[], ofOwedBurn: readonly stri
       states,
       events: ['PaymentReversed', 'BurnReversed'],
       moves: [...moves, 'burned_by_callers>burned'],
+      when: hasBurned,
     }),
-    step('reverse', { states, events: ['PaymentReversed'], moves: [...moves, ...ofOwedBurn] }),
+    step('reverse', {
+      states,
+      events: ['PaymentReversed'],
+      moves: [...moves, ...ofOwedBurn],
+      when: hasSentWhole,
+    }),
   ]
 }
 

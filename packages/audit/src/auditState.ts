@@ -1,0 +1,164 @@
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { deserialize, serialize } from 'node:v8'
+import { AuditFault } from './auditFault.ts'
+import { type Cell, StoredRows, type TableOf } from './storedRows.ts'
+
+// Raised when the state changes, because a file of another version would be continued wrongly.
+const stateVersion = 8
+// "toll" in ASCII: a file of another program is refused.
+const applicationId = 0x746f6c6c
+const privateFile = 0o600
+// In KiB, so that memory does not grow with the ledger.
+const cacheKib = 32_768
+
+export type StateRow = Readonly<Record<string, SQLOutputValue>>
+
+/**
+ * Everything that an audit knows of the events so far, in a file of SQLite: one in a temporary folder, which is removed at the
+ * end, or the auditor's own, from which the next audit continues. Anyone who can write that file can make the audit say anything.
+ */
+export class AuditState implements Disposable {
+  readonly #database: DatabaseSync
+  readonly #tables = new Map<string, { trim(): void; flush(): void }>()
+  readonly #documents = new Map<string, unknown>()
+  readonly #remove: () => void
+
+  private constructor(database: DatabaseSync, remove: () => void = () => undefined) {
+    this.#database = database
+    this.#remove = remove
+    database.exec(`pragma cache_size = -${cacheKib}; pragma temp_store = file;
+      begin; create table if not exists documents (name text primary key, content blob)`)
+  }
+
+  /** In memory: for a ledger of a few events. */
+  static small(): AuditState {
+    return new AuditState(new DatabaseSync(':memory:'))
+  }
+
+  static temporary(): AuditState {
+    const folder = mkdtempSync(join(tmpdir(), 'tollbook-audit-'))
+    const database = new DatabaseSync(join(folder, 'state'))
+    database.exec('pragma journal_mode = off; pragma synchronous = off')
+    return new AuditState(database, () => rmSync(folder, { recursive: true, force: true }))
+  }
+
+  /** The auditor's own file, which is created if there is none. Throws an `AuditFault` for any other file. */
+  static resume(path: string): AuditState {
+    let database: DatabaseSync | undefined
+    try {
+      closeSync(openSync(path, 'a', privateFile))
+      database = new DatabaseSync(path)
+      const { application_id: id, user_version: version } = pragmasOf(database)
+      if (id === 0 && version === 0) {
+        database.exec(`pragma application_id = ${applicationId}; pragma user_version = ${stateVersion}`)
+      } else if (id !== applicationId || version !== stateVersion) {
+        throw new Error('it is a file of another version of the audit, or of another program')
+      } else if (database.prepare('pragma integrity_check').get()?.['integrity_check'] !== 'ok') {
+        throw new Error('its tables contradict each other')
+      }
+      return new AuditState(database)
+    } catch (error) {
+      database?.close()
+      throw unusable(path, error)
+    }
+  }
+
+  /** A table of rows by their key. */
+  rows<R extends Readonly<Record<string, Cell>>>(table: TableOf<R>): StoredRows<R> {
+    const rows = new StoredRows(this.#database, table)
+    this.#tables.set(table.name, rows)
+    return rows
+  }
+
+  /** The content that was saved under the name, or else `fresh`; saved again with everything else. Called once, by `StateDocument`. */
+  open<T extends object>(name: string, fresh: T): T {
+    const stored = this.#database.prepare('select content from documents where name = ?').get(name)?.['content']
+    try {
+      const content: T = stored instanceof Uint8Array ? deserialize(stored) : fresh
+      this.#documents.set(name, content)
+      return content
+    } catch (error) {
+      throw unusable(this.#database.location() ?? 'the state of the audit', error)
+    }
+  }
+
+  execute(statements: string): void {
+    this.#database.exec(statements)
+  }
+
+  run(statement: string, ...values: readonly SQLInputValue[]): void {
+    this.#database.prepare(statement).run(...values)
+  }
+
+  /** A statement that is called often. */
+  prepare(statement: string): (...values: readonly SQLInputValue[]) => StateRow | undefined {
+    const prepared = this.#database.prepare(statement)
+    return (...values) => prepared.get(...values)
+  }
+
+  /** The rows of a query of a part's own tables. */
+  query(query: string, ...values: readonly SQLInputValue[]): readonly StateRow[] {
+    return this.#database.prepare(query).all(...values)
+  }
+
+  /** Between two events: the rows of a query, one after the other, with those that are in memory. */
+  select(query: string, ...values: readonly SQLInputValue[]): Iterable<StateRow> {
+    for (const rows of this.#tables.values()) rows.flush()
+    return this.#database.prepare(query).iterate(...values)
+  }
+
+  /** A table of rows as the database has them, for this audit only. Gives the function that adds one. */
+  found(name: string, columns: readonly string[]): (...values: readonly SQLInputValue[]) => void {
+    this.#database.exec(`drop table if exists temp.${name}; create table temp.${name} (${columns.join(', ')})`)
+    const insert = this.#database.prepare(`insert into temp.${name} values (${columns.map(() => '?').join(', ')})`)
+    return (...values) => void insert.run(...values)
+  }
+
+  /** Between two events: writes rows when there are many in memory. */
+  trim(): void {
+    for (const rows of this.#tables.values()) rows.trim()
+  }
+
+  /** The next audit of this file continues from here. */
+  save(): void {
+    for (const rows of this.#tables.values()) rows.flush()
+    const write = this.#database.prepare('insert or replace into documents values (?, ?)')
+    for (const [name, content] of this.#documents) write.run(name, serialize(content))
+    this.#database.exec('commit; begin')
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close()
+    this.#remove()
+  }
+}
+
+/** Plain data of a part of the audit, which changes in place: objects, arrays, maps, numbers, texts. */
+export class StateDocument<T extends object> {
+  readonly #name: string
+  readonly #fresh: () => T
+  readonly #opened = new WeakMap<AuditState, T>()
+
+  constructor(name: string, fresh: () => T) {
+    this.#name = name
+    this.#fresh = fresh
+  }
+
+  of(state: AuditState): T {
+    const content = this.#opened.get(state) ?? state.open(this.#name, this.#fresh())
+    this.#opened.set(state, content)
+    return content
+  }
+}
+
+function unusable(path: string, cause: unknown): AuditFault {
+  const message = `${path} is damaged or no file of an audit; remove it to audit from the first event`
+  return new AuditFault(message, { cause, retryable: false })
+}
+
+function pragmasOf(database: DatabaseSync): StateRow {
+  return { ...database.prepare('pragma application_id').get(), ...database.prepare('pragma user_version').get() }
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { amount, flag } from './storedRows.ts'
+
+/** A stream while its events are applied: a row of the audit's own state. */
+export type AuditedStream = z.infer<typeof auditedStream>
+
+const optionalText = z.string().nullable()
+
+export const auditedStream = z.object({
+  stream: z.string(),
+  kind: z.string(),
+  /** '' before its first step. */
+  state: z.string(),
+  version: z.number(),
+  firstPosition: z.number(),
+  lastPosition: z.number(),
+  /** Positions of its events in ranges, as Postgres writes a multirange: `{[3,6),[9,10)}`. */
+  positions: z.string(),
+  leaseUntilMs: z.number().nullable(),
+  // The facts of a payment. A stream of another kind has none.
+  wallet: z.string(),
+  endpoint: z.string(),
+  mint: z.string(),
+  quoteId: optionalText,
+  /** Digest of the price. */
+  price: z.string(),
+  shares: z.string(),
+  requiredBaseUnits: amount,
+  /** The burn of the price; owed by the service or burned by the payer. */
+  burnBaseUnits: amount,
+  /** Burned by the payer inside the payment. */
+  burnedBaseUnits: amount,
+  overpaidBaseUnits: amount,
+  /** Price of an answer that was or is being delivered, while the chain could still drop the payment. */
+  exposedBaseUnits: amount,
+  /** Time of the block in which it was verified, and the slot in which it was found last. */
+  blockTimeMs: z.number(),
+  slot: z.number(),
+  attempt: z.number(),
+  attemptId: z.string(),
+  orderDigest: z.string(),
+  leaseMs: z.number(),
+  /** The payer sent the whole price: the service makes the burn. */
+  isPaidWhole: flag,
+})
+
+const noPayment = {
+  wallet: '',
+  endpoint: '',
+  mint: '',
+  quoteId: null,
+  price: '',
+  shares: '',
+  requiredBaseUnits: 0n,
+  burnBaseUnits: 0n,
+  burnedBaseUnits: 0n,
+  overpaidBaseUnits: 0n,
+  exposedBaseUnits: 0n,
+  blockTimeMs: 0,
+  slot: 0,
+  attempt: 0,
+  attemptId: '',
+  orderDigest: '',
+  leaseMs: 0,
+  isPaidWhole: false,
+}
+
+export function newStream(stream: string, kind: string, firstPosition: number): AuditedStream {
+  const place = { state: '', version: 0, firstPosition, lastPosition: 0, positions: '{}', leaseUntilMs: null }
+  return { stream, kind, ...place, ...noPayment }
+}
+
+/** Adds the position of its next event. */
+export function addPosition(row: AuditedStream, position: number): void {
+  const range = `[${position},${position + 1})`
+  const isNext = position === row.lastPosition + 1 && row.positions !== '{}'
+  // The end of the last range is the position behind the last event.
+  row.positions = isNext
+    ? `${row.positions.slice(0, row.positions.lastIndexOf(',') + 1)}${position + 1})}`
+    : `${row.positions.slice(0, -1)}${row.positions === '{}' ? '' : ','}${range}}`
+  row.lastPosition = position
+}
+
+/** Whether the chain may still drop the payment. */
+export function awaitsFinality({ state }: AuditedStream): boolean {
+  return !state.endsWith('.final')
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { parseCanonical, readMembers, utcTime } from './body.ts'
+import type { AuditedKind, EventHead, ReadEvent } from './kinds/auditedKind.ts'
+import { burn } from './kinds/burn.ts'
+import { holderPayout } from './kinds/holderPayout.ts'
+import { payment } from './kinds/payment.ts'
+import { payout } from './kinds/payout.ts'
+import { priceList } from './kinds/priceList.ts'
+import { refund } from './kinds/refund.ts'
+import { setting } from './kinds/setting.ts'
+
+/** Every kind of stream that this auditor knows. */
+export const kinds: readonly AuditedKind[] = [payment, payout, burn, refund, holderPayout, priceList, setting]
+
+const kindsByEvent = new Map(kinds.flatMap((kind) => [...kind.events.keys()].map((event) => [event, kind] as const)))
+
+/** An event of a kind that this auditor does not know, as far as every event is the same. */
+export interface UnknownEvent {
+  readonly event: EventHead
+  readonly kind: undefined
+}
+
+const unknownHead = z.object({
+  kind: z.string().min(1),
+  stream: z.string().min(1),
+  version: z.int().min(1),
+  schemaVersion: z.int().min(1),
+  effectiveAt: utcTime,
+})
+
+/** Reads the body of an event of any kind. Throws `UnreadableBody`. */
+export function readEvent(body: Buffer): ReadEvent | UnknownEvent {
+  const value = parseCanonical(body)
+  const name = kindOf(value)
+  const kind = kindsByEvent.get(name)
+  const read = kind?.events.get(name)
+  if (kind !== undefined && read !== undefined) return read(value, kind)
+  return { event: readMembers(unknownHead, value), kind: undefined }
+}
+
+function kindOf(value: unknown): string {
+  const isObject = typeof value === 'object' && value !== null && 'kind' in value
+  return isObject && typeof value.kind === 'string' ? value.kind : ''
+}
+
+/** The name in bodies of the stream with this id. Undefined for an id that no kind has. */
+export function streamOfId(id: Buffer): string | undefined {
+  const key = id.subarray(1)
+  const kind = kinds.find(({ space, idBytes }) => space === id[0] && (idBytes === 0 || idBytes === key.length))
+  return kind?.nameOf(key)
+}

@@ -1,0 +1,17 @@
+import { type AuditState, StateDocument } from '../auditState.ts'
+
+const burnsOwed = new StateDocument('burnsOwed', () => new Map<string, bigint>())
+
+interface Debtor {
+  readonly mint: string
+  readonly endpoint: string
+}
+
+/** A payment owes a burn for the answers of an endpoint; negative when it no longer does. Returns what is owed then. */
+export function noteBurnOwed(state: AuditState, { mint, endpoint }: Debtor, baseUnits: bigint): bigint {
+  const owed = burnsOwed.of(state)
+  const key = `${mint} ${endpoint}`
+  const after = (owed.get(key) ?? 0n) + baseUnits
+  if (baseUnits !== 0n) owed.set(key, after)
+  return after
+}

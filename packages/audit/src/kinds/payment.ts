@@ -1,0 +1,99 @@
+import { dueOf } from '../settlement.ts'
+import type { DerivedPosting } from '../journal.ts'
+import { type AuditedKind, eventOf } from './auditedKind.ts'
+import * as bodies from './paymentBodies.ts'
+import * as rules from './paymentRules.ts'
+import { paymentSteps } from './paymentSteps.ts'
+import { solanaId } from '../streamName.ts'
+
+const wallet = 'Assets:PaymentWallet'
+const unearned = 'Liabilities:Unearned'
+const burnOwed = 'Liabilities:BurnOwed'
+const burnedByCallers = 'Income:BurnedByCallers'
+const exposed = 'Memo:Exposed'
+const exposedContra = 'Memo:ExposedContra'
+const burnedAt = (endpoint: string): string => `Expenses:Burned:${endpoint}`
+
+const endOfExposure = ({ exposedBaseUnits }: { readonly exposedBaseUnits: bigint }): readonly DerivedPosting[] => [
+  [exposedContra, exposed, exposedBaseUnits],
+]
+
+const verified = eventOf(bodies.verified, {
+  mint: ({ settlement }) => settlement.price.mint,
+  // An amount beyond the price is owed back to the wallet that paid.
+  postings: ({ settlement }) => [
+    [wallet, unearned, dueOf(settlement)],
+    [wallet, `Liabilities:Overpaid:${settlement.wallet}`, settlement.receivedBaseUnits - dueOf(settlement)],
+  ],
+  judge: rules.judgeVerified,
+  signed: ({ settlement }) => ({
+    transactionBase64: settlement.evidence.transactionBase64,
+    payment: settlement,
+  }),
+  onChain: ({ settlement }) => ({ is: 'payment', settlement }),
+})
+
+// A reversed payment never arrived. Shares that were earned with it stay owed, and become a loss.
+const reversed = eventOf(bodies.reversed, {
+  postings: (event) => [
+    [unearned, wallet, event.unearnedBaseUnits],
+    ['Expenses:ReversedPayments', wallet, event.lostBaseUnits],
+    [`Liabilities:Overpaid:${event.wallet}`, wallet, event.overpaidBaseUnits],
+    [burnOwed, wallet, event.burnOwedBaseUnits],
+    ...endOfExposure(event),
+  ],
+  judge: rules.judgeReversed,
+  onChain: ({ mint }) => ({ is: 'dropped', mint }),
+})
+
+const received = eventOf(bodies.received, {
+  postings: (event) => [[wallet, `Liabilities:Unmatched:${event.wallet ?? 'unknown'}`, event.receivedBaseUnits]],
+  judge: rules.judgeReceived,
+  onChain: ({ mint, slot, receivedBaseUnits }) => ({ is: 'change', mint, slot, changeBaseUnits: receivedBaseUnits }),
+})
+
+/** The lifecycle of a payment: submitted, verified with its burn, claimed by attempts 1, 2, 3…, delivered or owed back. */
+export const payment: AuditedKind = {
+  kind: 'payment',
+  ...solanaId,
+  steps: paymentSteps,
+  events: new Map([
+    eventOf(bodies.submitted, {
+      judge: rules.judgeSubmitted,
+      signed: ({ transactionBase64 }) => ({ transactionBase64, isSent: true }),
+    }),
+    verified,
+    eventOf(bodies.tokensBurned, {
+      postings: ({ endpoint, burnedBaseUnits }) => [[burnedAt(endpoint), burnedByCallers, burnedBaseUnits]],
+      judge: rules.judgeBurn,
+    }),
+    eventOf(bodies.burnOwed, {
+      postings: ({ owedBaseUnits }) => [[unearned, burnOwed, owedBaseUnits]],
+      judge: rules.judgeBurnOwed,
+    }),
+    eventOf(bodies.claimed, {
+      postings: ({ exposedBaseUnits }) => [[exposed, exposedContra, exposedBaseUnits]],
+      judge: rules.judgeClaimed,
+    }),
+    eventOf(bodies.started, { judge: rules.judgeStarted }),
+    eventOf(bodies.broken, { postings: endOfExposure, judge: rules.judgeReleased }),
+    eventOf(bodies.fulfilled, { judge: rules.judgeFulfilled }),
+    eventOf(bodies.allocated, {
+      postings: ({ parts }) => parts.map((part) => [unearned, `Liabilities:Share:${part.account}`, part.baseUnits]),
+      judge: rules.judgeAllocated,
+    }),
+    eventOf(bodies.failed, { postings: endOfExposure, judge: rules.judgeFailed }),
+    eventOf(bodies.exhausted, { judge: rules.judgeExhausted }),
+    eventOf(bodies.finalized, { postings: endOfExposure, judge: rules.judgeFinalized }),
+    reversed,
+    eventOf(bodies.burnReversed, {
+      postings: ({ endpoint, burnedBaseUnits }) => [[burnedByCallers, burnedAt(endpoint), burnedBaseUnits]],
+      judge: rules.judgeBurn,
+    }),
+    eventOf(bodies.refundDue, {
+      postings: (event) => [[unearned, `Liabilities:RefundsDue:${event.wallet}`, event.refundBaseUnits]],
+      judge: rules.judgeRefundDue,
+    }),
+    received,
+  ]),
+}

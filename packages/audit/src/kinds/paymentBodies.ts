@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { baseUnits, share } from '../body.ts'
+import { settlement } from '../settlement.ts'
+import { bodyOf } from './auditedKind.ts'
+
+/* Bodies of a payment's events, from docs/ledger.md and not from the code that writes them. */
+
+const text = z.string()
+const attempt = { attempt: z.int(), attemptId: text }
+/** The price that is exposed to a fork from this event on, or no longer is. */
+const exposure = { mint: text, exposedBaseUnits: baseUnits }
+const burn = { mint: text, endpoint: text, burnedBaseUnits: baseUnits }
+
+export const submitted = bodyOf('PaymentSubmitted', {
+  wallet: text,
+  endpoint: text,
+  quoteId: text.nullable(),
+  // Absent on the native rail, and in the first releases.
+  offer: z.strictObject({ priceList: z.int(), rail: text }).optional(),
+  transactionBase64: text,
+})
+export const verified = bodyOf('PaymentVerified', { settlement })
+export const tokensBurned = bodyOf('TokensBurned', burn)
+export const burnOwed = bodyOf('BurnOwed', { mint: text, endpoint: text, owedBaseUnits: baseUnits })
+export const claimed = bodyOf('ProofClaimed', {
+  ...attempt,
+  ...exposure,
+  wallet: text,
+  endpoint: text,
+  orderDigest: text,
+  leaseMs: z.int(),
+})
+export const started = bodyOf('AnswerStarted', attempt)
+export const broken = bodyOf('AnswerBroken', { ...attempt, ...exposure, bytes: z.int(), digest: text })
+export const fulfilled = bodyOf('RequestFulfilled', { ...attempt, orderDigest: text, answerDigest: text })
+export const allocated = bodyOf('DistributionAllocated', { mint: text, parts: z.array(share) })
+export const failed = bodyOf('RequestFailed', {
+  ...attempt,
+  ...exposure,
+  reason: text,
+})
+export const exhausted = bodyOf('AttemptsExhausted', { attempts: z.int() })
+export const finalized = bodyOf('PaymentFinalized', { ...exposure, slot: z.int() })
+export const reversed = bodyOf('PaymentReversed', {
+  ...exposure,
+  wallet: text,
+  endpoint: text,
+  finalizedSlot: z.int(),
+  reason: z.enum(['absent', 'failed']),
+  unearnedBaseUnits: baseUnits,
+  lostBaseUnits: baseUnits,
+  overpaidBaseUnits: baseUnits,
+  burnOwedBaseUnits: baseUnits,
+})
+export const burnReversed = bodyOf('BurnReversed', burn)
+export const refundDue = bodyOf('RefundDue', { wallet: text, mint: text, refundBaseUnits: baseUnits })
+export const received = bodyOf('TransferReceived', {
+  // Null where the tokens were minted to the payment wallet.
+  wallet: text.nullable(),
+  mint: text,
+  receivedBaseUnits: baseUnits,
+  slot: z.int(),
+})
+
+export type Body<S extends z.ZodType> = z.output<S>

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { baseUnits } from '../body.ts'
+import { declareStep } from '../declaredKind.ts'
+import { solanaId, solanaStream } from '../streamName.ts'
+import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
+import { judgePart } from './holderPayout.ts'
+
+const payable =
+  /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
+
+const paid = bodyOf('DistributionPaid', {
+  signature: z.string(),
+  planId: z.string(),
+  part: z.int(),
+  mint: z.string(),
+  slot: z.int(),
+  payments: z.array(z.strictObject({ account: z.string(), wallet: z.string(), paidBaseUnits: baseUnits })),
+})
+
+/** Tokens that left the payment wallet: each transaction once, and never more than is owed. */
+export const payout: AuditedKind = {
+  kind: 'payout',
+  ...solanaId,
+  steps: [
+    declareStep({
+      step: 'payout.record',
+      to: 'paid',
+      events: ['DistributionPaid'],
+      moves: ['share', 'overpaid', 'refund', 'unmatched'].map((debt) => `${debt}>wallet`),
+      writer: 'payout',
+    }),
+  ],
+  events: new Map([
+    eventOf(paid, {
+      postings: ({ payments }) =>
+        payments.map(({ account, paidBaseUnits }) => [account, 'Assets:PaymentWallet', paidBaseUnits]),
+      judge(event, at) {
+        judgePayout(event, at)
+        judgePart(event, at)
+      },
+      onChain: ({ mint, slot, payments, effectiveAt }) => ({
+        is: 'change',
+        mint,
+        slot,
+        changeBaseUnits: payments.reduce((sum, { paidBaseUnits }) => sum - paidBaseUnits, 0n),
+        leftAtMs: effectiveAt,
+        receivers: payments,
+      }),
+    }),
+  ]),
+}
+
+function judgePayout({ stream, signature, mint, payments }: z.output<typeof paid>, { blame, ledger }: Judged): void {
+  if (stream !== solanaStream(signature)) blame('lifecycle_impossible', 'the payout has another signature')
+  for (const { account, wallet } of payments) {
+    const owner = account.startsWith('Liabilities:Share:') ? wallet : (account.split(':')[2] ?? wallet)
+    if (owner !== wallet) blame('owner_differs', `what is owed to ${owner} was paid to ${wallet}`, account)
+    if (!payable.test(account)) blame('lifecycle_impossible', `nothing is paid out of ${account}`)
+    const balance = ledger.journal.balanceOf(mint, account)
+    if (balance > 0n) blame('payout_exceeds', `${balance} more were paid than was owed`, account)
+  }
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { StateDocument } from '../auditState.ts'
+import { utcTime } from '../body.ts'
+import { declareStep } from '../declaredKind.ts'
+import { type AuditedKind, bodyOf, type EventHead, eventOf, type Judged } from './auditedKind.ts'
+
+/* Settings of the ledger by number: each name counts 1, 2, 3…, one stream for each number. */
+
+/** Streams of settings are named in plain text. */
+export const settingId = {
+  space: 3,
+  idBytes: 0,
+  isSetting: true,
+  nameOf: (key: Buffer): string => key.toString('utf8'),
+}
+
+const changed = bodyOf('SettingChanged', {
+  name: z.string(),
+  number: z.int(),
+  validFrom: utcTime,
+  value: z.json(),
+})
+
+export type SettingEvent = z.output<typeof changed>
+
+export function isSettingEvent(event: EventHead): event is SettingEvent {
+  return event.kind === 'SettingChanged'
+}
+
+export const setting: AuditedKind = {
+  kind: 'setting',
+  ...settingId,
+  idPrefix: '',
+  // The service records the first value of a setting, the operator every later one.
+  steps: [
+    declareStep({ step: 'setting.record', to: 'set', events: ['SettingChanged'], numberMax: 1 }),
+    declareStep({ step: 'setting.change', to: 'set', events: ['SettingChanged'], writer: 'operator' }),
+  ],
+  events: new Map([eventOf(changed, { judge: judgeChanged })]),
+}
+
+// One part may follow a slash: `mint/<address>`.
+const nameForm = /^[a-z0-9-]{1,40}(?:\/[1-9A-Za-z]{1,44})?$/
+
+function judgeChanged(event: SettingEvent, at: Judged): void {
+  const { stream, name, number, validFrom, effectiveAt } = event
+  const blame = (message: string): void => at.blame('lifecycle_impossible', message)
+  if (!nameForm.test(name) || stream !== `${name}#${number}`) blame('a setting is in another stream')
+  if (name === 'prices') blame('prices are set by a price list')
+  if (validFrom !== effectiveAt) blame('it took effect at another time')
+  at.ledger.periods.record(event, at)
+  countSetting({ name, number, validFromMs: effectiveAt }, at)
+}
+
+const newest = new StateDocument('newestSettings', () => new Map<string, number>())
+
+interface CountedSetting {
+  readonly name: string
+  readonly number: number
+  readonly validFromMs: number
+}
+
+/** Numbers of a name follow each other. Keeps what its row in the database has to hold. */
+export function countSetting({ name, number, validFromMs }: CountedSetting, at: Judged): void {
+  const { position, blame, bodyDigest, ledger } = at
+  const last = newest.of(ledger.state).get(name) ?? 0
+  if (number !== last + 1) blame('version_missing', `number ${number} of ${name} follows ${last}`, `${name}#${number}`)
+  newest.of(ledger.state).set(name, number)
+  const id = `${name}#${number}`
+  ledger.settings.add(id, { id, position, validFromMs, digest: bodyDigest() })
+}

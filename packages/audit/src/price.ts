@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { baseUnits, describeShares, readMembers, share, usd } from './body.ts'
+
+/** A price as the ledger states it, and what is wrong with its own arithmetic. */
+export interface AuditedPrice extends StatedPrice {
+  /** `describeShares` of the shares: two lists are the same when their texts are. */
+  readonly sharesText: string
+  /** SHA-256 of its canonical text: two prices are the same when their digests are. */
+  readonly digest: string
+  readonly problem: string | undefined
+}
+
+type StatedPrice = z.infer<typeof statedPrice>
+
+const statedPrice = z.strictObject({
+  burnBaseUnits: baseUnits,
+  decimals: z.int(),
+  endpoint: z.string(),
+  mint: z.string(),
+  priceMicroUsd: usd,
+  requiredBaseUnits: baseUnits,
+  shares: z.array(share),
+  tokenPriceAttoUsd: usd,
+})
+
+// Thousands of consecutive payments have one of a few prices, so each price is parsed and checked once.
+const cacheMax = 1_000
+const cache = new Map<string, AuditedPrice>()
+
+export const price = z.unknown().transform(readPrice)
+
+export function readPrice(value: unknown): AuditedPrice {
+  const text = JSON.stringify(value)
+  const known = cache.get(text)
+  if (known !== undefined) return known
+  const stated = readMembers(statedPrice, value)
+  const sharesText = describeShares(stated.shares)
+  const read = { ...stated, sharesText, digest: hash('sha256', text, 'base64url'), problem: findProblem(stated) }
+  if (cache.size >= cacheMax) cache.clear()
+  cache.set(text, read)
+  return read
+}
+
+const decimalsMax = 18
+
+/** The rules of docs/ledger.md that need no split: required = ⌈price / token price⌉, and burn and shares sum to it. */
+function findProblem(price: StatedPrice): string | undefined {
+  const { decimals, priceMicroUsd, tokenPriceAttoUsd, requiredBaseUnits, burnBaseUnits, shares } = price
+  if (decimals < 0 || decimals > decimalsMax) return `${decimals} decimals`
+  if (priceMicroUsd === 0n || tokenPriceAttoUsd === 0n) return 'a price of nothing'
+  // Micro dollars have 6 decimals and token prices 18.
+  const scaled = priceMicroUsd * 10n ** BigInt(decimals + 12)
+  const required = (scaled + tokenPriceAttoUsd - 1n) / tokenPriceAttoUsd
+  if (required !== requiredBaseUnits) {
+    return `required is ${requiredBaseUnits}, and ⌈price / token price⌉ is ${required}`
+  }
+  const shared = shares.reduce((sum, part) => sum + part.baseUnits, 0n)
+  if (burnBaseUnits + shared !== required) {
+    return `burn and shares sum to ${burnBaseUnits + shared}, and ${required} is required`
+  }
+  if (new Set(shares.map(({ account }) => account)).size !== shares.length) return 'an account has two shares'
+  return undefined
+}

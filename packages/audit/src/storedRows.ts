@@ -1,0 +1,96 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { z } from 'zod'
+
+export type Cell = string | number | bigint | boolean | null
+
+/** An amount as a column holds it: SQLite's integers have 63 bits. */
+export const amount = z.string().transform(BigInt)
+export const flag = z.number().transform((value) => value === 1)
+
+// Rows that are kept in memory: of 500 bytes to a kilobyte each.
+const recentMax = 8_000
+
+export interface TableOf<R> {
+  readonly name: string
+  /** Column whose value is unique. */
+  readonly key: string
+  /** Reads a row of the file. */
+  readonly schema: z.ZodType<R> & { readonly shape: Readonly<Record<string, unknown>> }
+}
+
+/** A table of the state's file. Rows in use are objects in memory, which change in place until `flush` writes them. */
+export class StoredRows<R extends Readonly<Record<string, Cell>>> {
+  readonly #table: TableOf<R>
+  /** Rows in use since the last `flush`, and rows that are as they are in the file. */
+  readonly #used = new Map<string, R>()
+  readonly #written = new Map<string, R>()
+  readonly #columns: readonly string[]
+  readonly #find: StatementSync
+  readonly #write: StatementSync
+  readonly #database: DatabaseSync
+
+  constructor(database: DatabaseSync, table: TableOf<R>) {
+    const { name, key, schema } = table
+    this.#database = database
+    this.#table = table
+    this.#columns = Object.keys(schema.shape)
+    const columns = this.#columns.map((column) => (column === key ? `${column} text primary key` : column))
+    database.exec(`create table if not exists ${name} (${columns.join(', ')})`)
+    this.#find = database.prepare(`select * from ${name} where ${key} = ?`)
+    const places = this.#columns.map(() => '?').join(', ')
+    this.#write = database.prepare(`insert or replace into ${name} values (${places})`)
+  }
+
+  find(key: string): R | undefined {
+    const used = this.#used.get(key)
+    if (used !== undefined) return used
+    const row = this.#written.get(key) ?? this.#load(key)
+    return row === undefined ? undefined : this.add(key, row)
+  }
+
+  add(key: string, row: R): R {
+    this.#used.set(key, row)
+    return row
+  }
+
+  /** Between two events: frees memory when there are many rows in it. */
+  trim(): void {
+    if (this.#used.size + this.#written.size <= recentMax) return
+    this.flush()
+    this.#written.clear()
+  }
+
+  /** Between two events: writes the rows in memory, so that a query of the file finds all of them as they are. */
+  flush(): void {
+    for (const [key, row] of this.#used) {
+      this.#write.run(...this.#columns.map((column) => cellOf(row[column])))
+      this.#written.set(key, row)
+    }
+    this.#used.clear()
+  }
+
+  /** The rows with this value in a column. An index makes it quick. */
+  selectBy(column: string): (value: string) => readonly R[] {
+    this.flush()
+    const statement = this.#database.prepare(`select * from ${this.#table.name} where ${column} = ?`)
+    return (value) => statement.all(value).map((row) => this.#table.schema.parse(row))
+  }
+
+  /** Every row that a query of this table selects, such as `where kind = 'payment'`. */
+  *select(clause = ''): Generator<R> {
+    this.flush()
+    const rows = this.#database.prepare(`select * from ${this.#table.name} ${clause}`).iterate()
+    for (const row of rows) yield this.#table.schema.parse(row)
+  }
+
+  #load(key: string): R | undefined {
+    const stored = this.#find.get(key)
+    return stored === undefined ? undefined : this.#table.schema.parse(stored)
+  }
+}
+
+function cellOf(value: Cell | undefined): string | number | null {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return value ?? null
+}
