@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openPage, readPage } from './dom/openPage.ts'
+import { type Answered, openPage, readPage } from './dom/openPage.ts'
 
 const span = (tokens: number, payments = 1) => ({ tokens, payments, baseUnits: String(tokens * 1_000_000) })
 
@@ -23,14 +23,45 @@ const stats = {
   asOf: '2026-11-21T12:00:00.000Z',
 }
 
+const html = await readPage('burn.html')
+
 test('the burn page shows its figures, and draws days from the oldest to the newest', async () => {
   const page = await openPage({
     page: 'burn',
-    html: await readPage('burn.html'),
+    html,
     url: 'http://host/burn',
     answer: () => ({ json: { success: true, data: stats } }),
   })
   expect([page.textOf('#total'), page.textOf('#day'), page.textOf('#week')]).toEqual(['1,234', '1', '7'])
   expect(page.textOf('#owed')).toContain('2.5 more were received for burning')
   expect(page.chartOf('#chart-burns').data[1]).toEqual([1, 2, 3])
+})
+
+test('the burn page asks again every half minute, and keeps its figures when the service does not answer', async () => {
+  const repeated: (readonly [work: () => void, everyMs: number])[] = []
+  let answered: Answered = { json: { success: true, data: stats } }
+  const page = await openPage({
+    page: 'burn',
+    html,
+    url: 'http://host/burn',
+    answer: () => answered,
+    before: (window) =>
+      Object.assign(window, { setInterval: (...given: (typeof repeated)[0]) => repeated.push(given) }),
+  })
+  expect(repeated.map(([, everyMs]) => everyMs)).toEqual([30_000])
+  answered = { status: 503, json: { error: 'no ledger' } }
+  repeated[0]?.[0]()
+  await page.until('the second answer', () => page.textOf('#status').includes('not available now: no ledger'))
+  expect([page.asked.length, page.textOf('#total')]).toEqual([2, '1,234'])
+})
+
+test('the home page shows the spans in their places', async () => {
+  const places = ['burned', 'burned-payments', 'day', 'week', 'month'].map((id) => `<p id="${id}"></p>`)
+  const page = await openPage({
+    page: 'home',
+    html: `<body>${places.join('')}</body>`,
+    url: 'http://host/',
+    answer: () => ({ json: { success: true, data: stats } }),
+  })
+  expect(page.textsOf('p')).toEqual(['1,234', 'tokens in 5,678 payments', '1', '7', '30'])
 })

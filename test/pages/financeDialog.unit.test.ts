@@ -65,7 +65,9 @@ async function open(query: string, decide: () => Answered | Promise<Answered> = 
     answer(asked) {
       const path = asked.path.replace('/api/finance/', '')
       if (path === 'summary') return { status: 403, json: { error: 'support' } }
-      if (path.startsWith('explain/')) return { json: { data: { explanation, links, decimals: 6 } } }
+      const subject = decodeURIComponent(path.slice(path.indexOf('/') + 1))
+      const known = subject === signature ? explanation : { ...explanation, reference: subject }
+      if (path.startsWith('explain/')) return { json: { data: { explanation: known, links, decimals: 6 } } }
       if (path.startsWith('payments/')) return { json: { data: { payment, links, decimals: 6 } } }
       if (path === 'decisions') {
         decisions.push(asked)
@@ -146,6 +148,16 @@ describe('a decision', () => {
     const [sent] = page.decisions
     expect([sent?.method, sent?.headers.get('authorization')]).toEqual(['POST', 'Bearer token'])
     expect(sent?.body).toEqual({ action: 'approve', payment: reference, reason: 'paid too much' })
+  })
+
+  test('is about the payment that is shown, not about one that was shown before', async () => {
+    const page = await open(`?payment=${signature}`, () => ({ json: { data: { position: 41 } } }))
+    Object.assign(page.window.document.querySelector('#subject') ?? {}, { value: 'solana:other' })
+    page.submit('#find')
+    await page.until('the other payment', () => page.window.location.href.includes('payment=other'))
+    give(page)
+    await page.until('the decision', () => page.decisions.length === 1)
+    expect(page.decisions[0]?.body).toMatchObject({ payment: 'solana:other' })
   })
 
   test('that is refused says why, and can be made again', async () => {
@@ -276,6 +288,12 @@ describe('the closing statement', () => {
     expect(line).toBe('Assets:PaymentWallet,1000000,1,2000000,2,0,0,0,0,3000000,3,2500000,2.5')
     expect(page.saved.get('tollbook-closing-2026-10-totals.csv')).toContain('received,2000000,2,,,2000,0.002')
     expect(page.saved.get('tollbook-closing-2026-10-entries.csv')).toContain('restated,5,2026-09-30,A,1,0.000001,0,0')
+  })
+
+  test('of January follows the one of December', async () => {
+    const page = await openClosing('?closing=2026-01', (asked) => answerOf(asked))
+    await shown(page, '2026-01')
+    expect(page.textOf('.verify')).toContain('--previous tollbook-closing-2025-12.json')
   })
 
   test('without late entries or a price says so, and hides a statement that cannot be had', async () => {

@@ -1,4 +1,4 @@
-import type { ChainStatement, Explanation } from '../../diagnosis/explanation.ts'
+import type { Explanation } from '../../diagnosis/explanation.ts'
 import { tokensText } from './amounts.ts'
 import type { Refund } from './answers.ts'
 import { type Column, type Content, element, foldedTable } from './element.ts'
@@ -40,7 +40,10 @@ export function showExplanation(section: HTMLElement, explanation: Explanation, 
   )
 }
 
-function chainText({ status, words, arrivedBaseUnits, burnedBaseUnits }: ChainStatement, decimals: number): string {
+function chainText(
+  { status, words, arrivedBaseUnits, burnedBaseUnits }: Explanation['chain'],
+  decimals: number,
+): string {
   if (arrivedBaseUnits === null || burnedBaseUnits === null) return `Chain: ${status}. ${words}`
   const [arrived, burned] = [tokensText(arrivedBaseUnits, decimals), tokensText(burnedBaseUnits, decimals)]
   return `Chain: ${status}. ${words} ${arrived} tokens arrived, ${burned} were burned.`

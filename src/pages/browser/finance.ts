@@ -43,10 +43,6 @@ one('#find').addEventListener('submit', (event) => {
   if (isWallet.test(subject)) showWallet(subject)
   else showPayment(subject)
 })
-one('#reconcile').addEventListener('click', () => {
-  writeAddress({ view: 'reconciliation' })
-  showReconciliation().catch(tell)
-})
 
 takeTokenFromFragment()
 addEventListener('hashchange', () => {
@@ -81,7 +77,7 @@ async function show(): Promise<void> {
   try {
     const { closing: month, payment, view } = readAddress()
     if (month !== undefined) return await showClosing()
-    const isWhole = await showSummary(status).then(() => true, toleratesRole)
+    const isWhole = await showSummary(status, reconcile).then(() => true, toleratesRole)
     for (const part of all('.whole')) part.hidden = !isWhole
     signedIn('#ledger')
     await showRange()
@@ -107,6 +103,11 @@ async function showClosing(): Promise<void> {
 function signedIn(view: string): void {
   for (const part of ['#sign-in', '#ledger', '#closing']) one(part).hidden = part !== view
   one('#sign-out').hidden = false
+}
+
+function reconcile(): void {
+  writeAddress({ view: 'reconciliation' })
+  showReconciliation().catch(tell)
 }
 
 /** Support reads single payments and refunds, and no sums. */

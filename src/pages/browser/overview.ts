@@ -4,35 +4,17 @@ import { countText, showFigure, timeText, tokensNumber, tokensText } from './amo
 import type { ReportPage, Row, Summary } from './answers.ts'
 import { type Parameters, read } from './api.ts'
 import { drawDays, drawNames } from './charts.ts'
-import { all, element, one } from './element.ts'
+import { all, type Content, element, one } from './element.ts'
 import { columnName } from './tables.ts'
 
 const daysShownMax = '1000'
 
-/** The figures of now. */
-export async function showSummary(status: HTMLElement): Promise<void> {
+/** Figures of now. `onReconcile` is offered where chain and ledger differ. */
+export async function showSummary(status: HTMLElement, onReconcile: () => void): Promise<void> {
   const summary = await read<Summary>('summary')
-  const { decimals, ledger, asOf, publicUrl, burnOwedSince, burnConfirmedBaseUnits } = summary
-  const tokens = (text: string) => tokensText(text, decimals)
-  const onChain = summary.paymentWalletOnChainBaseUnits
-  const texts = {
-    payments: countText(summary.payments),
-    burned: tokens(summary.burnedBaseUnits),
-    'burn-owed': tokens(summary.burnOwedBaseUnits),
-    wallet: tokens(summary.paymentWalletBaseUnits),
-    chain: onChain === null ? 'no node answers' : tokens(onChain),
-    owed: tokens(summary.owedBaseUnits),
-    refunds: tokens(summary.refundsDueBaseUnits),
-    lost: tokens(summary.lostBaseUnits),
-  }
-  for (const [name, text] of Object.entries(texts)) showFigure(one(`#card-${name}`), text)
-  one('#difference').textContent = differenceText(summary, tokens)
-  one('#reconcile').hidden = onChain === null || onChain === summary.paymentWalletBaseUnits
+  const { ledger, asOf, publicUrl } = summary
+  one('.cards').replaceChildren(...cardsOf(summary, onReconcile))
   one('#reconciliation').hidden = true
-  one('#burned-later').textContent =
-    burnConfirmedBaseUnits === '0' ? '' : `${tokens(burnConfirmedBaseUnits)} of it later, by us`
-  one('#burn-owed-since').textContent =
-    burnOwedSince === null ? '' : `since ${timeText(burnOwedSince).slice(0, 16)} UTC`
   const behind = ledger.headPosition - ledger.position
   const late = behind > 0 ? `; ${behind} events are still being added up` : ''
   status.textContent = `As of ${timeText(asOf)} UTC, position ${ledger.position} of the ledger${late}. Amounts are in tokens.`
@@ -43,10 +25,40 @@ export async function showSummary(status: HTMLElement): Promise<void> {
   showLiabilities(summary)
 }
 
-function differenceText(summary: Summary, tokens: (baseUnits: string) => string): string {
-  const { paymentWalletBaseUnits, paymentWalletOnChainBaseUnits: onChain } = summary
-  if (onChain === null) return ''
-  const differenceBaseUnits = BigInt(onChain) - BigInt(paymentWalletBaseUnits)
+function cardsOf(summary: Summary, onReconcile: () => void): readonly HTMLElement[] {
+  const { decimals, burnOwedSince, burnConfirmedBaseUnits, paymentWalletBaseUnits } = summary
+  const { paymentWalletOnChainBaseUnits: onChain } = summary
+  const tokens = (text: string) => tokensText(text, decimals)
+  const later = burnConfirmedBaseUnits === '0' ? [] : [`${tokens(burnConfirmedBaseUnits)} of it later, by us`]
+  const since = burnOwedSince === null ? [] : [`since ${timeText(burnOwedSince).slice(0, 16)} UTC`]
+  const reconcile = element('button', { type: 'button', className: 'link', id: 'reconcile' }, 'Show the transfers')
+  reconcile.addEventListener('click', onReconcile)
+  const difference = onChain === null ? [] : [differenceText(onChain, paymentWalletBaseUnits, tokens)]
+  const differs = onChain !== null && onChain !== paymentWalletBaseUnits
+  return [
+    card('Burned', tokens(summary.burnedBaseUnits), later),
+    card('Owed to be burned', tokens(summary.burnOwedBaseUnits), since),
+    card('Payments', countText(summary.payments)),
+    card('Payment wallet, in the ledger', tokens(paymentWalletBaseUnits)),
+    card('Payment wallet, on chain', onChain === null ? 'no node answers' : tokens(onChain), [
+      ...difference,
+      ...(differs ? [reconcile] : []),
+    ]),
+    card('Owed in all', tokens(summary.owedBaseUnits)),
+    card('Owed back to wallets', tokens(summary.refundsDueBaseUnits)),
+    card('Lost to reversals', tokens(summary.lostBaseUnits)),
+  ]
+}
+
+function card(name: string, text: string, notes: readonly Content[] = []): HTMLElement {
+  const figure = element('dd', {})
+  showFigure(figure, text)
+  const small = notes.map((note) => element('dd', { className: 'small' }, note))
+  return element('div', {}, element('dt', {}, name), figure, ...small)
+}
+
+function differenceText(onChain: string, inLedger: string, tokens: (baseUnits: string) => string): string {
+  const differenceBaseUnits = BigInt(onChain) - BigInt(inLedger)
   if (differenceBaseUnits === 0n) return 'the same as in the ledger'
   // A transfer without a request is recorded once it is too late to present it as a payment: until then nothing is wrong.
   if (differenceBaseUnits > 0n)

@@ -98,7 +98,7 @@ export async function openPage({ page, html, url, answer, before }: PageSetup): 
       query: searchParams,
       headers: new Headers(init.headers),
       body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
-      stored: { ...window.localStorage },
+      stored: Object.fromEntries(Object.entries(window.localStorage)),
     }
     asked.push(request)
     const { status = 200, headers, json } = await answer(request)

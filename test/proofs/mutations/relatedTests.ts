@@ -64,6 +64,10 @@ export function mapTests(root: string): TestMap {
       // sealStore.ts and seal.pg.test.ts, paymentStore.ts and payments.pg.test.ts.
       const name = basename(file).slice(0, sameLetters)
       const hasName = (test: string) => basename(test).startsWith(name)
+      // Tests run the bundled script of a page, so no import leads to its modules.
+      const bundled = file.startsWith('src/pages/browser/')
+        ? tests.filter((test) => test.startsWith('test/pages/'))
+        : []
       const near = reaches
         .flatMap(({ test, reached }) => {
           const depth = reached.get(file)
@@ -83,7 +87,7 @@ export function mapTests(root: string): TestMap {
           ? /^test\/e2e\//
           : besides
       return {
-        pure: near.filter((test) => !/\.(pg|e2e|chain)\./.test(test)),
+        pure: [...new Set([...bundled, ...near])].filter((test) => !/\.(pg|e2e|chain)\./.test(test)),
         simulated: simulated.has(file) ? [simulationTest] : [],
         real: near.filter((test) => test.includes('.pg.')),
         served: near.filter((test) => served.test(test) && folder.test(test)),
