@@ -330,6 +330,15 @@ describe('a report', () => {
     expect([page.isShown('#reports [name=owedTo]'), page.isShown('#reports [name=state]')]).toEqual([true, false])
   })
 
+  test('of an earlier entry of the history is shown with the filters and days of that entry', async () => {
+    const page = await open({ query: '?state=reversed&month=2026-09' })
+    page.window.history.replaceState(null, '', '/finance?report=payments&state=unmatched&month=2026-10')
+    page.window.dispatchEvent(new page.window.Event('popstate'))
+    await settled(page)
+    const { query } = page.askedFor('payments').at(-1) ?? {}
+    expect(query?.toString()).toBe('month=2026-10&state=unmatched&limit=50')
+  })
+
   test('names its totals, and says when there is nothing', async () => {
     const totals = { paidAt: null, payments: 1, requiredBaseUnits: '20000000' }
     const page = await open({ answers: { payments: tableOf([payment], { totals }) } })

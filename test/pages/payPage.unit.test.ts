@@ -73,6 +73,8 @@ async function open(service: Service = {}): Promise<Opened> {
       if (asked.path === '/api/catalog')
         return { json: { data: { products: [{ path, requiredTokens: 20, available: true }] } } }
       if (asked.path === '/.well-known/jwks.json') return { json: receipts.keys }
+      if (asked.path.startsWith('/api/receipts/'))
+        return { json: { data: { receipt, inclusionProof: '/api/ledger/inclusion/8' } } }
       if (asked.path.startsWith('/pay/payment/')) return { json: { data: { signature: 'sent', wallet } } }
       if (asked.path.startsWith('/pay/test-wallet/')) return { json: { success: true } }
       if (asked.path.startsWith('/pay/')) return prepared
@@ -182,6 +184,36 @@ describe('a purchase with a wallet of the browser', () => {
     expect(page.window.document.querySelector('#receipt a')?.getAttribute('href')).toBe(
       'https://host/api/ledger/inclusion/8',
     )
+  })
+
+  test('shows bought pictures as pictures, documents as a link, and long texts cut', async () => {
+    const qrCode = `data:image/png;base64,${'A'.repeat(100)}`
+    const data = {
+      qrCode,
+      imageUrl: 'https://host/artifacts/a.png',
+      pdfUrl: 'https://host/artifacts/b.pdf',
+      text: '<b>',
+    }
+    const page = await open({ answers: [{ json: { data, receipt } }] })
+    page.click('#wallets button')
+    await paid(page)
+    const { document } = page.window
+    const sources = [...document.querySelectorAll('#data img')].map((picture) => picture.getAttribute('src'))
+    expect(sources).toEqual([qrCode, data.imageUrl])
+    expect(document.querySelector('#data a')?.getAttribute('href')).toBe(data.pdfUrl)
+    expect(page.textOf('#data pre')).toContain(`"qrCode": "${qrCode.slice(0, 40)}…"`)
+    expect(page.textOf('#data pre')).toContain('"text": "<b>"')
+    expect(page.textsOf('#receipt a')).toEqual([])
+  })
+
+  test('of a streamed answer fetches its receipt from the address in the header', async () => {
+    const answer = { json: { delta: 'Hi' }, headers: { 'receipt-location': '/api/receipts/solana:x' } }
+    const page = await open({ answers: [answer] })
+    page.click('#wallets button')
+    await paid(page)
+    expect(statusOf(page)).toBe('Paid. The receipt is verified.')
+    expect(page.textOf('#data pre')).toContain('"delta": "Hi"')
+    expect(page.textsOf('#receipt a')).toEqual(['proof that the ledger has it'])
   })
 
   test.each([
