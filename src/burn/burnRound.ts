@@ -151,7 +151,7 @@ async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): P
   const { chain, clock } = deps
   const { signature, round, lastValidHeight } = open
   const settled = { round, signature, baseUnits: sumOf(open.parts) }
-  const bound = lastValidHeight === undefined ? undefined : ({ lastValidHeight, basis: 'blockhash_accepted' } as const)
+  const bound = { lastValidHeight, basis: 'blockhash_accepted' } as const
   for (let poll = 0; poll < pollsMax; poll++) {
     if (stopping?.aborted === true) break
     await chain.refresh()

@@ -33,9 +33,9 @@ export interface BurnRound {
 
 /** A signed round, recorded before it is sent. After `lastValidHeight` the transaction can no longer land. */
 export interface SubmitBurn extends BurnRound {
-  readonly lastValidHeight?: number
+  readonly lastValidHeight: number
   /** Read before the burn was signed. */
-  readonly delegate?: DelegateState
+  readonly delegate: DelegateState
   readonly transactionBase64: string
 }
 
@@ -124,8 +124,7 @@ export function whyMaybeBurned(
   now: DelegateState,
 ): string | undefined {
   const burnBaseUnits = sumOf(parts)
-  if (before === undefined || before.allowanceBaseUnits < burnBaseUnits)
-    return 'the allowance of the delegate before the burn is not on record'
+  if (before.allowanceBaseUnits < burnBaseUnits) return 'the allowance of the delegate before the burn did not cover it'
   if (now.allowanceBaseUnits !== before.allowanceBaseUnits)
     return `the allowance of the delegate was ${before.allowanceBaseUnits} base units before the burn of ${burnBaseUnits}, and is ${now.allowanceBaseUnits}`
   if (reason === 'absent' && now.lamports < before.lamports)

@@ -122,7 +122,8 @@ export async function burnOwed(adminUrl: string, wallet: PayingWallet): Promise<
     const parts = [{ endpoint, baseUnits: burnedBaseUnits }]
     const { signature, transactionBase64 } = signedBurn(wallet, { mint: sampleMint, baseUnits: burnedBaseUnits })
     const stream = solanaReference(signature)
-    const round = { round: 1, mint: sampleMint, throughPosition, parts, lastValidHeight: 900 }
+    const delegate = { allowanceBaseUnits: 1_000_000_000n, lamports: 50_000n }
+    const round = { round: 1, mint: sampleMint, throughPosition, parts, lastValidHeight: 900, delegate }
     const submitted = assertPresent(decideBurnSubmit(unknownBurn, { ...round, transactionBase64 }), 'it is new')
       .events[0]
     await recordBurn(database, submitted, { stream, version: 1 })

@@ -229,20 +229,6 @@ test('a burn that a node has seen is not sent again', async () => {
   expect(calls).not.toContain('broadcast')
 })
 
-test('a round without a bound, of an earlier release, waits until it lands, and is burned once', async () => {
-  const { lastValidHeight: _none, ...unbound } = open
-  const rounds = [{ ...oneOpen, open: unbound }]
-  const { deps, calls, recorded, questions } = openJob({ rounds, findings: [unseen] })
-  expect(await burnOnce(deps)).toMatchObject({ outcome: 'waiting', round: 3 })
-  expect(calls.filter((call) => call === 'find')).toHaveLength(120)
-  expect(questions[0]).toEqual({ commitment: 'finalized', bound: undefined })
-  expect(recorded).toEqual([])
-
-  const landed = openJob({ rounds })
-  expect(await burnOnce(landed.deps)).toMatchObject({ outcome: 'confirmed' })
-  expect(landed.recorded).toHaveLength(1)
-})
-
 test('a transaction that burned another amount ends nothing', async () => {
   const movements = burned.movements.map((movement) => ({ ...movement, amountBaseUnits: 41n }))
   const { deps, recorded } = openJob({ rounds: [oneOpen], findings: [found({ movements })] })

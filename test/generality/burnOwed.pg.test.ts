@@ -54,7 +54,8 @@ async function record(stream: PaymentReference, version: number, event: BurnEven
 
 function round(number: number, burnBaseUnits: bigint, throughPosition: number) {
   const parts = [{ endpoint, baseUnits: burnBaseUnits }]
-  const bytes = { lastValidHeight: 900, transactionBase64: 'AQ==' }
+  const delegate = { allowanceBaseUnits: burnBaseUnits, lamports: 50_000n }
+  const bytes = { lastValidHeight: 900, delegate, transactionBase64: 'AQ==' }
   const submit = { round: number, mint: sampleMint, throughPosition, parts, ...bytes }
   const submitted = assertPresent(decideBurnSubmit(unknownBurn, submit), 'a new burn is submitted')
   const state = submitted.events.reduce(evolveBurn, unknownBurn)

@@ -154,7 +154,8 @@ function walkPayments(): Walked {
 function walkBurns(): Walked {
   const walked: Walked = new Map()
   const parts = [{ endpoint: '/api/x', baseUnits: 3n }]
-  const submit = { round: 1, mint, throughPosition: 9, parts, lastValidHeight: 9, transactionBase64: '' }
+  const delegate = { allowanceBaseUnits: 3n, lamports: 50_000n }
+  const submit = { round: 1, mint, throughPosition: 9, parts, lastValidHeight: 9, delegate, transactionBase64: '' }
   const nameOf = ({ phase }: BurnState) => (phase === 'unknown' ? '' : phase)
   const commandsOf = (state: BurnState) => [
     decideBurnSubmit(state, submit),

@@ -32,7 +32,9 @@ export async function recordBurn(
     assert(rows[0]?.refusal === null, `the burn was recorded, not refused as ${rows[0]?.refusal}`)
     return evolveBurn(state, event)
   }
-  const round = { round: number, mint, throughPosition: 1, parts, lastValidHeight: 900, transactionBase64: 'AA==' }
+  const delegate = { allowanceBaseUnits: burnedBaseUnits, lamports: 50_000n }
+  const bytes = { lastValidHeight: 900, delegate, transactionBase64: 'AA==' }
+  const round = { round: number, mint, throughPosition: 1, parts, ...bytes }
   const submitted = await append(unknownBurn, decideBurnSubmit(unknownBurn, round))
   const confirmed = await append(submitted, decideBurnConfirm(submitted, { burnedBaseUnits, slot: 2_000 }))
   assert(confirmed.phase === 'confirmed', 'a confirmed burn is confirmed')

@@ -13,7 +13,9 @@ test('a burn whose recording the database did not report may be tried again', as
   const databaseUrl = 'postgres://tollbook@127.0.0.1:1/tollbook'
   const database = openDatabase({ databaseUrl, applicationName: 'test', connectionsMax: 1, log: silentLog })
   const parts = [{ endpoint: '/api/ai/chat', baseUnits: 1n }]
-  const round = { round: 1, mint: sampleMint, throughPosition: 1, parts, lastValidHeight: 900, transactionBase64: '' }
+  const delegate = { allowanceBaseUnits: 1n, lamports: 50_000n }
+  const bytes = { lastValidHeight: 900, delegate, transactionBase64: '' }
+  const round = { round: 1, mint: sampleMint, throughPosition: 1, parts, ...bytes }
   const [event] = assertPresent(decideBurnSubmit(unknownBurn, round), 'the first round can be submitted').events
   const signature = assertPresent(signatureOfBytes(new Uint8Array(64).fill(7)), '64 bytes are a signature')
   try {

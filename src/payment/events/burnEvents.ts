@@ -35,10 +35,9 @@ export interface BurnSubmitted {
   readonly throughPosition: number
   readonly burnBaseUnits: bigint
   readonly parts: readonly EndpointBurn[]
-  /** Above this block height the transaction can no longer land. Absent in the first bodies of this kind. */
-  readonly lastValidHeight?: number
-  /** Absent in the first bodies of this kind. */
-  readonly delegate?: DelegateState
+  /** Above this block height the transaction can no longer land. */
+  readonly lastValidHeight: number
+  readonly delegate: DelegateState
   readonly transactionBase64: string
 }
 
@@ -51,8 +50,8 @@ const burnSubmitted = defineEvent<BurnSubmitted>({
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,
-    lastValidHeight: z.int().min(1).exactOptional(),
-    delegate: z.object({ allowanceBaseUnits: baseUnits, lamports: baseUnits }).exactOptional(),
+    lastValidHeight: z.int().min(1),
+    delegate: z.object({ allowanceBaseUnits: baseUnits, lamports: baseUnits }),
     transactionBase64: z.string(),
   }),
 })

@@ -35,7 +35,6 @@ const paymentSubmitted = defineEvent<PaymentSubmitted>({
     endpoint: z.string(),
     quoteId: optionalText,
     transactionBase64: z.string(),
-    // Absent in the first releases.
     offer: z.object({ rail: z.string(), priceList: z.int().min(1) }).exactOptional(),
   }),
 })

@@ -4,17 +4,11 @@ import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { ChainReader } from '../../payment/chainReader.ts'
 import type { Submitted } from '../../payment/payment.ts'
-import {
-  type MessageReference,
-  messageDigestOf,
-  type PaymentReference,
-  solanaReference,
-} from '../../payment/paymentReference.ts'
+import { type MessageReference, messageDigestOf, solanaReference } from '../../payment/paymentReference.ts'
 import type { SignedTransaction, Simulation } from '../../payment/proof.ts'
 import type { Settlement } from '../../payment/settlement.ts'
 import type { PayerSigned } from '../../payment/sponsoredTransaction.ts'
 import type { SettleQuestion } from '../../paywall/rail.ts'
-import { checkSecret } from '../solana/checkSecret.ts'
 import type { SolanaProof } from '../solana/solanaProof.ts'
 import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/settlePayment.ts'
 import { type CoSignDeps, coSign, owingBurn } from './coSign.ts'
@@ -46,10 +40,6 @@ export async function settleSponsored(
   const signed = await coSign(deps, question)
   if (isRefusal(signed)) return signed
   const { rehearsed, chosen, signature } = signed
-  if (rehearsed === undefined) {
-    const earlier = await settleEarlier(deps, limits, { ...question, reference: solanaReference(signature) })
-    if (earlier !== undefined) return earlier
-  }
   const transaction = deps.completeTransaction(question.proof.signed, signature)
   deps.first.note({ reference: solanaReference(signature), wallet: order.wallet })
   const { rail, reference: message } = question.proof
@@ -65,20 +55,6 @@ export async function settleSponsored(
   )
 }
 
-/** Earlier releases recorded a payment without its message, so it is found by the signature that the fee payer gave to it. */
-async function settleEarlier(
-  deps: SponsoredSettleDeps,
-  limits: SettleLimits,
-  { reference, ...question }: Question & { readonly reference: PaymentReference },
-): Promise<Verdict | undefined> {
-  const { wallet } = question.order
-  const { payment } = await deps.ledger.lookUp({ reference, wallet, idempotencyKey: undefined })
-  if (payment.phase === 'unknown' || payment.phase === 'unmatched') return undefined
-  question.onRecorded(payment)
-  if (payment.phase !== 'submitted') return checkSecret(question.proof, payment.settlement) ?? payment.settlement
-  return settleRecorded(deps, limits, { ...question, payment })
-}
-
 /** The payment is judged by what it was quoted, as the ledger says. */
 function settleRecorded(
   deps: SponsoredSettleDeps,
@@ -87,14 +63,13 @@ function settleRecorded(
 ): Promise<Verdict> {
   const { payment, proof } = question
   const { transactionBase64, endpoint, offer } = payment
+  assert(offer !== undefined, 'a payment that is found by its message pays an offer')
   const transaction = deps.chain.readTransaction(Buffer.from(transactionBase64, 'base64'))
   assert(!isRefusal(transaction), 'a transaction on record was signed')
   return settleSigned(
     {
       ...owing(deps),
-      choosePrice: (price) =>
-        // Earlier releases did not record the offer.
-        offer === undefined ? deps.priceOfList(proof.priceList, price) : priceOnRecord(deps, offer.priceList, endpoint),
+      choosePrice: () => priceOnRecord(deps, offer.priceList, endpoint),
     },
     limits,
     { ...question, message: proof.reference, proof: proofOf(question, transaction) },
