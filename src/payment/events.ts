@@ -1,61 +1,13 @@
 import { createEventCodec } from './eventCodec.ts'
-import {
-  type AnswerBroken,
-  type AnswerStarted,
-  attemptEvents,
-  type AttemptsExhausted,
-  type DistributionAllocated,
-  type ProofClaimed,
-  type RequestFailed,
-  type RequestFulfilled,
-} from './events/attemptEvents.ts'
-import { burnEvents, type BurnConfirmed, type BurnFailed, type BurnSubmitted } from './events/burnEvents.ts'
-import {
-  type BurnReversed,
-  finalityEvents,
-  type PaymentFinalized,
-  type PaymentReversed,
-  type RefundDue,
-  type TransferReceived,
-} from './events/finalityEvents.ts'
-import { holderPayoutEvents, type HolderPayoutEnded, type HolderPayoutPlanned } from './events/holderPayoutEvents.ts'
-import { distributionPaid, type DistributionPaid } from './events/payoutEvents.ts'
-import { refundEvents, type RefundApproved, type RefundGranted } from './events/refundEvents.ts'
-import { type PriceListPublished, type SettingChanged, settingEvents } from './events/settingEvents.ts'
-import {
-  type BurnOwed,
-  type PaymentSubmitted,
-  type PaymentVerified,
-  type TokensBurned,
-  verificationEvents,
-} from './events/verificationEvents.ts'
-
-/** Events of the stream of one payment. */
-export type PaymentEvent =
-  | PaymentSubmitted
-  | PaymentVerified
-  | TokensBurned
-  | BurnOwed
-  | ProofClaimed
-  | AnswerStarted
-  | AnswerBroken
-  | RequestFulfilled
-  | DistributionAllocated
-  | RequestFailed
-  | AttemptsExhausted
-  | PaymentFinalized
-  | PaymentReversed
-  | BurnReversed
-  | RefundDue
-  | TransferReceived
-
-export type BurnEvent = BurnSubmitted | BurnConfirmed | BurnFailed
-/** Events of the stream of decisions about the refund of one payment. */
-export type RefundEvent = RefundApproved | RefundGranted
-/** Events of the stream of a plan for the holders of the token. */
-export type HolderPayoutEvent = HolderPayoutPlanned | HolderPayoutEnded
-export type SettingEvent = PriceListPublished | SettingChanged
-export type LedgerEvent = PaymentEvent | BurnEvent | RefundEvent | SettingEvent | HolderPayoutEvent | DistributionPaid
+import { attemptEvents } from './events/attemptEvents.ts'
+import { burnEvents } from './events/burnEvents.ts'
+import type { EventOf } from './events/eventDefinition.ts'
+import { finalityEvents } from './events/finalityEvents.ts'
+import { holderPayoutEvents } from './events/holderPayoutEvents.ts'
+import { distributionPaid } from './events/payoutEvents.ts'
+import { refundEvents } from './events/refundEvents.ts'
+import { settingEvents } from './events/settingEvents.ts'
+import { verificationEvents } from './events/verificationEvents.ts'
 
 const paymentEvents = [...verificationEvents, ...attemptEvents, ...finalityEvents] as const
 export const ledgerEvents = [
@@ -66,6 +18,16 @@ export const ledgerEvents = [
   ...holderPayoutEvents,
   distributionPaid,
 ] as const
+
+/** Events of the stream of one payment. */
+export type PaymentEvent = EventOf<(typeof paymentEvents)[number]>
+export type BurnEvent = EventOf<(typeof burnEvents)[number]>
+/** Events of the stream of decisions about the refund of one payment. */
+export type RefundEvent = EventOf<(typeof refundEvents)[number]>
+/** Events of the stream of a plan for the holders of the token. */
+export type HolderPayoutEvent = EventOf<(typeof holderPayoutEvents)[number]>
+export type SettingEvent = EventOf<(typeof settingEvents)[number]>
+export type LedgerEvent = EventOf<(typeof ledgerEvents)[number]>
 
 /** Codec of everything that the service writes. */
 export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)

@@ -22,13 +22,12 @@ interface GoodwillGranted {
   readonly grantedBaseUnits: bigint
 }
 
-const goodwillGranted = defineEvent<GoodwillGranted>({
-  kind: 'GoodwillGranted',
-  schema: z.object({ kind: z.literal('GoodwillGranted'), wallet: address, mint: address, grantedBaseUnits: baseUnits }),
-  postings: ({ wallet, mint, grantedBaseUnits: amountBaseUnits }) => [
+const goodwillGranted = defineEvent<GoodwillGranted>(
+  z.object({ kind: z.literal('GoodwillGranted'), wallet: address, mint: address, grantedBaseUnits: baseUnits }),
+  ({ wallet, mint, grantedBaseUnits: amountBaseUnits }) => [
     { debit: 'Expenses:Goodwill', credit: refundDueTo(wallet), mint, amountBaseUnits },
   ],
-})
+)
 
 const rows = `
 insert into ledger.kinds (kind, space) values ('goodwill', 4);

@@ -112,10 +112,7 @@ interface TierChanged {
   readonly tier: number
 }
 
-const tierChanged = defineEvent<TierChanged>({
-  kind: 'TierChanged',
-  schema: z.object({ kind: z.literal('TierChanged'), tier: z.int() }),
-})
+const tierChanged = defineEvent<TierChanged>(z.object({ kind: z.literal('TierChanged'), tier: z.int() }))
 
 test('a new kind of event is one definition more', () => {
   const codec = createEventCodec<LedgerEvent | TierChanged>([...ledgerEvents, tierChanged])

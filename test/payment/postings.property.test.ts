@@ -33,11 +33,9 @@ interface Moved extends AnyEvent {
 test('I17: a posting of a debt or of an account with itself is a bug and not an entry', () => {
   const moved = (debit: 'Assets:A' | 'Assets:B', amountBaseUnits: bigint) =>
     createEventCodec<Moved>([
-      defineEvent<Moved>({
-        kind: 'Moved',
-        schema: z.object({ kind: z.literal('Moved') }),
-        postings: () => [{ debit, credit: 'Assets:B', mint: 'mint', amountBaseUnits }],
-      }),
+      defineEvent<Moved>(z.object({ kind: z.literal('Moved') }), () => [
+        { debit, credit: 'Assets:B', mint: 'mint', amountBaseUnits },
+      ]),
     ]).postingsOf({ kind: 'Moved' })
   expect(moved('Assets:A', 1n)).toHaveLength(1)
   expect(moved('Assets:A', 0n)).toEqual([])

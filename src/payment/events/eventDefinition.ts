@@ -19,20 +19,23 @@ export interface EventDefinition<Event extends AnyEvent> {
   postings(event: Event): readonly Posting[]
 }
 
-interface Definition<Event extends AnyEvent> {
-  readonly kind: Event['kind']
-  readonly schema: z.ZodType<Event>
-  /** Absent for an event that moves no money. */
-  readonly postings?: (event: Event) => readonly Posting[]
+/** The event of a definition. */
+export type EventOf<Definition> = Definition extends EventDefinition<infer Event> ? Readonly<Event> : never
+
+/** Schema of a body, which names its kind. */
+type EventSchema<Event extends AnyEvent> = z.ZodType<Event> & {
+  readonly shape: { readonly kind: { readonly value: Event['kind'] } }
 }
 
 /**
- * Leaves out postings of zero, and asserts the others: a
- * negative amount is a bug at once, not a rejected append.
+ * Leaves out postings of zero, and asserts the others: a negative amount is a bug at once, not a rejected append. An
+ * event without postings moves no money.
  */
-export function defineEvent<Event extends AnyEvent>(definition: Definition<Event>): EventDefinition<Event> {
-  const { kind, schema, postings } = definition
-  return { kind, schema, postings: (event) => checkPostings(postings?.(event) ?? []) }
+export function defineEvent<Event extends AnyEvent>(
+  schema: EventSchema<Event>,
+  postings: (event: NoInfer<Event>) => readonly Posting[] = () => [],
+): EventDefinition<Event> {
+  return { kind: schema.shape.kind.value, schema, postings: (event) => checkPostings(postings(event)) }
 }
 
 /** Drops postings of nothing: a price of one base unit rounds some shares to zero. */

@@ -34,7 +34,7 @@ function parsed<T>(read: (text: string) => T | undefined, problem: string) {
 }
 
 const share = z.object({ account: z.string(), baseUnits })
-export const shares = z.array(share)
+export const shares = z.array(share).readonly()
 
 export const price: z.ZodType<Price> = z.object({
   endpoint: z.string(),

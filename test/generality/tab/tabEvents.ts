@@ -38,34 +38,30 @@ export type TabEvent =
 
 /** Four events of the tab, and three of the product's, unchanged. */
 export const tabCodec = createEventCodec<TabEvent>([
-  defineEvent<TabOpened>({
-    kind: 'TabOpened',
-    schema: z.object({ kind: z.literal('TabOpened'), ...moved }),
-    postings: ({ tab, mint, baseUnits: amountBaseUnits }) => [
+  defineEvent<TabOpened>(
+    z.object({ kind: z.literal('TabOpened'), ...moved }),
+    ({ tab, mint, baseUnits: amountBaseUnits }) => [
       { debit: accounts.paymentWallet, credit: prepaid(tab), mint, amountBaseUnits },
     ],
-  }),
-  defineEvent<TabDebited>({
-    kind: 'TabDebited',
-    schema: z.object({ kind: z.literal('TabDebited'), ...moved }),
-    postings: ({ tab, mint, baseUnits: amountBaseUnits }) => [
+  ),
+  defineEvent<TabDebited>(
+    z.object({ kind: z.literal('TabDebited'), ...moved }),
+    ({ tab, mint, baseUnits: amountBaseUnits }) => [
       { debit: prepaid(tab), credit: accounts.unearned, mint, amountBaseUnits },
     ],
-  }),
-  defineEvent<TabCredited>({
-    kind: 'TabCredited',
-    schema: z.object({ kind: z.literal('TabCredited'), ...moved }),
-    postings: ({ tab, mint, baseUnits: amountBaseUnits }) => [
+  ),
+  defineEvent<TabCredited>(
+    z.object({ kind: z.literal('TabCredited'), ...moved }),
+    ({ tab, mint, baseUnits: amountBaseUnits }) => [
       { debit: accounts.unearned, credit: prepaid(tab), mint, amountBaseUnits },
     ],
-  }),
-  defineEvent<TabClosed>({
-    kind: 'TabClosed',
-    schema: z.object({ kind: z.literal('TabClosed'), wallet: address, ...moved }),
-    postings: ({ tab, wallet, mint, baseUnits: amountBaseUnits }) => [
+  ),
+  defineEvent<TabClosed>(
+    z.object({ kind: z.literal('TabClosed'), wallet: address, ...moved }),
+    ({ tab, wallet, mint, baseUnits: amountBaseUnits }) => [
       { debit: prepaid(tab), credit: refundDueTo(wallet), mint, amountBaseUnits },
     ],
-  }),
+  ),
   tokensBurned,
   requestFulfilled,
   distributionAllocated,
