@@ -24,23 +24,37 @@ export const blockhashValidBlocks = 150
  */
 export const denyingNodesMin = 2
 
-/** One node's part of the evidence that a transaction never landed. */
-export interface AbsenceReading {
+/** One node's finalized height. */
+export interface HeightReading {
   /** Names the node, as the log does. */
   readonly node: string
-  readonly finalizedSlot: number
   readonly finalizedHeight: number
+}
+
+/** One node's part of the evidence that a transaction never landed. */
+export interface AbsenceReading extends HeightReading {
+  readonly finalizedSlot: number
   /** State in which the whole history of the node was searched. */
   readonly searchedSlot: number
   readonly isFound: boolean
 }
 
-/** Readings that together may prove that a transaction never landed and never can. */
-export interface AbsenceClaim {
-  readonly signature: Signature
+/** Readings of every node in rotation, which together may prove that no block can take a transaction any more. */
+export interface ExpiryClaim {
   readonly bound: LandingBound
-  /** Readings of every node in rotation. */
+  readonly readings: readonly HeightReading[]
+}
+
+/** The same, which may also prove that the transaction has not landed before. */
+export interface AbsenceClaim extends ExpiryClaim {
+  readonly signature: Signature
   readonly readings: readonly AbsenceReading[]
+}
+
+/** The finalized chain of each node is past the last block that can take the transaction. */
+function isExpired({ bound, readings }: ExpiryClaim): boolean {
+  assert(bound.lastValidHeight > 0, 'a bound is a height')
+  return readings.length > 0 && readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
 }
 
 /**
@@ -61,24 +75,11 @@ export class ProvenAbsent {
 
   /** Undefined while the readings do not prove it. */
   static prove(claim: AbsenceClaim): ProvenAbsent | undefined {
-    const { bound, readings } = claim
-    assert(bound.lastValidHeight > 0, 'a bound is a height')
-    const isProven = readings.every(
-      ({ finalizedHeight, finalizedSlot, searchedSlot, isFound }) =>
-        finalizedHeight > bound.lastValidHeight && searchedSlot >= finalizedSlot && !isFound,
+    const isUnseen = claim.readings.every(
+      ({ finalizedSlot, searchedSlot, isFound }) => searchedSlot >= finalizedSlot && !isFound,
     )
-    return isProven && readings.length > 0 ? new ProvenAbsent(claim) : undefined
+    return isExpired(claim) && isUnseen ? new ProvenAbsent(claim) : undefined
   }
-}
-
-/** One node's finalized height. */
-export type HeightReading = Pick<AbsenceReading, 'node' | 'finalizedHeight'>
-
-/** Readings that together may prove that no block can take a transaction any more. */
-export interface ExpiryClaim {
-  readonly bound: LandingBound
-  /** Readings of every node in rotation. */
-  readonly readings: readonly HeightReading[]
 }
 
 /**
@@ -99,10 +100,7 @@ export class ProvenExpired {
 
   /** Undefined while the readings do not prove it. */
   static prove(claim: ExpiryClaim): ProvenExpired | undefined {
-    const { bound, readings } = claim
-    assert(bound.lastValidHeight > 0, 'a bound is a height')
-    const isProven = readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
-    return isProven && readings.length > 0 ? new ProvenExpired(claim) : undefined
+    return isExpired(claim) ? new ProvenExpired(claim) : undefined
   }
 }
 

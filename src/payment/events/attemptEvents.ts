@@ -115,7 +115,6 @@ export type RequestFailed = EventOf<typeof requestFailed>
 
 /** The last permitted attempt ended undelivered: the payment no longer buys and is owed back as soon as it is final. */
 const attemptsExhausted = defineEvent(z.object({ kind: z.literal('AttemptsExhausted'), attempts: attempt }))
-export type AttemptsExhausted = EventOf<typeof attemptsExhausted>
 
 export const attemptEvents = [
   proofClaimed,

@@ -16,7 +16,6 @@ const paymentFinalized = defineEvent(
   }),
   unexposed,
 )
-export type PaymentFinalized = EventOf<typeof paymentFinalized>
 
 const reversalReasons = ['absent', 'failed'] as const
 
@@ -65,7 +64,6 @@ const burnReversed = defineEvent(
     { debit: accounts.burnedByCallers, credit: burnedFor(endpoint), mint, amountBaseUnits: burnedBaseUnits },
   ],
 )
-export type BurnReversed = EventOf<typeof burnReversed>
 
 /**
  * Nothing was delivered for a day, or in the permitted attempts: the payment no longer buys, and the held amount is owed back
@@ -93,6 +91,5 @@ const transferReceived = defineEvent(
     { debit: accounts.paymentWallet, credit: unmatchedFrom(wallet), mint, amountBaseUnits: receivedBaseUnits },
   ],
 )
-export type TransferReceived = EventOf<typeof transferReceived>
 
 export const finalityEvents = [paymentFinalized, paymentReversed, burnReversed, refundDue, transferReceived] as const

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEvent, type EventOf } from './eventDefinition.ts'
+import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
 /* Plans that divide a debt among the holders of the token. Recorded by the payout role, never by the service. */
@@ -25,12 +25,10 @@ const holderPayoutPlanned = defineEvent(
     parts: count,
   }),
 )
-export type HolderPayoutPlanned = EventOf<typeof holderPayoutPlanned>
 
 /** The plan pays nothing more. The rest of its amount stays owed. */
 const holderPayoutEnded = defineEvent(
   z.object({ kind: z.literal('HolderPayoutEnded'), ...ofPlan, paidBaseUnits: baseUnits }),
 )
-export type HolderPayoutEnded = EventOf<typeof holderPayoutEnded>
 
 export const holderPayoutEvents = [holderPayoutPlanned, holderPayoutEnded] as const

@@ -26,7 +26,6 @@ const paymentSubmitted = defineEvent(
     offer: z.object({ rail: z.string(), priceList: z.int().min(1) }).exactOptional(),
   }),
 )
-export type PaymentSubmitted = EventOf<typeof paymentSubmitted>
 
 const settlement: z.ZodType<Settlement> = z.object({
   reference,
@@ -59,7 +58,6 @@ const paymentVerified = defineEvent(z.object({ kind: z.literal('PaymentVerified'
     { debit, credit: overpaidBy(wallet), mint, amountBaseUnits: receivedBaseUnits - held },
   ]
 })
-export type PaymentVerified = EventOf<typeof paymentVerified>
 
 /** The payer burned inside the payment. Recorded with the verification, whether an answer follows or not. */
 export const tokensBurned = defineEvent(
@@ -80,6 +78,5 @@ const burnOwed = defineEvent(
     { debit: accounts.unearned, credit: accounts.burnOwed, mint, amountBaseUnits: owedBaseUnits },
   ],
 )
-export type BurnOwed = EventOf<typeof burnOwed>
 
 export const verificationEvents = [paymentSubmitted, paymentVerified, tokensBurned, burnOwed] as const
