@@ -35,45 +35,35 @@ export function createMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  const requests = new Counter({
-    name: 'tollbook_http_requests_total',
-    help: 'Requests answered',
-    labelNames: ['route', 'status'],
-    registers,
-  })
-  const durations = new Histogram({
-    name: 'tollbook_http_request_seconds',
-    help: 'Time to answer',
-    labelNames: ['route'],
-    buckets: secondsBuckets,
-    registers,
-  })
-  const flushes = new Histogram({
-    name: 'tollbook_ledger_append_seconds',
-    help: 'Time of one append of a batch',
-    buckets: secondsBuckets,
-    registers,
-  })
-  const batchItems = new Histogram({
-    name: 'tollbook_ledger_append_items',
-    help: 'Items in one append',
-    buckets: [1, 2, 4, 8, 16, 32, 64],
-    registers,
-  })
-  const rpcCalls = new Counter({
-    name: 'tollbook_rpc_calls_total',
-    help: 'Calls to Solana nodes',
-    labelNames: ['method', 'ok'],
-    registers,
-  })
-  const upstreamCalls = new Counter({
-    name: 'tollbook_upstream_calls_total',
-    help: 'Questions to providers, by how they ended',
-    labelNames: ['upstream', 'outcome'],
-    registers,
-  })
   return {
     registry,
+    ...trafficMetrics(registers),
+    ...stateMetrics(registers),
+    ...moneyMetrics(registers),
+    showChecks: (checks) => showChecks(registers, checks),
+  }
+}
+
+type Traffic = 'onRequest' | 'onFlush' | 'onRpcCall' | 'onUpstreamCall' | 'onLimited' | 'onLifecycleStep'
+
+/** Counters and durations. */
+function trafficMetrics(registers: Registry[]): Pick<Metrics, Traffic> {
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
+    new Histogram({ name, help, buckets, labelNames, registers })
+  const requests = counter('tollbook_http_requests_total', 'Requests answered', ['route', 'status'])
+  const durations = histogram('tollbook_http_request_seconds', 'Time to answer', secondsBuckets, ['route'])
+  const flushes = histogram('tollbook_ledger_append_seconds', 'Time of one append of a batch', secondsBuckets)
+  const batchItems = histogram('tollbook_ledger_append_items', 'Items in one append', [1, 2, 4, 8, 16, 32, 64])
+  const rpcCalls = counter('tollbook_rpc_calls_total', 'Calls to Solana nodes', ['method', 'ok'])
+  const upstreamCalls = counter('tollbook_upstream_calls_total', 'Questions to providers, by how they ended', [
+    'upstream',
+    'outcome',
+  ])
+  const limited = counter('tollbook_rate_limited_total', 'Requests refused with 429', ['limit'])
+  const steps = counter('tollbook_payment_steps_total', 'Steps of payments after their answers', ['step'])
+  return {
     onRequest({ route, status, durationMs }) {
       requests.inc({ route, status })
       durations.observe({ route }, durationMs / 1000)
@@ -82,81 +72,55 @@ export function createMetrics(): Metrics {
       flushes.observe(durationMs / 1000)
       batchItems.observe(items)
     },
-    onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
     onRpcCall: ({ method, ok }) => rpcCalls.inc({ method, ok: String(ok) }),
-    ...nodeMetrics(registers),
-    ...jobMetrics(registers),
-    ...quoteMetrics(registers),
-    ...limitMetrics(registers),
-    ...burnMetrics(registers),
-    ...signerMetrics(registers),
-    ...moneyMetrics(registers),
-    showChecks: (checks) => showChecks(registers, checks),
+    onUpstreamCall: ({ upstream, outcome }) => upstreamCalls.inc({ upstream, outcome }),
+    onLimited: (limit) => limited.inc({ limit }),
+    onLifecycleStep: (step, count = 1) => steps.inc({ step }, count),
   }
 }
 
-/** Gauges of each Solana node, by its number in SOLANA_RPC_URLS. */
-function nodeMetrics(registers: Registry[]): Pick<Metrics, 'onNode'> {
-  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: ['node'], registers })
-  const inRotation = gauge('tollbook_rpc_node_in_rotation', '1 while the node may say that a payment is absent')
-  const slots = gauge('tollbook_rpc_node_slot', 'Newest confirmed slot of the node')
-  const lags = gauge('tollbook_rpc_node_lag_slots', 'Slots behind the best node')
+type State = 'onNode' | 'onQuoteStorage' | 'onSignerBudget' | 'onBurnDebt' | 'onSeal'
+
+/** Gauges of nodes, by their numbers in SOLANA_RPC_URLS, and of what the background jobs read. */
+function stateMetrics(registers: Registry[]): Pick<Metrics, State> {
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers })
+  const inRotation = gauge('tollbook_rpc_node_in_rotation', '1 while the node may say that a payment is absent', [
+    'node',
+  ])
+  const slots = gauge('tollbook_rpc_node_slot', 'Newest confirmed slot of the node', ['node'])
+  const lags = gauge('tollbook_rpc_node_lag_slots', 'Slots behind the best node', ['node'])
+  const quotesSize = gauge('tollbook_quotes_bytes', 'Size of all stored quotes with their indexes')
+  const quotesOldest = gauge('tollbook_quotes_oldest_days', 'Age of the oldest day that has quotes')
+  const quotesRetention = gauge('tollbook_quotes_retention_days', 'QUOTE_RETENTION_DAYS')
+  const signerDay = gauge('tollbook_signer_day_lamports', 'Budget of the signer for one day (UTC)')
+  const signerLeft = gauge('tollbook_signer_left_lamports', 'Rest of the budget of this day')
+  const burnOwed = gauge('tollbook_burn_owed_base_units', 'Received for burning and not burned yet')
+  const burnOldest = gauge('tollbook_burn_owed_oldest_seconds', 'Age of the oldest burn that is owed; 0 when none is')
+  const unsealed = gauge('tollbook_ledger_unsealed_events', 'Events that no checkpoint covers yet')
+  const damaged = gauge('tollbook_ledger_damaged', '1 when the ledger is not what was recorded and signed')
   return {
     onNode({ name: node, slot, lagSlots, problem }) {
       inRotation.set({ node }, problem === undefined ? 1 : 0)
       slots.set({ node }, slot)
       lags.set({ node }, lagSlots)
     },
-  }
-}
-
-function limitMetrics(registers: Registry[]): Pick<Metrics, 'onLimited'> {
-  const limited = new Counter({
-    name: 'tollbook_rate_limited_total',
-    help: 'Requests refused with 429',
-    labelNames: ['limit'],
-    registers,
-  })
-  return { onLimited: (limit) => limited.inc({ limit }) }
-}
-
-/** Gauges of the table of quotes, which anyone can fill. */
-function quoteMetrics(registers: Registry[]): Pick<Metrics, 'onQuoteStorage'> {
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
-  const size = gauge('tollbook_quotes_bytes', 'Size of all stored quotes with their indexes')
-  const oldest = gauge('tollbook_quotes_oldest_days', 'Age of the oldest day that has quotes')
-  const retention = gauge('tollbook_quotes_retention_days', 'Days after which quotes are dropped')
-  return {
     onQuoteStorage({ bytes, oldestDays, retentionDays }) {
-      size.set(bytes)
-      oldest.set(oldestDays)
-      retention.set(retentionDays)
+      quotesSize.set(bytes)
+      quotesOldest.set(oldestDays)
+      quotesRetention.set(retentionDays)
     },
-  }
-}
-
-/** Gauges of the budget for the network fees of x402 payments. */
-function signerMetrics(registers: Registry[]): Pick<Metrics, 'onSignerBudget'> {
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
-  const day = gauge('tollbook_signer_day_lamports', 'Budget of the signer for one day (UTC)')
-  const left = gauge('tollbook_signer_left_lamports', 'Rest of the budget of this day')
-  return {
     onSignerBudget({ lamports, leftLamports }) {
-      day.set(lamports)
-      left.set(leftLamports)
+      signerDay.set(lamports)
+      signerLeft.set(leftLamports)
     },
-  }
-}
-
-/** Gauges of burns that the service owes. */
-function burnMetrics(registers: Registry[]): Pick<Metrics, 'onBurnDebt'> {
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
-  const owed = gauge('tollbook_burn_owed_base_units', 'Received for burning and not burned yet')
-  const oldest = gauge('tollbook_burn_owed_oldest_seconds', 'Age of the oldest burn that is owed; 0 when none is')
-  return {
     onBurnDebt({ owedBaseUnits, oldestSeconds }) {
-      owed.set(Number(owedBaseUnits))
-      oldest.set(oldestSeconds)
+      burnOwed.set(Number(owedBaseUnits))
+      burnOldest.set(oldestSeconds)
+    },
+    onSeal(seal) {
+      unsealed.set(seal.unsealedEvents)
+      damaged.set(seal.damaged ? 1 : 0)
     },
   }
 }
@@ -172,31 +136,4 @@ function showChecks(registers: Registry[], checks: readonly ShownCheck[]): void 
       for (const { name, problem } of checks) failing.set({ check: name }, problem() === undefined ? 0 : 1)
     },
   })
-}
-
-/** Counters and gauges that the background jobs feed. */
-function jobMetrics(registers: Registry[]): Pick<Metrics, 'onLifecycleStep' | 'onSeal'> {
-  const lifecycleSteps = new Counter({
-    name: 'tollbook_payment_steps_total',
-    help: 'Steps of payments after their answers',
-    labelNames: ['step'],
-    registers,
-  })
-  const unsealed = new Gauge({
-    name: 'tollbook_ledger_unsealed_events',
-    help: 'Events that no checkpoint covers yet',
-    registers,
-  })
-  const damaged = new Gauge({
-    name: 'tollbook_ledger_damaged',
-    help: '1 when the ledger is not what was recorded and signed',
-    registers,
-  })
-  return {
-    onLifecycleStep: (step, count = 1) => lifecycleSteps.inc({ step }, count),
-    onSeal(seal) {
-      unsealed.set(seal.unsealedEvents)
-      damaged.set(seal.damaged ? 1 : 0)
-    },
-  }
 }

@@ -12,13 +12,12 @@ import type { SettleQuestion } from '../../paywall/rail.ts'
 import type { SolanaProof } from '../solana/solanaProof.ts'
 import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/settlePayment.ts'
 import { type CoSignDeps, coSign, owingBurn } from './coSign.ts'
-import { type ListPriceDeps, type PriceOfList, priceOnRecord } from './priceOfList.ts'
+import { type ListPriceDeps, priceOnRecord } from './priceOfList.ts'
 import type { SponsoredProof } from './sponsoredProof.ts'
 
 export interface SponsoredSettleDeps
   extends Omit<SettleDeps, 'choosePrice' | 'recallPrice' | 'ledger'>, Omit<CoSignDeps, 'chain' | 'ledger' | 'first'> {
   readonly ledger: SettleDeps['ledger'] & CoSignDeps['ledger']
-  readonly priceOfList: PriceOfList
   readonly findListed: ListPriceDeps['findListed']
   readonly completeTransaction: (transaction: PayerSigned, signature: Signature) => SignedTransaction
 }
