@@ -1,7 +1,6 @@
 import { isoTime } from '@tollbook/core/clock'
 import { requireSignature } from '../../payment/paymentReference.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
-import { checkSecret } from '../solana/checkSecret.ts'
 import type { SponsoredProof } from '../sponsored/sponsoredProof.ts'
 import type { SponsoredPayments } from '../sponsored/sponsoredPayments.ts'
 import { challenge, challengeOf, type MppChallengeDeps } from './challenge.ts'
@@ -29,6 +28,7 @@ export interface MppRailDeps extends MppChallengeDeps, MppReadDeps {}
  */
 export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): PaymentRail<SponsoredProof> {
   return {
+    ...payments,
     name: 'mpp',
     description: {
       protocol: 'MPP',
@@ -47,9 +47,6 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
     },
     challenge: (offer) => challenge(deps, offer),
     read: (request) => readPayment(deps, request),
-    resume: (question, message) => payments.resume(question, message),
-    checkHolder: checkSecret,
-    settle: (question) => payments.settle(question),
     respond({ settlement: { reference, evidence } }) {
       const timestamp = isoTime(evidence.blockTimeMs)
       const receipt = { method, reference: requireSignature(reference), status: 'success', timestamp }

@@ -32,8 +32,3 @@ export function presentSponsored(proof: Omit<SponsoredProof, 'reference'>): Pres
   if (isRefusal(binding)) return binding
   return { payer: signed.payer, proof: { ...proof, reference: messageReference(signed.digest) } }
 }
-
-/** The proof of an earlier payment of the same payer, who has just signed another one for its order. */
-export function resumeSponsored(proof: SponsoredProof, reference: MessageReference): SponsoredProof {
-  return { ...proof, reference, isPayer: true }
-}

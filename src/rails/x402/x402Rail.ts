@@ -1,5 +1,4 @@
 import type { PaymentRail } from '../../paywall/rail.ts'
-import { checkSecret } from '../solana/checkSecret.ts'
 import type { SponsoredProof } from '../sponsored/sponsoredProof.ts'
 import { isPermanent } from '../../payment/newPayment.ts'
 import { requireSignature } from '../../payment/paymentReference.ts'
@@ -20,6 +19,7 @@ export interface X402RailDeps extends X402ChallengeDeps, X402ReadDeps, OfferRece
  */
 export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps): PaymentRail<SponsoredProof> {
   return {
+    ...payments,
     name: 'x402',
     description: {
       protocol: 'x402',
@@ -38,9 +38,6 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
     },
     challenge: (offer) => challenge(deps, offer),
     read: (request) => readPayment(deps, request.header(paymentHeader) ?? ''),
-    resume: (question, message) => payments.resume(question, message),
-    checkHolder: checkSecret,
-    settle: (question) => payments.settle(question),
     idempotencyKey: (request) => readIdentifier(readPayload(request.header(paymentHeader) ?? '')?.extensions),
     respond(paid) {
       const { reference, wallet: payer } = paid.settlement
