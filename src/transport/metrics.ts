@@ -50,12 +50,17 @@ type Traffic = 'onRequest' | 'onFlush' | 'onRpcCall' | 'onUpstreamCall' | 'onLim
 function trafficMetrics(registers: Registry[]): Pick<Metrics, Traffic> {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
-  const histogram = (name: string, help: string, buckets: number[], labelNames: string[] = []) =>
-    new Histogram({ name, help, buckets, labelNames, registers })
+  const seconds = (name: string, help: string, labelNames: string[] = []) =>
+    new Histogram({ name, help, buckets: secondsBuckets, labelNames, registers })
   const requests = counter('tollbook_http_requests_total', 'Requests answered', ['route', 'status'])
-  const durations = histogram('tollbook_http_request_seconds', 'Time to answer', secondsBuckets, ['route'])
-  const flushes = histogram('tollbook_ledger_append_seconds', 'Time of one append of a batch', secondsBuckets)
-  const batchItems = histogram('tollbook_ledger_append_items', 'Items in one append', [1, 2, 4, 8, 16, 32, 64])
+  const durations = seconds('tollbook_http_request_seconds', 'Time to answer', ['route'])
+  const flushes = seconds('tollbook_ledger_append_seconds', 'Time of one append of a batch')
+  const batchItems = new Histogram({
+    name: 'tollbook_ledger_append_items',
+    help: 'Items in one append',
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+    registers,
+  })
   const rpcCalls = counter('tollbook_rpc_calls_total', 'Calls to Solana nodes', ['method', 'ok'])
   const upstreamCalls = counter('tollbook_upstream_calls_total', 'Questions to providers, by how they ended', [
     'upstream',
