@@ -1,4 +1,3 @@
-import { zstdCompressSync } from 'node:zlib'
 import { z } from 'zod'
 import { assertNever } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
@@ -8,7 +7,7 @@ import { parsedAccountJson } from './parsedAccount.ts'
 import { RpcError, rpcErrorCodes } from './rpcError.ts'
 import type { AccountState } from './svm.ts'
 
-const accountEncodings = ['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed'] as const
+const accountEncodings = ['binary', 'base58', 'base64', 'jsonParsed'] as const
 export type AccountEncoding = (typeof accountEncodings)[number]
 
 const dataSlice = z.object({ offset: z.number().int().nonnegative(), length: z.number().int().nonnegative() })
@@ -47,8 +46,6 @@ function dataJson(state: AccountState, style: AccountStyle): Json {
       return [shortBase58(data), encoding]
     case 'base64':
       return [Buffer.from(data).toString('base64'), encoding]
-    case 'base64+zstd':
-      return [zstdCompressSync(data).toString('base64'), encoding]
     case 'jsonParsed':
       return parsedAccountJson(state, style.read) ?? [Buffer.from(data).toString('base64'), 'base64']
     default:

@@ -16,7 +16,7 @@ import type { History } from './history.ts'
 import type { Genesis } from './journalEntry.ts'
 import { Slots, slotsUntil } from './slots.ts'
 import { type AccountAt, type AccountState, type Svm, createSvm } from './svm.ts'
-import { type Balances, collectBalances } from './tokenBalances.ts'
+import { type Balances, chargedLamports, collectBalances } from './tokenBalances.ts'
 import { TokenAccountIndex } from './tokenAccountIndex.ts'
 import type { TransactionError } from './transactionError.ts'
 import { type TransactionRecord, encodeRecord } from './transactionRecord.ts'
@@ -198,7 +198,7 @@ export class Bank {
     const before = collectBalances(transaction, engine)
     const outcome = engine.execute(transaction.wire)
     const after = collectBalances(transaction, engine)
-    const feeLamports = sum(before.lamports) - sum(after.lamports)
+    const feeLamports = chargedLamports(before, after)
     if (feeLamports > 0n) this.#keep({ transaction, outcome, feeLamports, before, after }, states)
     return outcome.error
   }
@@ -367,10 +367,6 @@ interface ForkState {
 function executableLast(accounts: Iterable<AccountAt>): AccountAt[] {
   const rank = ({ state }: AccountAt): number => (state?.executable === true ? 1 : 0)
   return [...accounts].sort((one, other) => rank(one) - rank(other))
-}
-
-function sum(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((total, each) => total + each, 0n)
 }
 
 /** A little over an hour of slots. Older ones without a transaction have no block time any more. */

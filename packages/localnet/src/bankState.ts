@@ -18,7 +18,6 @@ export interface BankState {
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
   /** Sorted by address, so that two nodes with the same accounts answer alike. */
   tokenAccountsOf(owner: Uint8Array): readonly AccountAt[]
-  tokenAccountsWith(mint: Uint8Array): readonly AccountAt[]
 }
 
 export function bankStateAt(deps: BankStateDeps): BankState {
@@ -37,8 +36,6 @@ export function bankStateAt(deps: BankStateDeps): BankState {
         listed: tokenAccounts.ofOwner(owner),
         matches: (at) => sameBytes(at.owner, owner),
       }),
-    tokenAccountsWith: (mint) =>
-      tokenAccountsAt(deps, { account, listed: tokenAccounts.ofMint(mint), matches: (at) => sameBytes(at.mint, mint) }),
   }
 }
 

@@ -9,13 +9,13 @@ import { byteKey } from './byteKey.ts'
 import { openMemoryStore } from './chainStore.ts'
 import type { ChainTransaction } from './chainTransaction.ts'
 import type { ExecutionOutcome } from './executionOutcome.ts'
-import { feeLamports } from './fee.ts'
 import type { HistoryEntry } from './history.ts'
 import type { NodeBehaviour } from './nodeBehaviour.ts'
 import { NodeHistory } from './nodeHistory.ts'
 import type { TransportFailure } from './requestWatch.ts'
 import { RpcError, rpcErrorCodes } from './rpcError.ts'
 import { type Commitment, slotsUntil } from './slots.ts'
+import { chargedLamports } from './tokenBalances.ts'
 
 export interface ChainNodeDeps {
   readonly main: Bank
@@ -168,7 +168,7 @@ export class ChainNode implements BankListener {
       outcome,
       before,
       after,
-      feeLamports: feeLamports(transaction.message),
+      feeLamports: chargedLamports(before, after),
     }
     this.#claimed.set(byteKey(signature), { signature, slot, error: outcome.error, record: () => record })
   }

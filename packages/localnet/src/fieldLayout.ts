@@ -27,8 +27,6 @@ export type FieldKind =
   /** An amount and the decimals after it. */
   | 'tokenAmount'
   | 'text'
-  /** Text whose length takes eight bytes. */
-  | 'seed'
   | 'accountState'
   | 'authorityType'
 
@@ -63,19 +61,12 @@ const readers: Readonly<Record<FieldKind, (reader: ByteReader) => Json | undefin
     return tokenAmountJson(baseUnits, reader.u8())
   },
   text: (reader) => reader.text(),
-  seed: (reader) => readSeed(reader),
   accountState: (reader) => nameAt(accountStates, reader.u8()),
   authorityType: (reader) => nameAt(authorityTypes, reader.u8()),
 }
 
 function addressOrNull(bytes: Uint8Array): string | null {
   return bytes.every((byte) => byte === 0) ? null : encodeBase58(bytes)
-}
-
-function readSeed(reader: ByteReader): string {
-  const length = reader.u64()
-  if (length > BigInt(reader.remaining)) throw new MalformedBytes('a seed is longer than its instruction')
-  return Buffer.from(reader.take(Number(length))).toString('utf8')
 }
 
 function nameAt(names: readonly string[], index: number): string {

@@ -45,10 +45,6 @@ export class NodeHistory {
     return isRecent || (searchStored && this.#isStored(entry)) ? entry : undefined
   }
 
-  inSlot(slot: number): HistoryEntry[] {
-    return this.#deps.bank.history.inSlot(slot).filter(this.#isShown).map(this.#doctored)
-  }
-
   /** Newest first. */
   *mentioning(address: Uint8Array, commitment: Commitment): Generator<HistoryEntry & { readonly position: number }> {
     for (const entry of this.#deps.bank.history.mentioning(address)) {

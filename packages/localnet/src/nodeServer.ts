@@ -7,7 +7,6 @@ import { closeServers, listenOnPair } from './portPair.ts'
 import { RequestWatch } from './requestWatch.ts'
 import type { RpcMethods } from './rpcMethod.ts'
 import { accountMethods } from './rpcMethods/accountMethods.ts'
-import { blockMethods } from './rpcMethods/blockMethods.ts'
 import { clusterMethods } from './rpcMethods/clusterMethods.ts'
 import { sendMethods } from './rpcMethods/sendMethods.ts'
 import { simulateMethods } from './rpcMethods/simulateMethods.ts'
@@ -63,7 +62,6 @@ function chainMethods(node: ChainNode): RpcMethods {
     ...sendMethods(node),
     ...simulateMethods(node),
     ...transactionMethods(node),
-    ...blockMethods(node),
   }
 }
 

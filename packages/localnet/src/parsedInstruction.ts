@@ -71,7 +71,7 @@ const parsers: ReadonlyMap<ProgramName, ProgramParser> = new Map<ProgramName, Pr
 ])
 
 function parseSystem(source: Source): Json | undefined {
-  const layout = systemInstructions[new ByteReader(source.instruction.data).u32()]
+  const layout = systemInstructions.get(new ByteReader(source.instruction.data).u32())
   return layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 4 })
 }
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type AccountEncoding, type DataSlice, accountStyleShape } from './accountJson.ts'
 import { byteKey } from './byteKey.ts'
-import { type AccountFilter, accountFilters } from './programFilter.ts'
 import { addressParam, configParam, parseParams, signatureParam } from './rpcMethod.ts'
 import type { Commitment } from './slots.ts'
 
@@ -11,7 +10,6 @@ import type { Commitment } from './slots.ts'
  */
 export type Subscription =
   | { readonly kind: 'slot' }
-  | { readonly kind: 'root' }
   | {
       readonly kind: 'signature'
       readonly signature: string
@@ -24,14 +22,6 @@ export type Subscription =
       readonly style: AccountShape
       readonly commitment: Commitment
     }
-  | {
-      readonly kind: 'program'
-      readonly program: string
-      readonly filters: readonly AccountFilter[]
-      readonly style: AccountShape
-      readonly commitment: Commitment
-    }
-  | { readonly kind: 'logs'; readonly mentions: string | undefined; readonly commitment: Commitment }
 
 export interface AccountShape {
   readonly encoding: AccountEncoding
@@ -52,26 +42,14 @@ const signatureParams = z.tuple([
   configParam({ enableReceivedNotification: z.boolean().nullish() }).optional(),
 ])
 const accountParams = z.tuple([addressParam, configParam(accountStyleShape).optional()])
-const programParams = z.tuple([
-  addressParam,
-  configParam({ ...accountStyleShape, filters: accountFilters.nullish() }).optional(),
-])
-// Exactly one address, a node's limit. `allWithVotes` equals `all`, because this chain has no votes.
-const logsParams = z.tuple([
-  z.enum(['all', 'allWithVotes']).or(z.object({ mentions: z.tuple([addressParam]) })),
-  configParam({}).optional(),
-])
 
 const readers: ReadonlyMap<string, (params: unknown) => Subscription> = new Map<
   string,
   (params: unknown) => Subscription
 >([
   ['slotSubscribe', () => ({ kind: 'slot' })],
-  ['rootSubscribe', () => ({ kind: 'root' })],
   ['signatureSubscribe', readSignature],
   ['accountSubscribe', readAccount],
-  ['programSubscribe', readProgram],
-  ['logsSubscribe', readLogs],
 ])
 
 /** Numbers are given out over all kinds, so it does not matter which of these is called with one. */
@@ -93,21 +71,4 @@ function readAccount(params: unknown): Subscription {
   const [address, config] = parseParams(accountParams, params)
   const style = { encoding: config?.encoding ?? 'binary', dataSlice: config?.dataSlice }
   return { kind: 'account', address: byteKey(address), style, commitment: config?.commitment ?? 'finalized' }
-}
-
-function readProgram(params: unknown): Subscription {
-  const [program, config] = parseParams(programParams, params)
-  return {
-    kind: 'program',
-    program: byteKey(program),
-    filters: config?.filters ?? [],
-    style: { encoding: config?.encoding ?? 'binary', dataSlice: config?.dataSlice },
-    commitment: config?.commitment ?? 'finalized',
-  }
-}
-
-function readLogs(params: unknown): Subscription {
-  const [filter, config] = parseParams(logsParams, params)
-  const mentions = typeof filter === 'string' ? undefined : byteKey(filter.mentions[0])
-  return { kind: 'logs', mentions, commitment: config?.commitment ?? 'finalized' }
 }

@@ -1,16 +1,12 @@
-import { assertPresent } from '@tollbook/core/assert'
-import { encodeBase58 } from '@tollbook/core/base58'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { accountJson } from './accountJson.ts'
 import type { Bank, BankListener, Landing } from './bank.ts'
 import { byteKey, bytesOfKey } from './byteKey.ts'
-import { matchesFilters } from './programFilter.ts'
 import { programBytes } from './programs.ts'
 import { type Commitment, slotsUntil } from './slots.ts'
 import type { AccountShape, Subscription } from './subscription.ts'
 import type { AccountAt, AccountState } from './svm.ts'
 import { errorJson } from './transactionMeta.ts'
-import type { TransactionRecord } from './transactionRecord.ts'
 
 /** Takes a finished JSON-RPC notification to its client. */
 export type Notify = (notification: Json) => void
@@ -65,7 +61,6 @@ export class Subscriptions implements BankListener {
     this.#unsettled.push({ signature, slot, changed })
     this.#tellReceived(byteKey(signature), slot)
     this.#settleSignatures('processed')
-    this.#tellLogs([record], 'processed')
     this.#tellAccounts([{ slot, changed }], 'processed')
   }
 
@@ -73,13 +68,11 @@ export class Subscriptions implements BankListener {
     const root = slot - slotsUntil.finalized
     for (const subscriber of this.#subscribers.values()) {
       if (subscriber.wanted.kind === 'slot') send(subscriber, { slot, parent: slot - 1, root })
-      if (subscriber.wanted.kind === 'root') send(subscriber, root)
     }
     for (const commitment of ['confirmed', 'finalized'] as const) {
       this.#settleSignatures(commitment)
       const reached = this.#unsettled.filter((each) => each.slot === slot - slotsUntil[commitment])
       if (reached.length === 0) continue
-      this.#tellLogs(this.#recordsOf(reached), commitment)
       this.#tellAccounts(reached, commitment)
     }
     if (this.#unsettled.length > 0) this.#unsettled = this.#unsettled.filter((each) => each.slot > root)
@@ -114,31 +107,6 @@ export class Subscriptions implements BankListener {
     send(subscriber, inContext(entry.slot, { err: errorJson(entry.error) }))
   }
 
-  /** Computed lazily, because most chains have no subscriber for logs. */
-  *#recordsOf(reached: readonly Unsettled[]): Generator<TransactionRecord> {
-    for (const { signature } of reached) {
-      yield assertPresent(this.#bank.history.find(signature), 'what is unsettled is in the history').record()
-    }
-  }
-
-  #tellLogs(records: Iterable<TransactionRecord>, commitment: Commitment): void {
-    const listeners = [...this.#subscribers.values()].flatMap((subscriber) => {
-      const { wanted } = subscriber
-      return wanted.kind === 'logs' && wanted.commitment === commitment
-        ? [{ subscriber, mentions: wanted.mentions }]
-        : []
-    })
-    if (listeners.length === 0) return
-    for (const { slot, transaction, outcome } of records) {
-      const mentioned = new Set(transaction.keys.map(({ address }) => byteKey(address)))
-      const [signature = new Uint8Array()] = transaction.signatures
-      const value = { signature: encodeBase58(signature), err: errorJson(outcome.error), logs: outcome.logs }
-      for (const { subscriber, mentions } of listeners) {
-        if (mentions === undefined || mentioned.has(mentions)) send(subscriber, inContext(slot, value))
-      }
-    }
-  }
-
   /** Coalesces account notifications: only the last change in each notification is sent. */
   #tellAccounts(landed: readonly Pick<Unsettled, 'slot' | 'changed'>[], commitment: Commitment): void {
     const changes = new Map<string, Change>()
@@ -150,14 +118,6 @@ export class Subscriptions implements BankListener {
       if (wanted.kind === 'account' && wanted.commitment === commitment) {
         const change = changes.get(wanted.address)
         if (change !== undefined) send(subscriber, inContext(change.slot, this.#stateJson(change, wanted.style)))
-      }
-      if (wanted.kind !== 'program' || wanted.commitment !== commitment) continue
-      for (const change of changes.values()) {
-        const { address, state } = change.account
-        if (state === undefined || byteKey(state.owner) !== wanted.program) continue
-        if (!matchesFilters(state.data, wanted.filters)) continue
-        const value = { pubkey: encodeBase58(address), account: this.#stateJson(change, wanted.style) }
-        send(subscriber, inContext(change.slot, value))
       }
     }
   }

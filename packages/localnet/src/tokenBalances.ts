@@ -49,6 +49,12 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   return { lamports, tokens }
 }
 
+/** Lamports that left the accounts of the transaction: its fee. */
+export function chargedLamports(before: Balances, after: Balances): bigint {
+  const sum = ({ lamports }: Balances): bigint => lamports.reduce((total, each) => total + each, 0n)
+  return sum(before) - sum(after)
+}
+
 /** Read each time: a mint may be created in the transaction itself, and then exists only afterwards. */
 function decimalsOf(mint: Uint8Array, read: ReadAccount): number | undefined {
   const state = read(mint)

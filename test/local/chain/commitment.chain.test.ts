@@ -44,7 +44,6 @@ test('history is not available at processed, as on a real node', async () => {
   for (const [method, ...params] of [
     ['getTransaction', '1'.repeat(64), { commitment: 'processed' }],
     ['getSignaturesForAddress', payer.publicKey.toBase58(), { commitment: 'processed' }],
-    ['getBlock', 512, { commitment: 'processed' }],
   ] as const) {
     const { error } = await call(target.chain, method, ...params)
     expect(error).toMatchObject({ code: -32602, message: 'Method does not support commitment below `confirmed`' })

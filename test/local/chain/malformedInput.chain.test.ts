@@ -52,15 +52,7 @@ test('no damage to a good transaction, legacy or v0, stops the chain or moves mo
 
 test('no body stops the chain, and every answer is JSON-RPC', async () => {
   const { chain } = await openChain()
-  const methods = [
-    'getAccountInfo',
-    'getTransaction',
-    'getBlock',
-    'getProgramAccounts',
-    'getFeeForMessage',
-    'getBlocks',
-    'x',
-  ]
+  const methods = ['getAccountInfo', 'getTransaction', 'getProgramAccounts', 'getSignaturesForAddress', 'x']
   const json = fc.jsonValue({ maxDepth: 3 })
   const request = fc.record({
     jsonrpc: fc.constant('2.0'),

@@ -1,4 +1,4 @@
-import { ComputeBudgetProgram, Keypair, SendTransactionError, SystemProgram, Transaction } from '@solana/web3.js'
+import { Keypair, SendTransactionError, SystemProgram, Transaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { advanceOf, openNonce, signWithNonce } from '../../chain/durableNonce.ts'
@@ -199,36 +199,6 @@ test('base58, the default encoding, is understood', async () => {
   const { result } = await call(target.chain, 'sendTransaction', encodeBase58(transaction.serialize()))
 
   expect(result).toBe(signatureOf(transaction))
-})
-
-test('the fee that is announced is the fee that is charged', async () => {
-  const target = await openChain()
-  const { connection } = target
-  const payer = await fundedKeypair(target)
-  const cosigner = Keypair.generate()
-  const signed = { pubkey: cosigner.publicKey, isSigner: true, isWritable: false }
-  const withCosigner = memo('signed')
-  withCosigner.keys.push(signed)
-  const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 123_457 })
-  const cases = [
-    [memo('plain')],
-    [price, memo('priced')],
-    [price, withCosigner],
-    [price, ComputeBudgetProgram.setComputeUnitLimit({ units: 77_777 }), memo('limited')],
-    [price, SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 })],
-  ]
-  for (const instructions of cases) {
-    const transaction = new Transaction().add(...instructions)
-    transaction.feePayer = payer.publicKey
-    transaction.recentBlockhash = (await connection.getLatestBlockhash('processed')).blockhash
-    transaction.sign(payer, ...(instructions.includes(withCosigner) ? [cosigner] : []))
-    const announced = (await connection.getFeeForMessage(transaction.compileMessage())).value
-    const before = await connection.getBalance(payer.publicKey)
-
-    await connection.sendRawTransaction(transaction.serialize())
-
-    expect(before - (await connection.getBalance(payer.publicKey))).toBe(announced)
-  }
 })
 
 async function signedTransfer({ connection }: TestChain, payer: Keypair, lamports: number): Promise<Transaction> {

@@ -32,8 +32,6 @@ describe.each([
     const balance = await connection.getTokenAccountBalance(destination)
     expect(balance.value).toEqual({ amount: '700', decimals: 6, uiAmount: 0.0007, uiAmountString: '0.0007' })
     expect((await connection.getTokenSupply(mint)).value.amount).toBe('999700')
-    const largest = await connection.getTokenLargestAccounts(mint)
-    expect(largest.value.map(({ amount }) => amount)).toEqual(['999000', '700'])
     const owned = await connection.getTokenAccountsByOwner(payer.publicKey, { mint })
     expect(owned.value.map(({ pubkey }) => pubkey)).toEqual([source])
     const parsed = await connection.getParsedTokenAccountsByOwner(payer.publicKey, { programId: program })

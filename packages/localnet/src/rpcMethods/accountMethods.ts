@@ -4,21 +4,17 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { type AccountStyle, accountJson, accountStyleShape } from '../accountJson.ts'
 import type { BankState } from '../bankState.ts'
 import type { ChainNode } from '../chainNode.ts'
-import { parseMessage } from '../chainTransaction.ts'
-import { feeLamports } from '../fee.ts'
 import { accountFilters, matchesFilters } from '../programFilter.ts'
 import {
   type RpcMethods,
   addressParam,
   configParam,
   contextConfig,
-  contextSlot,
   contextState,
   inContext,
   rpcMethod,
   slotParam,
 } from '../rpcMethod.ts'
-import { decodeBase64, orInvalidParams } from '../wireParam.ts'
 
 export const accountConfig = configParam(accountStyleShape)
 
@@ -56,10 +52,6 @@ export function accountMethods(node: ChainNode): RpcMethods {
       z.tuple([slotParam.max(accountBytesMax), contextConfig.optional()]),
       ([length]) => Number(node.bank.rentExemptLamports(length)),
     ),
-    getFeeForMessage: rpcMethod(z.tuple([z.string(), contextConfig.optional()]), ([text, config]) => {
-      const message = orInvalidParams('invalid transaction message', () => parseMessage(decodeBase64(text)))
-      return inContext(contextSlot(node, config), Number(feeLamports(message)))
-    }),
   }
 }
 

@@ -6,7 +6,6 @@ import type { BankState } from '../bankState.ts'
 import { byteKey } from '../byteKey.ts'
 import type { ChainNode } from '../chainNode.ts'
 import type { ChainTransaction } from '../chainTransaction.ts'
-import { feeLamports } from '../fee.ts'
 import { invalidParams } from '../rpcError.ts'
 import {
   type RpcMethods,
@@ -19,6 +18,7 @@ import {
 } from '../rpcMethod.ts'
 import { type Commitment, blockhashWindowSlots } from '../slots.ts'
 import type { TransactionError } from '../transactionError.ts'
+import { chargedLamports } from '../tokenBalances.ts'
 import {
   errorJson,
   innerInstructionsJson,
@@ -37,7 +37,7 @@ const simulateConfig = configParam({
   accounts: z
     .object({
       addresses: z.array(addressParam),
-      encoding: z.enum(['base64', 'base64+zstd', 'jsonParsed']).nullish(),
+      encoding: z.enum(['base64', 'jsonParsed']).nullish(),
     })
     .nullish(),
 })
@@ -90,7 +90,7 @@ function reportJson({ transaction, outcome, before, after }: SimulationReport, c
     innerInstructions:
       config?.innerInstructions === true ? innerInstructionsJson(outcome.innerInstructions, inner) : null,
     replacementBlockhash: null,
-    fee: Number(feeLamports(transaction.message)),
+    fee: Number(chargedLamports(before, after)),
     loadedAddresses: loadedAddressesJson(transaction.loaded),
     preBalances: before.lamports.map(Number),
     postBalances: after.lamports.map(Number),

@@ -43,10 +43,6 @@ export function tokenMethods(node: ChainNode): RpcMethods {
       const mint = mintAt(state, address)
       return inContext(state.slot, tokenAmountJson(mint.supply, mint.decimals))
     }),
-    getTokenLargestAccounts: rpcMethod(addressAndContext, ([address, config]) => {
-      const state = contextState(node, config)
-      return inContext(state.slot, largestAccounts(state, address))
-    }),
   }
 }
 
@@ -84,21 +80,3 @@ function mintAt(state: BankState, address: Uint8Array): Mint {
   if (mint === undefined) throw invalidParams('Invalid param: not a Token mint')
   return mint
 }
-
-function largestAccounts(state: BankState, mintAddress: Uint8Array): Json {
-  const { decimals } = mintAt(state, mintAddress)
-  const balances = state.tokenAccountsWith(mintAddress).map((account) => {
-    const found = assertPresent(account.state, 'a listed account exists')
-    return { address: account.address, amount: assertPresent(parseTokenAccount(found), 'it holds tokens').amount }
-  })
-  return (
-    balances
-      // Only the sign counts, and a bigint keeps it when it becomes a number.
-      .sort((one, other) => Number(other.amount - one.amount))
-      .slice(0, largestMax)
-      .map(({ address, amount }) => ({ address: encodeBase58(address), ...tokenAmountJson(amount, decimals) }))
-  )
-}
-
-/** A node's limit. */
-const largestMax = 20
