@@ -38,10 +38,6 @@ export class ByteReader {
     return this.#view.getBigUint64(this.#advance(8), true)
   }
 
-  i64(): bigint {
-    return this.#view.getBigInt64(this.#advance(8), true)
-  }
-
   /** A view, not a copy. */
   take(length: number): Uint8Array {
     const start = this.#advance(length)

@@ -61,11 +61,6 @@ export function parseChainTransaction(bytes: Uint8Array): ChainTransaction {
   }
 }
 
-/** Throws `MalformedBytes` for bytes that are not a message of a known version. */
-export function parseMessage(bytes: Uint8Array): Message {
-  return readMessage(new ByteReader(bytes))
-}
-
 function readMessage(reader: ByteReader): Message {
   const first = reader.u8()
   // Only versioned messages have the high bit; in a legacy message this byte already counts the signatures.

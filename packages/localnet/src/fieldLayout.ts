@@ -12,9 +12,6 @@ export type FieldKind =
   | 'u8'
   | 'u16'
   | 'u64'
-  | 'i16'
-  | 'i64'
-  | 'boolean'
   | 'address'
   /** Zeros mean no authority: null. */
   | 'addressOrNull'
@@ -27,7 +24,6 @@ export type FieldKind =
   /** An amount and the decimals after it. */
   | 'tokenAmount'
   | 'text'
-  | 'accountState'
   | 'authorityType'
 
 export type FieldLayout = readonly (readonly [name: string, kind: FieldKind])[]
@@ -48,9 +44,6 @@ const readers: Readonly<Record<FieldKind, (reader: ByteReader) => Json | undefin
   u8: (reader) => reader.u8(),
   u16: (reader) => reader.u16(),
   u64: (reader) => Number(reader.u64()),
-  i16: (reader) => (reader.u16() << 16) >> 16,
-  i64: (reader) => Number(reader.i64()),
-  boolean: (reader) => reader.u8() === 1,
   address: (reader) => encodeBase58(reader.take(32)),
   addressOrNull: (reader) => addressOrNull(reader.take(32)),
   optionalAddress: (reader) => (reader.u8() === 1 ? encodeBase58(reader.take(32)) : undefined),
@@ -61,7 +54,6 @@ const readers: Readonly<Record<FieldKind, (reader: ByteReader) => Json | undefin
     return tokenAmountJson(baseUnits, reader.u8())
   },
   text: (reader) => reader.text(),
-  accountState: (reader) => nameAt(accountStates, reader.u8()),
   authorityType: (reader) => nameAt(authorityTypes, reader.u8()),
 }
 
@@ -74,8 +66,6 @@ function nameAt(names: readonly string[], index: number): string {
   if (name === undefined) throw new MalformedBytes(`${index} has no name`)
   return name
 }
-
-const accountStates = ['uninitialized', 'initialized', 'frozen']
 
 const authorityTypes = [
   'mintTokens',

@@ -11,8 +11,6 @@ export interface InstructionLayout {
   readonly fields?: FieldLayout
   /** The accounts after the named ones: one authority, or a multisig followed by those of its members that signed. */
   readonly authority?: AuthorityNames
-  /** All accounts after the named ones. */
-  readonly rest?: string
 }
 
 export interface AuthorityNames {
@@ -43,10 +41,9 @@ export function readInstruction(layout: InstructionLayout, bytes: InstructionByt
   const fields = readFields(new ByteReader(instruction.data.subarray(offset)), layout.fields ?? [])
   const others = addresses.slice(layout.accounts.length)
   const accountFields = Object.fromEntries(layout.accounts.map((name, index) => [name, addresses[index] ?? '']))
-  const rest = layout.rest === undefined ? {} : { [layout.rest]: others }
   return {
     type: layout.type,
-    info: { ...accountFields, ...fields, ...authorityFields(layout.authority, others), ...rest },
+    info: { ...accountFields, ...fields, ...authorityFields(layout.authority, others) },
   }
 }
 

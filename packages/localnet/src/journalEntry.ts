@@ -21,7 +21,7 @@ export type JournalEntry =
 const kinds = { genesis: 1, landed: 2, program: 3, branch: 4 } as const
 
 /** Goes up when an older reader would misread what we write. */
-const formatVersion = 1
+const formatVersion = 2
 
 export function encodeJournalEntry(entry: JournalEntry): Uint8Array {
   const writer = new ByteWriter().u8(kinds[entry.kind])

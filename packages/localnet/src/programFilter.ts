@@ -20,7 +20,7 @@ const bytesToCompare = z
     return z.NEVER
   })
 
-/** The filters of `getProgramAccounts` and `programSubscribe`; all of them must hold. */
+/** The filters of `getProgramAccounts`; all of them must hold. */
 export const accountFilters = z
   .array(z.union([z.object({ dataSize: z.number().int().nonnegative() }), z.object({ memcmp: bytesToCompare })]))
   .max(filtersMax)

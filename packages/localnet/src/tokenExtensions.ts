@@ -9,8 +9,8 @@ interface ExtensionLayout {
 }
 
 /**
- * A Token-2022 extension as `jsonParsed` shows it. Those that are not in the table (confidential ones, groups, metadata,
- * scaled amounts) say that they were not understood, as on a node that is older than the extension.
+ * A Token-2022 extension as `jsonParsed` shows it. Those that are not in the table say that they were not
+ * understood, as on a node that is older than the extension.
  */
 export function extensionJson({ type, value }: TokenExtension): Json {
   if (type === transferFeeConfigType) return { extension: 'transferFeeConfig', state: transferFeeConfigJson(value) }
@@ -53,77 +53,5 @@ const transferFeeConfigType = 1
 /** Layouts by the numbers of Token-2022's `ExtensionType`. */
 const layouts: ReadonlyMap<number, ExtensionLayout> = new Map<number, ExtensionLayout>([
   [2, { name: 'transferFeeAmount', fields: [['withheldAmount', 'u64']] }],
-  [3, { name: 'mintCloseAuthority', fields: [['closeAuthority', 'addressOrNull']] }],
-  [6, { name: 'defaultAccountState', fields: [['accountState', 'accountState']] }],
   [7, { name: 'immutableOwner', fields: [] }],
-  [8, { name: 'memoTransfer', fields: [['requireIncomingTransferMemos', 'boolean']] }],
-  [9, { name: 'nonTransferable', fields: [] }],
-  [
-    10,
-    {
-      name: 'interestBearingConfig',
-      fields: [
-        ['rateAuthority', 'addressOrNull'],
-        ['initializationTimestamp', 'i64'],
-        ['preUpdateAverageRate', 'i16'],
-        ['lastUpdateTimestamp', 'i64'],
-        ['currentRate', 'i16'],
-      ],
-    },
-  ],
-  [11, { name: 'cpiGuard', fields: [['lockCpi', 'boolean']] }],
-  [12, { name: 'permanentDelegate', fields: [['delegate', 'addressOrNull']] }],
-  [13, { name: 'nonTransferableAccount', fields: [] }],
-  [
-    14,
-    {
-      name: 'transferHook',
-      fields: [
-        ['authority', 'addressOrNull'],
-        ['programId', 'addressOrNull'],
-      ],
-    },
-  ],
-  [15, { name: 'transferHookAccount', fields: [['transferring', 'boolean']] }],
-  [
-    18,
-    {
-      name: 'metadataPointer',
-      fields: [
-        ['authority', 'addressOrNull'],
-        ['metadataAddress', 'addressOrNull'],
-      ],
-    },
-  ],
-  [
-    20,
-    {
-      name: 'groupPointer',
-      fields: [
-        ['authority', 'addressOrNull'],
-        ['groupAddress', 'addressOrNull'],
-      ],
-    },
-  ],
-  [
-    22,
-    {
-      name: 'groupMemberPointer',
-      fields: [
-        ['authority', 'addressOrNull'],
-        ['memberAddress', 'addressOrNull'],
-      ],
-    },
-  ],
-  [
-    26,
-    {
-      name: 'pausableConfig',
-      fields: [
-        ['authority', 'addressOrNull'],
-        ['paused', 'boolean'],
-      ],
-    },
-  ],
-  [27, { name: 'pausableAccount', fields: [] }],
 ])

@@ -1,17 +1,25 @@
+import { z } from 'zod'
+
 /*
  * Names and sentences are those of the Solana SDK. Both are part of the interface: libraries compare the names, and
  * programs in the wild search the sentences, so nothing here may be worded better.
  */
 
-/** JSON of a node: a name, or a name with its value. */
-export type InstructionError = string | { readonly Custom: number } | { readonly BorshIoError: string }
+const accountIndex = z.object({ account_index: z.int() })
 
-export type TransactionError =
-  | string
-  | { readonly InstructionError: readonly [index: number, error: InstructionError] }
-  | { readonly DuplicateInstruction: number }
-  | { readonly InsufficientFundsForRent: { readonly account_index: number } }
-  | { readonly ProgramExecutionTemporarilyRestricted: { readonly account_index: number } }
+const instructionError = z.union([z.string(), z.object({ Custom: z.int() }), z.object({ BorshIoError: z.string() })])
+
+/** JSON of a node: a name, or a name with its value. */
+export const transactionError = z.union([
+  z.string(),
+  z.object({ InstructionError: z.tuple([z.int(), instructionError]).readonly() }),
+  z.object({ DuplicateInstruction: z.int() }),
+  z.object({ InsufficientFundsForRent: accountIndex }),
+  z.object({ ProgramExecutionTemporarilyRestricted: accountIndex }),
+])
+
+export type InstructionError = z.output<typeof instructionError>
+export type TransactionError = z.output<typeof transactionError>
 
 /** The sentence that a node puts into its error messages; clients show it to people and match on it. */
 export function describeTransactionError(error: TransactionError): string {

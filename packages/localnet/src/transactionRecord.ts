@@ -4,7 +4,7 @@ import { ByteWriter } from './byteWriter.ts'
 import { parseChainTransaction } from './chainTransaction.ts'
 import type { ExecutionOutcome, InnerInstruction, InnerInstructions } from './executionOutcome.ts'
 import type { Balances, TokenBalance } from './tokenBalances.ts'
-import { readTransactionError, writeTransactionError } from './transactionErrorCodec.ts'
+import { transactionError } from './transactionError.ts'
 
 /** A transaction that landed, with all that a node tells about it afterwards. */
 export interface TransactionRecord {
@@ -66,7 +66,8 @@ function readLoaded(reader: ByteReader): LoadedAddresses {
  * reader has to know the order, so one file defines it.
  */
 function writeOutcome(writer: ByteWriter, outcome: ExecutionOutcome): void {
-  writeTransactionError(writer, outcome.error)
+  // By name and not by litesvm's number: a newer litesvm may renumber errors, and an old journal must still name them.
+  writer.text(JSON.stringify(outcome.error))
   writer.u16(outcome.logs.length)
   for (const line of outcome.logs) writer.text(line)
   writer.u16(outcome.innerInstructions.length)
@@ -82,7 +83,7 @@ function writeOutcome(writer: ByteWriter, outcome: ExecutionOutcome): void {
 
 function readOutcome(reader: ByteReader): ExecutionOutcome {
   return {
-    error: readTransactionError(reader),
+    error: transactionError.nullable().parse(JSON.parse(reader.text())),
     logs: reader.list(reader.u16(), (from) => from.text()),
     innerInstructions: reader.list(reader.u16(), readInnerInstructions),
     unitsConsumed: reader.u64(),

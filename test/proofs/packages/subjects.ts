@@ -122,7 +122,7 @@ const answer = await fetch(chain.rpcUrl, { method: 'POST', headers: { 'content-t
 console.log((await answer.json()).result)
 await chain.close()`,
     prints: 'ok',
-    // The chain compresses account data with zstd, which Node has since 22.15.
+    // As `engines` of the package says.
     nodes: ['22', '24'],
   },
   {
