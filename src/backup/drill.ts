@@ -1,3 +1,4 @@
+import { Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { compareWithCheckpoint, readCheckpointFile, type CheckpointFile } from '../store/checkpointFile.ts'
 import { openDatabase } from '../store/database.ts'
@@ -22,6 +23,10 @@ export interface DrillOptions extends ScratchOptions {
 
 /** Restores a backup into a scratch cluster, examines it, and removes it. Nothing of it touches the original server. */
 export async function drill(options: DrillOptions, deps: DrillDeps): Promise<DrillFindings> {
+  if (process.getuid?.() === 0)
+    throw new Fault('Postgres does not run as root: run the drill as the account of Postgres (sudo -u postgres)', {
+      retryable: false,
+    })
   // Checkpoints are read before the archive is replayed: it then has every event that they cover.
   const checkpoints = await readCheckpoints(options.checkpointFiles, deps)
   await verifyRepository(options.repository)

@@ -29,10 +29,6 @@ export interface ScratchCluster extends AsyncDisposable {
 /** Restores a backup into a new folder, which is removed with the cluster. */
 export async function startScratchCluster(options: ScratchOptions): Promise<ScratchCluster> {
   const { repository, superuser, targetMs, receivedWal } = options
-  if (process.getuid?.() === 0)
-    throw new Fault('Postgres does not run as root: run the drill as the account of Postgres (sudo -u postgres)', {
-      retryable: false,
-    })
   await using opened = new AsyncDisposableStack()
   const place = await mkdtemp(join(options.scratchFolder, 'tollbook-drill-'))
   opened.defer(() => rm(place, { recursive: true, force: true }))

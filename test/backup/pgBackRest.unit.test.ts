@@ -18,7 +18,7 @@ async function install(script: string): Promise<void> {
 
 test('a repository that differs from its checksums is damaged, although pgBackRest 2.45 ends with 0', async () => {
   await install("echo 'stanza: store'; echo '    status: error'; echo '      checksum invalid: 1'")
-  await expect(verifyRepository(repository)).rejects.toThrow(/damaged:[^]*checksum invalid: 1/)
+  await expect(verifyRepository(repository)).rejects.toThrow(/is damaged[^]*checksum invalid: 1/)
   await install("echo 'stanza: store'; echo '    status: ok'")
   await verifyRepository(repository)
 })
