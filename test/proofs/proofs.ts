@@ -49,7 +49,8 @@ export const proofs: Readonly<Record<string, Proof>> = {
     programs: { failover: 'failover.ts' },
   },
   restore: {
-    about: "a destroyed cluster is restored with every payment and sells again; needs Debian's `postgresql`",
+    about:
+      "a destroyed cluster is restored with every payment, or to a time; a tampered backup is found; needs Debian's `postgresql` and `pgbackrest`",
     programs: { restore: 'restore.ts' },
   },
   deployment: {
