@@ -74,7 +74,7 @@ describe('title', () => {
     ['2 < 3 and 5 > 4', '2 < 3 and 5 > 4'],
     ['Caf&eacute; &Eacute;lys&eacute;e', 'Café Élysée'],
     [' two\n\tlines\u0000 ', 'two lines'],
-    ['&unknown; &#0; &#xFFFFFFF; &#x1F600;', '&unknown; &#xFFFFFFF; 😀'],
+    ['&unknown; &#0; &#xFFFFFFF; &#x1F600;', '&unknown; 😀'],
     ['right\u202eto left', 'rightto left'],
     ['<p></p>', ''],
   ])('%j is read as %j', (raw, clean) => {

@@ -1,3 +1,5 @@
+import { decodeHTMLStrict } from 'entities'
+
 const titleCharactersMax = 300
 const descriptionCharactersMax = 500
 // The longest title or description that is read, markup included. Beyond it are whole articles.
@@ -5,9 +7,9 @@ const rawCharactersMax = 20_000
 // Elements whose text no reader sees.
 const unseen = /<(script|style|template)\b[^>]*>[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)/gi
 const tag = /<\/?[a-z!][^<>]*>/gi
-const entity = /&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,7});/gi
-// Invisible characters that can mislead a reader: marks of direction, zero-width spaces, soft hyphens.
-const invisible = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g
+// Invisible characters that can mislead a reader: marks of direction, zero-width spaces, soft hyphens. And the mark of an
+// entity that is not a character.
+const unwanted = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g
 
 /** Plain text of a title that may contain markup, entities, and entities of markup. */
 export function cleanTitle(raw: string): string {
@@ -27,9 +29,9 @@ interface CleanForm {
 
 function cleanText(raw: string, { charactersMax, stripTags }: CleanForm): string {
   const strip = (text: string) => stripRepeatedly(text, stripTags)
-  const line = strip(decodeEntities(strip(raw.slice(0, rawCharactersMax))))
+  const line = strip(decodeHTMLStrict(strip(raw.slice(0, rawCharactersMax))))
     .toWellFormed()
-    .replace(invisible, '')
+    .replace(unwanted, '')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     // A character of a reader may have many code units, such as the 25 of a family; longer ones are not text.
@@ -50,48 +52,4 @@ function stripRepeatedly(text: string, stripTags: CleanForm['stripTags']): strin
     clean = next
   }
   return clean.replace(/[<>]/g, '')
-}
-
-function decodeEntities(text: string): string {
-  return text.replace(entity, (whole, name: string) => {
-    if (!name.startsWith('#')) return entityNames.get(name) ?? whole
-    const code = Number(name.replace(/^#x/i, '0x').replace('#', ''))
-    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
-  })
-}
-
-/** HTML entities that occur in titles. Names are case-sensitive: `&Eacute;` and `&eacute;` are two letters. */
-const entityNames: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-  ['lsquo', '‘'],
-  ['rsquo', '’'],
-  ['sbquo', '‚'],
-  ['ldquo', '“'],
-  ['rdquo', '”'],
-  ['bdquo', '„'],
-  ['ndash', '–'],
-  ['mdash', '—'],
-  ['hellip', '…'],
-  ['bull', '•'],
-  ['euro', '€'],
-  ['trade', '™'],
-  ['ensp', ' '],
-  ['emsp', ' '],
-  ['thinsp', ' '],
-  ['OElig', 'Œ'],
-  ['oelig', 'œ'],
-  ['Scaron', 'Š'],
-  ['scaron', 'š'],
-  ...latinNames(),
-])
-
-/** The upper half of Latin-1, in order. */
-function latinNames(): readonly (readonly [string, string])[] {
-  const names =
-    'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'
-  return names.split(' ').map((name, at) => [name, String.fromCodePoint(0xa0 + at)] as const)
 }

@@ -27,27 +27,24 @@ export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): re
 
 // The library types dates and similar fields loosely. One odd item must not cost the others.
 const text = z.string().optional().catch(undefined)
-const valued = z.object({ value: text }).optional().catch(undefined)
+/** Atom has texts with attributes, other formats have them bare. */
+const words = z
+  .union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)])
+  .optional()
+  .catch(undefined)
 const texts = z.array(z.string()).optional().catch(undefined)
 const dublinCore = z.object({ dates: texts, languages: texts }).optional().catch(undefined)
 const xml = z.object({ lang: text }).optional().catch(undefined)
-const encoded = z.object({ encoded: text }).optional().catch(undefined)
 const file = z.object({ url: text, type: text, medium: text })
 const files = readableItems(file).default([])
+const pictures = { thumbnails: files, contents: files }
 const media = z
-  .object({
-    thumbnails: files,
-    contents: files,
-    groups: readableItems(z.object({ thumbnails: files, contents: files })).default([]),
-  })
+  .object({ ...pictures, groups: readableItems(z.object(pictures)).default([]) })
   .optional()
   .catch(undefined)
 
 /** Addresses of pictures, the publisher's choice for lists first. */
-function picturesOf(
-  given: z.infer<typeof media>,
-  enclosures: readonly z.infer<typeof file>[],
-): readonly (string | undefined)[] {
+function picturesOf(given: z.infer<typeof media>, enclosures: readonly z.infer<typeof file>[]) {
   const groups = given === undefined ? [] : [given, ...given.groups]
   return [
     ...groups.flatMap(({ thumbnails }) => thumbnails),
@@ -60,131 +57,72 @@ function isPicture({ type = '', medium, url = '' }: z.infer<typeof file>): boole
   return /\.(?:jpe?g|png|webp|gif|avif)(?:\?|$)/i.test(url)
 }
 
-const rssItem = z
+/** An item of any format. Formats have different names for a field, and no format has one for another field. */
+const item = z
   .object({
-    title: text,
+    title: words,
     link: text,
+    url: text,
+    links: readableItems(z.object({ href: text, rel: text, type: text })).default([]),
     guid: z.object({ value: text, isPermaLink: z.boolean().optional() }).optional().catch(undefined),
     pubDate: text,
-    dc: dublinCore,
-    source: z.object({ title: text }).optional().catch(undefined),
-    description: text,
-    content: encoded,
-    media,
-    enclosures: files,
-    xml,
-  })
-  .transform(({ title, link, guid, pubDate, dc, source, ...more }): RawArticle => {
-    const permanent = guid?.isPermaLink === false ? undefined : guid?.value
-    return {
-      title,
-      url: link ?? permanent,
-      publishedAt: pubDate ?? dc?.dates?.[0],
-      publisher: source?.title,
-      descriptions: [more.description, more.content?.encoded],
-      images: picturesOf(more.media, more.enclosures),
-      language: dc?.languages?.[0] ?? more.xml?.lang,
-    }
-  })
-const atomEntry = z
-  .object({
-    title: valued,
-    links: readableItems(z.object({ href: text, rel: text, type: text })).default([]),
     published: text,
-    updated: text,
-    source: z.object({ title: valued }).optional().catch(undefined),
-    summary: valued,
-    content: valued,
-    media,
-    dc: dublinCore,
-    xml,
-  })
-  .transform(({ title, links, published, updated, source, ...more }): RawArticle => {
-    const link = links.find(({ rel }) => rel === undefined || rel === 'alternate')
-    const enclosures = links.flatMap(({ rel, href, type }) =>
-      rel === 'enclosure' ? [{ url: href, type, medium: undefined }] : [],
-    )
-    return {
-      title: title?.value,
-      url: link?.href,
-      publishedAt: published ?? updated,
-      publisher: source?.title?.value,
-      descriptions: [more.summary?.value, more.content?.value],
-      images: picturesOf(more.media, enclosures),
-      language: more.dc?.languages?.[0] ?? more.xml?.lang,
-    }
-  })
-const rdfItem = z
-  .object({ title: text, link: text, dc: dublinCore, description: text, content: encoded, media })
-  .transform(({ title, link, dc, ...more }): RawArticle => {
-    return {
-      title,
-      url: link,
-      publishedAt: dc?.dates?.[0],
-      publisher: undefined,
-      descriptions: [more.description, more.content?.encoded],
-      images: picturesOf(more.media, []),
-      language: dc?.languages?.[0],
-    }
-  })
-const jsonItem = z
-  .object({
-    title: text,
-    url: text,
     date_published: text,
+    updated: text,
     date_modified: text,
-    summary: text,
+    source: z.object({ title: words }).optional().catch(undefined),
+    description: text,
+    summary: words,
+    content: z.object({ encoded: text, value: text }).optional().catch(undefined),
     content_text: text,
     content_html: text,
+    media,
+    enclosures: files,
     image: text,
     banner_image: text,
     language: text,
+    dc: dublinCore,
+    xml,
   })
-  .transform(({ title, url, date_published: published, date_modified: modified, language, ...more }): RawArticle => {
+  .transform(({ link, url, links, guid, pubDate, published, date_published, dc, ...more }): RawArticle => {
+    const alternate = links.find(({ rel }) => rel === undefined || rel === 'alternate')
+    const permanent = guid?.isPermaLink === false ? undefined : guid?.value
+    const enclosed = links.flatMap(({ rel, href, type }) =>
+      rel === 'enclosure' ? [{ url: href, type, medium: undefined }] : [],
+    )
+    const body = more.content?.encoded ?? more.content?.value
     return {
-      title,
-      url,
-      publishedAt: published ?? modified,
-      publisher: undefined,
-      descriptions: [more.summary, more.content_text, more.content_html],
-      images: [more.image, more.banner_image],
-      language,
+      title: more.title,
+      url: link ?? url ?? alternate?.href ?? permanent,
+      publishedAt: pubDate ?? published ?? date_published ?? more.updated ?? more.date_modified ?? dc?.dates?.[0],
+      publisher: more.source?.title,
+      descriptions: [more.description, more.summary, body, more.content_text, more.content_html],
+      images: [...picturesOf(more.media, [...more.enclosures, ...enclosed]), more.image, more.banner_image],
+      language: dc?.languages?.[0] ?? more.language ?? more.xml?.lang,
     }
   })
 
-const feed = z.discriminatedUnion('format', [
-  z.object({
-    format: z.literal('rss'),
-    feed: z.object({ title: text, language: text, items: readableItems(rssItem).default([]) }),
-  }),
-  z
-    .object({
-      format: z.literal('atom'),
-      feed: z.object({ title: valued, xml, entries: readableItems(atomEntry).default([]) }),
-    })
-    .transform(({ format, feed: { title, xml: tag, entries } }) => ({
-      format,
-      feed: { title: title?.value, language: tag?.lang, items: entries },
-    })),
-  z
-    .object({
-      format: z.literal('rdf'),
-      feed: z.object({ title: text, dc: dublinCore, items: readableItems(rdfItem).default([]) }),
-    })
-    .transform(({ format, feed: { title, dc, items } }) => ({
-      format,
-      feed: { title, language: dc?.languages?.[0], items },
-    })),
-  z.object({
-    format: z.literal('json'),
-    feed: z.object({ title: text, language: text, items: readableItems(jsonItem).default([]) }),
-  }),
-])
+const feed = z
+  .object({
+    feed: z.object({
+      title: words,
+      language: text,
+      items: readableItems(item).default([]),
+      entries: readableItems(item).default([]),
+      dc: dublinCore,
+      xml,
+    }),
+  })
+  .transform(({ feed: { title, language, items, entries, dc, xml: tag } }) => ({
+    title,
+    language: language ?? tag?.lang ?? dc?.languages?.[0],
+    items: [...items, ...entries],
+  }))
 
 /** A page that checks for a human visitor comes under 200, like a feed. */
 function readFeed(text: string) {
   try {
-    return feed.parse(parseFeed(text)).feed
+    return feed.parse(parseFeed(text))
   } catch (error) {
     throw new UpstreamFailure('bad_payload', 'no feed', { cause: error })
   }
