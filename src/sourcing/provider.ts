@@ -7,7 +7,7 @@ import type { PaceLimit } from './pace.ts'
 import type { Reply } from './upstreamRequest.ts'
 import type { Upstream, UpstreamOptions } from './upstream.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
-import type { UpstreamSetting, UpstreamSettings } from '../product/upstreamName.ts'
+import { baseUrlOf, type UpstreamName, type UpstreamSettings } from '../product/upstreamName.ts'
 
 /** The parts of the process that data products need to reach their providers. */
 export interface ProviderDeps {
@@ -129,9 +129,29 @@ export function refuseAccess({ status }: Reply): void {
 // A relay, a replacement or a paid plan has its own limit. This one only protects it from flooding.
 const ownAddressPace: PaceLimit = { requests: 300, perSeconds: 60 }
 
-/** The published limit of the public address, unless the operator names another address. */
-export function paceOf(setting: UpstreamSetting | undefined, publicPace: PaceLimit): PaceLimit {
-  return setting?.url === undefined ? publicPace : ownAddressPace
+/** Access to a provider at its public address with its published limit, or at the operator's address. */
+export function openNamed(
+  { upstreams, openUpstream }: Pick<ProviderDeps, 'upstreams' | 'openUpstream'>,
+  setting: UpstreamName,
+  { publicBase, pace, ...options }: Omit<UpstreamOptions, 'base' | 'pace'> & PublicAddress,
+): Upstream {
+  const own = upstreams[setting]
+  return openUpstream({
+    ...options,
+    base: baseUrlOf(own, publicBase),
+    pace: own?.url === undefined ? pace : ownAddressPace,
+  })
+}
+
+interface PublicAddress {
+  readonly publicBase: string
+  /** The published limit of that address, or less. */
+  readonly pace: PaceLimit
+}
+
+/** The parts of a provider that are those of its upstream. */
+export function ofUpstream({ name, pace, whyResting }: Upstream) {
+  return { name, pace, whyUnavailable: whyResting }
 }
 
 /** A decimal number in text; undefined for `N/A`, an empty text and other placeholders. */

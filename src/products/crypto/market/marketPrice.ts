@@ -5,8 +5,7 @@ import { parseRoundingDown } from '@tollbook/core/money'
 import type { PaceLimit } from '../../../sourcing/pace.ts'
 import type { Reply, UpstreamRequest } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
-import { type Provider, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
+import { ofUpstream, openNamed, type Provider, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
 
 /** The token to price. */
 export interface PricedToken {
@@ -39,27 +38,23 @@ interface MarketApi {
 }
 
 /** One market of the token price. Its key, if the operator has one, is sent as `x-api-key`. */
-export function createMarket(
-  { clock, upstreams, openUpstream }: ProviderDeps,
-  { setting, publicBase, pace, request, read }: MarketApi,
-): Market {
+export function createMarket(deps: ProviderDeps, { setting, publicBase, pace, request, read }: MarketApi): Market {
   const name = setting.toLowerCase()
-  const apiKey = upstreams[setting]?.apiKey
-  const upstream = openUpstream({
+  const apiKey = deps.upstreams[setting]?.apiKey
+  const upstream = openNamed(deps, setting, {
     name,
-    base: baseUrlOf(upstreams[setting], publicBase),
+    publicBase,
     pace,
     timeoutMs: 3_000,
     ...(apiKey === undefined ? {} : { headers: { 'x-api-key': apiKey } }),
   })
   return {
-    name,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     ask: (token) =>
       upstream.ask(request(token), (reply) => {
         refuseStatus(reply)
         refuseStale(reply)
-        return { data: priceOf(read(reply, token)), asOfMs: clock.nowMs() }
+        return { data: priceOf(read(reply, token)), asOfMs: deps.clock.nowMs() }
       }),
   }
 }

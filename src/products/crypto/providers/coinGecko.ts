@@ -4,7 +4,7 @@ import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { openCoinGecko, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRanked } from './cryptoPrice.ts'
-import { type Observation, type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
+import { type Observation, ofUpstream, type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
 import type { CryptoPrice } from './cryptoPrice.ts'
 
 // The likeliest coins of one symbol; 900 bytes each.
@@ -34,9 +34,7 @@ type CoinMarket = z.infer<typeof market>
 /** Prices of coins by symbol or id, in US dollars. Several coins can share a symbol. */
 export function createCoinGecko(deps: ProviderDeps, upstream: Upstream = openCoinGecko(deps)): CryptoProvider {
   return {
-    name: 'coingecko',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     ask: (query) =>
       upstream.ask(
         {

@@ -9,7 +9,7 @@ import {
   type HistoryRange,
   historyPercentMax,
 } from './cryptoHistory.ts'
-import { readJson } from '../../../sourcing/provider.ts'
+import { ofUpstream, readJson } from '../../../sourcing/provider.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
@@ -27,10 +27,8 @@ const rows = z.array(z.tuple([z.number(), z.number(), z.number(), z.number(), z.
 /** Bars in dollars, without volume. The time of a bar is its end. */
 export function createCoinGeckoHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
-    name: 'coingecko',
-    pace: upstream.pace,
+    ...ofUpstream(upstream),
     isMetered: true,
-    whyUnavailable: () => upstream.whyResting(),
     async ask({ coinGeckoId, range, price }) {
       if (coinGeckoId === undefined) throw new UpstreamFailure('not_covered', 'the id of this coin is not known')
       const { days, intervalMs } = spans[range]

@@ -1,30 +1,31 @@
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
-import type { Upstream, UpstreamOptions } from '../../../sourcing/upstream.ts'
+import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { baseUrlOf } from '../../../product/upstreamName.ts'
-import { errorIn, paceOf, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
+import { errorIn, openNamed, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
 
 // Limit without a key: 5 a minute and address. With a free key: 30 by the older documents, 100 by the newer ones.
 const pacePublic = { requests: 5, perSeconds: 60 }
 const paceWithKey = { requests: 30, perSeconds: 60 }
+const publicBase = 'https://api.coingecko.com/api/v3'
 const proHost = 'pro-api.coingecko.com'
 
 /** One limit for prices, exchange rates and histories. */
 export function openCoinGecko(deps: ProviderDeps): Upstream {
-  return deps.openUpstream(coinGeckoOptions(deps))
+  return openNamed(deps, 'COINGECKO', coinGeckoOptions(deps))
 }
 
-export function coinGeckoOptions({ upstreams }: Pick<ProviderDeps, 'upstreams'>): UpstreamOptions {
+export function coinGeckoOptions({ upstreams }: Pick<ProviderDeps, 'upstreams'>) {
   const setting = upstreams.COINGECKO
-  const base = baseUrlOf(setting, 'https://api.coingecko.com/api/v3')
+  const { hostname } = baseUrlOf(setting, publicBase)
   const key = setting?.apiKey
   return {
     name: 'coingecko',
-    base,
-    pace: paceOf(setting, key === undefined ? pacePublic : paceWithKey),
+    publicBase,
+    pace: key === undefined ? pacePublic : paceWithKey,
     timeoutMs: 3_500,
-    headers: key === undefined ? {} : { [base.hostname === proHost ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key']: key },
+    headers: key === undefined ? {} : { [hostname === proHost ? 'x-cg-pro-api-key' : 'x-cg-demo-api-key']: key },
   }
 }
 

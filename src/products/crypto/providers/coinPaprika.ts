@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import type { Coin } from './coin.ts'
 import { cryptoObservation, type CryptoPrice, type CryptoProvider, type CryptoQuery } from './cryptoPrice.ts'
 import {
-  type Observation,
-  paceOf,
   errorIn,
+  type Observation,
+  ofUpstream,
+  openNamed,
   type ProviderDeps,
   readJson,
   refuseStatus,
@@ -43,20 +43,17 @@ const ticker = z.object({
  * tokens share some symbols.
  */
 export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
-  const setting = deps.upstreams.COINPAPRIKA
-  const key = setting?.apiKey
+  const key = deps.upstreams.COINPAPRIKA?.apiKey
   const publicHost = key === undefined ? 'api.coinpaprika.com' : 'api-pro.coinpaprika.com'
-  const upstream = deps.openUpstream({
+  const upstream = openNamed(deps, 'COINPAPRIKA', {
     name: 'coinpaprika',
-    base: baseUrlOf(setting, `https://${publicHost}/v1`),
-    pace: paceOf(setting, key === undefined ? pacePublic : paceWithKey),
+    publicBase: `https://${publicHost}/v1`,
+    pace: key === undefined ? pacePublic : paceWithKey,
     timeoutMs: 2_500,
     headers: key === undefined ? {} : { authorization: key },
   })
   return {
-    name: 'coinpaprika',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     isMetered: true,
     covers: ({ coin }) => coin?.coinpaprika !== undefined,
     async ask(query) {

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import type { CryptoQuery } from './cryptoPrice.ts'
 import {
   decimalOf,
-  paceOf,
+  openNamed,
   positive,
   type ProviderDeps,
   readJson,
@@ -13,6 +12,7 @@ import {
   type Witness,
 } from '../../../sourcing/provider.ts'
 
+export const krakenBase = 'https://api.kraken.com'
 // Documented limit: about one a second.
 const pacePublic = { requests: 1, perSeconds: 1 }
 // The check must not delay the caller: an exchange that has not answered by then is ignored.
@@ -26,13 +26,7 @@ const answer = z.object({
 
 /** Kraken: the last trade of a pair such as XBTUSD. Its `o` is the open of the UTC day, so it has no 24-hour change. */
 export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
-  const setting = deps.upstreams.KRAKEN
-  const upstream = deps.openUpstream({
-    name: 'kraken',
-    base: baseUrlOf(setting, 'https://api.kraken.com'),
-    pace: paceOf(setting, pacePublic),
-    timeoutMs,
-  })
+  const upstream = openNamed(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs })
   return {
     name: 'kraken',
     covers: ({ coin }) => coin?.kraken !== undefined,

@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import type { Upstream } from '../../../sourcing/upstream.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import type { Bar } from '../../../sourcing/history/bars.ts'
 import { type CryptoHistoryProvider, cryptoRanges, exchangeHistory } from './cryptoHistory.ts'
 import { type OtherCurrency, ratesObservation, type RatesProvider } from './exchangeRate.ts'
-import { isSamePair, krakenPairOf, refuseKrakenError } from './kraken.ts'
-import { decimalOf, paceOf, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
+import { isSamePair, krakenBase, krakenPairOf, refuseKrakenError } from './kraken.ts'
+import {
+  decimalOf,
+  ofUpstream,
+  openNamed,
+  type ProviderDeps,
+  readJson,
+  refuseStatus,
+} from '../../../sourcing/provider.ts'
 
 // Apart from the price check, which must not wait for these.
 const pacePublic = { requests: 15, perSeconds: 30 }
 
 /** Kraken's tables: exchange rates and histories. They are longer than a price check and may take longer. */
 export function openKrakenTables(deps: ProviderDeps): Upstream {
-  const setting = deps.upstreams.KRAKEN
-  return deps.openUpstream({
-    name: 'kraken',
-    base: baseUrlOf(setting, 'https://api.kraken.com'),
-    pace: paceOf(setting, pacePublic),
-    timeoutMs: 3_000,
-  })
+  return openNamed(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs: 3_000 })
 }
 
 /** Kraken's pairs, their names in the answer, and the side on which the dollar is. */
@@ -73,9 +73,7 @@ const table = z.object({
 /** Bars of one hour or one day in dollars; the volume is that of Kraken, in coins. The last bar has not ended. */
 export function createKrakenHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
-    name: 'kraken',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     covers: ({ coin }) => coin?.kraken !== undefined,
     async ask(query) {
       const pair = krakenPairOf(query.coin)

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import { type Article, articleOf } from '../articles/article.ts'
-import type { NewsCategory } from '../articles/newsCategory.ts'
+import { newsCategories, type NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
 import {
-  paceOf,
+  openNamed,
   type ProviderDeps,
   readableItems,
   readJson,
@@ -42,36 +41,20 @@ const questions: Readonly<Record<NewsCategory, string>> = {
 }
 
 /** News search in many languages. A request above its limit costs a penalty pause. */
-export function createGdelt({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider {
-  const pace = paceOf(upstreams.GDELT, publicPace)
-  const upstream = openUpstream({
-    name: 'gdelt',
-    base: baseUrlOf(upstreams.GDELT, publicBase),
-    pace,
-    timeoutMs,
-    pauseMs: () => penaltyMs,
-  })
+export function createGdelt(deps: ProviderDeps): NewsProvider {
+  const pauseMs = () => penaltyMs
+  const upstream = openNamed(deps, 'GDELT', { name: 'gdelt', publicBase, pace: publicPace, timeoutMs, pauseMs })
+  const { requests, perSeconds } = upstream.pace ?? publicPace
+  const list = { mode: 'artlist', format: 'json', maxrecords: `${recordsMax}`, timespan: '1d', sort: 'datedesc' }
   const ask = (query: string, signal: AbortSignal): Promise<readonly Article[]> =>
-    upstream.ask(
-      {
-        path: '/doc',
-        query: {
-          query,
-          mode: 'artlist',
-          format: 'json',
-          maxrecords: `${recordsMax}`,
-          timespan: '1d',
-          sort: 'datedesc',
-        },
-        signal,
-      },
-      (reply) => readArticles(reply, clock.nowMs()),
+    upstream.ask({ path: '/doc', query: { query, ...list }, signal }, (reply) =>
+      readArticles(reply, deps.clock.nowMs()),
     )
   return {
     name: 'gdelt',
-    categories: ['general', 'world', 'business', 'tech', 'crypto', 'science', 'health', 'sports', 'entertainment'],
+    categories: newsCategories,
     everyMs: 15 * minute,
-    spacingMs: (pace.perSeconds * 1000) / pace.requests,
+    spacingMs: (perSeconds * 1000) / requests,
     whyUnavailable: () => upstream.whyResting(),
     latest: (category, signal) => ask(questions[category] + english, signal),
     search: (words, signal) => ask(words, signal),

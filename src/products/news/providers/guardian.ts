@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import { type Article, articleOf } from '../articles/article.ts'
-import type { NewsCategory } from '../articles/newsCategory.ts'
+import { newsCategories, type NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { paceOf, type ProviderDeps, readableItems, readJson, refuseStatus } from '../../../sourcing/provider.ts'
+import { openNamed, type ProviderDeps, readableItems, readJson, refuseStatus } from '../../../sourcing/provider.ts'
 
 const publicBase = 'https://content.guardianapis.com'
 // A developer's key allows 500 requests a day and one a second: seven sections every half hour are 336.
@@ -24,23 +23,19 @@ const sections: Readonly<Partial<Record<NewsCategory, string>>> = {
 }
 
 /** Undefined without a key, because the API requires one. */
-export function createGuardian({ clock, upstreams, openUpstream }: ProviderDeps): NewsProvider | undefined {
-  const key = upstreams.GUARDIAN?.apiKey
+export function createGuardian(deps: ProviderDeps): NewsProvider | undefined {
+  const key = deps.upstreams.GUARDIAN?.apiKey
   if (key === undefined) return undefined
-  const upstream = openUpstream({
-    name: 'guardian',
-    base: baseUrlOf(upstreams.GUARDIAN, publicBase),
-    pace: paceOf(upstreams.GUARDIAN, publicPace),
-  })
+  const upstream = openNamed(deps, 'GUARDIAN', { name: 'guardian', publicBase, pace: publicPace })
   return {
     name: 'guardian',
-    categories: ['world', 'business', 'tech', 'science', 'health', 'sports', 'entertainment'],
+    categories: newsCategories.filter((category) => category in sections),
     everyMs: 30 * minute,
     spacingMs: 2_000,
     whyUnavailable: () => upstream.whyResting(),
     latest(category, signal) {
       const query = { section: sections[category] ?? '', 'order-by': 'newest', 'page-size': pageSize, 'api-key': key }
-      return upstream.ask({ path: '/search', query, signal }, (reply) => readResults(reply, clock.nowMs()))
+      return upstream.ask({ path: '/search', query, signal }, (reply) => readResults(reply, deps.clock.nowMs()))
     },
   }
 }

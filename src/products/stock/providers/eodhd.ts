@@ -3,10 +3,10 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import {
   type Observation,
-  paceOf,
+  ofUpstream,
+  openNamed,
   parseJson,
   type ProviderDeps,
   readJson,
@@ -53,21 +53,14 @@ function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
 
 /** One limit for prices and histories. */
 export function openEodhd(deps: ProviderDeps): Upstream {
-  const setting = deps.upstreams.EODHD
-  return deps.openUpstream({
-    name: 'eodhd',
-    base: baseUrlOf(setting, 'https://eodhd.com/api'),
-    pace: paceOf(setting, pacePublic),
-    timeoutMs: 3_000,
-  })
+  const publicBase = 'https://eodhd.com/api'
+  return openNamed(deps, 'EODHD', { name: 'eodhd', publicBase, pace: pacePublic, timeoutMs: 3_000 })
 }
 
 /** The last price, delayed by a quarter of an hour. Only with the operator's key. */
 export function createEodhd(deps: ProviderDeps, key: string, upstream: Upstream = openEodhd(deps)): StockProvider {
   return {
-    name: 'eodhd',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     covers: (query) => exchangeOf(query) !== undefined,
     async ask(query) {
       const { symbol, exchange } = listingOf(query)
@@ -146,9 +139,7 @@ const series = z.array(day).max(400)
 /** Bars of a day, adjusted for splits and not for dividends; the API's own history is not adjusted at all. */
 export function createEodhdHistory(upstream: Upstream, clock: Clock, key: string): StockHistoryProvider {
   return {
-    name: 'eodhd',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     covers: (query) => exchangeOf(query) !== undefined,
     async ask(query): Promise<Observation<PriceHistory>> {
       const { symbol, exchange } = listingOf(query)

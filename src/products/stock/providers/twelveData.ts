@@ -2,12 +2,12 @@ import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import {
   decimalOf,
-  type Observation,
-  paceOf,
   errorIn,
+  type Observation,
+  ofUpstream,
+  openNamed,
   type ProviderDeps,
   readJson,
   refuseStatus,
@@ -59,13 +59,8 @@ const quote = z.object({
 
 /** One limit for prices and histories. */
 export function openTwelveData(deps: ProviderDeps): Upstream {
-  const setting = deps.upstreams.TWELVE_DATA
-  return deps.openUpstream({
-    name: 'twelvedata',
-    base: baseUrlOf(setting, 'https://api.twelvedata.com'),
-    pace: paceOf(setting, pacePublic),
-    timeoutMs: 3_000,
-  })
+  const publicBase = 'https://api.twelvedata.com'
+  return openNamed(deps, 'TWELVE_DATA', { name: 'twelvedata', publicBase, pace: pacePublic, timeoutMs: 3_000 })
 }
 
 export function hasTwelveDataCode({ ticker: { exchangeSuffix } }: StockQuery): boolean {
@@ -79,9 +74,7 @@ export function createTwelveData(
   upstream: Upstream = openTwelveData(deps),
 ): StockProvider {
   return {
-    name: 'twelvedata',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     isMetered: true,
     covers: hasTwelveDataCode,
     async ask(query) {

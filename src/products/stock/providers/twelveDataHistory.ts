@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { decimalOf, readJson } from '../../../sourcing/provider.ts'
+import { decimalOf, ofUpstream, readJson } from '../../../sourcing/provider.ts'
 import { midnightMsOf, stockHistoryObservation, type StockHistoryProvider, type StockRange } from './stockHistory.ts'
 import { wholeUnitOf } from './stockPrice.ts'
 import { isSameSymbol, withClass } from './ticker.ts'
@@ -34,10 +34,8 @@ const series = z.object({
 /** Bars of a day, adjusted for splits and not for dividends. Their time is midnight at the exchange. */
 export function createTwelveDataHistory(upstream: Upstream, clock: Clock, key: string): StockHistoryProvider {
   return {
-    name: 'twelvedata',
-    pace: upstream.pace,
+    ...ofUpstream(upstream),
     isMetered: true,
-    whyUnavailable: () => upstream.whyResting(),
     covers: hasTwelveDataCode,
     async ask(query) {
       const options = { interval: '1day', outputsize: rowsOf[query.range], order: 'ASC', adjust: 'splits' }

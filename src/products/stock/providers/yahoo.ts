@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import { browserAgent } from '../../../sourcing/browserAgent.ts'
 import {
   type Observation,
-  paceOf,
+  ofUpstream,
+  openNamed,
   parseJson,
   type ProviderDeps,
   refuseAccess,
@@ -63,11 +63,10 @@ const answerOf = <T extends z.ZodType>(one: T) =>
 
 /** One limit for prices and histories. */
 export function openYahoo(deps: ProviderDeps): Upstream {
-  const setting = deps.upstreams.YAHOO
-  return deps.openUpstream({
+  return openNamed(deps, 'YAHOO', {
     name: 'yahoo',
-    base: baseUrlOf(setting, 'https://query2.finance.yahoo.com'),
-    pace: paceOf(setting, pacePublic),
+    publicBase: 'https://query2.finance.yahoo.com',
+    pace: pacePublic,
     timeoutMs: 3_000,
     headers: { 'user-agent': browserAgent },
   })
@@ -76,9 +75,7 @@ export function openYahoo(deps: ProviderDeps): Upstream {
 /** The chart of one day: the only call without cookie and crumb. */
 export function createYahoo(deps: ProviderDeps, upstream: Upstream = openYahoo(deps)): StockProvider {
   return {
-    name: 'yahoo',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     ask: (query) =>
       askYahooChart(upstream, query.ticker, {
         // One day only: `chartPreviousClose` is the close before the range.

@@ -4,7 +4,7 @@ import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { Bar } from '../../../sourcing/history/bars.ts'
 import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
-import type { Observation } from '../../../sourcing/provider.ts'
+import { type Observation, ofUpstream } from '../../../sourcing/provider.ts'
 import { stockHistoryObservation, type StockHistoryProvider, type StockHistoryQuery } from './stockHistory.ts'
 import { wholeUnitOf } from './stockPrice.ts'
 import { askYahooChart } from './yahoo.ts'
@@ -31,9 +31,7 @@ type Chart = z.infer<typeof chart>
 /** Bars of a day, adjusted for splits and not for dividends. */
 export function createYahooHistory(upstream: Upstream, clock: Clock): StockHistoryProvider {
   return {
-    name: 'yahoo',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     ask: (query) =>
       askYahooChart(upstream, query.ticker, {
         fields: { interval: '1d', range: query.range, events: 'split' },

@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf } from '../../../product/upstreamName.ts'
 import { cacheBound } from '../../../sourcing/cacheBound.ts'
 import {
   type Observation,
-  paceOf,
+  ofUpstream,
+  openNamed,
   type Provider,
   type ProviderDeps,
   readJson,
@@ -61,17 +61,9 @@ const expiryMaxMs = 2 * 60 * 60 * 1000
 // Steps are at most six hours apart, so the nearest is at most three hours away.
 const distanceMaxMs = 3 * 60 * 60 * 1000
 
-export function createMetNorway({
-  clock,
-  log,
-  upstreams,
-  openUpstream,
-}: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
-  const upstream = openUpstream({
-    name: 'met-norway',
-    base: baseUrlOf(upstreams.MET_NORWAY, publicBase),
-    pace: paceOf(upstreams.MET_NORWAY, publicPace),
-  })
+export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
+  const { clock, log } = deps
+  const upstream = openNamed(deps, 'MET_NORWAY', { name: 'met-norway', publicBase, pace: publicPace })
   const stored = new LRUCache<string, StoredForecast>(cacheBound(storedMax))
   let isDeprecationSaid = false
 
@@ -95,10 +87,8 @@ export function createMetNorway({
   }
 
   return {
-    name: 'met-norway',
-    pace: upstream.pace,
+    ...ofUpstream(upstream),
     hasSeries: true,
-    whyUnavailable: () => upstream.whyResting(),
     async ask(query) {
       const forecast = await steps(query)
       return observationOf(forecast, query, clock.nowMs())

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { baseUrlOf, type UpstreamSetting } from '../../../product/upstreamName.ts'
 import {
   type Observation,
-  paceOf,
+  ofUpstream,
+  openNamed,
   type Provider,
   type ProviderDeps,
   readJson,
@@ -27,20 +27,15 @@ import {
 const publicPace = { requests: 7, perSeconds: 60 }
 const customerPace = { requests: 600, perSeconds: 60 }
 
-interface OpenMeteoApi {
-  readonly name: string
-  /** The first part of the host name: `api` or `geocoding-api`. */
-  readonly host: string
-  readonly setting: UpstreamSetting | undefined
-}
+const hosts = { OPEN_METEO: 'api', OPEN_METEO_GEOCODING: 'geocoding-api' } as const
 
 /** An API of Open-Meteo. A customer has one key for all of them, on separate hosts and at a faster pace. */
-export function openOpenMeteo({ upstreams, openUpstream }: ProviderDeps, { name, host, setting }: OpenMeteoApi) {
-  const apiKey = upstreams.OPEN_METEO?.apiKey
-  const upstream = openUpstream({
-    name,
-    base: baseUrlOf(setting, `https://${apiKey === undefined ? '' : 'customer-'}${host}.open-meteo.com/v1`),
-    pace: paceOf(setting, apiKey === undefined ? publicPace : customerPace),
+export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
+  const apiKey = deps.upstreams.OPEN_METEO?.apiKey
+  const upstream = openNamed(deps, setting, {
+    name: setting.toLowerCase().replaceAll('_', '-'),
+    publicBase: `https://${apiKey === undefined ? '' : 'customer-'}${hosts[setting]}.open-meteo.com/v1`,
+    pace: apiKey === undefined ? publicPace : customerPace,
     pauseMs: limitPauseMs,
   })
   return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
@@ -48,12 +43,9 @@ export function openOpenMeteo({ upstreams, openUpstream }: ProviderDeps, { name,
 
 /** Weather of any place, from models. The answer is for the grid cell around the place. */
 export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
-  const setting = deps.upstreams.OPEN_METEO
-  const { upstream, keyField } = openOpenMeteo(deps, { name: 'open-meteo', host: 'api', setting })
+  const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO')
   return {
-    name: 'open-meteo',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     ask(asked) {
       const query = {
         latitude: asked.latitude.toFixed(5),
@@ -96,8 +88,9 @@ const units = z.object({
   cloud_cover: z.string().optional(),
 })
 const figure = z.number().nullish()
+const time = z.union([z.number().int(), z.string()])
 const current = z.object({
-  time: z.union([z.number().int(), z.string()]),
+  time,
   temperature_2m: figure,
   relative_humidity_2m: figure,
   weather_code: figure,
@@ -107,18 +100,8 @@ const current = z.object({
   precipitation: figure,
   cloud_cover: figure,
 })
-const column = z.array(figure).default([])
-const hourly = z.object({
-  time: z.array(z.union([z.number().int(), z.string()])).max(24 * 16),
-  temperature_2m: column,
-  relative_humidity_2m: column,
-  weather_code: column,
-  wind_speed_10m: column,
-  wind_direction_10m: column,
-  pressure_msl: column,
-  precipitation: column,
-  cloud_cover: column,
-})
+/** A column for each figure. */
+const hourly = z.object({ time: z.array(time).max(24 * 16) }).catchall(z.array(figure))
 const forecast = z.object({
   latitude: z.number().optional(),
   longitude: z.number().optional(),
@@ -168,22 +151,23 @@ function stepsOf(answered: Forecast, fromMs: number): readonly ForecastStep[] {
   const { hourly: table, hourly_units: unit, utc_offset_seconds: offsetSeconds } = answered
   if (table === undefined || unit === undefined)
     throw new UpstreamFailure('incomplete', 'the hours or their units are missing')
-  return table.time.flatMap((time, row): ForecastStep[] => {
+  const { time: times, ...columns } = table
+  return times.flatMap((time, row): ForecastStep[] => {
     const timeMs = timeOf(time, offsetSeconds)
-    const celsius = table.temperature_2m[row]
+    const at = (name: keyof Figures, hour = row) => columns[name]?.[hour]
+    const celsius = at('temperature_2m')
     if (timeMs <= fromMs - hourMs || typeof celsius !== 'number') return []
     if (!isOfAir(celsius)) throw new UpstreamFailure('incomplete', 'a temperature that no air has')
-    const at = {
-      wind_speed_10m: table.wind_speed_10m[row],
-      wind_direction_10m: table.wind_direction_10m[row],
-      pressure_msl: table.pressure_msl[row],
+    const air = {
+      wind_speed_10m: at('wind_speed_10m'),
+      wind_direction_10m: at('wind_direction_10m'),
+      pressure_msl: at('pressure_msl'),
       // The row has the precipitation of the hour before, unlike that of MET Norway.
-      precipitation: table.precipitation[row + 1],
-      cloud_cover: table.cloud_cover[row],
+      precipitation: at('precipitation', row + 1),
+      cloud_cover: at('cloud_cover'),
     }
-    const humidityPercent = table.relative_humidity_2m[row] ?? undefined
-    const description = describeCode(table.weather_code[row])
-    return [{ timeMs, celsius, humidityPercent, description, ...airOf(at, unit) }]
+    const humidityPercent = at('relative_humidity_2m') ?? undefined
+    return [{ timeMs, celsius, humidityPercent, description: describeCode(at('weather_code')), ...airOf(air, unit) }]
   })
 }
 

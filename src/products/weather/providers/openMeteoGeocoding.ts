@@ -6,19 +6,16 @@ import { foldName } from '../places/foldName.ts'
 import { openGazetteer } from '../places/gazetteer.ts'
 import { findAreas, countryNameOf } from '../places/qualifier.ts'
 import { openOpenMeteo } from './openMeteo.ts'
-import { type Provider, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
+import { ofUpstream, type Provider, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
 
 // Candidates include places whose name only begins with the requested one.
 const resultsMax = 10
 
 /** Places of any size, for names outside the local list. */
 export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuery, FoundPlace> {
-  const setting = deps.upstreams.OPEN_METEO_GEOCODING
-  const { upstream, keyField } = openOpenMeteo(deps, { name: 'open-meteo-geocoding', host: 'geocoding-api', setting })
+  const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO_GEOCODING')
   return {
-    name: 'open-meteo-geocoding',
-    pace: upstream.pace,
-    whyUnavailable: () => upstream.whyResting(),
+    ...ofUpstream(upstream),
     async ask(asked) {
       const query = {
         // The API reads one qualifier and ignores text after a second comma.
