@@ -9,7 +9,7 @@ import { shiftedClock } from '../support/shiftedClock.ts'
 const clock = shiftedClock()
 const store = { keep: async () => 0, find: async () => [], summary: async () => summary }
 const summary = { categories: new Set<string>(), hasArticles: true, polledAtMs: new Map([['tech', clock.nowMs()]]) }
-const newsSearch = createNewsSearch({ clock, store, searchable: [] })
+const newsSearch = createNewsSearch({ clock, store, searcher: { name: 'none', search: async () => [] } })
 const endpoint = openEndpoint(news, { clock, newsSearch, sampleUpstreams: false })
 
 test.each(['!?', '\u{1f680}', '\u200b', '\ufeff', ',', '---'])('a query of no word is refused: %j', (query) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type ArticleStore, createNewsSearch, type ServedArticle } from '../../src/products/news/newsSearch.ts'
-import type { NewsProvider } from '../../src/products/news/providers/newsProvider.ts'
+import type { NewsSearcher } from '../../src/products/news/providers/newsProvider.ts'
 import { shiftedClock } from '../support/shiftedClock.ts'
 
 const clock = shiftedClock()
@@ -20,15 +20,7 @@ const found: ServedArticle = {
   others: [],
 }
 
-const provider: NewsProvider = {
-  name: 'one',
-  categories: [],
-  everyMs: 1,
-  spacingMs: 1,
-  whyUnavailable: () => undefined,
-  latest: async () => [],
-  search: async () => [],
-}
+const searcher: NewsSearcher = { name: 'one', search: async () => [] }
 
 test('a search that ends while another request reads the store is not overlooked by that request', async () => {
   const stored: ServedArticle[] = []
@@ -44,7 +36,7 @@ test('a search that ends while another request reads the store is not overlooked
     },
     summary: async () => summary,
   }
-  const search = createNewsSearch({ clock, store, searchable: [provider] })
+  const search = createNewsSearch({ clock, store, searcher })
   const slow = search.find(question)
   const quick = await search.find(question)
   late.resolve()
@@ -62,11 +54,11 @@ test('words without an article are looked for again after the next poll, or afte
     summary: async () => ({ ...summary, polledAtMs: new Map([['tech', polledAtMs]]) }),
   }
   const article = { ...found, urlKey: 'example.org/zebra', titleKey: 'a zebra crossing' }
-  const searching: NewsProvider = {
-    ...provider,
+  const searching: NewsSearcher = {
+    name: 'one',
     search: async (words) => (words === 'zebra' ? [{ ...article, storyKey: '', rank: 0 }] : []),
   }
-  const search = createNewsSearch({ clock, store, searchable: [searching] })
+  const search = createNewsSearch({ clock, store, searcher: searching })
   await search.refresh()
   const lookFor = async () => (await search.find(question)).isKnownMissing
   expect([await lookFor(), search.whyNoData(question)]).toEqual([

@@ -4,7 +4,7 @@ import { UpstreamFailure } from '../../product/upstreamFailure.ts'
 import type { Article } from './articles/article.ts'
 import { foldSearchQuery, readSearchWords } from './articles/foldWords.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
-import type { NewsProvider } from './providers/newsProvider.ts'
+import type { NewsSearcher } from './providers/newsProvider.ts'
 
 /** The store of articles, as far as this search needs it; `store/newsStore.ts` implements it. */
 export interface ArticleStore {
@@ -72,7 +72,7 @@ export interface ArticleSummary {
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
-/** Finds articles in the store, and asks providers that search when the store has too few. */
+/** Finds articles in the store, and asks a provider that searches when the store has too few. */
 export interface NewsSearch {
   /** Reads the summary of the store. Nothing is sold before the first call. */
   refresh(): Promise<void>
@@ -86,23 +86,23 @@ export interface FoundNews {
   readonly articles: readonly ServedArticle[]
   /** Time of the last answer of a relevant provider. */
   readonly asOfMs: number
-  /** True when a provider was asked for this request. */
+  /** True when the provider was asked for this request. */
   readonly isFresh: boolean
-  /** True when every provider that could have an article was asked and has none. */
+  /** True when the provider was asked, or need not be, and there is no article. */
   readonly isKnownMissing: boolean
 }
 
 export interface NewsSearchDeps {
   readonly clock: Clock
   readonly store: ArticleStore
-  readonly searchable: readonly NewsProvider[]
+  readonly searcher: NewsSearcher
 }
 
 // The housekeeping deletes older articles.
 const retentionMs = 7 * 24 * 60 * 60 * 1000
 // News that no provider has confirmed for a day is out of date.
 const silenceMaxMs = 24 * 60 * 60 * 1000
-// The same words are searched once per interval and provider; the articles found stay in the store.
+// The same words are searched once per interval; the articles found stay in the store.
 const searchedMs = 15 * 60 * 1000
 const searchedMax = 2_000
 const missingMs = 5 * 60 * 1000
@@ -112,21 +112,18 @@ const wordsMax = 12
 const wordsCharactersMax = 120
 
 interface NewsSearchState extends NewsSearchDeps {
+  /** Times of searches by their words. Concurrent equal questions share one search. */
   readonly searched: LRUCache<string, number>
-  readonly searching: Map<string, Promise<boolean>>
   readonly missing: LRUCache<string, true>
   summary: ArticleSummary | undefined
 }
 
-/** Searches the store, and asks providers where it may lack articles. Concurrent equal questions share one search. */
+/** Searches the store, and asks the provider where it may lack articles. */
 export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
-  const state: NewsSearchState = {
-    ...deps,
-    searched: new LRUCache({ max: searchedMax, ttl: searchedMs }),
-    searching: new Map(),
-    missing: new LRUCache({ max: searchedMax, ttl: missingMs }),
-    summary: undefined,
-  }
+  const missing = new LRUCache<string, true>({ max: searchedMax, ttl: missingMs })
+  const fetchMethod = (words: string) => search({ ...deps, missing }, words)
+  const searched = new LRUCache<string, number>({ max: searchedMax, ttl: searchedMs, fetchMethod })
+  const state: NewsSearchState = { ...deps, searched, missing, summary: undefined }
   return {
     async refresh() {
       const before = lastPollMs(state.summary)
@@ -171,62 +168,35 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const words = folded === undefined ? undefined : wordsOf(folded.wanted)
   const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
   // Taken before the store is read, because the read may lack the articles of a search that ends during it.
-  const unasked = state.searchable.filter((by) => words !== undefined && !searched.has(searchKey(by, words)))
+  const isUnasked = words !== undefined && !searched.has(words)
   const stored = await store.find(asked)
-  // Providers that search do not know our categories, so a question within a category is answered from the store alone.
-  const mayLack = words !== undefined && category === undefined && isFirstPage && stored.length < question.limit
-  const searches = mayLack ? await Promise.all(unasked.map((by) => search(state, by, words))) : []
-  const isFresh = searches.some((outcome) => outcome === 'asked')
+  // The provider does not know our categories, so a question within a category is answered from the store alone.
+  const isAsked = isUnasked && category === undefined && isFirstPage && stored.length < question.limit
+  const isFresh = isAsked && (await searched.fetch(words)) !== undefined
   const articles = isFresh ? await store.find(asked) : stored
-  const isKnownMissing = articles.length === 0 && !searches.includes('failed')
+  const isKnownMissing = articles.length === 0 && isAsked === isFresh
   // An empty page does not mean that the others are empty.
   if (isKnownMissing && words !== undefined && page === undefined) missing.set(missingKey(question), true)
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
-  const heard = [
-    ...polled.map(([, atMs]) => atMs),
-    ...state.searchable.map((by) => searched.get(searchKey(by, words ?? '')) ?? 0),
-  ]
+  const heard = [...polled.map(([, atMs]) => atMs), searched.get(words ?? '') ?? 0]
   return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
 }
 
-/**
- * Asks a provider once, even when several callers ask the same question at the same time. Returns `asked` also for a search that has
- * just ended.
- */
-async function search(state: NewsSearchState, provider: NewsProvider, words: string): Promise<'asked' | 'failed'> {
-  const { searched, searching } = state
-  const key = searchKey(provider, words)
-  if (searched.has(key)) return 'asked'
-  if (!searching.has(key) && provider.whyUnavailable() !== undefined) return 'failed'
-  const answer = searching.get(key) ?? searchNow(state, provider, words)
-  searching.set(key, answer)
-  try {
-    return (await answer) ? 'asked' : 'failed'
-  } finally {
-    searching.delete(key)
-  }
-}
-
-async function searchNow(
-  { store, clock, searched, missing }: NewsSearchState,
-  provider: NewsProvider,
+/** The time of the search; undefined when the provider had no answer. */
+async function search(
+  { store, clock, searcher, missing }: Omit<NewsSearchState, 'searched' | 'summary'>,
   words: string,
-): Promise<boolean> {
+): Promise<number | undefined> {
   try {
-    const articles = (await provider.search?.(words, AbortSignal.timeout(searchTimeoutMs))) ?? []
-    const stored = await store.keep({ provider: provider.name, question: words, articles })
+    const articles = await searcher.search(words, AbortSignal.timeout(searchTimeoutMs))
+    const stored = await store.keep({ provider: searcher.name, question: words, articles })
     // They may have the words of another question, too.
     if (stored > 0) missing.clear()
-    searched.set(searchKey(provider, words), clock.nowMs())
-    return true
+    return clock.nowMs()
   } catch (error) {
-    if (error instanceof UpstreamFailure) return false
+    if (error instanceof UpstreamFailure) return undefined
     throw error
   }
-}
-
-function searchKey({ name }: NewsProvider, words: string): string {
-  return `${name} ${words}`
 }
 
 /** The words of a query without punctuation, so that callers cannot reach the provider's query syntax. */

@@ -7,7 +7,7 @@ import { type Feed, feedsOf, type FeedSetting } from './newsFeeds.ts'
 import { createGdelt } from './providers/gdelt.ts'
 import type { FeedPool } from './providers/feedPool.ts'
 import { createGuardian } from './providers/guardian.ts'
-import type { NewsProvider } from './providers/newsProvider.ts'
+import type { NewsProvider, NewsSearcher } from './providers/newsProvider.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 
 /** One source that is polled for news: a feed, or one category of a provider. */
@@ -42,18 +42,18 @@ export interface NewsSourcesDeps extends ProviderDeps {
 
 export interface NewsSources {
   readonly polled: readonly NewsSource[]
-  /** Providers that find articles for a question. */
-  readonly searchable: readonly NewsProvider[]
+  readonly searcher: NewsSearcher
 }
 
 /** Sources of this configuration. A provider without its key is left out. */
 export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
   const guardian = createGuardian(deps)
-  const providers = [createGdelt(deps), ...(guardian === undefined ? [] : [guardian])]
+  const gdelt = createGdelt(deps)
+  const providers = [gdelt, ...(guardian === undefined ? [] : [guardian])]
   const feeds = feedsOf(deps.newsFeeds, deps.sampleUpstreams)
   return {
     polled: [...feeds.map((feed, place) => feedSource(deps, feed, place)), ...providers.flatMap(providerSources)],
-    searchable: providers.filter(({ search }) => search !== undefined),
+    searcher: gdelt,
   }
 }
 

@@ -24,7 +24,7 @@ export function openNews({ newsPolling }: Pick<DeliveryConfig, 'newsPolling'>, d
   const { readFeed, newsFeeds } = providers
   const feedPool = createFeedPool()
   const sources = createNewsSources({ ...providers.data, newsFeeds, readFeed, feedPool })
-  const search = createNewsSearch({ clock, store, searchable: sources.searchable })
+  const search = createNewsSearch({ clock, store, searcher: sources.searcher })
   const polled = newsPolling ? sources.polled : []
   const polling = startNewsPolling({ clock, log, store, sources: polled, refresh: search.refresh })
   return {

@@ -99,7 +99,7 @@ export async function openNewsStage(): Promise<{ readonly stage: Stage; close():
         if (!(error instanceof UpstreamFailure)) throw error
       }
     }
-    const newsSearch = createNewsSearch({ clock: deps.clock, store, searchable: sources.searchable })
+    const newsSearch = createNewsSearch({ clock: deps.clock, store, searcher: sources.searcher })
     await newsSearch.refresh()
     const endpoint = openEndpoint(news, { clock: deps.clock, newsSearch, sampleUpstreams: false })
     const read = endpoint.read({ category: 'tech', limit: '50' })

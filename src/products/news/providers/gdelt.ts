@@ -3,7 +3,7 @@ import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import { newsCategories, type NewsCategory } from '../articles/newsCategory.ts'
-import type { NewsProvider } from './newsProvider.ts'
+import type { NewsProvider, NewsSearcher } from './newsProvider.ts'
 import {
   openNamed,
   type ProviderDeps,
@@ -41,7 +41,7 @@ const questions: Readonly<Record<NewsCategory, string>> = {
 }
 
 /** News search in many languages. A request above its limit costs a penalty pause. */
-export function createGdelt(deps: ProviderDeps): NewsProvider {
+export function createGdelt(deps: ProviderDeps): NewsProvider & NewsSearcher {
   const pauseMs = () => penaltyMs
   const upstream = openNamed(deps, 'GDELT', { name: 'gdelt', publicBase, pace: publicPace, timeoutMs, pauseMs })
   const { requests, perSeconds } = upstream.pace ?? publicPace

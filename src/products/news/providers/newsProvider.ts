@@ -1,7 +1,7 @@
 import type { Article } from '../articles/article.ts'
 import type { NewsCategory } from '../articles/newsCategory.ts'
 
-/** One provider of articles, polled in the background. Some also search articles for a question. */
+/** One provider of articles, polled in the background. */
 export interface NewsProvider {
   /** Name in `meta.source`. */
   readonly name: string
@@ -15,6 +15,11 @@ export interface NewsProvider {
   whyUnavailable(): string | undefined
   /** Throws only `UpstreamFailure`. */
   latest(category: NewsCategory, signal: AbortSignal): Promise<readonly Article[]>
-  /** `words` are letters and digits, separated by spaces. */
-  search?(words: string, signal: AbortSignal): Promise<readonly Article[]>
+}
+
+/** A provider that searches articles for a question. */
+export interface NewsSearcher {
+  readonly name: string
+  /** `words` are letters and digits, separated by spaces. Throws only `UpstreamFailure`. */
+  search(words: string, signal: AbortSignal): Promise<readonly Article[]>
 }
