@@ -4,7 +4,6 @@ export interface Article {
   readonly title: string
   readonly slug: string
   readonly url: string
-  readonly author: string
   readonly publishedMs: number
 }
 
@@ -79,9 +78,8 @@ export function articlesAt(nowMs: number): readonly Article[] {
       const offsetMs = (index * spacingMs) % repeatsMs
       const publishedMs = nowMs - ((nowMs - offsetMs) % repeatsMs)
       const slug = `${title.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${Math.floor(publishedMs / minuteMs)}`
-      const author = `sample_writer_${(index % 5) + 1}`
       const url = `https://example.com/sample/${category}/${slug}`
-      return { category, title: `Sample: ${title}`, slug, url, author, publishedMs }
+      return { category, title: `Sample: ${title}`, slug, url, publishedMs }
     })
     .toSorted((one, other) => other.publishedMs - one.publishedMs)
 }

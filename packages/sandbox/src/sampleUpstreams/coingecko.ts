@@ -4,10 +4,7 @@ import { currencies } from './currencies.ts'
 import { rounded } from './drift.ts'
 import { json, listOf, type SampleProvider } from './sampleProvider.ts'
 
-/**
- * `/coins/markets`, `/coins/list`, `/simple/price` for shorter answers, `/coins/{id}/ohlc` and `/exchange_rates`. Unknown coins are omitted, with
- * status 200.
- */
+/** `/coins/markets`, `/coins/list`, `/coins/{id}/ohlc` and `/exchange_rates`. Unknown coins are omitted, with status 200. */
 export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
   const [, historyId] = /^\/api\/v3\/coins\/([^/]+)\/ohlc$/.exec(path) ?? []
   if (historyId !== undefined) return historyOf(historyId, query, nowMs)
@@ -15,9 +12,6 @@ export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
     case '/api/v3/coins/markets':
       if (query.get('vs_currency') !== 'usd') return json({ error: 'invalid vs_currency' }, 400)
       return json(chosen(query).map((coin) => marketOf(coin, nowMs)))
-    case '/api/v3/simple/price':
-      if (query.get('vs_currencies') !== 'usd') return json({ error: 'Missing parameter vs_currencies' }, 422)
-      return json(Object.fromEntries(chosen(query).map((coin) => simplePriceOf(coin, query, nowMs))))
     case '/api/v3/coins/list':
       return json(coins.map(({ id, symbol, name }) => ({ id, symbol: symbol.toLowerCase(), name })))
     case '/api/v3/exchange_rates':
@@ -51,12 +45,11 @@ function ratesOf(nowMs: number) {
   return { btc: { name: 'Bitcoin', unit: 'BTC', value: 1, type: 'crypto' }, ...Object.fromEntries(fiat) }
 }
 
-/** One of ids, names and symbols, in that order of rank; of a symbol only the first coin unless all are asked for. */
+/** By ids, or by symbols: of a symbol only the first coin unless all are asked for. */
 function chosen(query: URLSearchParams): readonly Coin[] {
-  const [ids, names, symbols] = ['ids', 'names', 'symbols'].map((name) => listOf(query, name))
-  if (ids !== undefined && ids.length > 0) return coins.filter(({ id }) => ids.includes(id))
-  if (names !== undefined && names.length > 0) return coins.filter(({ name }) => names.includes(name.toLowerCase()))
-  if (symbols === undefined || symbols.length === 0) return coins
+  const [ids, symbols] = [listOf(query, 'ids'), listOf(query, 'symbols')]
+  if (ids.length > 0) return coins.filter(({ id }) => ids.includes(id))
+  if (symbols.length === 0) return coins
   const namesakes = coins.filter(({ symbol }) => symbols.includes(symbol.toLowerCase()))
   if (query.get('include_tokens') === 'all') return namesakes
   return namesakes.filter((coin) => coin === namesakes.find(({ symbol }) => symbol === coin.symbol))
@@ -95,17 +88,3 @@ function marketOf(coin: Coin, nowMs: number) {
 }
 
 const sinceUpdateMs = 20_000
-
-/** Under the symbol if it was asked for by symbol. */
-function simplePriceOf(coin: Coin, query: URLSearchParams, nowMs: number): [string, object] {
-  const { price, changePercent, marketCap, volumeUsd } = figuresOf(coin, nowMs)
-  const wanted = (name: string) => query.get(name) === 'true'
-  const answer = {
-    usd: price,
-    ...(wanted('include_market_cap') ? { usd_market_cap: marketCap } : {}),
-    ...(wanted('include_24hr_vol') ? { usd_24h_vol: volumeUsd } : {}),
-    ...(wanted('include_24hr_change') ? { usd_24h_change: changePercent } : {}),
-    ...(wanted('include_last_updated_at') ? { last_updated_at: Math.floor((nowMs - sinceUpdateMs) / 1000) } : {}),
-  }
-  return [query.has('symbols') ? coin.symbol.toLowerCase() : coin.id, answer]
-}

@@ -1,9 +1,8 @@
-import { isoTime } from '@tollbook/core/clock'
 import { weatherAt } from './climate.ts'
 import { rounded } from './drift.ts'
 import { json, listOf, type SampleProvider, type SampleReply } from './sampleProvider.ts'
 
-/** `/v1/forecast?current=…`. Times have no offset unless `timeformat=unixtime` is asked for, as with the true one. */
+/** `/v1/forecast?current=…&timeformat=unixtime`. */
 export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/v1/forecast') return json({ error: true, reason: 'Not Found' }, 404)
   const [latitude, longitude] = [readNumber(query, 'latitude'), readNumber(query, 'longitude')]
@@ -19,7 +18,6 @@ export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
     return refused(
       `Data corrupted at path ''. Cannot initialize current variable from invalid String value ${unknown}.`,
     )
-  const isUnix = query.get('timeformat') === 'unixtime'
   const startMs = nowMs - (nowMs % intervalMs)
   return json({
     // Coordinates of the grid cell, which differ from the requested ones.
@@ -30,9 +28,9 @@ export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
     timezone: query.get('timezone') ?? 'GMT',
     timezone_abbreviation: query.get('timezone') ?? 'GMT',
     elevation: 25,
-    current_units: { time: isUnix ? 'unixtime' : 'iso8601', interval: 'seconds', ...unitsOf(wanted, query) },
+    current_units: { time: 'unixtime', interval: 'seconds', ...unitsOf(wanted, query) },
     current: {
-      time: isUnix ? startMs / 1000 : isoTime(startMs).slice(0, 16),
+      time: startMs / 1000,
       interval: intervalMs / 1000,
       ...shown(figures, wanted, query),
     },
@@ -98,11 +96,10 @@ function hoursOf(place: { readonly latitude: number; readonly longitude: number 
   const days = Math.min(16, Number(query.get('forecast_days') ?? '7'))
   const times = Array.from({ length: days * 24 }, (_, hour) => nowMs - (nowMs % dayMs) + hour * hourMs)
   const rows = times.map((atMs) => shown(figuresOf(place, atMs), hourly, query))
-  const isUnix = query.get('timeformat') === 'unixtime'
   return {
-    hourly_units: { time: isUnix ? 'unixtime' : 'iso8601', ...unitsOf(hourly, query) },
+    hourly_units: { time: 'unixtime', ...unitsOf(hourly, query) },
     hourly: {
-      time: times.map((atMs) => (isUnix ? atMs / 1000 : isoTime(atMs).slice(0, 16))),
+      time: times.map((atMs) => atMs / 1000),
       ...Object.fromEntries(hourly.map((name) => [name, rows.map((row) => row[name])])),
     },
   }

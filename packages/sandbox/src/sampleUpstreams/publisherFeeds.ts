@@ -1,23 +1,17 @@
-import { isoTime } from '@tollbook/core/clock'
 import { type Article, articleCategories, articlesAt } from './articles.ts'
 import { plain, type SampleProvider } from './sampleProvider.ts'
 
-/** One feed of headlines for each category: RSS 2.0 from most, Atom from one, as it is among publishers. */
+/** One feed of headlines for each category, RSS 2.0. */
 export const publisherFeeds: SampleProvider = ({ path, nowMs }) => {
-  const [, category, form] = /^\/([a-z]+)\/(rss|atom)\.xml$/.exec(path) ?? []
+  const [, category] = /^\/([a-z]+)\/rss\.xml$/.exec(path) ?? []
   if (category === undefined || !articleCategories.includes(category))
     return plain('<html><body><h1>404</h1></body></html>', 404, 'text/html')
   const articles = articlesAt(nowMs).filter((article) => article.category === category)
-  return form === 'rss'
-    ? plain(rssOf(category, articles), 200, 'text/xml; charset=utf-8')
-    : plain(atomOf(category, articles), 200, 'application/atom+xml; charset=utf-8')
+  return plain(rssOf(category, articles), 200, 'text/xml; charset=utf-8')
 }
 
 export function feedsAt(origin: string) {
-  return articleCategories.map((category) => ({
-    category,
-    url: `${origin}/${category}/${category === 'world' ? 'atom' : 'rss'}.xml`,
-  }))
+  return articleCategories.map((category) => ({ category, url: `${origin}/${category}/rss.xml` }))
 }
 
 function rssOf(category: string, articles: readonly Article[]): string {
@@ -32,19 +26,5 @@ function rssOf(category: string, articles: readonly Article[]): string {
     `<title><![CDATA[Sample Gazette - ${category}]]></title><link>https://example.com/sample/${category}</link><ttl>15</ttl>`,
     ...items,
     '</channel></rss>',
-  ].join('\n')
-}
-
-function atomOf(category: string, articles: readonly Article[]): string {
-  const entries = articles.map(
-    ({ title, url, author, slug, publishedMs }) =>
-      `<entry><id>tag:example.com,2026:${slug}</id><title>${title}</title><link rel="alternate" type="text/html" href="${url}"/>` +
-      `<published>${isoTime(publishedMs)}</published><updated>${isoTime(publishedMs)}</updated><author><name>${author}</name></author></entry>`,
-  )
-  return [
-    '<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom">',
-    `<id>tag:example.com,2026:${category}</id><title>Sample Observer</title><updated>${isoTime(articles[0]?.publishedMs ?? 0)}</updated>`,
-    ...entries,
-    '</feed>',
   ].join('\n')
 }

@@ -18,10 +18,10 @@ const daysBackMax = 4
 
 /** Monday to Friday, 9:30 to 16:00 on the wall: near enough for every exchange of the table. */
 export function lastSessionOf(timeZone: string, nowMs: number): TradingSession {
-  const sessions = Array.from({ length: daysBackMax + 1 }, (_, days) => sessionOn(timeZone, nowMs - days * dayMs))
-  const last = sessions.find((session) => session !== undefined && session.openMs <= nowMs)
-  const { openMs, closeMs } = assertPresent(last, 'an exchange was open in the last four days')
-  return { openMs, closeMs, lastTradeMs: Math.min(nowMs, closeMs), isOpen: nowMs < closeMs }
+  return assertPresent(
+    sessionsOf(timeZone, nowMs, daysBackMax + 1).at(-1),
+    'an exchange was open in the last four days',
+  )
 }
 
 /** When the session before that one closed. */
