@@ -38,7 +38,7 @@ function readGazetteer(): Gazetteer {
     return found
   }
   const aliases = new Map<string, City>()
-  for (const { alias, name, countryCode } of exonyms()) {
+  for (const { alias, name, countryCode } of exonyms) {
     const city = largestFirst(listed(foldName(name)).filter((city) => city.countryCode === countryCode))[0]
     if (city !== undefined) aliases.set(foldName(alias), city)
   }
