@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createEodhd } from '../../src/products/stock/providers/eodhd.ts'
 import type { StockQuery } from '../../src/products/stock/providers/stockPrice.ts'
 import { tickerOf } from '../../src/products/stock/providers/ticker.ts'
-import { createTwelveData } from '../../src/products/stock/providers/twelveData.ts'
-import { createYahoo } from '../../src/products/stock/providers/yahoo.ts'
 import { type Answering, json, startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderFixture } from '../support/providerFixture.ts'
+import { openPrices } from '../support/stockProviders.ts'
 import {
   errorBodies,
   kindOf,
@@ -18,16 +15,13 @@ import {
 
 const server = await startLoopbackProvider()
 const query = (symbol: string): StockQuery => ({ symbol, ticker: tickerOf(symbol) })
-const setting = { url: server.url }
-const depsAt = (timeMs = sampleTimeMs) =>
-  openProviderFixture({ YAHOO: setting, EODHD: setting, TWELVE_DATA: setting }, timeMs).deps
 const lastUrl = () => server.asked.at(-1)?.url
 const isoOf = (observation: { asOfMs: number }) => new Date(observation.asOfMs).toISOString()
 
 const unusable = errorBodies.filter(([what]) => what !== 'another shape')
 
 describe('Yahoo', () => {
-  const yahoo = (timeMs?: number) => createYahoo(depsAt(timeMs))
+  const yahoo = (timeMs?: number) => openPrices('YAHOO', { url: server.url, timeMs: timeMs ?? sampleTimeMs }).prices
   const sample = 'yahoo/chart-aapl-1d'
   const meta = (field: string, value: unknown) =>
     sampleAnswer(sample, withField(['chart', 'result', 0, 'meta', field], value))
@@ -183,7 +177,7 @@ describe('Yahoo', () => {
 })
 
 describe('EODHD', () => {
-  const eodhd = () => createEodhd(depsAt(), 'KEY')
+  const eodhd = () => openPrices('EODHD', { url: server.url, timeMs: sampleTimeMs }).prices
   const sample = 'eodhd/real-time-aapl'
   const field = (name: string, value: unknown) => sampleAnswer(sample, withField([name], value))
 
@@ -231,16 +225,18 @@ describe('EODHD', () => {
   })
 
   test('whose key is refused does not get it into an error or a log', async () => {
-    const fixture = openProviderFixture({ EODHD: setting }, sampleTimeMs)
     server.answer(text('a-very-secret-key', { status: 403 }))
-    const { ask } = createEodhd(fixture.deps, 'a-very-secret-key')
-    await expect(ask(query('AAPL'))).rejects.not.toHaveProperty('stack', expect.stringContaining('a-very-secret-key'))
-    expect(fixture.lines.join()).not.toContain('a-very-secret-key')
+    const { prices, lines } = openPrices('EODHD', { url: server.url, apiKey: 'a-very-secret-key' })
+    await expect(prices.ask(query('AAPL'))).rejects.not.toHaveProperty(
+      'stack',
+      expect.stringContaining('a-very-secret-key'),
+    )
+    expect(lines.join()).not.toContain('a-very-secret-key')
   })
 })
 
 describe('Twelve Data', () => {
-  const twelveData = () => createTwelveData(depsAt(), 'KEY')
+  const twelveData = () => openPrices('TWELVE_DATA', { url: server.url, timeMs: sampleTimeMs }).prices
   const sample = 'twelvedata/quote-aapl'
   const field = (name: string, value: unknown) => sampleAnswer(sample, withField([name], value))
   const error = (code: number, message: string, status = 200) => json({ code, message, status: 'error' }, { status })
@@ -291,13 +287,15 @@ describe('Twelve Data', () => {
   })
 
   test('whose key is refused does not get it into an error or a log', async () => {
-    const fixture = openProviderFixture({ TWELVE_DATA: setting }, sampleTimeMs)
-    const { ask } = createTwelveData(fixture.deps, 'a-very-secret-key')
+    const { prices, lines } = openPrices('TWELVE_DATA', { url: server.url, apiKey: 'a-very-secret-key' })
     for (const answering of [text('a-very-secret-key'), text('', { status: 500 }), error(401, 'a-very-secret-key')]) {
       server.answer(answering)
-      await expect(ask(query('AAPL'))).rejects.not.toHaveProperty('stack', expect.stringContaining('a-very-secret-key'))
+      await expect(prices.ask(query('AAPL'))).rejects.not.toHaveProperty(
+        'stack',
+        expect.stringContaining('a-very-secret-key'),
+      )
     }
-    expect(fixture.lines).toHaveLength(3)
-    expect(fixture.lines.join()).not.toContain('a-very-secret-key')
+    expect(lines).toHaveLength(3)
+    expect(lines.join()).not.toContain('a-very-secret-key')
   })
 })

@@ -1,18 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { createEodhd } from '../../src/products/stock/providers/eodhd.ts'
 import { type StockQuery, wholeUnitOf } from '../../src/products/stock/providers/stockPrice.ts'
 import { tickerOf } from '../../src/products/stock/providers/ticker.ts'
-import { createTwelveData } from '../../src/products/stock/providers/twelveData.ts'
-import { createYahoo } from '../../src/products/stock/providers/yahoo.ts'
 import { epochMsOf } from '../../src/sourcing/zonedTime.ts'
 import { startLoopbackProvider, text } from '../support/loopbackProvider.ts'
-import { openProviderFixture } from '../support/providerFixture.ts'
+import { openPrices } from '../support/stockProviders.ts'
 import { kindOf } from '../support/upstreamSample.ts'
 
 const server = await startLoopbackProvider()
 const query = (symbol: string): StockQuery => ({ symbol, ticker: tickerOf(symbol) })
-const setting = { url: server.url }
-const depsAt = () => openProviderFixture({ YAHOO: setting, EODHD: setting, TWELVE_DATA: setting }).deps
+const pricesOf = (name: 'EODHD' | 'TWELVE_DATA' | 'YAHOO') => openPrices(name, { url: server.url }).prices
 const lastUrl = () => server.asked.at(-1)?.url
 
 describe('a ticker', () => {
@@ -34,7 +30,7 @@ describe('a ticker', () => {
     const begun = server.asked.length
     server.answer(text('', { status: 401 }))
     const kind = isOfUnitedStates ? 'auth' : 'not_covered'
-    expect(await kindOf(createEodhd(depsAt(), 'k').ask(query(asked)))).toBe(kind)
+    expect(await kindOf(pricesOf('EODHD').ask(query(asked)))).toBe(kind)
     expect(server.asked.length - begun).toBe(isOfUnitedStates ? 1 : 0)
   })
 
@@ -43,24 +39,24 @@ describe('a ticker', () => {
     ['AAPL', '/v8/finance/chart/AAPL', '/api/real-time/AAPL.US', 'AAPL'],
   ])('%s is spelled as each provider wants it', async (asked, yahoo, eodhd, twelveData) => {
     server.answer(text('', { status: 401 }))
-    await kindOf(createYahoo(depsAt()).ask(query(asked)))
+    await kindOf(pricesOf('YAHOO').ask(query(asked)))
     expect(lastUrl()?.pathname).toBe(yahoo)
-    await kindOf(createEodhd(depsAt(), 'k').ask(query(asked)))
+    await kindOf(pricesOf('EODHD').ask(query(asked)))
     expect(lastUrl()?.pathname).toBe(eodhd)
-    await kindOf(createTwelveData(depsAt(), 'k').ask(query(asked)))
+    await kindOf(pricesOf('TWELVE_DATA').ask(query(asked)))
     expect(lastUrl()?.searchParams.get('symbol')).toBe(twelveData)
   })
 
   test('of another exchange goes to those who have it', async () => {
     server.answer(text('', { status: 401 }))
-    await kindOf(createYahoo(depsAt()).ask(query('0700.HK')))
+    await kindOf(pricesOf('YAHOO').ask(query('0700.HK')))
     expect(lastUrl()?.pathname).toBe('/v8/finance/chart/0700.HK')
-    await kindOf(createEodhd(depsAt(), 'k').ask(query('0700.HK')))
+    await kindOf(pricesOf('EODHD').ask(query('0700.HK')))
     expect(lastUrl()?.pathname).toBe('/api/real-time/0700.HK')
-    await kindOf(createTwelveData(depsAt(), 'k').ask(query('0700.HK')))
+    await kindOf(pricesOf('TWELVE_DATA').ask(query('0700.HK')))
     expect(lastUrl()?.searchParams.get('symbol')).toBe('0700')
     expect(lastUrl()?.searchParams.get('mic_code')).toBe('XHKG')
-    expect(await kindOf(createTwelveData(depsAt(), 'k').ask(query('ABC.XX')))).toBe('not_covered')
+    expect(await kindOf(pricesOf('TWELVE_DATA').ask(query('ABC.XX')))).toBe('not_covered')
   })
 })
 

@@ -4,16 +4,13 @@ import { nothingKnown, stockHistoryRule } from '../../sourcing/history/historyAg
 import { type PriceHistory, shownHistory, type SoldPrice, withHistory } from '../../sourcing/history/priceHistory.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
-import { createEodhd, createEodhdHistory, openEodhd } from './providers/eodhd.ts'
+import { openEodhd } from './providers/eodhd.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
-import { isAsked } from '../../sourcing/providerTerms.ts'
-import { type StockHistoryProvider, type StockHistoryQuery, stockRanges } from './providers/stockHistory.ts'
-import { stockAgreement, type StockPrice, type StockProvider, type StockQuery } from './providers/stockPrice.ts'
+import { type StockHistoryQuery, stockRanges } from './providers/stockHistory.ts'
+import { stockAgreement, type StockPrice, type StockQuery } from './providers/stockPrice.ts'
 import { tickerOf } from './providers/ticker.ts'
-import { createTwelveData, openTwelveData } from './providers/twelveData.ts'
-import { createTwelveDataHistory } from './providers/twelveDataHistory.ts'
-import { createYahoo, openYahoo } from './providers/yahoo.ts'
-import { createYahooHistory } from './providers/yahooHistory.ts'
+import { openTwelveData } from './providers/twelveData.ts'
+import { openYahoo } from './providers/yahoo.ts'
 import { amountText, percentText } from '../../sourcing/signedText.ts'
 import { isListedTicker } from './searchTickers.ts'
 import { createSource } from '../../sourcing/source.ts'
@@ -95,10 +92,11 @@ const hint = 'a class of shares is asked for as BRK.B, a listing outside of the 
 
 function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
   const keyOf = ({ ticker }: StockQuery) => ticker.canonical
-  const { prices: priceProviders, histories } = openProviders(deps)
+  // In the order in which they are sold.
+  const sources = [openTwelveData(deps), openEodhd(deps), openYahoo(deps)].filter((one) => one !== undefined)
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
-    providers: priceProviders,
+    providers: sources.map(({ prices }) => prices),
     keyOf,
     isListed: ({ ticker }) => isListedTicker(ticker.canonical),
     known: [queryOf('AAPL')],
@@ -110,7 +108,7 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
   })
   const history = createSource<StockHistoryQuery, PriceHistory>(deps, {
     what: 'the history of a stock price',
-    providers: histories,
+    providers: sources.map(({ histories }) => histories),
     keyOf: historyKeyOf,
     isListed: ({ ticker }) => isListedTicker(ticker.canonical),
     known: [historyOf('5d', 'AAPL', undefined)],
@@ -119,37 +117,12 @@ function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters
     ageMaxMs,
     agreement: { ...stockHistoryRule, keyOf: historyKeyOf, lastKnown: nothingKnown },
   })
-  const prices = symbolHandler<StockOrder, StockQuery, StockPrice>({ source, queriesOf, dataOf, hint })
-  return withHistory(prices, {
+  const handler = symbolHandler<StockOrder, StockQuery, StockPrice>({ source, queriesOf, dataOf, hint })
+  return withHistory(handler, {
     source: history,
     queryOf: ({ symbol: requested, history: range }, sold) =>
       range === undefined ? undefined : historyOf(range, requested, sold),
   })
-}
-
-/** In the order in which they are sold. A provider has one limit for prices and histories. */
-function openProviders(deps: ProviderDeps) {
-  const { clock, upstreams } = deps
-  const prices: StockProvider[] = []
-  const histories: StockHistoryProvider[] = []
-  const twelveDataKey = upstreams.TWELVE_DATA?.apiKey
-  if (twelveDataKey !== undefined) {
-    const upstream = openTwelveData(deps)
-    prices.push(createTwelveData(deps, twelveDataKey, upstream))
-    histories.push(createTwelveDataHistory(upstream, clock, twelveDataKey))
-  }
-  const eodhdKey = upstreams.EODHD?.apiKey
-  if (eodhdKey !== undefined) {
-    const upstream = openEodhd(deps)
-    prices.push(createEodhd(deps, eodhdKey, upstream))
-    histories.push(createEodhdHistory(upstream, clock, eodhdKey))
-  }
-  if (isAsked('YAHOO', upstreams)) {
-    const upstream = openYahoo(deps)
-    prices.push(createYahoo(deps, upstream))
-    histories.push(createYahooHistory(upstream, clock))
-  }
-  return { prices, histories }
 }
 
 function historyKeyOf({ ticker, range }: StockHistoryQuery): string {

@@ -11,11 +11,11 @@ import { createGuardian } from '../../../src/products/news/providers/guardian.ts
 import { createJupiter } from '../../../src/products/crypto/market/jupiter.ts'
 import { createKraken } from '../../../src/products/crypto/providers/kraken.ts'
 import { createMetNorway } from '../../../src/products/weather/providers/metNorway.ts'
-import { createEodhd } from '../../../src/products/stock/providers/eodhd.ts'
+import { openEodhd } from '../../../src/products/stock/providers/eodhd.ts'
 import { createOpenMeteo } from '../../../src/products/weather/providers/openMeteo.ts'
 import type { ProviderDeps } from '../../../src/sourcing/provider.ts'
 import { tickerOf } from '../../../src/products/stock/providers/ticker.ts'
-import { createTwelveData } from '../../../src/products/stock/providers/twelveData.ts'
+import { openTwelveData } from '../../../src/products/stock/providers/twelveData.ts'
 import { stock } from '../../../src/products/stock/stock.ts'
 import { weather } from '../../../src/products/weather/weather.ts'
 import { createUpstream } from '../../../src/sourcing/upstream.ts'
@@ -54,15 +54,15 @@ const never = new AbortController().signal
 test.each([
   ['CoinGecko', () => createCoinGecko(deps).ask(coin)],
   ['CoinPaprika', () => createCoinPaprika(deps).ask(coin)],
-  ['EODHD', () => createEodhd(deps, 'key').ask(share)],
-  ['Twelve Data', () => createTwelveData(deps, 'key').ask(share)],
+  ['EODHD', () => openEodhd(deps)?.prices.ask(share)],
+  ['Twelve Data', () => openTwelveData(deps)?.prices.ask(share)],
   ['MET Norway', () => createMetNorway(deps).ask(newYork)],
   ['Open-Meteo', () => createOpenMeteo(deps).ask(newYork)],
   ['Jupiter', () => createJupiter(deps).ask(token)],
   ['DexScreener', () => createDexscreener(deps).ask(token)],
   ['GeckoTerminal', () => createGeckoterminal(deps).ask(token)],
 ])('%s gives an observation of the last day', async (_name, ask) => {
-  const { data, asOfMs } = await ask()
+  const { data, asOfMs } = assertPresent(await ask(), 'the samples have every key')
   expect(data).toBeDefined()
   expect(Math.abs(fixtureMs - asOfMs)).toBeLessThan(24 * 60 * 60 * 1000)
 })

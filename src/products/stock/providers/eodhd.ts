@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '@tollbook/core/clock'
+import { isoTime } from '@tollbook/core/clock'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
-import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import {
   type Observation,
@@ -13,8 +12,14 @@ import {
   refuseStatus,
 } from '../../../sourcing/provider.ts'
 import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
-import { midnightMsOf, stockHistoryObservation, type StockHistoryProvider, type StockRange } from './stockHistory.ts'
-import { stockObservation, type StockPrice, type StockProvider, type StockQuery, wholeUnitOf } from './stockPrice.ts'
+import {
+  midnightMsOf,
+  type StockHistoryQuery,
+  stockHistoryObservation,
+  type StockRange,
+  type StockSources,
+} from './stockHistory.ts'
+import { stockObservation, type StockPrice, type StockQuery, wholeUnitOf } from './stockPrice.ts'
 import { isOfUnitedStates, isSameSymbol, withClass } from './ticker.ts'
 import { usSessionSinceMs } from './usSession.ts'
 
@@ -51,23 +56,31 @@ function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
   return isOfUnitedStates(ticker) ? unitedStates : undefined
 }
 
-/** One limit for prices and histories. */
-export function openEodhd(deps: ProviderDeps): Upstream {
+/** The last price, delayed by a quarter of an hour, and histories. Undefined without the operator's key. */
+export function openEodhd(deps: ProviderDeps): StockSources | undefined {
+  const key = deps.upstreams.EODHD?.apiKey
+  if (key === undefined) return undefined
   const publicBase = 'https://eodhd.com/api'
-  return openNamed(deps, 'EODHD', { name: 'eodhd', publicBase, pace: pacePublic, timeoutMs: 3_000 })
-}
-
-/** The last price, delayed by a quarter of an hour. Only with the operator's key. */
-export function createEodhd(deps: ProviderDeps, key: string, upstream: Upstream = openEodhd(deps)): StockProvider {
+  const upstream = openNamed(deps, 'EODHD', { name: 'eodhd', publicBase, pace: pacePublic, timeoutMs: 3_000 })
+  const provider = { ...ofUpstream(upstream), covers: (query: StockQuery) => exchangeOf(query) !== undefined }
+  const reading = (query: StockQuery) => ({ ...listingOf(query), nowMs: deps.clock.nowMs() })
+  const common = { api_token: key, fmt: 'json' }
   return {
-    ...ofUpstream(upstream),
-    covers: (query) => exchangeOf(query) !== undefined,
-    async ask(query) {
-      const { symbol, exchange } = listingOf(query)
-      const fields = { api_token: key, fmt: 'json' }
-      return upstream.ask({ path: `/real-time/${symbol}`, query: fields }, (reply) =>
-        readPrice(reply, query, { symbol, exchange, nowMs: deps.clock.nowMs() }),
-      )
+    prices: {
+      ...provider,
+      async ask(query) {
+        const asked = { path: `/real-time/${listingOf(query).symbol}`, query: common }
+        return upstream.ask(asked, (reply) => readPrice(reply, query, reading(query)))
+      },
+    },
+    histories: {
+      ...provider,
+      async ask(query) {
+        const from = isoTime(deps.clock.nowMs() - daysOf[query.range] * dayMs).slice(0, 10)
+        const fields = { function: 'splitadjusted', from, ...common }
+        const asked = { path: `/technical/${listingOf(query).symbol}`, query: fields }
+        return upstream.ask(asked, (reply) => readDays(reply, query, reading(query)))
+      },
     },
   }
 }
@@ -136,33 +149,22 @@ const day = z.object({
 })
 const series = z.array(day).max(400)
 
-/** Bars of a day, adjusted for splits and not for dividends; the API's own history is not adjusted at all. */
-export function createEodhdHistory(upstream: Upstream, clock: Clock, key: string): StockHistoryProvider {
-  return {
-    ...ofUpstream(upstream),
-    covers: (query) => exchangeOf(query) !== undefined,
-    async ask(query): Promise<Observation<PriceHistory>> {
-      const { symbol, exchange } = listingOf(query)
-      const nowMs = clock.nowMs()
-      const from = isoTime(nowMs - daysOf[query.range] * dayMs).slice(0, 10)
-      const fields = { function: 'splitadjusted', from, api_token: key, fmt: 'json' }
-      return upstream.ask({ path: `/technical/${symbol}`, query: fields }, (reply) => {
-        refuseEodhdError(reply)
-        const { currency, inWhole } = wholeUnitOf(exchange.currency)
-        const rows = readJson(reply, series).slice(query.range === '5d' ? -shortRows : 0)
-        const bars = rows.map(({ date, open, high, low, close, volume }) => ({
-          startMs: midnightMsOf(date, exchange.timeZone),
-          open: inWhole(open),
-          high: inWhole(high),
-          low: inWhole(low),
-          close: inWhole(close),
-          volume,
-        }))
-        const history = { bars, intervalMs: dayMs, currency, facts: { adjusted: 'splits' } }
-        return stockHistoryObservation(history, query, { nowMs, timeZone: exchange.timeZone })
-      })
-    },
-  }
+/** Bars of a day, adjusted for splits and not for dividends; the API's end-of-day prices are not adjusted. */
+function readDays(reply: Reply, query: StockHistoryQuery, { exchange, nowMs }: Listing): Observation<PriceHistory> {
+  refuseEodhdError(reply)
+  const { timeZone } = exchange
+  const { currency, inWhole } = wholeUnitOf(exchange.currency)
+  const rows = readJson(reply, series).slice(query.range === '5d' ? -shortRows : 0)
+  const bars = rows.map(({ date, open, high, low, close, volume }) => ({
+    startMs: midnightMsOf(date, timeZone),
+    open: inWhole(open),
+    high: inWhole(high),
+    low: inWhole(low),
+    close: inWhole(close),
+    volume,
+  }))
+  const history = { bars, intervalMs: dayMs, currency, facts: { adjusted: 'splits' } }
+  return stockHistoryObservation(history, query, { nowMs, timeZone })
 }
 
 const errorBody = z.object({ error: z.string() })

@@ -3,7 +3,7 @@ import { checkBars, endMsOf } from '../../../sourcing/history/bars.ts'
 import { dayFigures } from '../../../sourcing/history/historyAgreement.ts'
 import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
 import type { Observation, Provider } from '../../../sourcing/provider.ts'
-import type { StockQuery } from './stockPrice.ts'
+import type { StockProvider, StockQuery } from './stockPrice.ts'
 import { epochMsOf } from '../../../sourcing/zonedTime.ts'
 
 export const stockRanges = ['5d', '1mo', '6mo', '1y'] as const
@@ -18,6 +18,12 @@ export interface StockHistoryQuery extends StockQuery {
 }
 
 export type StockHistoryProvider = Provider<StockHistoryQuery, PriceHistory>
+
+/** One provider of prices and histories, with one limit for both. */
+export interface StockSources {
+  readonly prices: StockProvider
+  readonly histories: StockHistoryProvider
+}
 
 const dayMs = 24 * 60 * 60_000
 // Five days of trading are in two weeks with holidays. The longer ranges are of the calendar.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import {
   decimalOf,
@@ -12,7 +12,14 @@ import {
   readJson,
   refuseStatus,
 } from '../../../sourcing/provider.ts'
-import { stockObservation, type StockPrice, type StockProvider, type StockQuery } from './stockPrice.ts'
+import {
+  midnightMsOf,
+  type StockHistoryQuery,
+  stockHistoryObservation,
+  type StockRange,
+  type StockSources,
+} from './stockHistory.ts'
+import { stockObservation, type StockPrice, type StockQuery, wholeUnitOf } from './stockPrice.ts'
 import { isSameSymbol, withClass } from './ticker.ts'
 import { usSessionSinceMs } from './usSession.ts'
 
@@ -57,38 +64,46 @@ const quote = z.object({
   is_market_open: z.boolean().nullish(),
 })
 
-/** One limit for prices and histories. */
-export function openTwelveData(deps: ProviderDeps): Upstream {
+/** Undefined without the operator's key. */
+export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
+  const key = deps.upstreams.TWELVE_DATA?.apiKey
+  if (key === undefined) return undefined
   const publicBase = 'https://api.twelvedata.com'
-  return openNamed(deps, 'TWELVE_DATA', { name: 'twelvedata', publicBase, pace: pacePublic, timeoutMs: 3_000 })
-}
-
-export function hasTwelveDataCode({ ticker: { exchangeSuffix } }: StockQuery): boolean {
-  return exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix)
-}
-
-/** Only with the operator's key; without one this provider is left out. */
-export function createTwelveData(
-  deps: ProviderDeps,
-  key: string,
-  upstream: Upstream = openTwelveData(deps),
-): StockProvider {
-  return {
+  const upstream = openNamed(deps, 'TWELVE_DATA', {
+    name: 'twelvedata',
+    publicBase,
+    pace: pacePublic,
+    timeoutMs: 3_000,
+  })
+  const provider = {
     ...ofUpstream(upstream),
     isMetered: true,
-    covers: hasTwelveDataCode,
-    async ask(query) {
-      const mic = twelveDataMic(query)
-      return upstream.ask({ path: '/quote', query: twelveDataFields(query, key) }, (reply) =>
-        read({ reply, query, mic, nowMs: deps.clock.nowMs() }),
-      )
+    covers: ({ ticker: { exchangeSuffix } }: StockQuery) =>
+      exchangeSuffix === undefined || micOfSuffix.has(exchangeSuffix),
+  }
+  const reading = (query: StockQuery) => ({ mic: micOf(query), nowMs: deps.clock.nowMs() })
+  return {
+    prices: {
+      ...provider,
+      async ask(query) {
+        const asked = { path: '/quote', query: fieldsOf(query, key) }
+        return upstream.ask(asked, (reply) => readQuote(reply, query, reading(query)))
+      },
+    },
+    histories: {
+      ...provider,
+      async ask(query) {
+        const options = { interval: '1day', outputsize: rowsOf[query.range], order: 'ASC', adjust: 'splits' }
+        const asked = { path: '/time_series', query: { ...fieldsOf(query, key), ...options } }
+        return upstream.ask(asked, (reply) => readSeries(reply, query, reading(query)))
+      },
     },
   }
 }
 
 /** The API takes the key in the query. Our logs and errors contain no addresses. */
-export function twelveDataFields(query: StockQuery, key: string): Readonly<Record<string, string>> {
-  const mic = twelveDataMic(query)
+function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, string>> {
+  const mic = micOf(query)
   const place = mic === undefined ? undefined : { mic_code: mic }
   return { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
 }
@@ -97,7 +112,7 @@ export function twelveDataFields(query: StockQuery, key: string): Readonly<Recor
  * ISO 10383 code of the exchange; undefined for listings in the United
  * States. Throws `not_covered` for an unlisted suffix.
  */
-export function twelveDataMic({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
+function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   if (exchangeSuffix === undefined) return undefined
   const mic = micOfSuffix.get(exchangeSuffix)
   if (mic === undefined) throw new UpstreamFailure('not_covered', 'no code for this exchange')
@@ -105,8 +120,6 @@ export function twelveDataMic({ ticker: { exchangeSuffix } }: StockQuery): strin
 }
 
 interface Reading {
-  readonly reply: Reply
-  readonly query: StockQuery
   readonly mic: string | undefined
   readonly nowMs: number
 }
@@ -114,12 +127,10 @@ interface Reading {
 // No exchange of the list is open for as long, so a price of this age is of an earlier day.
 const sessionMsMax = 10 * 60 * 60_000
 
-function read({ reply, query, mic, nowMs }: Reading): Observation<StockPrice> {
-  refuseTwelveDataError(reply)
+function readQuote(reply: Reply, query: StockQuery, { mic, nowMs }: Reading): Observation<StockPrice> {
+  refuseError(reply)
   const found = readJson(reply, quote)
-  if (!isSameSymbol(found.symbol, withClass(query.ticker, '.')))
-    throw new UpstreamFailure('bad_payload', 'another symbol was answered')
-  if (mic !== undefined && found.mic_code !== mic) throw new UpstreamFailure('not_covered', 'another exchange answered')
+  refuseOther(found, query, mic)
   return stockObservation(query, {
     price: decimalOf(found.close),
     previousClose: decimalOf(found.previous_close),
@@ -141,6 +152,17 @@ function read({ reply, query, mic, nowMs }: Reading): Observation<StockPrice> {
   })
 }
 
+function refuseOther({ symbol, mic_code: answered }: Listed, { ticker }: StockQuery, mic: string | undefined): void {
+  if (!isSameSymbol(symbol, withClass(ticker, '.')))
+    throw new UpstreamFailure('bad_payload', 'another symbol was answered')
+  if (mic !== undefined && answered !== mic) throw new UpstreamFailure('not_covered', 'another exchange answered')
+}
+
+interface Listed {
+  readonly symbol: string
+  readonly mic_code?: string | null | undefined
+}
+
 function openSinceMs(mic: string | undefined, nowMs: number): number {
   return (mic === undefined ? usSessionSinceMs(nowMs) : undefined) ?? nowMs - sessionMsMax
 }
@@ -148,7 +170,7 @@ function openSinceMs(mic: string | undefined, nowMs: number): number {
 const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })
 
 /** Errors come as a body, usually under 200. */
-export function refuseTwelveDataError(reply: Reply): void {
+function refuseError(reply: Reply): void {
   const error = errorIn(reply, errorBody)
   if (error === undefined) return refuseStatus(reply, 'bad_payload')
   const { code, message } = error
@@ -161,4 +183,49 @@ export function refuseTwelveDataError(reply: Reply): void {
   if (code === 404 || (code === 400 && /symbol/i.test(message)))
     throw new UpstreamFailure('not_found', 'unknown symbol')
   throw new UpstreamFailure(code >= 500 ? 'upstream' : 'bad_payload', `error ${code} in the body`)
+}
+
+const dayMs = 24 * 60 * 60_000
+/** Days of trading in each range. */
+const rowsOf: Readonly<Record<StockRange, string>> = { '5d': '5', '1mo': '22', '6mo': '127', '1y': '252' }
+
+const day = z.object({
+  datetime: z.iso.date(),
+  open: z.string(),
+  high: z.string(),
+  low: z.string(),
+  close: z.string(),
+  volume: z.string().optional(),
+})
+const series = z.object({
+  meta: z.object({
+    symbol: z.string(),
+    interval: z.literal('1day'),
+    currency: z.string(),
+    exchange_timezone: z.string(),
+    mic_code: z.string().optional(),
+  }),
+  values: z.array(day).max(300),
+})
+
+/** Bars of a day, adjusted for splits and not for dividends. Their time is midnight at the exchange. */
+function readSeries(reply: Reply, query: StockHistoryQuery, { mic, nowMs }: Reading): Observation<PriceHistory> {
+  refuseError(reply)
+  const { meta, values } = readJson(reply, series)
+  refuseOther(meta, query, mic)
+  const { exchange_timezone: timeZone } = meta
+  const { currency, inWhole } = wholeUnitOf(meta.currency)
+  const bars = values.map((row) => {
+    const read = (text: string) => inWhole(decimalOf(text) ?? Number.NaN)
+    return {
+      startMs: midnightMsOf(row.datetime, timeZone),
+      open: read(row.open),
+      high: read(row.high),
+      low: read(row.low),
+      close: read(row.close),
+      volume: decimalOf(row.volume),
+    }
+  })
+  const history = { bars, intervalMs: dayMs, currency, facts: { adjusted: 'splits' } }
+  return stockHistoryObservation(history, query, { nowMs, timeZone })
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { isAsked } from '../../../sourcing/providerTerms.ts'
 import { browserAgent } from '../../../sourcing/browserAgent.ts'
 import {
   type Observation,
@@ -12,14 +13,10 @@ import {
   refuseAccess,
   refuseStatus,
 } from '../../../sourcing/provider.ts'
-import {
-  type MarketState,
-  stockObservation,
-  type StockPrice,
-  type StockProvider,
-  type StockQuery,
-} from './stockPrice.ts'
+import type { StockSources } from './stockHistory.ts'
+import { type MarketState, stockObservation, type StockPrice, type StockQuery } from './stockPrice.ts'
 import { isSameSymbol, type Ticker, withClass } from './ticker.ts'
+import { readYahooDays, yahooDays } from './yahooHistory.ts'
 
 // The limit is not published; addresses of data centres are throttled early.
 const pacePublic = { requests: 20, perSeconds: 60 }
@@ -61,28 +58,37 @@ const answerOf = <T extends z.ZodType>(one: T) =>
     finance: z.object({ error: problem }).optional(),
   })
 
-/** One limit for prices and histories. */
-export function openYahoo(deps: ProviderDeps): Upstream {
-  return openNamed(deps, 'YAHOO', {
+/** The chart: the only call without cookie and crumb. Undefined where others have taken its place. */
+export function openYahoo(deps: ProviderDeps): StockSources | undefined {
+  const { clock, upstreams } = deps
+  if (!isAsked('YAHOO', upstreams)) return undefined
+  const upstream = openNamed(deps, 'YAHOO', {
     name: 'yahoo',
     publicBase: 'https://query2.finance.yahoo.com',
     pace: pacePublic,
     timeoutMs: 3_000,
     headers: { 'user-agent': browserAgent },
   })
-}
-
-/** The chart of one day: the only call without cookie and crumb. */
-export function createYahoo(deps: ProviderDeps, upstream: Upstream = openYahoo(deps)): StockProvider {
   return {
-    ...ofUpstream(upstream),
-    ask: (query) =>
-      askYahooChart(upstream, query.ticker, {
-        // One day only: `chartPreviousClose` is the close before the range.
-        fields: { interval: '1d', range: '1d' },
-        shape: result,
-        read: (chart) => read(chart, query, deps.clock.nowMs()),
-      }),
+    prices: {
+      ...ofUpstream(upstream),
+      ask: (query) =>
+        askYahooChart(upstream, query.ticker, {
+          // One day only: `chartPreviousClose` is the close before the range.
+          fields: { interval: '1d', range: '1d' },
+          shape: result,
+          read: (chart) => read(chart, query, clock.nowMs()),
+        }),
+    },
+    histories: {
+      ...ofUpstream(upstream),
+      ask: (query) =>
+        askYahooChart(upstream, query.ticker, {
+          fields: { interval: '1d', range: query.range, events: 'split' },
+          shape: yahooDays,
+          read: (days) => readYahooDays(days, query, clock.nowMs()),
+        }),
+    },
   }
 }
 
@@ -93,7 +99,7 @@ interface ChartRequest<Shape extends z.ZodType, T> {
 }
 
 /** Asks for the chart of a ticker, and rejects the chart of another symbol. */
-export function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbol: string } }>, T>(
+function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbol: string } }>, T>(
   upstream: Upstream,
   ticker: Ticker,
   { fields, shape, read: readChart }: ChartRequest<Shape, T>,

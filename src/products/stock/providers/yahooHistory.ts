@@ -1,19 +1,17 @@
 import { z } from 'zod'
-import { type Clock, isoTime } from '@tollbook/core/clock'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import { isoTime } from '@tollbook/core/clock'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { Bar } from '../../../sourcing/history/bars.ts'
 import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
-import { type Observation, ofUpstream } from '../../../sourcing/provider.ts'
-import { stockHistoryObservation, type StockHistoryProvider, type StockHistoryQuery } from './stockHistory.ts'
+import type { Observation } from '../../../sourcing/provider.ts'
+import { stockHistoryObservation, type StockHistoryQuery } from './stockHistory.ts'
 import { wholeUnitOf } from './stockPrice.ts'
-import { askYahooChart } from './yahoo.ts'
 
 const dayMs = 24 * 60 * 60_000
 
 const column = z.array(z.number().nullable()).max(400)
 const split = z.object({ date: z.number(), numerator: z.number().positive(), denominator: z.number().positive() })
-const chart = z.object({
+export const yahooDays = z.object({
   meta: z.object({
     symbol: z.string(),
     currency: z.string(),
@@ -26,22 +24,10 @@ const chart = z.object({
     quote: z.array(z.object({ open: column, high: column, low: column, close: column, volume: column })).length(1),
   }),
 })
-type Chart = z.infer<typeof chart>
+type Chart = z.infer<typeof yahooDays>
 
 /** Bars of a day, adjusted for splits and not for dividends. */
-export function createYahooHistory(upstream: Upstream, clock: Clock): StockHistoryProvider {
-  return {
-    ...ofUpstream(upstream),
-    ask: (query) =>
-      askYahooChart(upstream, query.ticker, {
-        fields: { interval: '1d', range: query.range, events: 'split' },
-        shape: chart,
-        read: (found) => read(found, query, clock.nowMs()),
-      }),
-  }
-}
-
-function read(found: Chart, query: StockHistoryQuery, nowMs: number): Observation<PriceHistory> {
+export function readYahooDays(found: Chart, query: StockHistoryQuery, nowMs: number): Observation<PriceHistory> {
   const { currency, inWhole } = wholeUnitOf(found.meta.currency)
   const splits = Object.values(found.events?.splits ?? {}).toSorted((one, other) => one.date - other.date)
   const bars = barsOf(found, inWhole)
