@@ -25,17 +25,6 @@ export type CryptoPrice = {
   readonly marketCap: number
 }
 
-/** Sold on request; a figure is absent where the provider does not report it. */
-type CryptoDetails = {
-  readonly id: string
-  readonly name: string
-  readonly currency: 'USD'
-  readonly rank?: number
-  readonly high24h?: number
-  readonly low24h?: number
-  readonly circulatingSupply?: number
-}
-
 export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
 
 /**
@@ -60,27 +49,30 @@ export const cryptoAgreement: AgreementRule = {
   move: 'change24h',
 }
 
-/** The fields of a provider's answer; null and undefined where it has none. */
+/** Null and undefined where a provider has none. */
+type Reported<T> = T | null | undefined
+
+/** The fields of a provider's answer. */
 export interface CryptoFigures {
   readonly id: string
   /** The symbol in capitals, for a coin that was requested by its id. */
   readonly symbol: string
   readonly name: string
-  readonly rank: number | null | undefined
-  readonly price: number | null | undefined
-  readonly changePercent: number | null | undefined
-  readonly volume: number | null | undefined
-  readonly marketCap: number | null | undefined
-  /** Coins of which the market capitalisation is made, if the provider reports them. */
-  readonly supply?: number | null | undefined
-  /** The most coins that exist, if the provider reports them. */
-  readonly supplyMax?: number | null | undefined
-  readonly high?: number | null | undefined
-  readonly low?: number | null | undefined
+  readonly rank: Reported<number>
+  readonly price: Reported<number>
+  readonly changePercent: Reported<number>
+  readonly volume: Reported<number>
+  readonly marketCap: Reported<number>
+  /** Coins of which the market capitalisation is made. */
+  readonly supply?: Reported<number>
+  /** The most coins that exist. */
+  readonly supplyMax?: Reported<number>
+  readonly high?: Reported<number>
+  readonly low?: Reported<number>
   /** The change of 24 hours in dollars. */
-  readonly changeAmount?: number | null | undefined
+  readonly changeAmount?: Reported<number>
   /** ISO 8601 with its zone. */
-  readonly updatedAt: string | null | undefined
+  readonly updatedAt: Reported<string>
   /** Other coins of the same symbol, by the provider's ids. */
   readonly others: readonly string[]
 }
@@ -123,7 +115,8 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
   }
 }
 
-function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures): CryptoDetails {
+/** Sold on request; a figure is absent where the provider does not report it. */
+function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   return {
     id,
     name,

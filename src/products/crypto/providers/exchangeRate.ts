@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
 import type { Tolerance } from '../../../sourcing/agreement/figures.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
@@ -7,8 +8,9 @@ import type { Observation, Provider } from '../../../sourcing/provider.ts'
 export const otherCurrencies = ['EUR', 'GBP', 'JPY', 'CAD', 'CHF', 'AUD'] as const
 export type OtherCurrency = (typeof otherCurrencies)[number]
 
+const exchangeRates = z.record(z.enum(otherCurrencies), z.number().positive())
 /** Units of each currency for one US dollar. */
-export type ExchangeRates = Readonly<Record<OtherCurrency, number>>
+export type ExchangeRates = z.infer<typeof exchangeRates>
 
 /** All rates come in one answer, so there is nothing to ask for. */
 export type RatesQuery = Readonly<Record<string, never>>
@@ -16,7 +18,7 @@ export type RatesQuery = Readonly<Record<string, never>>
 export type RatesProvider = Provider<RatesQuery, ExchangeRates>
 
 function ofEach(tolerance: Tolerance) {
-  return { EUR: tolerance, GBP: tolerance, JPY: tolerance, CAD: tolerance, CHF: tolerance, AUD: tolerance }
+  return Object.fromEntries(otherCurrencies.map((currency) => [currency, tolerance]))
 }
 
 /** CoinGecko's rates are made of prices of bitcoin, which differ between venues by tenths of a per cent. */
@@ -31,18 +33,13 @@ export function ratesObservation(
   rateOf: (currency: OtherCurrency) => number | undefined,
   asOfMs: number,
 ): Observation<ExchangeRates> {
-  const read = (currency: OtherCurrency) => {
-    const rate = rateOf(currency)
-    if (rate !== undefined && Number.isFinite(rate) && rate > 0) return rate
-    throw new UpstreamFailure('incomplete', `the rate of ${currency} is missing, zero or negative`)
-  }
-  const rates = {
-    EUR: read('EUR'),
-    GBP: read('GBP'),
-    JPY: read('JPY'),
-    CAD: read('CAD'),
-    CHF: read('CHF'),
-    AUD: read('AUD'),
-  }
-  return { data: rates, figures: rates, asOfMs }
+  const rates = exchangeRates.safeParse(
+    Object.fromEntries(otherCurrencies.map((currency) => [currency, rateOf(currency)])),
+  )
+  if (!rates.success)
+    throw new UpstreamFailure(
+      'incomplete',
+      `the rate of ${rates.error.issues[0]?.path.join()} is missing, zero or negative`,
+    )
+  return { data: rates.data, figures: rates.data, asOfMs }
 }

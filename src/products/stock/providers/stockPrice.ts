@@ -19,19 +19,6 @@ export type StockPrice = {
   readonly volume: number
 }
 
-/** Sold on request; a figure is absent where the provider does not report it. */
-type StockDetails = {
-  readonly currency: string
-  readonly previousClose: number
-  readonly open?: number
-  readonly high?: number
-  readonly low?: number
-  readonly name?: string
-  readonly exchange?: string
-  readonly marketState?: MarketState
-  readonly delayedByMinutes?: number
-}
-
 export type StockProvider = Provider<StockQuery, StockPrice>
 
 export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
@@ -132,7 +119,15 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercent: signedPercent(percent, 1),
       volume: volumeOf(figures),
     },
-    details: stockDetails(figures, { currency: whole, inWhole, previousClose }),
+    // Sold on request; a figure is absent where the provider does not report it.
+    details: {
+      currency: whole,
+      previousClose: rounded(inWhole(previousClose)),
+      ...(figures.open ? { open: inWhole(figures.open) } : {}),
+      ...(figures.high ? { high: inWhole(figures.high) } : {}),
+      ...(figures.low ? { low: inWhole(figures.low) } : {}),
+      ...detailsOf(figures),
+    },
     figures: {
       currency: whole,
       price: inWhole(price),
@@ -149,24 +144,6 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercentValue: rounded(percent),
       ...detailsOf(figures),
     },
-  }
-}
-
-interface WholeUnits {
-  readonly currency: string
-  readonly inWhole: (quoted: number) => number
-  readonly previousClose: number
-}
-
-function stockDetails(figures: StockFigures, { currency, inWhole, previousClose }: WholeUnits): StockDetails {
-  const { open, high, low } = figures
-  return {
-    currency,
-    previousClose: rounded(inWhole(previousClose)),
-    ...(open ? { open: inWhole(open) } : {}),
-    ...(high ? { high: inWhole(high) } : {}),
-    ...(low ? { low: inWhole(low) } : {}),
-    ...detailsOf(figures),
   }
 }
 
