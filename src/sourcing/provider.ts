@@ -130,7 +130,7 @@ export function refuseAccess({ status }: Reply): void {
 const ownAddressPace: PaceLimit = { requests: 300, perSeconds: 60 }
 
 /** Access to a provider at its public address with its published limit, or at the operator's address. */
-export function openNamed(
+export function openUpstreamOf(
   { upstreams, openUpstream }: Pick<ProviderDeps, 'upstreams' | 'openUpstream'>,
   setting: UpstreamName,
   { publicBase, pace, ...options }: Omit<UpstreamOptions, 'base' | 'pace'> & PublicAddress,

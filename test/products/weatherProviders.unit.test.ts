@@ -6,8 +6,8 @@ import { type Answering, json, startLoopbackProvider, text } from '../support/lo
 import { openProviderFixture } from '../support/providerFixture.ts'
 import { errorBodies, kindOf, readSample, sampleAnswer, sampleTimeMs, withField } from '../support/upstreamSample.ts'
 
-const london: WeatherQuery = { countryCode: 'GB', latitude: 51.50853, longitude: -0.12574 }
-const newYork: WeatherQuery = { countryCode: 'US', latitude: 40.7128, longitude: -74.006 }
+const london: WeatherQuery = { latitude: 51.50853, longitude: -0.12574 }
+const newYork: WeatherQuery = { latitude: 40.7128, longitude: -74.006 }
 
 /** Figures and time of a sample. */
 function expected(name: string) {

@@ -1,6 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import { createLastKnown } from '../../sourcing/agreement/lastKnown.ts'
-import { findPlace, type FoundPlace, placeNear, type PlaceQuery, type PlaceRecord } from './places/findPlace.ts'
+import { findPlace, type FoundPlace, placeNear, type PlaceQuery } from './places/findPlace.ts'
 import { type Gazetteer, openGazetteer } from './places/gazetteer.ts'
 import { defineProduct, type ProductHandler } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
@@ -36,10 +36,10 @@ export const weather = defineProduct({
 
 /** There are several, because MET Norway is not asked twice within its `Expires`. */
 const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
-  { countryCode: 'US', latitude: 40.7143, longitude: -74.006 },
-  { countryCode: 'US', latitude: 41.85, longitude: -87.65 },
-  { countryCode: 'US', latitude: 34.0522, longitude: -118.2437 },
-  { countryCode: 'US', latitude: 39.7392, longitude: -104.9847 },
+  { latitude: 40.7143, longitude: -74.006 },
+  { latitude: 41.85, longitude: -87.65 },
+  { latitude: 34.0522, longitude: -118.2437 },
+  { latitude: 39.7392, longitude: -104.9847 },
 ]
 
 const minute = 60 * 1000
@@ -103,11 +103,8 @@ function positionOf({ latitude, longitude }: WeatherQuery): string {
   return `${coordinate(latitude)},${coordinate(longitude)}`
 }
 
-type Position = Pick<PlaceRecord, 'latitude' | 'longitude'> & Partial<PlaceRecord>
-
-function queryOf({ latitude, longitude, hours, days }: WeatherOrder, place: Position): WeatherQuery {
+function queryOf({ latitude, longitude, hours, days }: WeatherOrder, place: WeatherQuery): WeatherQuery {
   return {
-    countryCode: place.countryCode ?? '',
     latitude: latitude ?? place.latitude,
     longitude: longitude ?? place.longitude,
     ...(hours === undefined && days === undefined ? {} : { isForecast: true }),

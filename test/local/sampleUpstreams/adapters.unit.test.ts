@@ -47,7 +47,7 @@ beforeAll(async () => {
 const solana = assertPresent(coinOf('SOL'), 'SOL is in our list')
 const coin = { symbol: 'SOL', coin: solana }
 const share = { symbol: 'AAPL', ticker: tickerOf('AAPL') }
-const newYork = { countryCode: 'US', latitude: 40.71427, longitude: -74.00597 }
+const newYork = { latitude: 40.71427, longitude: -74.00597 }
 const token = { address: fixtureMint, decimals: 6 }
 const never = new AbortController().signal
 

@@ -5,7 +5,13 @@ import { parseRoundingDown } from '@tollbook/core/money'
 import type { PaceLimit } from '../../../sourcing/pace.ts'
 import type { Reply, UpstreamRequest } from '../../../sourcing/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { ofUpstream, openNamed, type Provider, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
+import {
+  ofUpstream,
+  openUpstreamOf,
+  type Provider,
+  type ProviderDeps,
+  refuseStatus,
+} from '../../../sourcing/provider.ts'
 
 /** The token to price. */
 export interface PricedToken {
@@ -41,7 +47,7 @@ interface MarketApi {
 export function createMarket(deps: ProviderDeps, { setting, publicBase, pace, request, read }: MarketApi): Market {
   const name = setting.toLowerCase()
   const apiKey = deps.upstreams[setting]?.apiKey
-  const upstream = openNamed(deps, setting, {
+  const upstream = openUpstreamOf(deps, setting, {
     name,
     publicBase,
     pace,

@@ -3,7 +3,7 @@ import type { Reply } from '../../../sourcing/upstreamRequest.ts'
 import type { Upstream } from '../../../sourcing/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { baseUrlOf } from '../../../product/upstreamName.ts'
-import { errorIn, openNamed, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
+import { errorIn, openUpstreamOf, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
 
 // Limit without a key: 5 a minute and address. With a free key: 30 by the older documents, 100 by the newer ones.
 const pacePublic = { requests: 5, perSeconds: 60 }
@@ -13,7 +13,7 @@ const proHost = 'pro-api.coingecko.com'
 
 /** One limit for prices, exchange rates and histories. */
 export function openCoinGecko(deps: ProviderDeps): Upstream {
-  return openNamed(deps, 'COINGECKO', coinGeckoOptions(deps))
+  return openUpstreamOf(deps, 'COINGECKO', coinGeckoOptions(deps))
 }
 
 export function coinGeckoOptions({ upstreams }: Pick<ProviderDeps, 'upstreams'>) {

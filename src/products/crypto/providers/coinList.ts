@@ -1,5 +1,5 @@
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { openNamed, parseJson, type ProviderDeps } from '../../../sourcing/provider.ts'
+import { openUpstreamOf, parseJson, type ProviderDeps } from '../../../sourcing/provider.ts'
 import { listedCoins } from './coin.ts'
 import { coinGeckoOptions, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import type { CryptoQuery } from './cryptoPrice.ts'
@@ -28,7 +28,7 @@ interface Names {
 /** Reads the list at once, unless probes are off: then nothing is asked without a caller. */
 export function openCoinList(deps: ProviderDeps): CoinList {
   const { clock, isProbed } = deps
-  const upstream = openNamed(deps, 'COINGECKO', {
+  const upstream = openUpstreamOf(deps, 'COINGECKO', {
     ...coinGeckoOptions(deps),
     pace: { requests: 1, perSeconds: 60 },
     bytesMax,

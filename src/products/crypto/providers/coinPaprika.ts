@@ -7,7 +7,7 @@ import {
   errorIn,
   type Observation,
   ofUpstream,
-  openNamed,
+  openUpstreamOf,
   type ProviderDeps,
   readJson,
   refuseStatus,
@@ -45,7 +45,7 @@ const ticker = z.object({
 export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   const key = deps.upstreams.COINPAPRIKA?.apiKey
   const publicHost = key === undefined ? 'api.coinpaprika.com' : 'api-pro.coinpaprika.com'
-  const upstream = openNamed(deps, 'COINPAPRIKA', {
+  const upstream = openUpstreamOf(deps, 'COINPAPRIKA', {
     name: 'coinpaprika',
     publicBase: `https://${publicHost}/v1`,
     pace: key === undefined ? pacePublic : paceWithKey,

@@ -4,7 +4,7 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { CryptoQuery } from './cryptoPrice.ts'
 import {
   decimalOf,
-  openNamed,
+  openUpstreamOf,
   positive,
   type ProviderDeps,
   readJson,
@@ -26,7 +26,12 @@ const answer = z.object({
 
 /** Kraken: the last trade of a pair such as XBTUSD. Its `o` is the open of the UTC day, so it has no 24-hour change. */
 export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
-  const upstream = openNamed(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs })
+  const upstream = openUpstreamOf(deps, 'KRAKEN', {
+    name: 'kraken',
+    publicBase: krakenBase,
+    pace: pacePublic,
+    timeoutMs,
+  })
   return {
     name: 'kraken',
     covers: ({ coin }) => coin?.kraken !== undefined,

@@ -8,7 +8,7 @@ import { isSamePair, krakenBase, krakenPairOf, refuseKrakenError } from './krake
 import {
   decimalOf,
   ofUpstream,
-  openNamed,
+  openUpstreamOf,
   type ProviderDeps,
   readJson,
   refuseStatus,
@@ -19,7 +19,7 @@ const pacePublic = { requests: 15, perSeconds: 30 }
 
 /** Kraken's tables: exchange rates and histories. They are longer than a price check and may take longer. */
 export function openKrakenTables(deps: ProviderDeps): Upstream {
-  return openNamed(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs: 3_000 })
+  return openUpstreamOf(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs: 3_000 })
 }
 
 /** Kraken's pairs, their names in the answer, and the side on which the dollar is. */

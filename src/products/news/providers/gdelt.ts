@@ -5,7 +5,7 @@ import { type Article, articleOf } from '../articles/article.ts'
 import { newsCategories, type NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider, NewsSearcher } from './newsProvider.ts'
 import {
-  openNamed,
+  openUpstreamOf,
   type ProviderDeps,
   readableItems,
   readJson,
@@ -43,7 +43,7 @@ const questions: Readonly<Record<NewsCategory, string>> = {
 /** News search in many languages. A request above its limit costs a penalty pause. */
 export function createGdelt(deps: ProviderDeps): NewsProvider & NewsSearcher {
   const pauseMs = () => penaltyMs
-  const upstream = openNamed(deps, 'GDELT', { name: 'gdelt', publicBase, pace: publicPace, timeoutMs, pauseMs })
+  const upstream = openUpstreamOf(deps, 'GDELT', { name: 'gdelt', publicBase, pace: publicPace, timeoutMs, pauseMs })
   const { requests, perSeconds } = upstream.pace ?? publicPace
   const list = { mode: 'artlist', format: 'json', maxrecords: `${recordsMax}`, timespan: '1d', sort: 'datedesc' }
   const ask = (query: string, signal: AbortSignal): Promise<readonly Article[]> =>

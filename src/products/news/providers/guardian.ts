@@ -4,7 +4,7 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import { newsCategories, type NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { openNamed, type ProviderDeps, readableItems, readJson, refuseStatus } from '../../../sourcing/provider.ts'
+import { openUpstreamOf, type ProviderDeps, readableItems, readJson, refuseStatus } from '../../../sourcing/provider.ts'
 
 const publicBase = 'https://content.guardianapis.com'
 // A developer's key allows 500 requests a day and one a second: seven sections every half hour are 336.
@@ -26,7 +26,7 @@ const sections: Readonly<Partial<Record<NewsCategory, string>>> = {
 export function createGuardian(deps: ProviderDeps): NewsProvider | undefined {
   const key = deps.upstreams.GUARDIAN?.apiKey
   if (key === undefined) return undefined
-  const upstream = openNamed(deps, 'GUARDIAN', { name: 'guardian', publicBase, pace: publicPace })
+  const upstream = openUpstreamOf(deps, 'GUARDIAN', { name: 'guardian', publicBase, pace: publicPace })
   return {
     name: 'guardian',
     categories: newsCategories.filter((category) => category in sections),

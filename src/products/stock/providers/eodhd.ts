@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import {
   type Observation,
   ofUpstream,
-  openNamed,
+  openUpstreamOf,
   parseJson,
   type ProviderDeps,
   readJson,
@@ -61,7 +61,7 @@ export function openEodhd(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.EODHD?.apiKey
   if (key === undefined) return undefined
   const publicBase = 'https://eodhd.com/api'
-  const upstream = openNamed(deps, 'EODHD', { name: 'eodhd', publicBase, pace: pacePublic, timeoutMs: 3_000 })
+  const upstream = openUpstreamOf(deps, 'EODHD', { name: 'eodhd', publicBase, pace: pacePublic, timeoutMs: 3_000 })
   const provider = { ...ofUpstream(upstream), covers: (query: StockQuery) => exchangeOf(query) !== undefined }
   const reading = (query: StockQuery) => ({ ...listingOf(query), nowMs: deps.clock.nowMs() })
   const common = { api_token: key, fmt: 'json' }

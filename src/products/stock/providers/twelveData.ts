@@ -7,7 +7,7 @@ import {
   errorIn,
   type Observation,
   ofUpstream,
-  openNamed,
+  openUpstreamOf,
   type ProviderDeps,
   readJson,
   refuseStatus,
@@ -69,7 +69,7 @@ export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   if (key === undefined) return undefined
   const publicBase = 'https://api.twelvedata.com'
-  const upstream = openNamed(deps, 'TWELVE_DATA', {
+  const upstream = openUpstreamOf(deps, 'TWELVE_DATA', {
     name: 'twelvedata',
     publicBase,
     pace: pacePublic,

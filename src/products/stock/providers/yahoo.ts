@@ -7,7 +7,7 @@ import { browserAgent } from '../../../sourcing/browserAgent.ts'
 import {
   type Observation,
   ofUpstream,
-  openNamed,
+  openUpstreamOf,
   parseJson,
   type ProviderDeps,
   refuseAccess,
@@ -62,7 +62,7 @@ const answerOf = <T extends z.ZodType>(one: T) =>
 export function openYahoo(deps: ProviderDeps): StockSources | undefined {
   const { clock, upstreams } = deps
   if (!isAsked('YAHOO', upstreams)) return undefined
-  const upstream = openNamed(deps, 'YAHOO', {
+  const upstream = openUpstreamOf(deps, 'YAHOO', {
     name: 'yahoo',
     publicBase: 'https://query2.finance.yahoo.com',
     pace: pacePublic,

@@ -6,7 +6,7 @@ import { cacheBound } from '../../../sourcing/cacheBound.ts'
 import {
   type Observation,
   ofUpstream,
-  openNamed,
+  openUpstreamOf,
   type Provider,
   type ProviderDeps,
   readJson,
@@ -63,7 +63,7 @@ const distanceMaxMs = 3 * 60 * 60 * 1000
 
 export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const { clock, log } = deps
-  const upstream = openNamed(deps, 'MET_NORWAY', { name: 'met-norway', publicBase, pace: publicPace })
+  const upstream = openUpstreamOf(deps, 'MET_NORWAY', { name: 'met-norway', publicBase, pace: publicPace })
   const stored = new LRUCache<string, StoredForecast>(cacheBound(storedMax))
   let isDeprecationSaid = false
 

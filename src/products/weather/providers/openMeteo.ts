@@ -4,7 +4,7 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import {
   type Observation,
   ofUpstream,
-  openNamed,
+  openUpstreamOf,
   type Provider,
   type ProviderDeps,
   readJson,
@@ -32,7 +32,7 @@ const hosts = { OPEN_METEO: 'api', OPEN_METEO_GEOCODING: 'geocoding-api' } as co
 /** An API of Open-Meteo. A customer has one key for all of them, on separate hosts and at a faster pace. */
 export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   const apiKey = deps.upstreams.OPEN_METEO?.apiKey
-  const upstream = openNamed(deps, setting, {
+  const upstream = openUpstreamOf(deps, setting, {
     name: setting.toLowerCase().replaceAll('_', '-'),
     publicBase: `https://${apiKey === undefined ? '' : 'customer-'}${hosts[setting]}.open-meteo.com/v1`,
     pace: apiKey === undefined ? publicPace : customerPace,

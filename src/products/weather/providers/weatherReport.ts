@@ -2,8 +2,6 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
 /** The place whose weather is asked for. */
 export interface WeatherQuery {
-  /** Empty when the place is known by its coordinates only. */
-  readonly countryCode: string
   readonly latitude: number
   readonly longitude: number
   /** The report needs `steps`. */
