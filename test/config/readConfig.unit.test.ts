@@ -138,7 +138,7 @@ describe('a configuration', () => {
 
   test('gives each provider its address and, where it takes one, its key', () => {
     const keys = environmentNames.filter((name) => name.endsWith('_API_KEY') && !name.startsWith('AI_'))
-    expect(keys).toHaveLength(6)
+    expect(keys).toHaveLength(7)
     const { upstreams } = readConfig(Object.fromEntries(keys.map((name) => [name, `key-of-${name}`]))).providers
     const given = Object.entries(upstreams).flatMap(([name, { apiKey }]) =>
       apiKey === undefined ? [] : [[name, apiKey]],
