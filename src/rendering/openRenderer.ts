@@ -56,7 +56,7 @@ export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
     waitingMax: concurrency * queuePerPlaceMax,
     stalledMax: concurrency * stalledPerPlaceMax,
   })
-  const budgets = createPaymentBudgets({ clock, paymentTimeMs })
+  const budgets = createPaymentBudgets(paymentTimeMs)
   const { jobTimeoutMs = jobTimeoutMsDefault, onAttempt = () => undefined } = deps
   const rendering = { clock, engine, queue, budgets, jobTimeoutMs, onAttempt }
   return {
@@ -115,34 +115,31 @@ interface OwnTurn {
 }
 
 async function renderOnTurn(
-  { engine, budgets, jobTimeoutMs }: Rendering,
+  { clock, engine, budgets, jobTimeoutMs }: Rendering,
   work: RenderWork,
-  { customer, turn, course }: OwnTurn,
+  { customer: { payment, signal }, turn, course }: OwnTurn,
 ): Promise<Rendered> {
-  const spending = budgets.start(customer.payment)
-  let outcome: TurnOutcome = 'interrupted'
-  try {
-    const rendered = await engine.render(work, {
-      timeoutMs: Math.min(jobTimeoutMs, spending.leftMs),
-      signal: customer.signal,
-      standing: turn.standing,
-      hurry: turn.hurry,
-      onStall: turn.stall,
-      onBrowserLost: turn.loseBrowser,
-      onStage: course.enter,
-    })
-    outcome = 'rendered'
-    return rendered
-  } catch (error) {
-    spending.end()
-    outcome = outcomeOf(error)
-    if (error instanceof RenderFailure && !error.endsPayment && spending.isSpent())
-      throw new RenderFailure(error.kind, error.message, { cause: error, endsPayment: true })
-    throw error
-  } finally {
-    spending.end()
-    turn.leave(outcome)
+  const startedAtMs = clock.monotonicMs()
+  const bounds = {
+    timeoutMs: Math.min(jobTimeoutMs, budgets.leftMs(payment)),
+    signal,
+    standing: turn.standing,
+    hurry: turn.hurry,
+    onStall: turn.stall,
+    onBrowserLost: turn.loseBrowser,
+    onStage: course.enter,
   }
+  const ended = await engine.render(work, bounds).then(
+    (rendered) => ({ rendered }),
+    (error: unknown) => ({ error }),
+  )
+  budgets.charge(payment, clock.monotonicMs() - startedAtMs)
+  turn.leave('rendered' in ended ? 'rendered' : outcomeOf(ended.error))
+  if ('rendered' in ended) return ended.rendered
+  const { error } = ended
+  if (error instanceof RenderFailure && !error.endsPayment && budgets.isSpent(payment))
+    throw new RenderFailure(error.kind, error.message, { cause: error, endsPayment: true })
+  throw error
 }
 
 function outcomeOf(error: unknown): TurnOutcome {

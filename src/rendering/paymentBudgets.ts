@@ -1,50 +1,27 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '@tollbook/core/clock'
 
 /** Browser time that each payment has left. A payment that has bought its answer is never used again. */
 export interface PaymentBudgets {
-  start(payment: string): Spending
+  /** An attempt that the ledger still permits gets a second, so that it ends in its own words. */
+  leftMs(payment: string): number
   /** Time of all attempts that have ended. */
   spentMs(payment: string): number
-}
-
-/** Browser time of one attempt. */
-export interface Spending {
-  readonly leftMs: number
-  /** Charges the time since the start, once. */
-  end(): void
-  isSpent(): boolean
-}
-
-export interface PaymentBudgetsDeps {
-  readonly clock: Pick<Clock, 'monotonicMs'>
-  readonly paymentTimeMs: number
+  isSpent(payment: string): boolean
+  charge(payment: string, ms: number): void
 }
 
 // Payments with a failed attempt; forgetting one early costs at most its attempts (decision 0021).
 const paymentsMax = 10_000
+const leastMs = 1_000
 
 /** Budgets are in memory and bounded: a restart renews the budget of a payment. */
-export function createPaymentBudgets({ clock, paymentTimeMs }: PaymentBudgetsDeps): PaymentBudgets {
-  const spentMs = new LRUCache<string, number>({ max: paymentsMax })
+export function createPaymentBudgets(paymentTimeMs: number): PaymentBudgets {
+  const spent = new LRUCache<string, number>({ max: paymentsMax })
+  const spentMs = (payment: string) => spent.get(payment) ?? 0
   return {
-    start(payment) {
-      const before = spentMs.get(payment) ?? 0
-      const startedAtMs = clock.monotonicMs()
-      let isCharged = false
-      return {
-        // An attempt that the ledger still permits gets a moment, so that it ends in its own words.
-        leftMs: Math.max(paymentTimeMs - before, leastMs),
-        end() {
-          if (isCharged) return
-          isCharged = true
-          spentMs.set(payment, (spentMs.get(payment) ?? 0) + clock.monotonicMs() - startedAtMs)
-        },
-        isSpent: () => (spentMs.get(payment) ?? 0) >= paymentTimeMs,
-      }
-    },
-    spentMs: (payment) => spentMs.get(payment) ?? 0,
+    leftMs: (payment) => Math.max(paymentTimeMs - spentMs(payment), leastMs),
+    spentMs,
+    isSpent: (payment) => spentMs(payment) >= paymentTimeMs,
+    charge: (payment, ms) => void spent.set(payment, spentMs(payment) + ms),
   }
 }
-
-const leastMs = 1_000

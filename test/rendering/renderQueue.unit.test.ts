@@ -223,18 +223,11 @@ describe('the browser of a page', () => {
 })
 
 test('the browser time of a payment is charged over all its attempts', () => {
-  let nowMs = 0
-  const budgets = createPaymentBudgets({ clock: { monotonicMs: () => nowMs }, paymentTimeMs: 30_000 })
-  const first = budgets.start('payment')
-  expect(first.leftMs).toBe(30_000)
-  nowMs += 12_000
-  first.end()
-  first.end()
-  expect(first.isSpent()).toBe(false)
-  const second = budgets.start('payment')
-  expect(second.leftMs).toBe(18_000)
-  nowMs += 18_000
-  second.end()
-  expect(second.isSpent()).toBe(true)
-  expect(budgets.start('another').leftMs).toBe(30_000)
+  const budgets = createPaymentBudgets(30_000)
+  expect(budgets.leftMs('payment')).toBe(30_000)
+  budgets.charge('payment', 12_000)
+  expect([budgets.isSpent('payment'), budgets.leftMs('payment')]).toEqual([false, 18_000])
+  budgets.charge('payment', 18_000)
+  expect([budgets.isSpent('payment'), budgets.leftMs('payment')]).toEqual([true, 1_000])
+  expect(budgets.leftMs('another')).toBe(30_000)
 })
