@@ -12,6 +12,8 @@ export interface AccountClass {
   readonly ceilingBaseUnits: bigint | undefined
   /** Debits less credits are counted by the hour too. */
   readonly isHourly: boolean
+  /** A debt that payouts pay: to the wallet in its name, or to any wallet. */
+  readonly payableTo?: 'its wallet' | 'any wallet'
 }
 
 const debt = { floorBaseUnits: undefined, ceilingBaseUnits: 0n, isHourly: false }
@@ -20,10 +22,10 @@ const unlimited = { floorBaseUnits: undefined, ceilingBaseUnits: undefined, isHo
 export const accountClasses: readonly AccountClass[] = [
   { class: 'wallet', prefix: 'Assets:PaymentWallet', isExact: true, ...unlimited },
   { class: 'unearned', prefix: 'Liabilities:Unearned', isExact: true, ...debt },
-  { class: 'share', prefix: 'Liabilities:Share:', isExact: false, ...debt },
-  { class: 'overpaid', prefix: 'Liabilities:Overpaid:', isExact: false, ...debt },
-  { class: 'refund', prefix: 'Liabilities:RefundsDue:', isExact: false, ...debt },
-  { class: 'unmatched', prefix: 'Liabilities:Unmatched:', isExact: false, ...debt },
+  { class: 'share', prefix: 'Liabilities:Share:', isExact: false, ...debt, payableTo: 'any wallet' },
+  { class: 'overpaid', prefix: 'Liabilities:Overpaid:', isExact: false, ...debt, payableTo: 'its wallet' },
+  { class: 'refund', prefix: 'Liabilities:RefundsDue:', isExact: false, ...debt, payableTo: 'its wallet' },
+  { class: 'unmatched', prefix: 'Liabilities:Unmatched:', isExact: false, ...debt, payableTo: 'its wallet' },
   { class: 'burn_owed', prefix: 'Liabilities:BurnOwed', isExact: true, ...debt },
   { class: 'burned', prefix: 'Expenses:Burned:', isExact: false, ...unlimited },
   // Counted by the hour here and not for each endpoint.

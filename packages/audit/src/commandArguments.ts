@@ -1,3 +1,5 @@
+import { parseArgs } from 'node:util'
+
 /** The command was not called correctly. The message names the option and what would be right. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
@@ -53,74 +55,61 @@ Exit codes, the worst verdict decides:
   7    integrity: a record was changed
   130  interrupted; with --resume the audit can continue`
 
-type Value = 'none' | 'one' | 'optional'
+const one = { type: 'string' } as const
+const several = { type: 'string', multiple: true } as const
+const none = { type: 'boolean' } as const
 
-const options: Readonly<Record<string, Value>> = {
-  '--database': 'one',
-  '--checkpoint': 'one',
-  '--snapshot': 'one',
-  '--since': 'one',
-  '--verifier-key': 'one',
-  '--chain': 'optional',
-  '--payment-wallet': 'one',
-  '--recorded-within': 'one',
-  '--no-transactions': 'none',
-  '--resume': 'one',
-  '--json': 'none',
-  '--help': 'none',
-  '-h': 'none',
-}
+const options = {
+  database: one,
+  checkpoint: several,
+  snapshot: several,
+  since: one,
+  'verifier-key': several,
+  chain: one,
+  'payment-wallet': one,
+  'recorded-within': one,
+  'no-transactions': none,
+  resume: one,
+  json: none,
+  help: { ...none, short: 'h' },
+} as const
 
-export const auditOptionNames: readonly string[] = Object.keys(options)
+export const auditOptionNames: readonly string[] = [...Object.keys(options).map((name) => `--${name}`), '-h']
 
 /** Undefined when the help is asked for. */
 export function readArguments(argv: readonly string[]): AuditArguments | undefined {
-  const { given, files } = splitArguments(argv)
-  if (given.has('--help') || given.has('-h')) return undefined
-  if (files.length > 1) throw new UsageError(`EXPORT: one file is audited at a time (got ${files.join(' ')})`)
-  const all = (option: string): readonly string[] => (given.get(option) ?? []).filter((value) => value !== '')
-  const last = (option: string): string | undefined => all(option).at(-1)
+  const { values, positionals } = parse(argv)
+  if (values.help === true) return undefined
+  if (positionals.length > 1)
+    throw new UsageError(`EXPORT: one file is audited at a time (got ${positionals.join(' ')})`)
+  const all = (given: readonly string[] | undefined): readonly string[] => (given ?? []).filter((value) => value !== '')
+  const last = (given: string | undefined): string | undefined => (given === '' ? undefined : given)
   return {
-    exportFile: files[0],
-    database: last('--database'),
-    verifierKeys: all('--verifier-key'),
-    checkpoints: all('--checkpoint'),
-    snapshots: all('--snapshot'),
-    since: last('--since'),
-    chain: last('--chain') ?? (given.has('--chain') ? true : undefined),
-    paymentWallet: last('--payment-wallet'),
-    recordedWithin: last('--recorded-within'),
-    resumeFile: last('--resume'),
-    transactions: !given.has('--no-transactions'),
-    json: given.has('--json'),
+    exportFile: positionals[0],
+    database: last(values.database),
+    verifierKeys: all(values['verifier-key']),
+    checkpoints: all(values.checkpoint),
+    snapshots: all(values.snapshot),
+    since: last(values.since),
+    chain: values.chain === '' ? true : values.chain,
+    paymentWallet: last(values['payment-wallet']),
+    recordedWithin: last(values['recorded-within']),
+    resumeFile: last(values.resume),
+    transactions: values['no-transactions'] !== true,
+    json: values.json === true,
   }
 }
 
-interface SplitArguments {
-  /** The values of each option, '' for none. */
-  readonly given: ReadonlyMap<string, readonly string[]>
-  readonly files: readonly string[]
-}
-
-function splitArguments(argv: readonly string[]): SplitArguments {
-  const given = new Map<string, readonly string[]>()
-  const files: string[] = []
-  for (let index = 0; index < argv.length; index++) {
-    const argument = argv[index] ?? ''
-    if (argument === '--') return { given, files: [...files, ...argv.slice(index + 1)] }
-    if (!argument.startsWith('-')) {
-      files.push(argument)
-      continue
-    }
-    const [option = '', ...inline] = argument.split('=')
-    const value = options[option]
-    if (value === undefined) throw new UsageError(`${option}: is not an option of this command; --help lists them`)
-    if (value === 'none' && inline.length > 0) throw new UsageError(`${option}: takes no value`)
-    const next = argv[index + 1]
-    const takesNext = value !== 'none' && inline.length === 0 && next !== undefined && !next.startsWith('-')
-    if (takesNext) index++
-    if (value === 'one' && inline.length === 0 && !takesNext) throw new UsageError(`${option}: needs a value`)
-    given.set(option, [...(given.get(option) ?? []), takesNext ? next : inline.join('=')])
+function parse(argv: readonly string[]) {
+  // `--chain` may stand without its URL.
+  const args = argv.map((argument, index) => {
+    const isBare = argument === '--chain' && (argv[index + 1]?.startsWith('-') ?? true)
+    return isBare ? '--chain=' : argument
+  })
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message)
+    throw error
   }
-  return { given, files }
 }

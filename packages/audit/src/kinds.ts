@@ -12,7 +12,15 @@ import { setting } from './kinds/setting.ts'
 /** Every kind of stream that this auditor knows. */
 export const kinds: readonly AuditedKind[] = [payment, payout, burn, refund, holderPayout, priceList, setting]
 
-const kindsByEvent = new Map(kinds.flatMap((kind) => [...kind.events.keys()].map((event) => [event, kind] as const)))
+type EventsKind = readonly [event: string, kind: AuditedKind]
+
+const eventsOf = (kind: AuditedKind): readonly EventsKind[] => [...kind.events.keys()].map((event) => [event, kind])
+const firstEventsOf = (kind: AuditedKind): readonly EventsKind[] =>
+  kind.steps.flatMap(({ from, events: [first = ''] }) => (from === '' ? [[first, kind]] : []))
+
+/** Kinds of one ledger may have events of the same name: outside of a known stream, it is of the kind that begins with it. */
+const kindsByEvent = new Map([...kinds.flatMap(eventsOf), ...kinds.flatMap(firstEventsOf)])
+const kindsByName = new Map(kinds.map((kind) => [kind.kind, kind]))
 
 /** An event of a kind that this auditor does not know, as far as every event is the same. */
 export interface UnknownEvent {
@@ -28,19 +36,21 @@ const unknownHead = z.object({
   effectiveAt: utcTime,
 })
 
-/** Reads the body of an event of any kind. Throws `UnreadableBody`. */
-export function readEvent(body: Buffer): ReadEvent | UnknownEvent {
+/** Reads the body of an event of any kind, whose stream may be of a kind already. Throws `UnreadableBody`. */
+export function readEvent(body: Buffer, kindOf?: (stream: string) => string | undefined): ReadEvent | UnknownEvent {
   const value = parseCanonical(body)
-  const name = kindOf(value)
-  const kind = kindsByEvent.get(name)
+  const name = memberOf(value, 'kind')
+  const own = kindsByName.get(kindOf?.(memberOf(value, 'stream')) ?? '')
+  const kind = own?.events.has(name) === true ? own : kindsByEvent.get(name)
   const read = kind?.events.get(name)
   if (kind !== undefined && read !== undefined) return read(value, kind)
   return { event: readMembers(unknownHead, value), kind: undefined }
 }
 
-function kindOf(value: unknown): string {
-  const isObject = typeof value === 'object' && value !== null && 'kind' in value
-  return isObject && typeof value.kind === 'string' ? value.kind : ''
+function memberOf(value: unknown, name: string): string {
+  if (typeof value !== 'object' || value === null) return ''
+  const member: unknown = Object.getOwnPropertyDescriptor(value, name)?.value
+  return typeof member === 'string' ? member : ''
 }
 
 /** The name in bodies of the stream with this id. Undefined for an id that no kind has. */

@@ -16,6 +16,8 @@ const progress = new StateDocument('progress', () => ({
 /** The events as records: their order, their hashes with the tree over them, their bodies, and the columns that repeat these. */
 export class Records {
   readonly tree: GrowingTree
+  /** Kind of a stream that has events already. */
+  kindOf: ((stream: string) => string | undefined) | undefined
   readonly #findings: Findings
   readonly #progress: ReturnType<(typeof progress)['of']>
 
@@ -62,7 +64,7 @@ export class Records {
 
   read({ bytes, bodyStart, bodyEnd, position }: RawEvent): ReadEvent | UnknownEvent | undefined {
     try {
-      return readEvent(bytes.subarray(bodyStart, bodyEnd))
+      return readEvent(bytes.subarray(bodyStart, bodyEnd), this.kindOf)
     } catch (error) {
       if (!(error instanceof UnreadableBody)) throw error
       this.#blame('body_unreadable', position, error.message)

@@ -45,6 +45,7 @@ export class Replay implements ReplayedLedger {
     this.records.tree.onSubtree = (level, hash) => this.tiles.add(level, hash)
     this.journal = new Journal(state)
     this.streams = new Streams(this.findings, state)
+    this.records.kindOf = (stream) => this.streams.find(stream)?.kind
     this.settings = state.rows({ name: 'settings', key: 'id', schema: settingRow })
     this.periods = new SettingPeriods(this.findings, state)
     this.prices = new PublishedPrices(state)

@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import { accountClasses, classOf } from '../accountClass.ts'
 import { baseUnits } from '../body.ts'
 import { declareStep } from '../declaredKind.ts'
 import { solanaId, solanaStream } from '../streamName.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { judgePart } from './holderPayout.ts'
 
-const payable =
-  /^Liabilities:(?:Share:[a-z][a-z0-9-]{0,31}|(?:Overpaid|RefundsDue|Unmatched):[1-9A-HJ-NP-Za-km-z]{32,44})$/
+const payable = accountClasses.filter(({ payableTo }) => payableTo !== undefined)
 
 const paid = bodyOf('DistributionPaid', {
   signature: z.string(),
@@ -26,7 +26,7 @@ export const payout: AuditedKind = {
       step: 'payout.record',
       to: 'paid',
       events: ['DistributionPaid'],
-      moves: ['share', 'overpaid', 'refund', 'unmatched'].map((debt) => `${debt}>wallet`),
+      moves: payable.map((debt) => `${debt.class}>wallet`),
       writer: 'payout',
     }),
   ],
@@ -53,9 +53,10 @@ export const payout: AuditedKind = {
 function judgePayout({ stream, signature, mint, payments }: z.output<typeof paid>, { blame, ledger }: Judged): void {
   if (stream !== solanaStream(signature)) blame('lifecycle_impossible', 'the payout has another signature')
   for (const { account, wallet } of payments) {
-    const owner = account.startsWith('Liabilities:Share:') ? wallet : (account.split(':')[2] ?? wallet)
-    if (owner !== wallet) blame('owner_differs', `what is owed to ${owner} was paid to ${wallet}`, account)
-    if (!payable.test(account)) blame('lifecycle_impossible', `nothing is paid out of ${account}`)
+    const debt = classOf(account)
+    if (debt?.payableTo === undefined) blame('lifecycle_impossible', `nothing is paid out of ${account}`)
+    else if (debt.payableTo === 'its wallet' && account !== debt.prefix + wallet)
+      blame('owner_differs', `the debt was paid to ${wallet}`, account)
     const balance = ledger.journal.balanceOf(mint, account)
     if (balance > 0n) blame('payout_exceeds', `${balance} more were paid than was owed`, account)
   }
