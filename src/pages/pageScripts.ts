@@ -23,7 +23,8 @@ export function readPageScripts(): Promise<PageScripts> {
 }
 
 async function bundlePages(): Promise<PageScripts> {
-  const options = { maxBuffer: bytesMax, timeout: timeoutMs }
+  // Without the environment, which has the secrets of the service.
+  const options = { maxBuffer: bytesMax, timeout: timeoutMs, env: {} }
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...pages], options)
   return JSON.parse(stdout)
 }

@@ -24,9 +24,19 @@ const payment = {
   endpoint: '/api/data/crypto',
   state: 'fulfilled',
   owedNow: [{ account: 'Liabilities:Overpaid:Wallet1', owedBaseUnits: '1500000' }],
-  payouts: [],
+  payouts: [
+    { reference: 'solana:p', account: 'Liabilities:X', paidBaseUnits: '250000', paidAt: '2026-11-22T01:00:00Z' },
+  ],
   refunds: [
     { cause: 'overpaid', state: 'due', owedBaseUnits: '1500000', paidBaseUnits: '0', decisions: [], payouts: [] },
+    {
+      cause: 'granted',
+      state: 'part_paid',
+      owedBaseUnits: '3000000',
+      paidBaseUnits: '1000000',
+      decisions: [{ kind: 'granted', by: 'ann', role: 'support', reason: 'late', decidedAt: '11:00' }],
+      payouts: [{ reference: 'solana:payout' }],
+    },
   ],
   events: [
     {
@@ -88,8 +98,12 @@ describe('one payment', () => {
       'Chain: confirmed. Found. 14 tokens arrived, 6 were burned.',
       'Quote quote_1: 20 tokens for /api/data/crypto, open until 2026-11-21',
     ])
+    expect(page.textsOf('dialog .facts dd')).toContain('0.25 of Liabilities:X, 2026-11-22, by solana:p')
     expect(page.textsOf('dialog .facts dd')).toContain('1.5 on Liabilities:Overpaid:Wallet1')
-    expect(page.textsOf('dialog .refunds li')).toEqual(['1.5 tokens, overpaid: due'])
+    expect(page.textsOf('dialog .refunds li')).toEqual([
+      '1.5 tokens, overpaid: due',
+      '3 tokens, granted: part paid; 1 paid by solana:payout; granted by ann (support) at 11:00: late',
+    ])
     expect(page.textsOf('dialog .explanation details:nth-of-type(1) tbody tr > *')).toContain('not checked')
     expect(page.textOf('dialog .meaning')).toBe('The request was answered, and the price is earned.')
     expect(page.textOf('dialog .transaction pre')).toBe('AQID')
@@ -135,10 +149,8 @@ describe('a decision', () => {
   test('is sent once with its payment and its reason, and its position is shown', async () => {
     let answer: (answered: Answered) => void = () => undefined
     const page = await open(`?payment=${signature}`, () => new Promise((resolve) => (answer = resolve)))
-    expect(page.textsOf('.decision option')).toEqual([
-      'Approve the debts of this payment.',
-      'Refund the whole price of this answer.',
-    ])
+    // A price that was given back is not offered again.
+    expect(page.textsOf('.decision option')).toEqual(['Approve the debts of this payment.'])
     give(page)
     expect(page.window.document.querySelector('.decision button')?.hasAttribute('disabled')).toBe(true)
     await page.until('the request', () => page.decisions.length === 1)
@@ -294,6 +306,20 @@ describe('the closing statement', () => {
     const page = await openClosing('?closing=2026-01', (asked) => answerOf(asked))
     await shown(page, '2026-01')
     expect(page.textOf('.verify')).toContain('--previous tollbook-closing-2025-12.json')
+  })
+
+  test('shows the first hundred late entries and saves all of them', async () => {
+    const entry = { position: 5, day: '2026-09-30', account: 'A', debitBaseUnits: '1', creditBaseUnits: '0' }
+    const more = { restated: Array.from({ length: 150 }, () => entry), restatedCount: 1_500 }
+    const page = await openClosing('?closing=2026-10', (asked) => answerOf(asked, more))
+    await shown(page, '2026-10')
+    expect(page.textsOf('[data-table=entries] tbody tr')).toHaveLength(100)
+    expect(page.textOf('.late')).toContain(
+      '1,500 restated in this statement, 0 recorded later. The first 100 are shown',
+    )
+    page.click('[data-save=entries]')
+    await page.until('the file', () => page.saved.size === 1)
+    expect(page.saved.get('tollbook-closing-2026-10-entries.csv')?.trim().split('\r\n')).toHaveLength(151)
   })
 
   test('without late entries or a price says so, and hides a statement that cannot be had', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isoTime, systemClock } from '@tollbook/core/clock'
 import { type Answered, type Asked, type OpenPage, openPage, readPage } from './dom/openPage.ts'
 
 const html = await readPage('finance.html')
@@ -203,6 +204,11 @@ describe('the summary', () => {
   })
 })
 
+test('links to public pages are hidden where the service does not know its public address', async () => {
+  const page = await open({ answers: { summary: { json: { data: { ...summary, publicUrl: null } } } } })
+  expect(page.isShown('a.public')).toBe(false)
+})
+
 describe('the charts', () => {
   test('have days from the oldest to the newest, and tables from the newest', async () => {
     const page = await open()
@@ -244,6 +250,16 @@ describe('the range of days', () => {
     page.fill('#from', '2026-11-01')
     await settled(page)
     expect(page.address()).toBe('http://host/finance?from=2026-11-01')
+  })
+
+  test('is the last 30 days by default, with today', async () => {
+    const page = await open()
+    const from = page.askedFor('payments')[0]?.query.get('from') ?? ''
+    const todayMs = Date.parse(isoTime(systemClock.nowMs()).slice(0, 10))
+    expect((todayMs - Date.parse(from)) / 86_400_000).toBe(29)
+    page.click('[data-days="7"]')
+    await settled(page)
+    expect((todayMs - Date.parse(page.askedFor('payments').at(-1)?.query.get('from') ?? '')) / 86_400_000).toBe(6)
   })
 
   test('has one period: a month ends the quarter, and the quarter the month', async () => {
@@ -349,6 +365,39 @@ describe('a report', () => {
       true,
       expect.stringContaining('letter by letter'),
     ])
+  })
+
+  test('has buttons for the pages that there are', async () => {
+    const page = await open({
+      answers: { payments: ({ query }) => tableOf([payment], { next: query.has('cursor') ? null : 'c2' }) },
+    })
+    const areDisabled = () =>
+      ['.previous', '.next'].map((name) =>
+        page.window.document.querySelector(`#reports ${name}`)?.hasAttribute('disabled'),
+      )
+    expect([page.isShown('#reports .paging'), areDisabled()]).toEqual([true, [true, false]])
+    page.click('#reports .next')
+    await settled(page)
+    expect(areDisabled()).toEqual([false, true])
+    const single = await open()
+    expect(single.isShown('#reports .paging')).toBe(false)
+  })
+
+  test('without pages is asked for without a limit', async () => {
+    const page = await open({ query: '?report=trial-balance&month=2026-10', answers: { 'trial-balance': tableOf([]) } })
+    expect(page.askedFor('trial-balance')[0]?.query.toString()).toBe('month=2026-10')
+  })
+
+  test('links each payment, and leaves a click with a key to the browser', async () => {
+    const page = await open()
+    const link = page.window.document.querySelector('#reports tbody a')
+    expect(link?.getAttribute('href')).toBe(`?payment=${payment.reference.replace('solana:', '')}`)
+    link?.dispatchEvent(new page.window.MouseEvent('click', { ctrlKey: true, cancelable: true }))
+    expect(page.asked.some(({ path }) => path.includes('explain'))).toBe(false)
+    page.click('#reports tbody a')
+    await page.until('the question', () =>
+      page.asked.some(({ path }) => path.endsWith(encodeURIComponent(payment.reference))),
+    )
   })
 
   test('is saved as CSV with the columns and filters that are shown', async () => {

@@ -47,6 +47,9 @@ interface Service {
   readonly quoted?: Answered
   readonly prepared?: Answered
   readonly stored?: object
+  /** Product of the stored payment; this one by default. */
+  readonly storedFor?: string
+  readonly catalog?: readonly object[]
   readonly hasTestWallet?: boolean
 }
 
@@ -71,7 +74,7 @@ async function open(service: Service = {}): Promise<Opened> {
     url: service.url ?? `https://host/pay${path}`,
     answer(asked) {
       if (asked.path === '/api/catalog')
-        return { json: { data: { products: [{ path, requiredTokens: 20, available: true }] } } }
+        return { json: { data: { products: service.catalog ?? [{ path, requiredTokens: 20, available: true }] } } }
       if (asked.path === '/.well-known/jwks.json') return { json: receipts.keys }
       if (asked.path.startsWith('/api/receipts/'))
         return { json: { data: { receipt, inclusionProof: '/api/ledger/inclusion/8' } } }
@@ -84,7 +87,11 @@ async function open(service: Service = {}): Promise<Opened> {
       return answer
     },
     before(window) {
-      if (stored !== undefined) window.localStorage.setItem(key, JSON.stringify(stored))
+      if (stored !== undefined)
+        window.localStorage.setItem(
+          service.storedFor === undefined ? key : `tollbook payment ${service.storedFor}`,
+          JSON.stringify(stored),
+        )
       // Waits end at once.
       const setTimeout = (work: () => void, ms: number) => {
         waitsMs.push(ms)
@@ -133,6 +140,32 @@ test('only a wallet that signs transactions of version 0 is offered, with its na
   expect(page.textsOf('#wallets button')).toEqual(['Pay with Test & Wallet'])
   expect(page.isShown('#no-wallet')).toBe(false)
   expect(page.textOf('#tokens')).toBe('20 TOLL now')
+})
+
+test('a wallet that announces itself later is offered too', async () => {
+  const page = await open()
+  const features = {
+    'standard:connect': { connect: () => undefined },
+    'solana:signTransaction': { supportedTransactionVersions: [0], signTransaction },
+  }
+  const detail = (api: { register: (wallet: object) => void }) => api.register({ name: 'Late', icon: '', features })
+  page.window.dispatchEvent(new page.window.CustomEvent('wallet-standard:register-wallet', { detail }))
+  expect(page.textsOf('#wallets button')).toEqual(['Pay with Test & Wallet', 'Pay with Late'])
+})
+
+test('the page says why its product is not for sale, and that phones need https', async () => {
+  const unavailable = { path: endpoint, requiredTokens: null, available: false, reason: 'no provider answers' }
+  const page = await open({
+    catalog: [{ path: '/api/other', requiredTokens: 1 }, unavailable],
+    url: `http://host/pay${endpoint}`,
+  })
+  expect([statusOf(page), page.textOf('#tokens')]).toEqual(['Not for sale now: no provider answers.', ''])
+  expect(page.textOf('#phone-note')).toContain('this address has none')
+})
+
+test('a payment of another product is not taken for one of this page', async () => {
+  const page = await open({ stored: {}, storedFor: '/api/tools/qrcode' })
+  expect(page.isShown('#stored')).toBe(false)
 })
 
 describe('a purchase with a wallet of the browser', () => {
