@@ -3,147 +3,36 @@ import { z } from 'zod'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { toBase64Url } from '@tollbook/core/bytes'
 import { sha256 } from '@tollbook/core/digest'
-import { paymentPage } from '../../src/document/paymentPage.ts'
-import { products } from '../../src/products/catalog.ts'
-import { openReceiptFixture } from '../client/support/testReceipt.ts'
-import { type Answered, type Asked, type OpenPage, openPage } from './dom/openPage.ts'
+import {
+  account,
+  ended,
+  endpoint,
+  lastSigned,
+  openPayPage,
+  paid,
+  quote,
+  receipt,
+  receipts,
+  sale,
+  type Service,
+  signed,
+  signTransaction,
+  statusOf,
+  wallet,
+} from './dom/openPayPage.ts'
 
-const receipts = await openReceiptFixture()
-const receipt = await receipts.sign({})
 const ofOtherWallet = await receipts.sign({ wallet: '11111111111111111111111111111111' })
 const ofOtherEndpoint = await receipts.sign({ endpoint: '/api/data/other' })
-const { wallet, endpoint } = z.object({ wallet: z.string(), endpoint: z.string() }).parse(receipt)
-const chain = 'solana:mainnet'
-
-function htmlOf(path: string, hasTestWallet = false): string {
-  const product = products.find((each) => each.path === path)
-  if (product === undefined) throw new Error(path)
-  const facts = { whyUnavailable: () => undefined, suppliedBy: () => 'providers' as const, probes: [] }
-  const sold = { ...product, ...facts, read: () => ({ ok: false, issues: [] }) as const }
-  const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
-  return paymentPage({
-    endpoint: sold,
-    at: `/pay${path}`,
-    token: { symbol: 'TOLL' },
-    mint: 'Mint',
-    network,
-    hasTestWallet,
-  })
-}
-
-const sale = (sold: object = receipt): Answered => ({
-  json: { success: true, data: { price: 1 }, receipt: sold, inclusionProof: '/api/ledger/inclusion/8' },
-})
-const quote = (priced: string = endpoint): Answered => ({
-  status: 402,
-  json: { pricing: { endpoint: priced, requiredTokens: 20 }, burnInfo: { percentage: 30 } },
-})
-
-interface Service {
-  readonly path?: string
-  readonly url?: string
-  /** Answers to a request with a proof, in turn; the last one stays. */
-  readonly answers?: readonly (Answered | 'lost')[]
-  readonly quoted?: Answered
-  readonly prepared?: Answered
-  readonly stored?: object
-  /** Product of the stored payment; this one by default. */
-  readonly storedFor?: string
-  readonly catalog?: readonly object[]
-  readonly hasTestWallet?: boolean
-}
-
-interface Opened extends OpenPage {
-  /** Waits that the page asked for. */
-  readonly waitsMs: readonly number[]
-  readonly proofs: () => readonly Asked[]
-  readonly storedNow: () => string | null
-}
-
-const signed = Uint8Array.from([9, 9, 9])
-
-async function open(service: Service = {}): Promise<Opened> {
-  const { path = endpoint, answers = [sale()], quoted = quote(), stored, hasTestWallet = false } = service
-  const { prepared = { json: { transaction: 'AQID' } } } = service
-  const waitsMs: number[] = []
-  const key = `tollbook payment ${path}`
-  let presented = 0
-  const page = await openPage({
-    page: 'pay',
-    html: htmlOf(path, hasTestWallet),
-    url: service.url ?? `https://host/pay${path}`,
-    answer(asked) {
-      if (asked.path === '/api/catalog')
-        return { json: { data: { products: service.catalog ?? [{ path, requiredTokens: 20, available: true }] } } }
-      if (asked.path === '/.well-known/jwks.json') return { json: receipts.keys }
-      if (asked.path.startsWith('/api/receipts/'))
-        return { json: { data: { receipt, inclusionProof: '/api/ledger/inclusion/8' } } }
-      if (asked.path.startsWith('/pay/payment/')) return { json: { data: { signature: 'sent', wallet } } }
-      if (asked.path.startsWith('/pay/test-wallet/')) return { json: { success: true } }
-      if (asked.path.startsWith('/pay/')) return prepared
-      if (!asked.headers.has('x-payment-proof')) return quoted
-      const answer = answers[Math.min(presented++, answers.length - 1)] ?? 'lost'
-      if (answer === 'lost') throw new TypeError('Failed to fetch')
-      return answer
-    },
-    before(window) {
-      if (stored !== undefined)
-        window.localStorage.setItem(
-          service.storedFor === undefined ? key : `tollbook payment ${service.storedFor}`,
-          JSON.stringify(stored),
-        )
-      // Waits end at once.
-      const setTimeout = (work: () => void, ms: number) => {
-        waitsMs.push(ms)
-        queueMicrotask(work)
-      }
-      Object.assign(window, { setTimeout })
-      register(window, {
-        name: 'Test & Wallet',
-        icon: 'data:image/svg+xml,',
-        features: {
-          'standard:connect': { connect: async () => ({ accounts: [{ address: 'other', features: [] }, account] }) },
-          'solana:signTransaction': { supportedTransactionVersions: ['legacy', 0], signTransaction },
-        },
-      })
-      register(window, { name: 'Old', icon: '', features: { 'standard:connect': {} } })
-    },
-  })
-  const proofs = () => page.asked.filter(({ headers }) => headers.has('x-payment-proof'))
-  return { ...page, waitsMs, proofs, storedNow: () => page.window.localStorage.getItem(key) }
-}
-
-const account = { address: wallet, features: ['solana:signTransaction'] }
-let signedFor: unknown
-const signTransaction = async (input: unknown) => {
-  signedFor = input
-  return [{ signedTransaction: signed }]
-}
-
-/** A wallet announces itself when the page says that it is ready. */
-function register(window: Parameters<NonNullable<Parameters<typeof openPage>[0]['before']>>[0], offered: object): void {
-  window.addEventListener('wallet-standard:app-ready', (event) => {
-    const { detail } = z
-      .object({ detail: z.looseObject({ register: z.unknown() }) })
-      .parse({ detail: Reflect.get(event, 'detail') })
-    if (typeof detail.register === 'function') detail.register(offered)
-  })
-}
-
-const statusOf = (page: OpenPage) => page.textOf('#status')
-const paid = (page: OpenPage) => page.until('an answer', () => page.isShown('#answer'))
-const ended = (page: OpenPage) =>
-  page.until('an end', () => page.window.document.querySelector('#status.problem') !== null)
 
 test('only a wallet that signs transactions of version 0 is offered, with its name as text', async () => {
-  const page = await open()
+  const page = await openPayPage()
   expect(page.textsOf('#wallets button')).toEqual(['Pay with Test & Wallet'])
   expect(page.isShown('#no-wallet')).toBe(false)
   expect(page.textOf('#tokens')).toBe('20 TOLL now')
 })
 
 test('a wallet that announces itself later is offered too', async () => {
-  const page = await open()
+  const page = await openPayPage()
   const features = {
     'standard:connect': { connect: () => undefined },
     'solana:signTransaction': { supportedTransactionVersions: [0], signTransaction },
@@ -155,7 +44,7 @@ test('a wallet that announces itself later is offered too', async () => {
 
 test('the page says why its product is not for sale, and that phones need https', async () => {
   const unavailable = { path: endpoint, requiredTokens: null, available: false, reason: 'no provider answers' }
-  const page = await open({
+  const page = await openPayPage({
     catalog: [{ path: '/api/other', requiredTokens: 1 }, unavailable],
     url: `http://host/pay${endpoint}`,
   })
@@ -164,13 +53,13 @@ test('the page says why its product is not for sale, and that phones need https'
 })
 
 test('a payment of another product is not taken for one of this page', async () => {
-  const page = await open({ stored: {}, storedFor: '/api/tools/qrcode' })
+  const page = await openPayPage({ stored: {}, storedFor: '/api/tools/qrcode' })
   expect(page.isShown('#stored')).toBe(false)
 })
 
 describe('a purchase with a wallet of the browser', () => {
   test('is stored before the proof leaves, and is forgotten with its answer', async () => {
-    const page = await open()
+    const page = await openPayPage()
     page.click('#wallets button')
     await paid(page)
     const [proof] = page.proofs()
@@ -182,10 +71,10 @@ describe('a purchase with a wallet of the browser', () => {
   })
 
   test('presents the transaction that the account signed, with the secret of its digest', async () => {
-    const page = await open()
+    const page = await openPayPage()
     page.click('#wallets button')
     await paid(page)
-    expect(signedFor).toMatchObject({ account, chain, transaction: { 0: 1, 1: 2, 2: 3 } })
+    expect(lastSigned.input).toMatchObject({ account, chain: 'solana:mainnet', transaction: { 0: 1, 1: 2, 2: 3 } })
     const text = Buffer.from(page.proofs()[0]?.headers.get('x-payment-proof') ?? '', 'base64').toString()
     const { transaction, secret } = z.object({ transaction: z.string(), secret: z.string() }).parse(JSON.parse(text))
     expect(Buffer.from(transaction, 'base64')).toEqual(Buffer.from(signed))
@@ -195,7 +84,7 @@ describe('a purchase with a wallet of the browser', () => {
   })
 
   test('asks for the price with the order and the wallet before anything is signed', async () => {
-    const page = await open()
+    const page = await openPayPage()
     page.click('#wallets button')
     await paid(page)
     const [first, second] = page.asked.filter(({ path }) => path !== '/api/catalog')
@@ -208,7 +97,7 @@ describe('a purchase with a wallet of the browser', () => {
   })
 
   test('shows the receipt that the client package has verified, with its proof of inclusion', async () => {
-    const page = await open()
+    const page = await openPayPage()
     page.click('#wallets button')
     await paid(page)
     expect(statusOf(page)).toBe('Paid. The receipt is verified.')
@@ -227,7 +116,7 @@ describe('a purchase with a wallet of the browser', () => {
       pdfUrl: 'https://host/artifacts/b.pdf',
       text: '<b>',
     }
-    const page = await open({ answers: [{ json: { data, receipt } }] })
+    const page = await openPayPage({ answers: [{ json: { data, receipt } }] })
     page.click('#wallets button')
     await paid(page)
     const { document } = page.window
@@ -241,7 +130,7 @@ describe('a purchase with a wallet of the browser', () => {
 
   test('of a streamed answer fetches its receipt from the address in the header', async () => {
     const answer = { json: { delta: 'Hi' }, headers: { 'receipt-location': '/api/receipts/solana:x' } }
-    const page = await open({ answers: [answer] })
+    const page = await openPayPage({ answers: [answer] })
     page.click('#wallets button')
     await paid(page)
     expect(statusOf(page)).toBe('Paid. The receipt is verified.')
@@ -254,7 +143,7 @@ describe('a purchase with a wallet of the browser', () => {
     ['of another wallet', ofOtherWallet],
     ['of another endpoint', ofOtherEndpoint],
   ])('says that a receipt does not verify when it is %s', async (_, sold) => {
-    const page = await open({ answers: [sale(sold)] })
+    const page = await openPayPage({ answers: [sale(sold)] })
     page.click('#wallets button')
     await paid(page)
     expect(statusOf(page)).toBe('Paid. The receipt does not verify: keep it.')
@@ -266,7 +155,7 @@ describe('an answer that is not the purchase', () => {
   test.each([500, 503, 429, 409, 408])(
     '%i is asked again with the same proof and key, and loses nothing',
     async (status) => {
-      const page = await open({
+      const page = await openPayPage({
         answers: [{ status, headers: { 'retry-after': '7' }, json: { error: 'later' } }, sale()],
       })
       page.click('#wallets button')
@@ -280,7 +169,7 @@ describe('an answer that is not the purchase', () => {
   )
 
   test('a broken connection and a payment that is not on chain yet are asked again', async () => {
-    const page = await open({
+    const page = await openPayPage({
       answers: ['lost', { status: 402, json: { error: 'wait', reason: 'not_found' } }, sale()],
     })
     page.click('#wallets button')
@@ -289,7 +178,7 @@ describe('an answer that is not the purchase', () => {
   })
 
   test('a service that fails on and on leaves the payment stored, with a way to ask again', async () => {
-    const page = await open({ answers: [{ status: 500, json: { error: 'broken' } }] })
+    const page = await openPayPage({ answers: [{ status: 500, json: { error: 'broken' } }] })
     page.click('#wallets button')
     await ended(page)
     expect(statusOf(page)).toContain('Do not pay again')
@@ -298,14 +187,16 @@ describe('an answer that is not the purchase', () => {
   })
 
   test('a refused payment is forgotten, and its reason is shown', async () => {
-    const page = await open({ answers: [{ status: 402, json: { error: 'already used', reason: 'already_used' } }] })
+    const page = await openPayPage({
+      answers: [{ status: 402, json: { error: 'already used', reason: 'already_used' } }],
+    })
     page.click('#wallets button')
     await ended(page)
     expect([statusOf(page), page.storedNow(), page.proofs().length]).toEqual(['already used', null, 1])
   })
 
   test('an item that does not exist keeps the payment, which is still valid', async () => {
-    const page = await open({ answers: [{ status: 404, json: { error: 'no such city', code: 'NO_DATA' } }] })
+    const page = await openPayPage({ answers: [{ status: 404, json: { error: 'no such city', code: 'NO_DATA' } }] })
     page.click('#wallets button')
     await ended(page)
     expect(statusOf(page)).toBe('no such city')
@@ -314,7 +205,7 @@ describe('an answer that is not the purchase', () => {
 
   test('a payment of an earlier visit is presented again as it was', async () => {
     const stored = { order: { symbol: 'ETH' }, wallet, proof: 'cHJvb2Y=', key: 'earlier' }
-    const page = await open({ stored })
+    const page = await openPayPage({ stored })
     expect(page.isShown('#stored')).toBe(true)
     page.click('#resume')
     await paid(page)
@@ -343,26 +234,26 @@ describe('nothing is signed or stored when', () => {
     ],
     ['the price is of another endpoint', { quoted: quote('/v1/other') }, 'This page does not sell /v1/other.'],
   ])('%s', async (_, service, words) => {
-    signedFor = undefined
-    const page = await open(service)
+    lastSigned.input = undefined
+    const page = await openPayPage(service)
     page.click('#wallets button')
     await ended(page)
     expect(statusOf(page)).toContain(words)
-    expect([signedFor, page.storedNow(), page.proofs()]).toEqual([undefined, null, []])
+    expect([lastSigned.input, page.storedNow(), page.proofs()]).toEqual([undefined, null, []])
     // The next attempt is possible.
     expect(page.window.document.querySelector('#wallets button')?.hasAttribute('disabled')).toBe(false)
   })
 })
 
 test('one purchase runs at a time', async () => {
-  const page = await open()
+  const page = await openPayPage()
   page.click('#wallets button')
   expect(page.window.document.querySelector('#wallets button')?.hasAttribute('disabled')).toBe(true)
   await paid(page)
 })
 
 test('a phone pays for the digest of its code, and the page presents the signature with the secret', async () => {
-  const page = await open()
+  const page = await openPayPage()
   const details = page.window.document.querySelector('#phone')
   Object.assign(details ?? {}, { open: true })
   await paid(page)
@@ -377,7 +268,7 @@ test('a phone pays for the digest of its code, and the page presents the signatu
 test('the test wallet of local mode is funded once, and signs the message after the place of its signature', async () => {
   const message = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 0), 42, 43])
   const prepared = { json: { transaction: Buffer.from(message).toString('base64') } }
-  const page = await open({ hasTestWallet: true, prepared, answers: [{ status: 402, json: { error: 'no' } }] })
+  const page = await openPayPage({ hasTestWallet: true, prepared, answers: [{ status: 402, json: { error: 'no' } }] })
   page.click('#test-wallet')
   await ended(page)
   page.click('#test-wallet')
@@ -395,7 +286,7 @@ test('the test wallet of local mode is funded once, and signs the message after 
 
 test('the order has the fields that are filled in, as their types, and without those that have their default', async () => {
   const path = '/api/tools/pdf'
-  const page = await open({ path, url: `https://host/pay${path}?html=from+the+address`, quoted: quote(path) })
+  const page = await openPayPage({ path, url: `https://host/pay${path}?html=from+the+address`, quoted: quote(path) })
   const set = (name: string, values: object) =>
     Object.assign(page.window.document.querySelector(`[name="${name}"]`) ?? {}, values)
   set('scale', { value: '1.5' })

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+import { openFinancePage, payment, settled, tableOf } from './dom/openFinancePage.ts'
+import type { Answered, Asked } from './dom/openPage.ts'
+
+describe('a report', () => {
+  test('shows dollars, tokens, states and counts for people', async () => {
+    const page = await openFinancePage()
+    const cells = page.textsOf('#reports tbody > tr > *')
+    expect(cells).toContain('2.5')
+    expect(cells).toContain('20')
+    expect(cells).toContain('refund due')
+    expect(cells).toContain('2026-11-21 10:00:00')
+    expect(cells).toContain('WWWWWW…xxxxxx')
+    expect(page.textsOf('#reports thead th')).not.toContain('Attempts')
+  })
+
+  test('has amounts of a token with other decimals than a dollar has', async () => {
+    const page = await openFinancePage({ answers: { payments: tableOf([payment], { decimals: 9 }) } })
+    const cells = page.textsOf('#reports tbody > tr > *')
+    expect([cells.includes('0.02'), cells.includes('2.5')]).toEqual([true, true])
+  })
+
+  test('is shown in the order of the questions: a late answer to an earlier one is dropped', async () => {
+    const release: ((rows: Answered) => void)[] = []
+    const page = await openFinancePage({
+      answers: { refunds: () => new Promise<Answered>((resolve) => release.push(resolve)) },
+    })
+    page.fill('#reports [name=report]', 'refunds')
+    page.fill('#reports [name=refund]', 'due')
+    await page.until('both questions', () => release.length === 2)
+    release[1]?.(tableOf([{ cause: 'second' }]))
+    await page.until('the second answer', () => page.textsOf('#reports tbody th').includes('second'))
+    release[0]?.(tableOf([{ cause: 'first' }]))
+    await settled(page)
+    expect(page.textsOf('#reports tbody th')).toEqual(['second'])
+  })
+
+  test('has pages with cursors, and begins again with another filter', async () => {
+    const pages = ({ query }: Asked) => tableOf([payment], { next: query.get('cursor') === null ? 'c2' : 'c3' })
+    const page = await openFinancePage({ answers: { payments: pages } })
+    page.click('#reports .next')
+    await settled(page)
+    page.click('#reports .next')
+    await settled(page)
+    expect(page.textOf('#reports .page')).toBe('Page 3')
+    page.click('#reports .previous')
+    await settled(page)
+    expect(page.askedFor('payments').map(({ query }) => query.get('cursor'))).toEqual([null, 'c2', 'c3', 'c2'])
+    page.fill('#reports [name=state]', 'reversed')
+    await settled(page)
+    const last = page.askedFor('payments').at(-1)?.query
+    expect([last?.get('cursor'), last?.get('state'), page.textOf('#reports .page')]).toEqual([
+      null,
+      'reversed',
+      'Page 1',
+    ])
+  })
+
+  test('is asked for by the address, with its own filters alone', async () => {
+    const page = await openFinancePage({ query: '?report=payments&state=reversed&wallet=W&by=endpoint&month=2026-10' })
+    expect(page.askedFor('payments')[0]?.query.toString()).toBe('month=2026-10&state=reversed&wallet=W&limit=50')
+    page.fill('#reports [name=report]', 'liabilities')
+    await settled(page)
+    expect(page.address()).toBe('http://host/finance?month=2026-10&report=liabilities')
+    expect([page.isShown('#reports [name=owedTo]'), page.isShown('#reports [name=state]')]).toEqual([true, false])
+  })
+
+  test('of an earlier entry of the history is shown with the filters and days of that entry', async () => {
+    const page = await openFinancePage({ query: '?state=reversed&month=2026-09' })
+    page.window.history.replaceState(null, '', '/finance?report=payments&state=unmatched&month=2026-10')
+    page.window.dispatchEvent(new page.window.Event('popstate'))
+    await settled(page)
+    const { query } = page.askedFor('payments').at(-1) ?? {}
+    expect(query?.toString()).toBe('month=2026-10&state=unmatched&limit=50')
+  })
+
+  test('names its totals, and says when there is nothing', async () => {
+    const totals = { paidAt: null, payments: 1, requiredBaseUnits: '20000000' }
+    const page = await openFinancePage({ answers: { payments: tableOf([payment], { totals }) } })
+    expect(page.textOf('#reports tfoot th')).toBe('All of the range')
+    expect(page.textOf('#reports caption')).toContain('1 payment, without reversed ones')
+    const empty = await openFinancePage({ query: '?wallet=W', answers: { payments: tableOf([]) } })
+    expect([empty.isShown('#reports .empty'), empty.textOf('#reports .empty')]).toEqual([
+      true,
+      expect.stringContaining('letter by letter'),
+    ])
+  })
+
+  test('has buttons for the pages that there are', async () => {
+    const page = await openFinancePage({
+      answers: { payments: ({ query }) => tableOf([payment], { next: query.has('cursor') ? null : 'c2' }) },
+    })
+    const areDisabled = () =>
+      ['.previous', '.next'].map((name) =>
+        page.window.document.querySelector(`#reports ${name}`)?.hasAttribute('disabled'),
+      )
+    expect([page.isShown('#reports .paging'), areDisabled()]).toEqual([true, [true, false]])
+    page.click('#reports .next')
+    await settled(page)
+    expect(areDisabled()).toEqual([false, true])
+    const single = await openFinancePage()
+    expect(single.isShown('#reports .paging')).toBe(false)
+  })
+
+  test('without pages is asked for without a limit', async () => {
+    const page = await openFinancePage({
+      query: '?report=trial-balance&month=2026-10',
+      answers: { 'trial-balance': tableOf([]) },
+    })
+    expect(page.askedFor('trial-balance')[0]?.query.toString()).toBe('month=2026-10')
+  })
+
+  test('links each payment, and leaves a click with a key to the browser', async () => {
+    const page = await openFinancePage()
+    const link = page.window.document.querySelector('#reports tbody a')
+    expect(link?.getAttribute('href')).toBe(`?payment=${payment.reference.replace('solana:', '')}`)
+    link?.dispatchEvent(new page.window.MouseEvent('click', { ctrlKey: true, cancelable: true }))
+    expect(page.asked.some(({ path }) => path.includes('explain'))).toBe(false)
+    page.click('#reports tbody a')
+    await page.until('the question', () =>
+      page.asked.some(({ path }) => path.endsWith(encodeURIComponent(payment.reference))),
+    )
+  })
+
+  test('is saved as CSV with the columns and filters that are shown', async () => {
+    const page = await openFinancePage({ query: '?state=reversed&month=2026-10' })
+    page.click('#reports .csv')
+    await page.until('the file', () => page.askedFor('payments').length === 2)
+    const { query } = page.askedFor('payments')[1] ?? {}
+    expect([query?.get('format'), query?.get('state'), query?.get('month')]).toEqual(['csv', 'reversed', '2026-10'])
+    expect(query?.get('columns')).toBe('paidAt,reference,wallet,endpoint,state,requiredBaseUnits,priceMicroUsd')
+  })
+
+  test('that fails says why, and keeps the token', async () => {
+    const page = await openFinancePage({
+      answers: { payments: { status: 503, json: { error: 'the ledger does not answer' } } },
+    })
+    expect([page.textOf('#status'), page.token()]).toEqual([
+      'That did not work: the ledger does not answer.',
+      'secret-token',
+    ])
+  })
+})
+
+test('a wallet is found with its payments of all days, a signature as one payment', async () => {
+  const page = await openFinancePage({
+    query: '?month=2026-10&state=reversed',
+    answers: { [`explain/${'S'.repeat(64)}`]: { status: 404, json: { error: 'unknown' } } },
+  })
+  const find = async (subject: string) => {
+    Object.assign(page.window.document.querySelector('#subject') ?? {}, { value: subject })
+    page.submit('#find')
+    await settled(page)
+  }
+  await find('W'.repeat(40))
+  expect(page.askedFor('payments').at(-1)?.query.toString()).toBe(`wallet=${'W'.repeat(40)}&limit=50`)
+  await find('S'.repeat(64))
+  expect(page.askedFor(`explain/${'S'.repeat(64)}`)).toHaveLength(1)
+})
