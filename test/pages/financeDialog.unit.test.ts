@@ -65,7 +65,14 @@ interface Opened extends OpenPage {
   readonly decisions: readonly Asked[]
 }
 
-async function open(query: string, decide: () => Answered | Promise<Answered> = () => ({ json: {} })): Promise<Opened> {
+interface Known {
+  readonly payment?: object
+  readonly explanation?: object
+  readonly decide?: () => Answered | Promise<Answered>
+}
+
+async function open(query: string, known: Known = {}): Promise<Opened> {
+  const { decide = () => ({ json: {} }) } = known
   const decisions: Asked[] = []
   const page = await openPage({
     page: 'finance',
@@ -76,9 +83,11 @@ async function open(query: string, decide: () => Answered | Promise<Answered> = 
       const path = asked.path.replace('/api/finance/', '')
       if (path === 'summary') return { status: 403, json: { error: 'support' } }
       const subject = decodeURIComponent(path.slice(path.indexOf('/') + 1))
-      const known = subject === signature ? explanation : { ...explanation, reference: subject }
-      if (path.startsWith('explain/')) return { json: { data: { explanation: known, links, decimals: 6 } } }
-      if (path.startsWith('payments/')) return { json: { data: { payment, links, decimals: 6 } } }
+      const explained =
+        subject === signature ? (known.explanation ?? explanation) : { ...explanation, reference: subject }
+      if (path.startsWith('explain/')) return { json: { data: { explanation: explained, links, decimals: 6 } } }
+      if (path.startsWith('payments/'))
+        return { json: { data: { payment: known.payment ?? payment, links, decimals: 6 } } }
       if (path === 'decisions') {
         decisions.push(asked)
         return decide()
@@ -132,6 +141,22 @@ describe('one payment', () => {
     expect(anchors.every((link) => link.getAttribute('rel') === 'noreferrer noopener')).toBe(true)
   })
 
+  test.each([
+    ['payout', 'One payout'],
+    ['burn', 'One burn'],
+    ['payment', 'One payment'],
+  ])('of the kind %s is called that', async (kind, title) => {
+    const page = await open(`?payment=${signature}`, { payment: { ...payment, kind } })
+    expect(page.textOf('dialog h2')).toBe(title)
+  })
+
+  test('that the ledger does not have is explained, and not looked up in it', async () => {
+    const page = await open(`?payment=${signature}`, { explanation: { ...explanation, ledger: null, quote: null } })
+    expect(page.asked.some(({ path }) => path.includes('/payments/'))).toBe(false)
+    expect(page.textsOf('dialog .facts dd')).toEqual([signature, 'solana:x'])
+    expect([page.isShown('dialog .transaction'), page.textsOf('dialog .explanation .muted').length]).toEqual([false, 1])
+  })
+
   test('leaves the address when it is closed', async () => {
     const page = await open(`?payment=${signature}&month=2026-10`)
     page.click('dialog .close')
@@ -148,7 +173,7 @@ describe('a decision', () => {
 
   test('is sent once with its payment and its reason, and its position is shown', async () => {
     let answer: (answered: Answered) => void = () => undefined
-    const page = await open(`?payment=${signature}`, () => new Promise((resolve) => (answer = resolve)))
+    const page = await open(`?payment=${signature}`, { decide: () => new Promise((resolve) => (answer = resolve)) })
     // A price that was given back is not offered again.
     expect(page.textsOf('.decision option')).toEqual(['Approve the debts of this payment.'])
     give(page)
@@ -163,7 +188,7 @@ describe('a decision', () => {
   })
 
   test('is about the payment that is shown, not about one that was shown before', async () => {
-    const page = await open(`?payment=${signature}`, () => ({ json: { data: { position: 41 } } }))
+    const page = await open(`?payment=${signature}`, { decide: () => ({ json: { data: { position: 41 } } }) })
     Object.assign(page.window.document.querySelector('#subject') ?? {}, { value: 'solana:other' })
     page.submit('#find')
     await page.until('the other payment', () => page.window.location.href.includes('payment=other'))
@@ -173,7 +198,9 @@ describe('a decision', () => {
   })
 
   test('that is refused says why, and can be made again', async () => {
-    const page = await open(`?payment=${signature}`, () => ({ status: 409, json: { error: 'above your limit' } }))
+    const page = await open(`?payment=${signature}`, {
+      decide: () => ({ status: 409, json: { error: 'above your limit' } }),
+    })
     give(page)
     await page.until('the refusal', () => page.textOf('.outcome') === 'above your limit')
     await page.until(
@@ -277,6 +304,7 @@ describe('the closing statement', () => {
       '?closing=2026-08',
       (asked) => new Promise((resolve) => waiting.push({ asked, resolve })),
     )
+    const entries = page.window.history.length
     page.fill('#closing [name=month]', '2026-09')
     await page.until('two questions', () => waiting.length === 2)
     const [first, second] = waiting
@@ -286,6 +314,7 @@ describe('the closing statement', () => {
     await page.window.happyDOM.waitUntilComplete()
     expect(page.textOf('#statement-title')).toContain('2026-09')
     expect(page.window.location.search).toBe('?closing=2026-09')
+    expect(page.window.history.length).toBe(entries + 1)
   })
 
   test('is saved as it was signed, and its tables as CSV', async () => {

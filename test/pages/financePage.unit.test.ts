@@ -11,6 +11,8 @@ describe('the token', () => {
       new Set(['Bearer secret-token']),
     )
     expect(page.asked.map(({ query }) => query.toString()).join()).not.toContain('secret')
+    // Figures stay out of the browser's cache.
+    expect(new Set(page.asked.map(({ cache }) => cache))).toEqual(new Set(['no-store']))
   })
 
   test('is asked for without one, and taken from the form', async () => {
@@ -114,7 +116,10 @@ describe('the charts', () => {
   test('have days from the oldest to the newest, and tables from the newest', async () => {
     const page = await openFinancePage()
     const { data, options } = page.chartOf('#chart-burns')
-    expect(data[1]).toEqual([1, 2, 3])
+    expect(data.slice(1)).toEqual([
+      [1, 2, 3],
+      [0.25, 0.15, 0.05],
+    ])
     expect(data[0]).toEqual((data[0] ?? []).toSorted((one, other) => one - other))
     expect(page.textsOf('#chart-burns tbody th')).toEqual(['2026-11-21', '2026-11-20', '2026-11-19'])
     expect(options.series.map(({ label }) => label)).toEqual([undefined, 'Burned by callers', 'Burned later, by us'])
@@ -130,8 +135,20 @@ describe('the charts', () => {
   test('have a line for each share of the split, and none for other columns', async () => {
     const page = await openFinancePage()
     expect(page.chartOf('#chart-distribution').data.slice(1)).toEqual([[5], [1]])
+    // Lines differ by their dashes too.
+    expect(page.chartOf('#chart-distribution').options.series.map(({ dash }) => dash)).toEqual([undefined, [], [8, 4]])
     expect(page.textsOf('#chart-distribution thead th')).toEqual(['Day', 'Provider', 'Treasury'])
     expect(page.chartOf('#chart-endpoints').data[1]).toEqual([9])
+  })
+
+  test('are drawn again when the color scheme changes', async () => {
+    const changes: (() => void)[] = []
+    const matchMedia = () => ({ addEventListener: (_: string, redraw: () => void) => changes.push(redraw) })
+    const page = await openFinancePage({ before: (window) => Object.assign(window, { matchMedia }) })
+    const drawn = page.window.document.querySelector('#chart-burns .uplot')
+    for (const change of changes) change()
+    expect(page.window.document.querySelector('#chart-burns .uplot')).not.toBe(drawn)
+    expect(page.chartOf('#chart-burns').data[1]).toEqual([1, 2, 3])
   })
 
   test('say that a range is empty', async () => {
@@ -144,6 +161,7 @@ describe('the range of days', () => {
   test('is a month, a quarter or two days, and is part of the address', async () => {
     const page = await openFinancePage({ query: '?from=2026-10-01&to=2026-10-05' })
     expect(page.askedFor('payments')[0]?.query.toString()).toBe('from=2026-10-01&to=2026-10-05&limit=50')
+    const entries = page.window.history.length
     page.fill('#month', '2026-09')
     await settled(page)
     expect(page.address()).toBe('http://host/finance?month=2026-09')
@@ -151,6 +169,7 @@ describe('the range of days', () => {
     page.fill('#from', '2026-11-01')
     await settled(page)
     expect(page.address()).toBe('http://host/finance?from=2026-11-01')
+    expect(page.window.history.length).toBe(entries)
   })
 
   test('is the last 30 days by default, with today', async () => {

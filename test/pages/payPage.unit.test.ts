@@ -188,11 +188,14 @@ describe('an answer that is not the purchase', () => {
 
   test('a refused payment is forgotten, and its reason is shown', async () => {
     const page = await openPayPage({
-      answers: [{ status: 402, json: { error: 'already used', reason: 'already_used' } }],
+      answers: [{ status: 402, json: { error: 'already used', reason: 'already_used' } }, sale()],
     })
     page.click('#wallets button')
     await ended(page)
     expect([statusOf(page), page.storedNow(), page.proofs().length]).toEqual(['already used', null, 1])
+    page.click('#wallets button')
+    await paid(page)
+    expect(page.window.document.querySelector('#status.problem')).toBeNull()
   })
 
   test('an item that does not exist keeps the payment, which is still valid', async () => {
@@ -263,6 +266,21 @@ test('a phone pays for the digest of its code, and the page presents the signatu
   expect(signature).toBe('sent')
   expect(code).toBe(`https://host/pay${endpoint}/${toBase64Url(sha256(secret))}?qr`)
   expect(page.asked.map(({ path }) => path)).toContain(`/pay/payment/${toBase64Url(sha256(secret))}`)
+})
+
+test('the page stops waiting for a phone when its code is closed', async () => {
+  let polls = 0
+  const page = await openPayPage({
+    found() {
+      if (++polls === 3) Object.assign(page.window.document.querySelector('#phone') ?? {}, { open: false })
+      return { status: 404, json: { error: 'not yet' } }
+    },
+  })
+  Object.assign(page.window.document.querySelector('#phone') ?? {}, { open: true })
+  await ended(page)
+  expect([polls, statusOf(page)]).toEqual([3, 'No payment has arrived. Open the code again for a new one.'])
+  const [price] = page.asked.filter(({ path }) => path === endpoint)
+  expect(price?.headers.get('x-wallet-address')).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
 })
 
 test('the test wallet of local mode is funded once, and signs the message after the place of its signature', async () => {

@@ -1,4 +1,4 @@
-import { type Answered, type Asked, type OpenPage, openPage, readPage } from './openPage.ts'
+import { type Answered, type Asked, type OpenPage, openPage, type PageSetup, readPage } from './openPage.ts'
 
 const html = await readPage('finance.html')
 const ledger = { position: 40, headPosition: 42 }
@@ -23,7 +23,7 @@ export const summary = {
 const burns = ['2026-11-21', '2026-11-20', '2026-11-19'].map((day, index) => ({
   day,
   burnedBaseUnits: `${3 - index}000000`,
-  burnConfirmedBaseUnits: '0',
+  burnConfirmedBaseUnits: `${index}50000`,
   payments: 1,
 }))
 const distribution = { day: '2026-11-21', endpoint: '/api/data/crypto', receivedBaseUnits: '9000000' }
@@ -55,6 +55,7 @@ const ownAnswers: Readonly<Record<string, Answered>> = {
 interface Visit {
   readonly query?: string
   readonly token?: string
+  readonly before?: PageSetup['before']
   readonly answers?: Readonly<Record<string, Answered | ((asked: Asked) => Answered | Promise<Answered>)>>
 }
 
@@ -73,13 +74,17 @@ export async function openFinancePage({
   query = '',
   token = 'secret-token',
   answers = {},
+  before,
 }: Visit = {}): Promise<Opened> {
   const known = { ...ownAnswers, ...answers }
   const page = await openPage({
     page: 'finance',
     html,
     url: `http://host/finance${query}`,
-    before: ({ sessionStorage }) => token !== '' && sessionStorage.setItem(tokenKey, token),
+    before(window) {
+      if (token !== '') window.sessionStorage.setItem(tokenKey, token)
+      before?.(window)
+    },
     answer(asked) {
       const found = known[asked.path.replace('/api/finance/', '')]
       if (found === undefined) return { status: 404, json: { error: `no ${asked.path}` } }

@@ -15,6 +15,7 @@ export interface Asked {
   readonly query: URLSearchParams
   readonly headers: Headers
   readonly body: unknown
+  readonly cache: RequestCache | undefined
   /** Value of `localStorage` when the request left. */
   readonly stored: Readonly<Record<string, string>>
 }
@@ -98,6 +99,7 @@ export async function openPage({ page, html, url, answer, before }: PageSetup): 
       query: searchParams,
       headers: new Headers(init.headers),
       body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
+      cache: init.cache,
       stored: Object.fromEntries(Object.entries(window.localStorage)),
     }
     asked.push(request)

@@ -45,6 +45,8 @@ export interface Service {
   readonly storedFor?: string
   readonly catalog?: readonly object[]
   readonly hasTestWallet?: boolean
+  /** Answer to the question for the payment of a phone. */
+  readonly found?: () => Answered
 }
 
 interface Opened extends OpenPage {
@@ -73,7 +75,8 @@ export async function openPayPage(service: Service = {}): Promise<Opened> {
       if (asked.path === '/.well-known/jwks.json') return { json: receipts.keys }
       if (asked.path.startsWith('/api/receipts/'))
         return { json: { data: { receipt, inclusionProof: '/api/ledger/inclusion/8' } } }
-      if (asked.path.startsWith('/pay/payment/')) return { json: { data: { signature: 'sent', wallet } } }
+      if (asked.path.startsWith('/pay/payment/'))
+        return service.found?.() ?? { json: { data: { signature: 'sent', wallet } } }
       if (asked.path.startsWith('/pay/test-wallet/')) return { json: { success: true } }
       if (asked.path.startsWith('/pay/')) return prepared
       if (!asked.headers.has('x-payment-proof')) return quoted

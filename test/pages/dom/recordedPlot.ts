@@ -1,7 +1,7 @@
 /* Takes the place of uPlot, which draws on a canvas: keeps what each chart is told to draw, for the test that opened the page. */
 
 interface Options {
-  readonly series: readonly { readonly label?: string }[]
+  readonly series: readonly { readonly label?: string; readonly dash?: readonly number[] }[]
   readonly scales: { readonly x: { readonly range: () => readonly number[] } }
   readonly axes: readonly { readonly incrs?: readonly number[] }[]
 }
