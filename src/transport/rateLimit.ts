@@ -55,6 +55,13 @@ interface Count {
 interface Window {
   readonly number: number
   readonly counts: Map<string, Count>
+  /** Goes on where it was: a new iterator would pass all clients that were dropped before, 20 µs for each new one. */
+  readonly oldestFirst: Iterator<string>
+}
+
+function openWindow(number: number): Window {
+  const counts = new Map<string, Count>()
+  return { number, counts, oldestFirst: counts.keys() }
 }
 
 // About 15 MB. A flood from more clients than that in one window is a matter of admission, not of fairness.
@@ -71,15 +78,15 @@ const reportsMax = 1_000
  */
 export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
   const { name, max, windowMs } = rule
-  let current: Window = { number: -Infinity, counts: new Map() }
-  let previous: Window = { number: -Infinity, counts: new Map() }
+  let current = openWindow(-Infinity)
+  let previous = openWindow(-Infinity)
 
   function roll(): number {
     const now = nowMs()
     const number = Math.floor(now / windowMs)
     if (number !== current.number) {
-      previous = number === current.number + 1 ? current : { number: number - 1, counts: new Map() }
-      current = { number, counts: new Map() }
+      previous = number === current.number + 1 ? current : openWindow(number - 1)
+      current = openWindow(number)
     }
     return now / windowMs - number
   }
@@ -147,11 +154,11 @@ function total(count: Count | undefined): number {
   return count === undefined ? 0 : Math.max(0, count.own + count.others)
 }
 
-function countOf({ counts }: Window, client: string): Count {
+function countOf({ counts, oldestFirst }: Window, client: string): Count {
   const known = counts.get(client)
   if (known !== undefined) return known
-  const [oldest] = counts.size >= clientsMax ? counts.keys() : []
-  if (oldest !== undefined) counts.delete(oldest)
+  const oldest = counts.size >= clientsMax ? oldestFirst.next() : undefined
+  if (oldest?.done === false) counts.delete(oldest.value)
   const count = { own: 0, reported: 0, others: 0 }
   counts.set(client, count)
   return count

@@ -75,6 +75,8 @@ test('memory is bounded: the oldest client of the window is forgotten beyond a h
   takeMany('first', 1)
   for (let n = 0; n < 100_000; n++) limit.take(`client ${n}`)
   expect(takeMany('first', 1)).toBe(1)
+  // Then it has displaced the next one, and that one the one after it.
+  expect([takeMany('client 0', 1), takeMany('client 1', 1)]).toEqual([1, 1])
   expect(takeMany('client 99999', 1)).toBe(0)
 })
 
