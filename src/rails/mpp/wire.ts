@@ -12,22 +12,22 @@ export const receiptHeader = 'payment-receipt'
 export const method = 'solana'
 export const intent = 'charge'
 
-/** The parameters of a challenge. `request` and `opaque` are base64url of canonical JSON. */
-export interface ChallengeParameters {
-  readonly realm: string
-  readonly method: string
-  readonly intent: string
-  readonly request: string
-  readonly expires: string
+/** Parameters of a `WWW-Authenticate: Payment` header. `request` and `opaque` are base64url of canonical JSON. */
+const challengeJson = z.object({
+  /** Authenticates the others. */
+  id: z.string(),
+  realm: z.string(),
+  method: z.string(),
+  intent: z.string(),
+  request: z.string(),
+  expires: z.string(),
   /** Digest of the body: `sha-256=` and base64. Absent for a request without a body. */
-  readonly digest?: string | undefined
-  readonly opaque: string
-}
+  digest: z.string().optional(),
+  opaque: z.string(),
+})
 
-/** Parameters of a `WWW-Authenticate: Payment` header. `id` authenticates the others. */
-export interface MppChallenge extends ChallengeParameters {
-  readonly id: string
-}
+export type MppChallenge = Readonly<z.infer<typeof challengeJson>>
+export type ChallengeParameters = Omit<MppChallenge, 'id'>
 
 /** The text whose authentication code is the id of a challenge. An absent parameter keeps its place. */
 export function boundText({ realm, request, expires, digest, opaque, ...names }: ChallengeParameters): string {
@@ -65,16 +65,7 @@ export function encodeText(json: string): string {
 }
 
 const credentialJson = z.object({
-  challenge: z.object({
-    id: z.string(),
-    realm: z.string(),
-    method: z.string(),
-    intent: z.string(),
-    request: z.string(),
-    expires: z.string(),
-    digest: z.string().optional(),
-    opaque: z.string(),
-  }),
+  challenge: challengeJson,
   payload: z.object({ type: z.string(), transaction: z.string().optional() }),
 })
 
