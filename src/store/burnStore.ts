@@ -9,6 +9,7 @@ import type { BurnSubmitted } from '../payment/events/burnEvents.ts'
 import { readReference, signatureOf, solanaReference } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
+import { recordBody } from './recordBody.ts'
 
 /** The ledger as the burn job sees it, with a login of `tollbook_burner`. */
 export function createBurnLedger(database: Database): BurnLedger {
@@ -120,21 +121,13 @@ const overtaking: ReadonlySet<string> = new Set(['key_used', 'round_open', 'conf
 async function record(database: Database, { signature, event, effectiveAtMs }: RecordedBurn): Promise<RecordOutcome> {
   const version = event.kind === 'BurnSubmitted' ? 1 : 2
   const body = burnCodec.encode(event, { stream: solanaReference(signature), version, effectiveAtMs })
-  const refusal = await callRecord(database, body)
-  if (refusal === null) return 'recorded'
+  const recording = {
+    call: 'record_burn',
+    role: 'tollbook_burner',
+    whenLost: 'the next run reads what it has',
+  } as const
+  const { refusal } = await recordBody(database, { ...recording, body })
+  if (refusal === undefined) return 'recorded'
   if (overtaking.has(refusal)) return 'overtaken'
   throw new Fault(`the ledger refused ${event.kind} of round ${event.round} as ${refusal}`, { retryable: false })
-}
-
-async function callRecord(database: Database, body: string): Promise<string | null> {
-  try {
-    const { rows } = await sql<{ refusal: string | null }>`
-      select refusal from ledger.record_burn(${Buffer.from(body, 'utf8')})`.execute(database)
-    return assertPresent(rows[0], 'a recording is answered').refusal
-  } catch (error) {
-    throw new Fault('the ledger did not report whether it took the burn; the next run reads what it has', {
-      cause: error,
-      retryable: true,
-    })
-  }
 }

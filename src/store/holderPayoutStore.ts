@@ -5,6 +5,7 @@ import { readSignature, type Signature } from '@tollbook/core/signature'
 import { holderPayoutCodec, type HolderPayoutEvent } from '../payment/events.ts'
 import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
+import { recordBody } from './recordBody.ts'
 
 /** Plan for holders that has not ended: what it has not paid yet is paid by no other plan. */
 export interface OpenHolderPayout {
@@ -52,23 +53,15 @@ export async function recordHolderPayout(
 ): Promise<HolderPayoutOutcome> {
   const version = event.kind === 'HolderPayoutPlanned' ? 1 : 2
   const body = holderPayoutCodec.encode(event, { stream: `holders:${event.planId}`, version, effectiveAtMs })
-  const refusal = await callRecord(database, body)
-  if (refusal === null) return 'recorded'
+  const recording = {
+    call: 'record_holder_payout',
+    role: 'tollbook_payout',
+    whenLost: 'run the command again',
+  } as const
+  const { refusal } = await recordBody(database, { ...recording, body })
+  if (refusal === undefined) return 'recorded'
   if (refusal === 'plan_open' || refusal === 'more_than_owed') return refusal
   throw new Fault(`the ledger refused ${event.kind} as ${refusal}`, { retryable: false })
-}
-
-async function callRecord(database: Database, body: string): Promise<string | null> {
-  try {
-    const { rows } = await sql<{ refusal: string | null }>`
-      select refusal from ledger.record_holder_payout(${Buffer.from(body, 'utf8')})`.execute(database)
-    return assertPresent(rows[0], 'a recording is answered').refusal
-  } catch (error) {
-    throw new Fault('the ledger did not report whether it took the plan; run the command again', {
-      cause: error,
-      retryable: true,
-    })
-  }
 }
 
 /** The last transaction that was signed for a part. */

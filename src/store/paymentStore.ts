@@ -1,3 +1,4 @@
+import type { QueryResultRow } from 'pg'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { QueryRunner } from '@tollbook/ledger/database'
 import type { LedgerKernel, RecordedEvent } from '@tollbook/ledger/port'
@@ -95,7 +96,30 @@ async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<
   }
 }
 
-const selectMessage = 'select id from ledger.keys where space = $1 and key = $2'
+interface Question {
+  /** Name of the prepared statement. */
+  readonly name: string
+  readonly what: string
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Rows of a statement of the paid request, which each connection prepares once. */
+async function ask<Row extends QueryResultRow>(
+  pool: QueryRunner,
+  { name, what, text, values }: Question,
+): Promise<readonly Row[]> {
+  const { rows } = await readOrFault(what, () =>
+    queryPrepared(pool, name, (statement) => pool.query<Row>({ ...statement, text, values: [...values] })),
+  )
+  return rows
+}
+
+const selectMessage = {
+  name: 'payment_of_message',
+  what: 'the message of a payment',
+  text: 'select id from ledger.keys where space = $1 and key = $2',
+}
 
 /** Undefined for a message that no payment on record has. */
 async function resolve(
@@ -104,17 +128,14 @@ async function resolve(
 ): Promise<PaymentReference | undefined> {
   if (!isMessage(reference)) return reference
   const values = [messageSpace, Buffer.from(messageDigestOf(reference) ?? '', 'hex')]
-  const {
-    rows: [row],
-  } = await readOrFault('the message of a payment', () =>
-    queryPrepared(pool, 'payment_of_message', (statement) =>
-      pool.query<{ readonly id: Buffer }>({ ...statement, text: selectMessage, values }),
-    ),
-  )
+  const [row] = await ask<{ readonly id: Buffer }>(pool, { ...selectMessage, values })
   return row === undefined ? undefined : referenceOfStream(row.id)
 }
 
-const selectUnreceived = `
+const selectUnreceived = {
+  name: 'unreceived_purchases',
+  what: 'earlier payments of an order',
+  text: `
   select substring(k.key from 33) as digest, extract(epoch from now() - k.until) as seconds
   from ledger.keys k
   join ledger.streams s on s.id = k.id
@@ -122,7 +143,8 @@ const selectUnreceived = `
     and (split_part(s.state, '.', 1) in ('submitted', 'claimed', 'streaming', 'released')
       or split_part(s.state, '.', 1) = 'fulfilled' and exists (select from ledger.notes n where n.id = k.id and n.sent_at is null))
   order by k.until
-  limit ${purchasesMax}`
+  limit ${purchasesMax}`,
+}
 
 async function listUnreceived(
   { pool }: PaymentStoreDeps,
@@ -130,15 +152,7 @@ async function listUnreceived(
 ): Promise<readonly SponsoredPurchase[]> {
   const prefix = sponsoredOrderPrefix(order)
   const values = [sponsoredOrderSpace, prefix, Buffer.concat([prefix, Buffer.alloc(digestBytes + 1, 255)])]
-  const { rows } = await readOrFault('earlier payments of an order', () =>
-    queryPrepared(pool, 'unreceived_purchases', (statement) =>
-      pool.query<{ readonly digest: Buffer; readonly seconds: string }>({
-        ...statement,
-        text: selectUnreceived,
-        values,
-      }),
-    ),
-  )
+  const rows = await ask<{ readonly digest: Buffer; readonly seconds: string }>(pool, { ...selectUnreceived, values })
   return rows.map(({ digest, seconds }) => {
     const ageMs = (Number(seconds) + sponsoredOrderSeconds) * 1000
     return { message: messageReference(digest.toString('hex')), ageMs }
@@ -189,8 +203,12 @@ export function foldPayment(recorded: readonly RecordedEvent[]): PaymentState {
   }, unknownPayment)
 }
 
-const selectKey = `select k.id, k.digest, n.note from ledger.keys k left join ledger.notes n on n.id = k.id
-  where k.space = $1 and k.key = $2 and k.until > now()`
+const selectKey = {
+  name: 'idempotency_key',
+  what: 'an idempotency key',
+  text: `select k.id, k.digest, n.note from ledger.keys k left join ledger.notes n on n.id = k.id
+  where k.space = $1 and k.key = $2 and k.until > now()`,
+}
 
 interface KeyRow {
   readonly id: Buffer
@@ -203,13 +221,7 @@ async function loadEarlierUse(deps: PaymentStoreDeps, question: PaymentLookup): 
   const { wallet, idempotencyKey } = question
   if (idempotencyKey === undefined) return undefined
   const values = [idempotencySpace, idempotencyKeyBytes(wallet, idempotencyKey)]
-  const {
-    rows: [row],
-  } = await readOrFault('an idempotency key', () =>
-    queryPrepared(deps.pool, 'idempotency_key', (statement) =>
-      deps.pool.query<KeyRow>({ ...statement, text: selectKey, values }),
-    ),
-  )
+  const [row] = await ask<KeyRow>(deps.pool, { ...selectKey, values })
   if (row === undefined) return undefined
   const reference = assertPresent(referenceOfStream(row.id), 'an idempotency key belongs to a payment')
   const orderDigest = assertPresent(row.digest, 'an idempotency key has a digest').toString('hex')
@@ -242,12 +254,11 @@ function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string)
   return { position, leafHash, recordedAtMs }
 }
 
-const selectStored = `select note, sent_at is not null as is_sent from ledger.notes
-  where id = $1 and (sent_at is null or sent_at > now() - make_interval(secs => $2))`
-
-interface StoredRow {
-  readonly note: Buffer
-  readonly is_sent: boolean
+const selectStored = {
+  name: 'stored_answer',
+  what: 'a stored answer',
+  text: `select note, sent_at is not null as is_sent from ledger.notes
+  where id = $1 and (sent_at is null or sent_at > now() - make_interval(secs => $2))`,
 }
 
 async function loadStored(
@@ -260,13 +271,7 @@ async function loadStored(
   // Asked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
   const wasSent = sentAnswers.has(reference)
   const values = [Buffer.from(streamIdOf(reference)), secondsOf(repeatMs)]
-  const {
-    rows: [row],
-  } = await readOrFault('a stored answer', () =>
-    queryPrepared(pool, 'stored_answer', (statement) =>
-      pool.query<StoredRow>({ ...statement, text: selectStored, values }),
-    ),
-  )
+  const [row] = await ask<{ readonly note: Buffer; readonly is_sent: boolean }>(pool, { ...selectStored, values })
   if (row === undefined) return undefined
   const isSent = wasSent || row.is_sent || sentAnswers.has(reference)
   if (isSent && repeatMs === 0) return undefined

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
 import { isPayable, unmatchedFrom } from '../accounting/account.ts'
 import type { Address } from '@tollbook/core/address'
@@ -12,6 +11,7 @@ import { distributionPaid, type DistributionPaid } from '../payment/events/payou
 import { solanaReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
+import { recordBody } from './recordBody.ts'
 
 /** Debts of the ledger, as of its position. */
 export interface Debts {
@@ -175,26 +175,9 @@ export async function recordPayout(
 ): Promise<PayoutOutcome> {
   assert(event.payments.length > 0, 'a payout pays a debt')
   const body = codec.encode(event, { stream: solanaReference(event.signature), version: 1, effectiveAtMs })
-  const row = await callRecord(database, body)
-  if (row?.refusal === 'more_than_owed') return { outcome: 'more_than_owed' }
-  assert(row?.refusal === null, `a payout is not refused as ${row?.refusal}`)
-  const leaf = assertPresent(row.leaf_hash, 'a recorded payout has a leaf')
-  return {
-    outcome: 'recorded',
-    position: assertPresent(row.seq, 'a recorded payout has a position'),
-    leafHash: leaf.toString('hex'),
-  }
-}
-
-async function callRecord(database: Database, body: string) {
-  try {
-    const { rows } = await sql<{ refusal: string | null; seq: number | null; leaf_hash: Buffer | null }>`
-      select refusal, seq, leaf_hash from ledger.record_payout(${Buffer.from(body, 'utf8')})`.execute(database)
-    return rows[0]
-  } catch (error) {
-    throw new Fault('the ledger did not report whether it took the payout; record it again', {
-      cause: error,
-      retryable: true,
-    })
-  }
+  const recording = { call: 'record_payout', role: 'tollbook_payout', whenLost: 'record it again' } as const
+  const recorded = await recordBody(database, { ...recording, body })
+  if (recorded.refusal === 'more_than_owed') return { outcome: 'more_than_owed' }
+  assert(recorded.refusal === undefined, `a payout is not refused as ${recorded.refusal}`)
+  return { outcome: 'recorded', position: recorded.position, leafHash: recorded.leafHash }
 }

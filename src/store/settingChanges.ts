@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
-import { assert, assertPresent } from '@tollbook/core/assert'
+import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import type { SettingChanged } from '../payment/events/settingEvents.ts'
 import type { SettingDecision } from '../settings/settings.ts'
-import { type Database, isDenied, openDatabase, readOrFault } from './database.ts'
+import { type Database, openDatabase } from './database.ts'
+import { readDatabaseClockMs } from './databaseClock.ts'
+import { recordBody } from './recordBody.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 import { encodeSetting, readVersions, type SettingVersions } from './settingStore.ts'
 
@@ -38,39 +39,16 @@ export async function openSettingChanges({ databaseUrl, log }: SettingChangesOpt
   }
   return {
     versions: (names) => readVersions(database, names),
-    nowMs: () => readOrFault('the time of the database', () => databaseTimeMs(database)),
+    nowMs: () => readDatabaseClockMs(database),
     change: (decision) => changeSetting(database, decision),
     close: () => database.destroy(),
   }
 }
 
-async function databaseTimeMs(database: Database): Promise<number> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database)
-  return assertPresent(rows[0], 'a select of one row has one').now.getTime()
-}
-
 async function changeSetting(database: Database, decision: SettingDecision<SettingChanged>) {
-  const body = Buffer.from(encodeSetting(decision), 'utf8')
-  const row = await callChange(database, body)
-  if (row?.refusal === 'conflict' || row?.refusal === 'guard') return undefined
-  assert(row?.refusal === null, `a change of a setting is not refused as ${row?.refusal}`)
-  return { position: assertPresent(row.seq, 'a recorded change has a position') }
-}
-
-async function callChange(database: Database, body: Buffer) {
-  try {
-    const { rows } = await sql<{ refusal: string | null; seq: number | null }>`
-      select refusal, seq from ledger.change_setting(${body})`.execute(database)
-    return rows[0]
-  } catch (error) {
-    if (isDenied(error))
-      throw new Fault('the login of OPERATOR_DATABASE_URL is not a member of tollbook_operator', {
-        cause: error,
-        retryable: false,
-      })
-    throw new Fault('the ledger did not report whether it took the change; run the command again', {
-      cause: error,
-      retryable: true,
-    })
-  }
+  const recording = { call: 'change_setting', role: 'tollbook_operator', whenLost: 'run the command again' } as const
+  const recorded = await recordBody(database, { ...recording, body: encodeSetting(decision) })
+  if (recorded.refusal === 'conflict' || recorded.refusal === 'guard') return undefined
+  assert(recorded.refusal === undefined, `a change of a setting is not refused as ${recorded.refusal}`)
+  return { position: recorded.position }
 }

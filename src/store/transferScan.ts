@@ -29,9 +29,7 @@ export interface ScanMove {
 export async function moveScanPlace(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
   const { signature, slot } = place
   assert(slot >= 0, 'a place is in a slot')
-  const move =
-    lease === undefined
-      ? sql`select paywall.move_transfer_scan(${tokenAccount}, ${signature}, ${slot})`
-      : sql`select paywall.move_transfer_scan_under_lease(${lease.name}, ${lease.epoch}, ${tokenAccount}, ${signature}, ${slot})`
+  const move = sql`
+    select paywall.move_transfer_scan(${lease?.name ?? null}, ${lease?.epoch ?? null}, ${tokenAccount}, ${signature}, ${slot})`
   await readOrFault('how far transfers were searched', () => move.execute(database))
 }

@@ -161,7 +161,6 @@ describe('least privilege: a member of tollbook_service', () => {
       'news.take_poll',
       'news.trust',
       'paywall.move_transfer_scan',
-      'paywall.move_transfer_scan_under_lease',
       'reports.month_closed_at',
       'reports.roll_up',
       'reports.roll_up_in_turn',

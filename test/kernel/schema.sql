@@ -569,8 +569,7 @@ news.poll_failed(polled text) returns void security definer search_path=""
 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path=""
 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path=""
 news.trust(provider text) returns integer search_path=""
-paywall.move_transfer_scan(token_account text, signature text, slot bigint) returns void security definer search_path=""
-paywall.move_transfer_scan_under_lease(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
+paywall.move_transfer_scan(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
 reports.add_entries(from_seq bigint, to_seq bigint) returns void search_path=""
 reports.add_shares(known jsonb, more jsonb) returns jsonb search_path=""
 reports.list_payments(from_seq bigint, to_seq bigint) returns void search_path=""
@@ -719,7 +718,6 @@ news.poll_succeeded tollbook_service
 news.take_poll tollbook_service
 news.trust tollbook_service
 paywall.move_transfer_scan tollbook_service
-paywall.move_transfer_scan_under_lease tollbook_service
 reports.month_closed_at tollbook_reader
 reports.month_closed_at tollbook_service
 reports.roll_up tollbook_finance

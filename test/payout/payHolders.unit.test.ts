@@ -97,7 +97,7 @@ function openPayment(script: Script = {}) {
       const { kind } = holderPayoutCodec.decode(String(values[0])).event
       isEnded ||= kind === 'HolderPayoutEnded'
       calls.push(`record ${kind}`)
-      return [{ refusal: null }]
+      return [{ refusal: null, seq: 1, leaf_hash: Buffer.alloc(32) }]
     }
     if (statement.includes('record_payout_attempt')) {
       const [, part, signature, lastValidHeight, transaction, replaced] = values

@@ -174,8 +174,7 @@ const answers: readonly (readonly [RegExp, Answer])[] = [
     /from "paywall"\."transfer_scans"/,
     ({ scans }, { values }) => [scans.get(String(values[0]))].filter((row) => row !== undefined),
   ],
-  [/paywall\.move_transfer_scan\(/, ({ scans }, { values }) => moveScan(scans, values)],
-  [/paywall\.move_transfer_scan_under_lease\(/, moveScanUnderLease],
+  [/paywall\.move_transfer_scan\(/, moveScan],
   [/work\.take_lease\(/, takeLease],
   [/work\.renew_lease\(/, renewLease],
   [/work\.end_lease\(/, endLease],
@@ -367,19 +366,13 @@ function findStreams({ memory }: State, { values }: Statement): readonly object[
   })
 }
 
-type Scans = State['scans']
-
-function moveScan(scans: Scans, values: readonly unknown[]): readonly object[] {
-  const [account, signature, slot] = values
+/** A leader that was replaced writes nothing. */
+function moveScan({ scans, leases }: State, { values }: Statement): readonly object[] {
+  const [name, epoch, account, signature, slot] = values
+  if (typeof name === 'string' && leases.get(name)?.epoch !== Number(epoch))
+    throw new Error('another instance has taken the lease')
   const known = scans.get(String(account))
   if (known === undefined || Number(slot) >= known.slot)
     scans.set(String(account), { signature: String(signature), slot: Number(slot) })
   return []
-}
-
-/** A leader that was replaced writes nothing. */
-function moveScanUnderLease({ scans, leases }: State, { values }: Statement): readonly object[] {
-  const [name, epoch, ...place] = values
-  if (leases.get(String(name))?.epoch !== Number(epoch)) throw new Error('another instance has taken the lease')
-  return moveScan(scans, place)
 }
