@@ -61,12 +61,12 @@ export const render: Bench = {
 }
 
 async function openWarm(host: string): Promise<Renderer> {
-  const settings = { allowHosts: [host] }
+  const config = { allowHosts: [host] }
   const renderer = await openRenderer({
     clock: systemClock,
     allowHosts: [host],
     concurrency,
-    openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, settings }),
+    openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, config }),
   })
   while (/being started/.test(renderer.whyUnavailable() ?? '')) await systemClock.sleep(50)
   assert(renderer.whyUnavailable() === undefined, `a browser starts here: ${renderer.whyUnavailable()}`)

@@ -19,7 +19,7 @@ const paths = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...f
 const texts = new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]))
 const rules = digestOf(
   ...['.oxlintrc.json', 'tsconfig.json', 'package-lock.json', 'package.json'].map((path) => readFileSync(path, 'utf8')),
-  // Global types, which nobody imports.
+  // Global types apply without an import.
   ...paths.filter((path) => /\.d\.ts$|tsconfig\.json$/.test(path)).map((path) => texts.get(path) ?? ''),
 )
 

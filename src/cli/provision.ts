@@ -6,7 +6,7 @@ import { provisionService, withdrawProvision } from './local/provisionService.ts
 interface ProvisionOptions {
   readonly rpcUrl: string
   readonly baseUrl: string
-  readonly settingsFile: string
+  readonly envFile: string
 }
 
 export function provisionCommand(): Command {
@@ -18,24 +18,24 @@ export function provisionCommand(): Command {
       .requiredOption('--rpc-url <url>', 'the local chain; the command waits for it up to a minute')
       .requiredOption('--base-url <url>', 'base URL of the service for its callers')
       // Not `--env-file`: Node takes that for itself, wherever it stands.
-      .requiredOption('--settings-file <file>', 'file for the settings of the service, including its receipt key')
+      .requiredOption('--env-file <file>', 'file for the variables of the service, including its receipt key')
       .addHelpText(
         'after',
-        '\nKeys and local.json stay in TOLLBOOK_HOME. If SOLANA_RPC_URLS is set, nothing is created and the settings file is removed.',
+        '\nKeys and local.json stay in TOLLBOOK_HOME. If SOLANA_RPC_URLS is set, nothing is created and the file is removed.',
       )
       .action(provision)
   )
 }
 
-async function provision({ rpcUrl, baseUrl, settingsFile }: ProvisionOptions): Promise<void> {
+async function provision({ rpcUrl, baseUrl, envFile }: ProvisionOptions): Promise<void> {
   if (!/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl))
     throw new Fault(`--rpc-url: must be an http(s) URL (got ${rpcUrl})`, { retryable: false })
   const { chain, local } = readConfig()
   if (chain !== undefined) {
-    await withdrawProvision(settingsFile)
+    await withdrawProvision(envFile)
     process.stdout.write('SOLANA_RPC_URLS is set: nothing to provision\n')
     return
   }
-  await provisionService({ home: local.home, rpcUrl, baseUrl, settingsFile })
-  process.stdout.write(`provisioned: the service starts with node --env-file=${settingsFile}\n`)
+  await provisionService({ home: local.home, rpcUrl, baseUrl, envFile })
+  process.stdout.write(`provisioned: the service starts with node --env-file=${envFile}\n`)
 }

@@ -204,10 +204,10 @@ function reportLag({ stderr }: ReportCommandDeps, { position, headPosition }: Re
 
 /** The operator's, or that of local mode. */
 export async function findDatabase(): Promise<string> {
-  const { ledger, local: settings, reportsDatabaseUrl } = readConfig()
+  const { ledger, local: own, reportsDatabaseUrl } = readConfig()
   const databaseUrl = reportsDatabaseUrl ?? ledger?.databaseUrl
   if (databaseUrl !== undefined) return databaseUrl
-  const local = await readLocalJson(join(settings.home, 'local.json'))
+  const local = await readLocalJson(join(own.home, 'local.json'))
   if (local?.databaseUrl === undefined)
     throw new Fault('DATABASE_URL and REPORTS_DATABASE_URL are missing, and local mode does not run here', {
       retryable: false,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Address, readAddress } from '@tollbook/core/address'
-import { type ParsedSetting, parsedUnless, parseEntries, repeatedNames } from '../pricing/settingList.ts'
+import { type ParsedList, parsedUnless, parseEntries, repeatedNames } from '../pricing/commaList.ts'
 import { filePath, parsedBy, postgresUrl, variable } from './variables.ts'
 
 /** For `tollbook burn` only; the service reads none of it. */
@@ -20,7 +20,7 @@ export const payoutConfig = z.object({
 })
 
 /** `PAYOUT_WALLETS`, such as `provider:ADDRESS,treasury:ADDRESS`: shares of the split and their wallets. */
-export function parseShareWallets(setting: string): ParsedSetting<ReadonlyMap<string, Address>> {
+export function parseShareWallets(setting: string): ParsedList<ReadonlyMap<string, Address>> {
   const entries = parseEntries(setting, ':')
   const problems = repeatedNames(entries).map((name) => `names "${name}" more than once; keep one wallet for it`)
   const wallets = new Map<string, Address>()

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import {
   keyedUpstreamNames,
   upstreamNames,
-  type UpstreamSetting,
-  type UpstreamSettings,
+  type UpstreamConfig,
+  type UpstreamConfigs,
 } from '../product/upstreamName.ts'
 import { outputTokensMost, parseModelPrices } from '../pricing/modelPrices.ts'
 import { handlerTimeoutMs } from './saleConfig.ts'
@@ -60,7 +60,7 @@ const modelNames = z.string().transform((value, context): [string, ...string[]] 
 
 const upstreams = z.object(
   Object.fromEntries(
-    upstreamNames.map((name): [string, z.ZodType<UpstreamSetting>] => {
+    upstreamNames.map((name): [string, z.ZodType<UpstreamConfig>] => {
       const upstream = z.object({ url: variable(`${name}_URL`, httpUrl) })
       const hasKey = keyedUpstreamNames.some((keyed) => keyed === name)
       return [name, hasKey ? upstream.extend({ apiKey: variable(`${name}_API_KEY`, secret) }) : upstream]
@@ -111,5 +111,5 @@ export const providerConfig = z.object({
 export type ProviderConfig = z.infer<typeof providerConfig>
 /** Addresses and keys of the providers. */
 export type ProviderAddresses = Pick<ProviderConfig, 'newsFeeds' | 'aiServers'> & {
-  readonly upstreams: UpstreamSettings
+  readonly upstreams: UpstreamConfigs
 }

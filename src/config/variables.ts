@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isBase58Of32Bytes } from '@tollbook/core/base58'
 import { parseDecimal } from '@tollbook/core/money'
-import type { ParsedSetting } from '../pricing/settingList.ts'
+import type { ParsedList } from '../pricing/commaList.ts'
 
 /** The variables that have a value, as text. */
 export type GivenVariables = Readonly<Record<string, string>>
@@ -114,7 +114,7 @@ function isComplete<T extends object>(values: T): values is T & Complete<T> {
 }
 
 /** A variable whose parser names every mistake. */
-export function parsedBy<T>(parse: (text: string) => ParsedSetting<T>, standard: T) {
+export function parsedBy<T>(parse: (text: string) => ParsedList<T>, standard: T) {
   return z
     .string()
     .optional()

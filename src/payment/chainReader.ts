@@ -47,7 +47,7 @@ export interface FindOptions {
   readonly waitMs?: number
   /** It was sent by this service, so each slot may have it. */
   readonly isSent?: boolean
-  /** `finalized` where a younger answer is not enough. By default the commitment of the settings. */
+  /** `finalized` where a younger answer is not enough. By default the commitment of the configuration. */
   readonly commitment?: 'finalized'
   /** An absence counts only in a state of this slot or a later one. */
   readonly minSlot?: number

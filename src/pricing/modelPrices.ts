@@ -1,5 +1,5 @@
 import { parsePriced, parsePriceMicroUsd, priceRule } from './parsePrices.ts'
-import type { ParsedSetting, SettingEntry } from './settingList.ts'
+import type { ParsedList, SettingEntry } from './commaList.ts'
 
 /** The price of a reply of one model, and the tokens that it covers. */
 export interface ModelPrice {
@@ -21,7 +21,7 @@ const modelPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/
  * `AI_MODEL_PRICES_USD`, such as `large=0.25,huge=1.5:8192`: the price of a reply by model, and the tokens that it
  * covers.
  */
-export function parseModelPrices(setting: string): ParsedSetting<ModelPrices> {
+export function parseModelPrices(setting: string): ParsedList<ModelPrices> {
   return parsePriced(setting, modelPriceOf)
 }
 

@@ -1,13 +1,13 @@
 import { parseDecimal } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
-import { type ParsedSetting, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './settingList.ts'
+import { type ParsedList, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './commaList.ts'
 
 const pathPattern = /^(\/[A-Za-z0-9._-]+)+$/
 // A price of 10,000 dollars is a typing mistake.
 const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
 
 /** `PRICES_USD`, such as `/api/data/crypto=0.03,/api/tools/pdf=0.1`: prices by path, in millionths of a US dollar. */
-export function parsePrices(setting: string): ParsedSetting<ReadonlyMap<string, bigint>> {
+export function parsePrices(setting: string): ParsedList<ReadonlyMap<string, bigint>> {
   return parsePriced(setting, priceOf)
 }
 
@@ -15,7 +15,7 @@ export function parsePrices(setting: string): ParsedSetting<ReadonlyMap<string, 
 export function parsePriced<Price extends bigint | object>(
   setting: string,
   read: (entry: SettingEntry) => Price | string,
-): ParsedSetting<ReadonlyMap<string, Price>> {
+): ParsedList<ReadonlyMap<string, Price>> {
   const prices = new Map<string, Price>()
   const problems: string[] = []
   const entries = parseEntries(setting, '=')
@@ -29,7 +29,7 @@ export function parsePriced<Price extends bigint | object>(
 }
 
 /** `PRODUCTS_OFF`, such as `/api/ai/chat,/api/tools/pdf`: the paths that are not sold. */
-export function parseProductsOff(setting: string): ParsedSetting<ReadonlySet<string>> {
+export function parseProductsOff(setting: string): ParsedList<ReadonlySet<string>> {
   const entries = parseEntries(setting, '=')
   const problems = entries
     .filter(({ text }) => !pathPattern.test(text))

@@ -1,6 +1,6 @@
 import { endpointOf } from '@tollbook/core/endpointName'
 import { displayNumber } from '@tollbook/core/money'
-import type { ParsedSetting } from './settingList.ts'
+import type { ParsedList } from './commaList.ts'
 
 /** The parts of a product that its price depends on. */
 export interface PricedProduct {
@@ -56,7 +56,7 @@ export interface PriceListConfig {
 export function selectProducts<P extends PricedProduct>(
   products: readonly P[],
   { prices, productsOff }: PriceListConfig,
-): ParsedSetting<readonly P[]> {
+): ParsedList<readonly P[]> {
   const paths = new Set(products.map(({ path }) => path))
   const known = [...paths].join(', ')
   const problems = [

@@ -1,6 +1,6 @@
 import { assert } from '@tollbook/core/assert'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
-import { type ParsedSetting, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './settingList.ts'
+import { type ParsedList, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './commaList.ts'
 
 /** One share of each payment, in parts of a thousand. The account `burn` is destroyed; the others are owed. */
 export interface SplitShare {
@@ -24,7 +24,7 @@ export const defaultSplit: readonly SplitShare[] = [
 ]
 
 /** `SPLIT`, such as `burn:30,provider:50,holders:15,treasury:5`: accounts and their shares in per cent. */
-export function parseSplit(setting: string): ParsedSetting<readonly SplitShare[]> {
+export function parseSplit(setting: string): ParsedList<readonly SplitShare[]> {
   const entries = parseEntries(setting, ':')
   const shares = entries.map(shareOf)
   const split = shares.filter((share) => typeof share !== 'string')

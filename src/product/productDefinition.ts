@@ -38,7 +38,7 @@ export interface ProductSource<P extends Json, A, Needs> extends Omit<
 
 /** A product with its open providers: availability before a quote, and delivery after the payment. */
 export interface ProductHandler<P extends Json> {
-  /** Present when settings of the operator change which parameters are accepted. */
+  /** Present when the operator's configuration changes which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
   /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
   readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined

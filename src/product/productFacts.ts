@@ -24,7 +24,7 @@ export interface ProductFacts {
   /** Present when a caller may ask for a streamed answer with `stream: true`. */
   readonly streamOnDemand?: StreamFacts
   readonly example: Example
-  /** The providers asked for this answer, in order. Each name is also the prefix of the operator's settings. */
+  /** The providers asked for this answer, in order. Each name is also the prefix of its variables. */
   readonly providers: readonly ProviderName[]
   /** Bytes of a POST body. */
   readonly bodyBytesMax: number

@@ -29,21 +29,21 @@ export const keyedUpstreamNames = [
   'JUPITER',
 ] as const satisfies readonly UpstreamName[]
 
-/** The operator's settings of one provider. */
-export interface UpstreamSetting {
+/** The operator's configuration of one provider. */
+export interface UpstreamConfig {
   /** Undefined: the provider's public address. */
   readonly url?: string | undefined
   readonly apiKey?: string | undefined
 }
 
-/** A provider that is missing has no settings. */
-export type UpstreamSettings = Readonly<Partial<Record<UpstreamName, UpstreamSetting>>>
+/** A provider that is missing has no configuration. */
+export type UpstreamConfigs = Readonly<Partial<Record<UpstreamName, UpstreamConfig>>>
 
 /**
  * The provider's public base, or the operator's. An address without a path replaces the host only, so that the operator can
  * name a relay or a stand-in without knowing the provider's paths.
  */
-export function baseUrlOf(setting: UpstreamSetting | undefined, publicBase: string): URL {
+export function baseUrlOf(setting: UpstreamConfig | undefined, publicBase: string): URL {
   const base = new URL(publicBase)
   if (setting?.url === undefined) return base
   const given = new URL(setting.url)

@@ -10,12 +10,12 @@ import { checkChromiumPath, findChromiums } from './chromium.ts'
 import type { RenderBounds, RenderEngine, RenderWork } from './renderEngine.ts'
 import { RenderFailure, type Rendered } from './renderer.ts'
 import { unprivileged } from './unprivileged.ts'
-import { type WorkerNews, type WorkerOrder, workerNews, type WorkerSettings } from './workerMessages.ts'
+import { type WorkerNews, type WorkerOrder, workerNews, type WorkerConfig } from './workerMessages.ts'
 
 export interface RenderWorkerDeps {
   readonly clock: Clock
   readonly log: Log
-  readonly settings: WorkerSettings
+  readonly config: WorkerConfig
 }
 
 const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
@@ -55,7 +55,7 @@ const isStarting = 'the browser is being started; try again in a few seconds'
  * An engine in a separate process, which is started again when it ends. Throws for a CHROMIUM_PATH that is wrong.
  */
 export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEngine> {
-  await checkChromiumPath(deps.settings.chromiumPath)
+  await checkChromiumPath(deps.config.chromiumPath)
   const worker: WorkerState = {
     ...deps,
     child: undefined,
@@ -79,9 +79,9 @@ export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEn
 
 /** Root unpacks the browser, so that neither the worker nor a page that takes it over can change the program. */
 async function prepare(worker: WorkerState): Promise<void> {
-  const { settings, closing, log, dropsRoot } = worker
+  const { config, closing, log, dropsRoot } = worker
   try {
-    if (dropsRoot) await findChromiums(settings.chromiumPath, closing.signal).next()
+    if (dropsRoot) await findChromiums(config.chromiumPath, closing.signal).next()
   } catch (error) {
     log.warn({ event: 'browser_not_unpacked', error: describeError(error) })
   }
@@ -101,7 +101,7 @@ function start(worker: WorkerState): void {
 /** Undefined when the process cannot be made; then it is tried again later, without the other account. */
 function forkWorker(worker: WorkerState): ChildProcess | undefined {
   try {
-    return fork(entry, [JSON.stringify(worker.settings)], forkOptions(worker))
+    return fork(entry, [JSON.stringify(worker.config)], forkOptions(worker))
   } catch (error) {
     // Root of a user namespace that does not map the account: EINVAL.
     ended(worker, undefined, describeError(error))

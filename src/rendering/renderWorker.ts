@@ -6,7 +6,7 @@ import { openEgress } from './openEgress.ts'
 import { openRenderEngine } from './openRenderEngine.ts'
 import type { RenderEngine } from './renderEngine.ts'
 import { RenderFailure } from './renderer.ts'
-import { type WorkerNews, type WorkerOrder, workerOrder, workerSettings } from './workerMessages.ts'
+import { type WorkerNews, type WorkerOrder, workerOrder, workerConfig } from './workerMessages.ts'
 
 /*
  * The rendering worker: a separate process, started by `openRenderWorker.ts`. It drives the browser and has its egress
@@ -29,7 +29,7 @@ const log = createLog({
   },
 })
 
-const { allowHosts, denyHosts, chromiumPath, ...limits } = workerSettings.parse(JSON.parse(process.argv[2] ?? ''))
+const { allowHosts, denyHosts, chromiumPath, ...limits } = workerConfig.parse(JSON.parse(process.argv[2] ?? ''))
 const jobs = new Map<number, { readonly abandon: AbortController; readonly hurry: AbortController }>()
 const engine = await openRenderEngine({
   clock: systemClock,

@@ -8,14 +8,14 @@ import { finalUrlLengthMax, missingReasons, renderFailureKinds } from './rendere
  * that takes over the browser may take over the worker next.
  */
 
-export const workerSettings = z.object({
+export const workerConfig = z.object({
   chromiumPath: z.string().optional(),
   allowHosts: z.array(z.string()),
   denyHosts: z.array(z.string()).optional(),
   loadTimeoutMs: z.number().exactOptional(),
   jobsPerBrowserMax: z.number().exactOptional(),
 })
-export type WorkerSettings = z.infer<typeof workerSettings>
+export type WorkerConfig = z.infer<typeof workerConfig>
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 const id = z.int().nonnegative()

@@ -35,8 +35,8 @@ export interface ServerDeps
 export interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** Names of its settings, for errors. */
-  readonly settings?: string
+  /** Names of its variables, for errors. */
+  readonly variables?: string
 }
 
 export interface ListenAddresses extends ListenAddress {
@@ -108,7 +108,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     const { paymentPage } = pay
     const port = await open(addresses, { endpoints, freeRoutes: routes, crossOriginPaths, paymentPage })
     const apart = isApart
-      ? await open({ ...finance.listener, settings: financeAddress }, { endpoints: [], freeRoutes: financeRoutes })
+      ? await open({ ...finance.listener, variables: financeAddress }, { endpoints: [], freeRoutes: financeRoutes })
       : port
     const { health } = addresses
     healthListener = health && (await openHealthOf(health, deps))

@@ -7,13 +7,13 @@ import type { PaceLimit } from './pace.ts'
 import type { Reply } from './upstreamRequest.ts'
 import type { Upstream, UpstreamOptions } from './upstream.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
-import { baseUrlOf, type UpstreamName, type UpstreamSettings } from '../product/upstreamName.ts'
+import { baseUrlOf, type UpstreamName, type UpstreamConfigs } from '../product/upstreamName.ts'
 
 /** The parts of the process that data products need to reach their providers. */
 export interface ProviderDeps {
   readonly clock: Clock
   readonly log: Log
-  readonly upstreams: UpstreamSettings
+  readonly upstreams: UpstreamConfigs
   /** The upstreams are the loopback samples of local mode; `meta.source` says so. */
   readonly sampleUpstreams: boolean
   /** False: a provider counts as available until it fails. */

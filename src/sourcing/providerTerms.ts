@@ -1,5 +1,5 @@
 import type { ProviderName } from '../product/productFacts.ts'
-import type { UpstreamName, UpstreamSettings } from '../product/upstreamName.ts'
+import type { UpstreamName, UpstreamConfigs } from '../product/upstreamName.ts'
 
 /** Permission of a provider for a service that sells its data. docs/providers.md has the sources. */
 export type Permission =
@@ -59,7 +59,7 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
 }
 
 /** Whether a provider is asked with these settings. */
-export function isAsked(name: ProviderName, upstreams: UpstreamSettings): boolean {
+export function isAsked(name: ProviderName, upstreams: UpstreamConfigs): boolean {
   const { key, until } = providerTerms[name]
   const settings: Readonly<Partial<Record<ProviderName, { readonly apiKey?: string | undefined }>>> = upstreams
   const hasKey = (one: ProviderName) => settings[one]?.apiKey !== undefined

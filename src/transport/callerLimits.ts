@@ -3,7 +3,7 @@ import { createClientLimit } from './networkLimit.ts'
 import { createRateLimit, type RateLimit, type RateReport, type RateTotal, type RateStanding } from './rateLimit.ts'
 
 /** 0 switches a limit off. docs/operations.md has the table. */
-export interface CallerLimitSettings {
+export interface CallerLimitConfig {
   /** Requests of a client address that bought nothing. */
   readonly requestsPerMinute: number
   /** Unpaid quotes of a client address within the lifetime of a quote. */
@@ -54,20 +54,20 @@ const bytesPerQuote = 900
 const everyone = 'all'
 
 /** A limit whose maximum is 0 is off. */
-export function createCallerLimits(settings: CallerLimitSettings, deps: CallerLimitDeps): CallerLimits {
-  const { quoteTtlMs } = settings
+export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitDeps): CallerLimits {
+  const { quoteTtlMs } = config
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
   const clientLimit = (name: string, max: number, windowMs: number) =>
     createClientLimit({ name, max, windowMs }, deps.nowMs)
-  const openMax = Math.ceil(settings.openQuotesBytesMax / bytesPerQuote)
+  const openMax = Math.ceil(config.openQuotesBytesMax / bytesPerQuote)
   const limits: Limits = {
-    requests: clientLimit('requests', settings.requestsPerMinute, minuteMs),
-    quotes: clientLimit('quotes', settings.quotesPerAddressMax, quoteTtlMs),
+    requests: clientLimit('requests', config.requestsPerMinute, minuteMs),
+    quotes: clientLimit('quotes', config.quotesPerAddressMax, quoteTtlMs),
     open: limit('open-quotes', openMax, quoteTtlMs),
     beyond: clientLimit('open-quotes-beyond', openMax === 0 ? 0 : quotesBeyondMax, quoteTtlMs),
-    wallets: limit('wallet-quotes', settings.quotesPerWalletMax, quoteTtlMs),
-    beside: limit('wallet-quotes-beside', settings.quotesPerWalletMax === 0 ? 0 : quotesBesideMax, quoteTtlMs),
-    proofs: clientLimit('unknown-proofs', settings.unknownProofsPerMinute, minuteMs),
+    wallets: limit('wallet-quotes', config.quotesPerWalletMax, quoteTtlMs),
+    beside: limit('wallet-quotes-beside', config.quotesPerWalletMax === 0 ? 0 : quotesBesideMax, quoteTtlMs),
+    proofs: clientLimit('unknown-proofs', config.unknownProofsPerMinute, minuteMs),
   }
   const shared = [limits.requests, limits.quotes, limits.open, limits.wallets, limits.proofs]
   return {

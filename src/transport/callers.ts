@@ -1,5 +1,5 @@
 import { type Admission, createAdmission } from './admission.ts'
-import { type CallerLimits, type CallerLimitSettings, createCallerLimits } from './callerLimits.ts'
+import { type CallerLimits, type CallerLimitConfig, createCallerLimits } from './callerLimits.ts'
 import { addressList } from './clientAddress.ts'
 import type { ConnectionLimits } from './connections.ts'
 import type { Metrics } from './metrics.ts'
@@ -19,9 +19,9 @@ export interface Callers {
   close(): Promise<void>
 }
 
-export interface CallerSettings {
+export interface CallerConfig {
   readonly trustedProxyHops: number
-  readonly limits: CallerLimitSettings
+  readonly limits: CallerLimitConfig
   readonly metricsSubnets: readonly string[]
   readonly connectionsMax: number
   readonly connectionsPerAddressMax: number
@@ -37,11 +37,11 @@ export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'> {
   readonly lookups: LookupCounts
 }
 
-export function openCallers(settings: CallerSettings, { clock, log, ledger, metrics, lookups }: CallerDeps): Callers {
-  const { trustedProxyHops, metricsSubnets, connectionsMax } = settings
+export function openCallers(config: CallerConfig, { clock, log, ledger, metrics, lookups }: CallerDeps): Callers {
+  const { trustedProxyHops, metricsSubnets, connectionsMax } = config
   const mayReadMetrics = addressList(metricsSubnets)
   const admission = createAdmission({ now: () => clock.monotonicMs() })
-  const limits = createCallerLimits(settings.limits, {
+  const limits = createCallerLimits(config.limits, {
     nowMs: () => clock.nowMs(),
     onLimited: (limit) => metrics.onLimited(limit),
   })
@@ -52,7 +52,7 @@ export function openCallers(settings: CallerSettings, { clock, log, ledger, metr
     connectionLimits: {
       connectionsMax,
       // A proxy's connections carry many clients; the proxy limits them itself.
-      connectionsPerAddressMax: trustedProxyHops > 0 ? Infinity : settings.connectionsPerAddressMax,
+      connectionsPerAddressMax: trustedProxyHops > 0 ? Infinity : config.connectionsPerAddressMax,
     },
     limits,
     trustedProxyHops,

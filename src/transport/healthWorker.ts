@@ -68,7 +68,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   request.resume()
 }
 
-const listener = await listen(serve, { host, port, settings: 'HEALTH_HOST, HEALTH_PORT' })
+const listener = await listen(serve, { host, port, variables: 'HEALTH_HOST, HEALTH_PORT' })
 
 service.on('message', (message: HealthMessage) => {
   heardAtMs = nowMs()

@@ -32,8 +32,8 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => u
 export interface ListenOptions extends Partial<Guard> {
   readonly host: string
   readonly port: number
-  /** The settings of the address, for its error. */
-  readonly settings?: string
+  /** The variables of the address, for its error. */
+  readonly variables?: string
 }
 
 interface Guard {
@@ -56,7 +56,7 @@ const unguarded: Guard = {
  */
 export async function listen(
   serve: RequestListener,
-  { host, port, settings = 'HOST, PORT', ...options }: ListenOptions,
+  { host, port, variables = 'HOST, PORT', ...options }: ListenOptions,
 ): Promise<Listener> {
   const guard: Guard = { ...unguarded, ...options }
   const server = createServer(limits, (request, response) => void serve(request, response))
@@ -71,7 +71,7 @@ export async function listen(
   })
   const sockets = guardConnections(server, guard)
   const acceptors = await listenWithAcceptors(server, { host, port }).catch((error: unknown) => {
-    const advice = `${settings}: the address must be one of this machine, and the port free`
+    const advice = `${variables}: the address must be one of this machine, and the port free`
     throw new Fault(`cannot listen on ${host}:${port}. ${advice}`, { cause: error, retryable: false })
   })
   return { port: portOf(server), drain: (options) => drain({ server, acceptors, sockets }, options) }

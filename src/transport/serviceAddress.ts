@@ -8,7 +8,7 @@ export interface ServiceAddress {
   urlFor(host: string): string
 }
 
-export interface ServiceAddressSettings {
+export interface ServiceAddressConfig {
   /** PUBLIC_URL; undefined when it is not set. */
   readonly publicUrl: string | undefined
   readonly host: string
@@ -16,7 +16,7 @@ export interface ServiceAddressSettings {
 
 export interface ListeningAddress extends ServiceAddress {
   /** Called before the service listens. */
-  configure(settings: ServiceAddressSettings): void
+  configure(config: ServiceAddressConfig): void
   /** Called when the port is known. */
   listensOn(port: number): void
 }
@@ -27,9 +27,9 @@ export function createServiceAddress(): ListeningAddress {
   let host = ''
   let url = ''
   return {
-    configure(settings) {
-      publicUrl = settings.publicUrl
-      host = settings.host
+    configure(config) {
+      publicUrl = config.publicUrl
+      host = config.host
       url = publicUrl ?? ''
     },
     listensOn(port) {

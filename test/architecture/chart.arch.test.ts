@@ -11,7 +11,7 @@ const secret = z.object({ name: z.string(), keys: z.record(z.string(), z.string(
 const valuesFile = z.object({ settings: z.record(z.string(), z.string()), secrets: z.record(z.string(), secret) })
 const { settings, secrets } = valuesFile.parse(readYaml('deploy/helm/tollbook/values.yaml'))
 
-test('every setting and every secret of the chart is one that the configuration reads', () => {
+test('every variable and every secret of the chart is one that the configuration reads', () => {
   const keys = Object.values(secrets).flatMap((one) => Object.keys(one.keys))
   const names = [...Object.keys(settings), ...keys]
   expect(names.length).toBeGreaterThan(10)
@@ -31,7 +31,7 @@ test('the key of the fee payer is mounted by the signer only', () => {
   expect(secrets['signer']?.keys).toEqual({ SIGNER_DATABASE_URL: 'database-url' })
 })
 
-test('the signer reads the settings of the service, with the former wallet of a change among them', () => {
+test('the signer reads the variables of the service, with the former wallet of a change among them', () => {
   expect(settings).toHaveProperty('SIGNER_FORMER_WALLET', '')
   expect(readText('deploy/helm/tollbook/templates/signer.yaml')).toContain('include "tollbook.settings"')
 })

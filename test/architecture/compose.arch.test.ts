@@ -103,7 +103,7 @@ test('every variable that is set for a process of ours, or shown in the example,
     .flatMap(([, { environment = {} }]) => Object.keys(environment))
     .filter((name) => !name.startsWith('PGBACKREST_'))
   const image = [...readText('Dockerfile').matchAll(/^(?:ENV| ) *([A-Z_]+)=/gm)].map(([, name]) => name)
-  const names = [...set, ...image, ...Object.keys(exampleSettings())].filter((name) => name !== 'NODE_ENV')
+  const names = [...set, ...image, ...Object.keys(exampleVariables())].filter((name) => name !== 'NODE_ENV')
   expect(names.length).toBeGreaterThan(20)
   expect(
     names.filter((name) => name !== undefined && !environmentNames.includes(name.replace(/(?<=_(URL|KEY))_FILE$/, ''))),
@@ -113,7 +113,7 @@ test('every variable that is set for a process of ours, or shown in the example,
 test('an instance starts with the example as it is copied, and with its lines taken out of their comments', () => {
   const environment = compose.services['api-2']?.environment ?? {}
   const filled = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolated(value)]))
-  const given = Object.entries(exampleSettings()).filter(([, value]) => value !== '' && !value.includes('…'))
+  const given = Object.entries(exampleVariables()).filter(([, value]) => value !== '' && !value.includes('…'))
   const models = { AI_MODEL: 'any', AI_FALLBACK_MODEL: 'any' }
   const needed = { TOKEN_MINT: address, PAYMENT_WALLET: address, ...models }
   const key = { RECEIPT_SIGNING_KEY: JSON.stringify(makeReceiptKey()) }
@@ -170,15 +170,15 @@ test('the signer is reached by the instances over mutual TLS only, and reaches t
   expect(finance?.environment?.['SIGNER_ADDRESS']).toBe('')
 })
 
-test('the signer reads the settings of the service, with the former wallet of a change among them', () => {
-  expect(Object.keys(exampleSettings())).toContain('SIGNER_FORMER_WALLET')
+test('the signer reads the variables of the service, with the former wallet of a change among them', () => {
+  expect(Object.keys(exampleVariables())).toContain('SIGNER_FORMER_WALLET')
   const { env_file, environment = {} } = compose.services['signer'] ?? {}
   expect(env_file).toBe('deploy/service.env')
   // A variable of the container wins over the file.
-  expect(Object.keys(environment).filter((name) => Object.hasOwn(exampleSettings(), name))).toEqual([])
+  expect(Object.keys(environment).filter((name) => Object.hasOwn(exampleVariables(), name))).toEqual([])
 })
 
-test('anchor and witness publish checkpoints by schedule, without a login, a key of the service or its settings', () => {
+test('anchor and witness publish checkpoints by schedule, without a login, a key of the service or its configuration', () => {
   for (const name of ['anchor', 'witness']) {
     const service = compose.services[name]
     expect([service?.profiles, service?.networks, service?.env_file]).toEqual([[name], ['outside'], undefined])
@@ -299,7 +299,7 @@ test('no file names a host that is not ours: images come from wherever the opera
 })
 
 /** Also those behind a comment sign. */
-function exampleSettings(): Record<string, string> {
+function exampleVariables(): Record<string, string> {
   const lines = readText('deploy/example.env').matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=(.*)$/gm)
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]))
 }

@@ -16,16 +16,16 @@ const program = fileURLToPath(new URL('../../src/cli/tollbook.js', import.meta.u
 async function openPlace() {
   const directory = await makeTemporaryDirectory()
   afterFile(directory.remove)
-  return { home: join(directory.path, 'home'), settingsFile: join(directory.path, 'service.env') }
+  return { home: join(directory.path, 'home'), envFile: join(directory.path, 'service.env') }
 }
 
 test('writes settings that the service starts with, keeps the wallets to itself, and changes nothing a second time', async () => {
   const chain = await startLocalChain({ slotMs: 20 })
   afterFile(() => chain.close())
-  const { home, settingsFile } = await openPlace()
-  const order = { home, settingsFile, rpcUrl: chain.rpcUrl, baseUrl: 'http://127.0.0.1:3402' }
+  const { home, envFile } = await openPlace()
+  const order = { home, envFile, rpcUrl: chain.rpcUrl, baseUrl: 'http://127.0.0.1:3402' }
   await provisionService(order)
-  const settings = parseEnv(await readFile(settingsFile, 'utf8'))
+  const settings = parseEnv(await readFile(envFile, 'utf8'))
   expect(new Set(Object.keys(settings))).toEqual(
     new Set(['SOLANA_RPC_URLS', 'TOKEN_MINT', 'PAYMENT_WALLET', 'RECEIPT_SIGNING_KEY']),
   )
@@ -39,29 +39,23 @@ test('writes settings that the service starts with, keeps the wallets to itself,
   })
   expect(config.receiptSigningKey).toMatchObject(Object(local?.receiptKey))
   expect(local?.receiptKey).not.toHaveProperty('d')
-  expect((await stat(settingsFile)).mode & 0o077).toBe(0)
+  expect((await stat(envFile)).mode & 0o077).toBe(0)
 
   await provisionService(order)
-  expect(parseEnv(await readFile(settingsFile, 'utf8'))).toEqual(settings)
+  expect(parseEnv(await readFile(envFile, 'utf8'))).toEqual(settings)
 })
 
 test('with a chain of the operator the receipt key of the demonstration is withdrawn', async () => {
-  const { home, settingsFile } = await openPlace()
-  await writeFile(settingsFile, 'RECEIPT_SIGNING_KEY=of-the-demonstration\n')
+  const { home, envFile } = await openPlace()
+  await writeFile(envFile, 'RECEIPT_SIGNING_KEY=of-the-demonstration\n')
   const address = '11111111111111111111111111111111'
   const own = { SOLANA_RPC_URLS: 'https://rpc.example.com', TOKEN_MINT: address, PAYMENT_WALLET: address }
   // As a process, because Node takes some options for its own wherever they stand.
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [
-      program,
-      'provision',
-      '--rpc-url=http://127.0.0.1:9',
-      '--base-url=http://127.0.0.1:3402',
-      `--settings-file=${settingsFile}`,
-    ],
+    [program, 'provision', '--rpc-url=http://127.0.0.1:9', '--base-url=http://127.0.0.1:3402', `--env-file=${envFile}`],
     { env: { TOLLBOOK_HOME: home, ...own } },
   )
   expect(stdout).toContain('nothing to provision')
-  await expect(readFile(settingsFile)).rejects.toThrow('ENOENT')
+  await expect(readFile(envFile)).rejects.toThrow('ENOENT')
 })

@@ -9,7 +9,7 @@ import { stock } from '../../src/products/stock/stock.ts'
 import { weather } from '../../src/products/weather/weather.ts'
 import { requestOf } from '../../src/product/productFacts.ts'
 import { displayUsd } from '../../src/pricing/priceList.ts'
-import { upstreamNames, type UpstreamSettings } from '../../src/product/upstreamName.ts'
+import { upstreamNames, type UpstreamConfigs } from '../../src/product/upstreamName.ts'
 import { openProviderFixture } from '../support/providerFixture.ts'
 
 /** Section 4 of the specification, written down a second time: a definition cannot change it unnoticed. */
@@ -62,7 +62,7 @@ describe('the products', () => {
 
   test('ask exactly the providers that they name', () => {
     const asked = new Set<string>()
-    const keyed: UpstreamSettings = { EODHD: { apiKey: 'key' }, GUARDIAN: { apiKey: 'key' } }
+    const keyed: UpstreamConfigs = { EODHD: { apiKey: 'key' }, GUARDIAN: { apiKey: 'key' } }
     const upstreams = new Proxy(keyed, {
       get(settings, name, self): unknown {
         asked.add(String(name))

@@ -56,14 +56,14 @@ const address = server.address()
 assert(typeof address === 'object' && address !== null, 'a server that listens has a port')
 const host = `127.0.0.1:${address.port}`
 const allowHosts = [host, `127.0.0.2:${address.port}`]
-const settings = { allowHosts, loadTimeoutMs: 4_000 }
+const config = { allowHosts, loadTimeoutMs: 4_000 }
 const renderer = await openRenderer({
   clock: systemClock,
   allowHosts,
   concurrency: 2,
   // Many of them end only with their time.
   ...(hostile ? { jobTimeoutMs: hostileTimeoutMs } : {}),
-  openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, settings }),
+  openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, config }),
 })
 while (/being started/.test(renderer.whyUnavailable() ?? '')) await systemClock.sleep(100)
 const why = renderer.whyUnavailable()

@@ -10,12 +10,12 @@ import { poll } from '@tollbook/sandbox/postgres/poll'
  * names a browser; without it the renderer searches.
  */
 
-const settings = { chromiumPath: process.env['CHROMIUM_PATH'], allowHosts: [] }
+const config = { chromiumPath: process.env['CHROMIUM_PATH'], allowHosts: [] }
 const renderer = await openRenderer({
   clock: systemClock,
   allowHosts: [],
   concurrency: 1,
-  openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, settings }),
+  openEngine: () => openRenderWorker({ clock: systemClock, log: silentLog, config }),
 })
 const ready = await poll({ probe: () => Promise.resolve(isDecided() || undefined), timeoutMs: 60_000 })
 const why = ready === true ? renderer.whyUnavailable() : 'the browser did not start within 60 s'

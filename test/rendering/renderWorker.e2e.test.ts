@@ -22,7 +22,7 @@ const host = `127.0.0.1:${web.port}`
 vi.stubEnv('TOLLBOOK_TEST_SECRET', 'a secret of the service')
 // Other files share the process, and the doctor names variables that nothing reads.
 afterFile(() => void vi.unstubAllEnvs())
-const engine = await openRenderWorker({ clock: systemClock, log: silentLog, settings: { allowHosts: [host] } })
+const engine = await openRenderWorker({ clock: systemClock, log: silentLog, config: { allowHosts: [host] } })
 afterFile(() => engine.close())
 const mayRender = await decided()
 

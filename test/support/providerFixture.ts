@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '@tollbook/core/clock'
 import { createLog } from '../../src/machine/log.ts'
 import type { ProviderDeps } from '../../src/sourcing/provider.ts'
 import { createUpstream, type UpstreamDeps } from '../../src/sourcing/upstream.ts'
-import type { UpstreamSettings } from '../../src/product/upstreamName.ts'
+import type { UpstreamConfigs } from '../../src/product/upstreamName.ts'
 
 /** Real time that a test may set forward, or begin at another moment; what sleeps, sleeps really. */
 export interface ForwardClock extends Clock {
@@ -33,7 +33,7 @@ export interface ProviderFixture {
 }
 
 /** Dependencies of providers, with our real client and nothing between it and their servers. */
-export function openProviderFixture(upstreams: UpstreamSettings = {}, startMs?: number): ProviderFixture {
+export function openProviderFixture(upstreams: UpstreamConfigs = {}, startMs?: number): ProviderFixture {
   const clock = createForwardClock(startMs)
   const lines: string[] = []
   const calls: string[] = []

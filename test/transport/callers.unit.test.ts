@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/machine/log.ts'
-import { type CallerSettings, openCallers } from '../../src/transport/callers.ts'
+import { type CallerConfig, openCallers } from '../../src/transport/callers.ts'
 import { createConnections } from '../../src/transport/connections.ts'
 import { createLookupCounts } from '../../src/transport/lookupCounts.ts'
 import { afterFile } from '../support/afterFile.ts'
@@ -11,7 +11,7 @@ const connectionsPerAddressMax = 200
 
 /** Connections of one address, with the limits of a service that has this many proxies in front. */
 function connectionsBehind(trustedProxyHops: number) {
-  const settings: CallerSettings = {
+  const settings: CallerConfig = {
     trustedProxyHops,
     metricsSubnets: ['127.0.0.0/8'],
     connectionsMax: 1_000,

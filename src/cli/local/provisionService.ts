@@ -11,8 +11,8 @@ export interface ServiceProvision {
   readonly rpcUrl: string
   /** Public address of the service, for `local.json`. */
   readonly baseUrl: string
-  /** Settings that the service needs and no more, for `node --env-file`. */
-  readonly settingsFile: string
+  /** Variables that the service needs and no more, for `node --env-file`. */
+  readonly envFile: string
 }
 
 // A chain that was told to start a moment ago answers within a second; on a crowded machine within ten.
@@ -25,12 +25,12 @@ const privateFile = 0o600
  * Provisions what local mode provisions in its own process, for services that start elsewhere: several, in containers.
  */
 export async function provisionService(options: ServiceProvision): Promise<void> {
-  const { baseUrl, settingsFile, rpcUrl } = options
+  const { baseUrl, envFile, rpcUrl } = options
   const home = await openHome(options.home)
   await untilChainAnswers(rpcUrl)
   const { chain, facts } = await provisionFromHome(home, rpcUrl)
   const receiptKey = await home.receiptKey()
-  await writeSettings(settingsFile, {
+  await writeVariables(envFile, {
     SOLANA_RPC_URLS: chain.rpcUrls.join(','),
     TOKEN_MINT: chain.tokenMint,
     PAYMENT_WALLET: chain.paymentWallet,
@@ -42,8 +42,8 @@ export async function provisionService(options: ServiceProvision): Promise<void>
 }
 
 /** So that a service which got a chain of its own does not go on with the receipt key of a demonstration. */
-export async function withdrawProvision(settingsFile: string): Promise<void> {
-  await rm(settingsFile, { force: true })
+export async function withdrawProvision(envFile: string): Promise<void> {
+  await rm(envFile, { force: true })
 }
 
 async function untilChainAnswers(rpcUrl: string): Promise<void> {
@@ -63,9 +63,9 @@ async function untilChainAnswers(rpcUrl: string): Promise<void> {
   }
 }
 
-async function writeSettings(file: string, settings: Readonly<Record<string, string>>): Promise<void> {
+async function writeVariables(file: string, variables: Readonly<Record<string, string>>): Promise<void> {
   // In single quotes, because the receipt key is JSON; no value has one in it.
-  const lines = Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`)
+  const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`)
   await writeFile(`${file}.tmp`, lines.join(''), { mode: privateFile })
   await rename(`${file}.tmp`, file)
 }

@@ -11,7 +11,7 @@ export interface Feed {
   readonly hosts?: readonly string[]
 }
 
-/** A feed of the operator's setting `NEWS_FEEDS`. */
+/** A feed of `NEWS_FEEDS`. */
 export interface FeedSetting {
   readonly category: string
   readonly url: string

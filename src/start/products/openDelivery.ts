@@ -49,8 +49,8 @@ export async function openDelivery(config: DeliveryConfig, deps: DeliveryDeps): 
   await using opened = new AsyncDisposableStack()
   const artifacts = opened.adopt(await openArtifacts(config.artifacts, deps), closePart)
   const { chromiumPath, allowHosts, denyHosts } = render
-  const settingsOfWorker = { chromiumPath, allowHosts: [...allowHosts], denyHosts: [...denyHosts] }
-  const openEngine = () => openSeparateEngines(() => openRenderWorker({ clock, log, settings: settingsOfWorker }))
+  const workerConfig = { chromiumPath, allowHosts: [...allowHosts], denyHosts: [...denyHosts] }
+  const openEngine = () => openSeparateEngines(() => openRenderWorker({ clock, log, config: workerConfig }))
   const onAttempt = (attempt: RenderAttempt) => log.debug({ event: 'page_attempt_ended', ...attempt })
   const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), closePart)
   const needsOf = (from: Providers): CatalogDeps => ({

@@ -1,5 +1,5 @@
 /** A parsed value, or all of its problems, each with the wrong value and the fix. */
-export type ParsedSetting<T> =
+export type ParsedList<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] }
 
@@ -27,6 +27,6 @@ export function repeatedNames(entries: readonly SettingEntry[]): readonly string
 }
 
 /** The value if it has no problems, otherwise all of them. */
-export function parsedUnless<T>(problems: readonly string[], value: T): ParsedSetting<T> {
+export function parsedUnless<T>(problems: readonly string[], value: T): ParsedList<T> {
   return problems.length === 0 ? { ok: true, value } : { ok: false, problems }
 }

@@ -90,7 +90,7 @@ const bad: readonly (readonly [name: string, value: string])[] = [
   ['CHROMIUM_PATH', 'a\u0000b'],
 ]
 
-test('every setting that cannot work is refused before anything is opened, by its name', () => {
+test('every variable that cannot work is refused before anything is opened, by its name', () => {
   const notRefused = bad.filter(([name, value]) => {
     try {
       readConfig({ [name]: value })
