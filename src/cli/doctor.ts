@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import type { CheckFinding, Verdict } from '../doctor/check.ts'
+import type { CheckFinding, CheckVerdict } from '../doctor/check.ts'
 import { examine } from '../doctor/examine.ts'
 import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
@@ -31,14 +31,14 @@ Exit codes:
           deps.stdout.write(json ? `${JSON.stringify(finding)}\n` : `${textOfFinding(finding)}\n`)
         },
       })
-      const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length
+      const count = (verdict: CheckVerdict) => findings.filter((finding) => finding.verdict === verdict).length
       const counts = `${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('skipped')} skipped`
       if (!json) deps.stdout.write(`\n${counts}\n`)
       deps.setExitCode(count('failed') > 0 ? 1 : 0)
     })
 }
 
-const marks: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: 'skip' }
+const marks: Readonly<Record<CheckVerdict, string>> = { ok: 'ok  ', warning: 'warn', failed: 'FAIL', skipped: 'skip' }
 
 /** A finding as text for a terminal. */
 export function textOfFinding({ check, verdict, detail, fix }: CheckFinding): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readHostEntry } from '../machine/hostEntry.ts'
-import { complete, filePath, httpUrl, list, megabytes, onOff, secret, variable, wholeNumber } from './variables.ts'
+import { complete, filePath, httpUrl, list, megabytes, onOff, secret, variable, integerFrom } from './variables.ts'
 
 const hosts = list
   .refine(
@@ -23,7 +23,7 @@ export const deliveryConfig = z.object({
     /** Undefined: puppeteer's browser, the system's, or the one from npm. */
     chromiumPath: variable('CHROMIUM_PATH', filePath),
     /** Pages rendered at once. 0: no page is rendered, and no browser is started. */
-    concurrency: variable('RENDER_CONCURRENCY', wholeNumber(0, 16, 2)),
+    concurrency: variable('RENDER_CONCURRENCY', integerFrom(0, 16, 2)),
     /** Hosts that may be fetched though their addresses are not global: `name` or `name:port`. */
     allowHosts: variable('EGRESS_ALLOW_HOSTS', hosts),
     /** Names, addresses and networks that may not be fetched though they are global. */

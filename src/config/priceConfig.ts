@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseTokenPrice } from '../pricing/tokenPrice.ts'
-import { variable, wholeNumber } from './variables.ts'
+import { variable, integerFrom } from './variables.ts'
 
 const tokenPrice = z
   .string()
@@ -18,7 +18,7 @@ export const priceConfig = z.object({
   source: variable('TOKEN_PRICE_SOURCE', z.enum(['fixed', 'market'], 'must be fixed or market').default('fixed')),
   tokenPriceAttoUsd: variable('TOKEN_PRICE_USD', tokenPrice),
   /** Markets that report less are ignored. */
-  liquidityMinUsd: variable('TOKEN_PRICE_LIQUIDITY_MIN_USD', wholeNumber(0, 1_000_000_000, 10_000)),
+  liquidityMinUsd: variable('TOKEN_PRICE_LIQUIDITY_MIN_USD', integerFrom(0, 1_000_000_000, 10_000)),
 })
 
 export type PriceConfig = z.infer<typeof priceConfig>

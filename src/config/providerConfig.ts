@@ -7,7 +7,7 @@ import {
 } from '../product/upstreamName.ts'
 import { outputTokensMost, parseModelPrices } from '../pricing/modelPrices.ts'
 import { handlerTimeoutMs } from './saleConfig.ts'
-import { complete, httpUrl, list, onOff, parsedBy, secret, variable, wholeNumber } from './variables.ts'
+import { complete, httpUrl, list, onOff, parsedBy, secret, variable, integerFrom } from './variables.ts'
 
 /**
  * Use of samples in local mode. `auto`: for products none of whose providers answers. `always`: no provider is asked. Every
@@ -102,7 +102,7 @@ export const providerConfig = z.object({
       .regex(/^[\x20-\x7e]{1,200}$/, 'must be at most 200 printable ASCII characters')
       .default('operator not named'),
   ),
-  aiOutputTokensMax: variable('AI_OUTPUT_TOKENS_MAX', wholeNumber(1, outputTokensMost, 1_024)),
+  aiOutputTokensMax: variable('AI_OUTPUT_TOKENS_MAX', integerFrom(1, outputTokensMost, 1_024)),
   /** Models with a separate price. */
   aiModelPrices: variable('AI_MODEL_PRICES_USD', parsedBy(parseModelPrices, new Map())),
   handlerTimeoutMs,

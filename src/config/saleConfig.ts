@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { proofMaxAgeMs, quoteGraceMs, quoteTtlMs } from '../payment/paymentAges.ts'
-import { usd, variable, wholeNumber } from './variables.ts'
+import { usd, variable, integerFrom } from './variables.ts'
 
 /** Time of a request handler. Chat servers share most of it. */
-export const handlerTimeoutMs = variable('HANDLER_TIMEOUT_MS', wholeNumber(100, 300_000, 30_000))
+export const handlerTimeoutMs = variable('HANDLER_TIMEOUT_MS', integerFrom(100, 300_000, 30_000))
 
 /** Limits that no operator changes. */
 const fixedLimits = {
@@ -23,7 +23,7 @@ export const saleConfig = z
     /** Above this price two nodes have to return the same record of a payment. Undefined: one node is enough. */
     quorumAboveMicroUsd: variable('SOLANA_QUORUM_ABOVE_USD', usd.optional()),
     /** Whole tokens that may be served for payments that are not final. 0: no limit. */
-    exposureMaxTokens: variable('EXPOSURE_MAX_TOKENS', wholeNumber(0, 9_999_999_999, 0)),
+    exposureMaxTokens: variable('EXPOSURE_MAX_TOKENS', integerFrom(0, 9_999_999_999, 0)),
   })
   .transform((limits) => ({
     ...fixedLimits,

@@ -9,7 +9,7 @@ import {
   megabytes,
   optionalPort,
   variable,
-  wholeNumber,
+  integerFrom,
 } from './variables.ts'
 
 const subnets = list
@@ -36,10 +36,10 @@ const baseUrl = httpUrl
 export const serverConfig = z.object({
   /** Undefined: every address, in local mode loopback. */
   host: variable('HOST', hostName.optional()),
-  port: variable('PORT', wholeNumber(0, 65_535, 3_402)),
+  port: variable('PORT', integerFrom(0, 65_535, 3_402)),
   /** Base URL for callers, without a slash at its end. Undefined: the listener's address. */
   publicUrl: variable('PUBLIC_URL', baseUrl),
-  trustedProxyHops: variable('TRUSTED_PROXY_HOPS', wholeNumber(0, 10, 0)),
+  trustedProxyHops: variable('TRUSTED_PROXY_HOPS', integerFrom(0, 10, 0)),
   metricsSubnets: variable('METRICS_SUBNETS', subnets),
   /** A further listener for health checks and metrics. */
   health: z
@@ -56,15 +56,15 @@ export const serverConfig = z.object({
  */
 export const limitConfig = z.object({
   /** Requests of a client address that bought nothing. */
-  requestsPerMinute: variable('RATE_LIMIT_PER_MINUTE', wholeNumber(0, 1_000_000, 6_000)),
+  requestsPerMinute: variable('RATE_LIMIT_PER_MINUTE', integerFrom(0, 1_000_000, 6_000)),
   /** Unpaid quotes of a client address within the lifetime of a quote. */
-  quotesPerAddressMax: variable('QUOTES_PER_ADDRESS_MAX', wholeNumber(0, 10_000_000, 3_000)),
+  quotesPerAddressMax: variable('QUOTES_PER_ADDRESS_MAX', integerFrom(0, 10_000_000, 3_000)),
   /** Unpaid quotes of a wallet within the lifetime of a quote. A plain payment is matched with all of a day. */
-  quotesPerWalletMax: variable('QUOTES_PER_WALLET_MAX', wholeNumber(0, 10_000_000, 300)),
+  quotesPerWalletMax: variable('QUOTES_PER_WALLET_MAX', integerFrom(0, 10_000_000, 300)),
   /** Bytes of unpaid quotes of all callers within the lifetime of a quote: 18 GB a day, which the alert on growth allows. */
   openQuotesBytesMax: variable('OPEN_QUOTES_MEGABYTES', megabytes(0, 1_000_000, 64)),
   /** Proofs of a client address that the ledger does not know and the chain does not confirm. */
-  unknownProofsPerMinute: variable('UNKNOWN_PROOFS_PER_MINUTE', wholeNumber(0, 1_000_000, 300)),
+  unknownProofsPerMinute: variable('UNKNOWN_PROOFS_PER_MINUTE', integerFrom(0, 1_000_000, 300)),
 })
 
 export type ServerConfig = z.infer<typeof serverConfig> & { readonly host: string }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { paymentWallet, tokenMint } from './chainConfig.ts'
-import { complete, filePath, postgresUrl, solanaAddress, variable, wholeNumber } from './variables.ts'
+import { complete, filePath, postgresUrl, solanaAddress, variable, integerFrom } from './variables.ts'
 
 /** Place of the signer: a Unix socket of this machine, or a port with mutual TLS. */
 export type SignerPlace =
@@ -84,8 +84,8 @@ export const signerConfig = z
     /** Also paid, while the payment wallet changes. */
     formerWallet: variable('SIGNER_FORMER_WALLET', solanaAddress),
     limits: z.object({
-      perDay: variable('SIGNER_LAMPORTS_PER_DAY', wholeNumber(1, lamportsMax, 100_000_000)),
-      perWalletAndDay: variable('SIGNER_LAMPORTS_PER_WALLET_AND_DAY', wholeNumber(1, lamportsMax, 5_000_000)),
+      perDay: variable('SIGNER_LAMPORTS_PER_DAY', integerFrom(1, lamportsMax, 100_000_000)),
+      perWalletAndDay: variable('SIGNER_LAMPORTS_PER_WALLET_AND_DAY', integerFrom(1, lamportsMax, 5_000_000)),
     }),
   })
   .transform(({ socketPath: path, port, tls: files, ...config }) => ({

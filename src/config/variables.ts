@@ -12,8 +12,8 @@ export function variable<T extends z.ZodType>(name: string, schema: T): T {
   return schema.meta({ variable: name })
 }
 
-/** An integer within its limits. */
-export function wholeNumber(min: number, max: number, standard: number) {
+/** An integer within its limits, with its default. */
+export function integerFrom(min: number, max: number, standard: number) {
   const expected = `must be a whole number from ${min} to ${max}`
   return z
     .string()
@@ -27,7 +27,7 @@ const bytesPerMegabyte = 1_000_000
 
 /** A size that people set in millions of bytes, in bytes. */
 export function megabytes(min: number, max: number, standard: number) {
-  return wholeNumber(min, max, standard).transform((value) => value * bytesPerMegabyte)
+  return integerFrom(min, max, standard).transform((value) => value * bytesPerMegabyte)
 }
 
 export const optionalPort = z

@@ -1,11 +1,11 @@
 import { describeError, errorText } from '@tollbook/core/fault'
 
 /** `skipped`: there is nothing to check, and the detail says why. Only `failed` makes the command fail. */
-export type Verdict = 'ok' | 'warning' | 'failed' | 'skipped'
+export type CheckVerdict = 'ok' | 'warning' | 'failed' | 'skipped'
 
 /** `detail` is a sentence for the operator. */
 export interface Result {
-  readonly verdict: Verdict
+  readonly verdict: CheckVerdict
   readonly detail: string
   /** The command or variable that solves it. */
   readonly fix?: string

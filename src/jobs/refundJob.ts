@@ -4,7 +4,7 @@ import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
 /** When a payment that was not delivered is owed back. */
-export interface RefundLimits {
+export interface ExpiryLimits {
   /** Maximum time without delivery before a payment is owed back. */
   readonly refundAfterMs: number
   /** Attempts to serve one payment. */
@@ -16,7 +16,7 @@ const everyMs = 60_000
 const batchMax = 500
 
 /** Ends claims of processes that died, and turns payments that stayed undelivered for a day into debts to their wallets. */
-export function startRefundJob(limits: RefundLimits, deps: StepDeps): Repeated {
+export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
   return repeat(deps, {
     name: 'refunds',
     everyMs,
@@ -25,7 +25,7 @@ export function startRefundJob(limits: RefundLimits, deps: StepDeps): Repeated {
 }
 
 /** One run: ends attempts whose lease has expired, then records the refunds that have become due. */
-export async function recordRefunds(limits: RefundLimits, deps: StepDeps): Promise<void> {
+export async function recordRefunds(limits: ExpiryLimits, deps: StepDeps): Promise<void> {
   await expireClaims(limits, deps)
   const open = await deps.lifecycle.findOpen({ kind: 'undelivered', forMs: limits.refundAfterMs }, batchMax)
   const references = open.map(({ reference }) => reference)
@@ -45,7 +45,7 @@ export async function recordRefunds(limits: RefundLimits, deps: StepDeps): Promi
   )
 }
 
-async function expireClaims({ attemptsMax }: RefundLimits, deps: StepDeps): Promise<void> {
+async function expireClaims({ attemptsMax }: ExpiryLimits, deps: StepDeps): Promise<void> {
   const open = await deps.lifecycle.findOpen({ kind: 'lease_ended' }, batchMax)
   const references = open.map(({ reference }) => reference)
   const states = await deps.lifecycle.loadPayments(references)

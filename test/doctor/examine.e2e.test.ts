@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { findDifferingFunctions } from '../../src/cli/differingFunctions.ts'
 import { readConfig } from '../../src/config.ts'
-import type { CheckFinding, Verdict } from '../../src/doctor/check.ts'
+import type { CheckFinding, CheckVerdict } from '../../src/doctor/check.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { openPool } from '../kernel/openKernel.ts'
@@ -49,7 +49,7 @@ async function findingsOf(changes: Environment = {}): Promise<ReadonlyMap<string
   return findings
 }
 
-async function verdictOf(check: string, changes: Environment = {}): Promise<readonly [Verdict, string]> {
+async function verdictOf(check: string, changes: Environment = {}): Promise<readonly [CheckVerdict, string]> {
   const finding = (await findingsOf(changes)).get(check)
   if (finding === undefined) throw new Error(`there is no check ${check}`)
   return [finding.verdict, `${finding.detail} ${finding.fix ?? ''}`]
@@ -113,7 +113,7 @@ test('an environment of nothing is local mode, whose own parts are not checked',
 
 test('a right installation has no failure, and its warnings name what is weaker than it could be', async () => {
   const findings = [...(await findingsOf()).values()]
-  const checksOf = (verdict: Verdict) =>
+  const checksOf = (verdict: CheckVerdict) =>
     findings.filter((finding) => finding.verdict === verdict).map(({ check }) => check)
   expect(findings.filter(({ verdict }) => verdict === 'failed')).toEqual([])
   expect(checksOf('warning')).toEqual(['standby', 'archive', 'nodes'])
