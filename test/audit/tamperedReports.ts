@@ -69,7 +69,7 @@ export const tamperedReports: readonly Tampering[] = [
   onSums('a daily total deleted', `delete from reports.daily_totals where ${oneDay}`),
   onSums(
     'a daily total of another day added',
-    `insert into reports.daily_totals select mint, day - 400, kind, endpoint, account, debits, credits, payments
+    `insert into reports.daily_totals select mint, day - 400, kind, endpoint, account, debits, credits, payments, value_pico_usd
       from reports.daily_totals where ${oneDay}`,
   ),
   onSums(
