@@ -104,6 +104,12 @@ describe('the summary', () => {
     expect(page.textOf('#reconciliation li')).toContain('0.5 tokens')
     expect(page.textOf('#reconciliation li')).toContain('Record it.')
     expect(page.address()).toContain('view=reconciliation')
+    expect(page.textOf('#reconciliation p')).toContain('0.5 tokens; 0 of it')
+    const again = await openFinancePage({
+      query: '?view=reconciliation',
+      answers: { ...withChain('7500000'), reconciliation: { json: { data: reconciliation } } },
+    })
+    await again.until('the transfers', () => again.isShown('#reconciliation'))
   })
 })
 

@@ -11,6 +11,7 @@ describe('a report', () => {
     expect(cells).toContain('refund due')
     expect(cells).toContain('2026-11-21 10:00:00')
     expect(cells).toContain('WWWWWW…xxxxxx')
+    expect(page.window.document.querySelector('#reports tbody span.mono')?.getAttribute('title')).toBe(payment.wallet)
     expect(page.textsOf('#reports thead th')).not.toContain('Attempts')
   })
 
@@ -57,7 +58,10 @@ describe('a report', () => {
   })
 
   test('is asked for by the address, with its own filters alone', async () => {
-    const page = await openFinancePage({ query: '?report=payments&state=reversed&wallet=W&by=endpoint&month=2026-10' })
+    const page = await openFinancePage({
+      query: '?report=payments&state=reversed&wallet=W&by=endpoint&month=2026-10',
+      answers: { liabilities: tableOf([]) },
+    })
     expect(page.askedFor('payments')[0]?.query.toString()).toBe('month=2026-10&state=reversed&wallet=W&limit=50')
     page.fill('#reports [name=report]', 'liabilities')
     await settled(page)

@@ -93,6 +93,7 @@ describe('a purchase with a wallet of the browser', () => {
       wallet,
       page.proofs()[0]?.query.toString(),
     ])
+    expect(first?.headers.get('accept')).toBe('application/json')
     expect(second?.path).toContain(`/pay${endpoint}/`)
   })
 
