@@ -8,13 +8,13 @@ import type { SettingPeriod } from './settingPeriods.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { SettingValue } from './settings.ts'
 
-/** A setting of the ledger as this instance is configured. */
+/** A setting of the ledger, with the value that this instance is configured with. */
 export interface ConfiguredSetting extends SettingValue {
-  /** The environment variable that decides it. */
+  /** The environment variable that sets the value. */
   readonly variable: string
 }
 
-/** Configuration whose values the ledger puts on record. */
+/** Configuration whose values the ledger records. */
 export interface SettingSources {
   readonly receiptKey: PublicReceiptKey
   readonly terms: PaymentTerms
@@ -25,7 +25,7 @@ export interface SettingSources {
 
 const wholePerMille = 1_000
 
-/** Everything on which the meaning of the ledger depends besides its events. */
+/** Settings that determine the meaning of the ledger besides its events. */
 export function configuredSettings({ receiptKey, terms, split, origin }: SettingSources): readonly ConfiguredSetting[] {
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms
   const shares = split.map(({ account, perMille }) => ({ account, perMille }))
@@ -34,7 +34,7 @@ export function configuredSettings({ receiptKey, terms, split, origin }: Setting
     'the configured split is the whole of each payment',
   )
   return [
-    // First on record, so that every checkpoint covers the name that it is signed with.
+    // Record the origin first, so that every checkpoint covers the name with which it is signed.
     { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' },
     { name: 'receipt-key', value: publicReceiptKey.parse(receiptKey), variable: 'RECEIPT_SIGNING_KEY' },
     { name: 'payment-wallet', value: paymentWallet, variable: 'PAYMENT_WALLET' },
@@ -45,7 +45,7 @@ export function configuredSettings({ receiptKey, terms, split, origin }: Setting
   ]
 }
 
-/** A value on record that differs from the configured one. */
+/** A recorded value that differs from the configured one. */
 export interface SettingDifference {
   readonly configured: ConfiguredSetting
   readonly recorded: Json
@@ -53,14 +53,14 @@ export interface SettingDifference {
   readonly since: string
 }
 
-/** Describes a configured value that is not the one on record, with the event that recorded it. */
+/** Describes how a configured value differs from the recorded one, with the event that recorded it. */
 export function differenceFrom(configured: ConfiguredSetting, inForce: SettingPeriod): SettingDifference {
   const { name, number, position, validFrom, value } = inForce
   assert(configured.name === name, 'a value is compared with its own setting')
   return { configured, recorded: value, since: `${validFrom} (${name}#${number}, event ${position})` }
 }
 
-/** Reason for refusing to start, with the commands that would make each change official. */
+/** Reason for refusing to start, with the command that records each configured value. */
 export function differencesText(differences: readonly SettingDifference[]): string {
   assert(differences.length > 0, 'a refusal to start names a difference')
   const [count, s] = [differences.length, differences.length === 1 ? '' : 's']
@@ -79,7 +79,7 @@ export function differencesText(differences: readonly SettingDifference[]): stri
   return `${count} setting${s} of the ledger differ${count === 1 ? 's' : ''} from the configuration, so the service does not start:\n${parts.join('\n')}`
 }
 
-/** The command that records the configured value. Undefined for a setting that keeps its first value. */
+/** Returns the command that records the configured value. Undefined for a setting that keeps its first value. */
 function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
   switch (name) {
     case 'receipt-key':
@@ -96,7 +96,7 @@ function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
 const splitValue = z.array(z.object({ account: z.string(), perMille: z.int() }))
 const keyValue = z.object({ x: z.string() })
 
-/** The value as the operator writes it: the public key, the address, the split of SPLIT. */
+/** The value as the operator writes it: the public key, the address, or the split in the form of SPLIT. */
 export function settingText(name: string, value: Json): string {
   if (typeof value === 'string') return value
   const key = name === 'receipt-key' ? keyValue.safeParse(value).data : undefined

@@ -8,15 +8,15 @@ import type { SettingPeriod } from './settingPeriods.ts'
 export const publicReceiptKey = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
-  /** 32 bytes in base64url. */
+  /** The public key, 32 bytes in base64url. */
   x: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
-  /** Absent: the RFC 7638 thumbprint. */
+  /** Id of the key. Absent: the RFC 7638 thumbprint. */
   kid: z.string().exactOptional(),
 })
 
 export type PublicReceiptKey = z.infer<typeof publicReceiptKey>
 
-/** RFC 7638: the thumbprint names the key itself, so two keys never share a name by mistake. */
+/** Returns the id of a key, by default its RFC 7638 thumbprint. Two keys cannot share a thumbprint by mistake. */
 export function receiptKeyId({ kty, crv, x, kid }: PublicReceiptKey): string {
   return kid ?? Buffer.from(sha256(canonicalJson({ crv, kty, x }))).toString('base64url')
 }
@@ -28,17 +28,19 @@ export function receiptKeyBytes({ x }: Pick<PublicReceiptKey, 'x'>): Uint8Array 
   return bytes
 }
 
-/** Keys on record, newest first. */
+/** Recorded keys, newest first. */
 export function receiptKeysOf(periods: readonly SettingPeriod[]): readonly PublicReceiptKey[] {
   return periods.toReversed().map(({ value }) => publicReceiptKey.parse(value))
 }
 
-/** The service as a DID of the method `web`, by its origin. */
+/** The DID of the service (method `web`), derived from its origin. */
 export function didOf(serviceUrl: string): string {
   return `did:web:${new URL(serviceUrl).host.replace(':', '%3A')}`
 }
 
-/** The DID document of the service: all keys on record, newest first, under the names that signed statements use. */
+/**
+ * The DID document of the service. Lists all recorded keys, newest first, under the names that signed statements use.
+ */
 export function didDocumentOf(serviceUrl: string, periods: readonly SettingPeriod[]): Json {
   const did = didOf(serviceUrl)
   const methods = receiptKeysOf(periods).map((key) => {
@@ -54,8 +56,8 @@ export function didDocumentOf(serviceUrl: string, periods: readonly SettingPerio
 }
 
 /**
- * All keys on record as a JWK set, newest first, with their periods as `nbf` and `exp` in seconds. A key that has ended stays
- * listed, because receipts of its period have to verify.
+ * All recorded keys as a JWK set, newest first, with their periods as `nbf` and `exp` in seconds. A key that has ended
+ * stays listed, because receipts of its period must still verify.
  */
 export function jwkSetOf(periods: readonly SettingPeriod[]): Json {
   return {

@@ -5,7 +5,7 @@ import type { SettingChanged } from '../payment/events/settingEvents.ts'
 import { isSameValue, type SettingPeriod, valueWithOverlap } from './settingPeriods.ts'
 import type { SettingDecision } from './settings.ts'
 
-/** Settings that the operator can change. Each other setting keeps its first value. */
+/** Settings that the operator can change. Every other setting keeps its first value. */
 export const changeableSettings = ['receipt-key', 'payment-wallet', 'split'] as const
 export type ChangeableSetting = (typeof changeableSettings)[number]
 
@@ -13,24 +13,27 @@ export type ChangeableSetting = (typeof changeableSettings)[number]
 export interface SettingChangeQuestion {
   readonly name: ChangeableSetting
   readonly value: Json
-  /** Undefined: the default lead. A split takes effect at once: an instance publishes its price list when it starts. */
+  /**
+   * Undefined: the default lead. A split takes effect at once, because an instance publishes its price list when it
+   * starts.
+   */
   readonly validFromMs: number | undefined
-  /** Time after `validFromMs` in which the value before it is still accepted. */
+  /** Time after `validFromMs` during which the previous value is still accepted. */
   readonly overlapMs: number
-  /** On the clock of the database. */
+  /** Current time on the clock of the database. */
   readonly nowMs: number
 }
 
-/** `recorded`: nothing has to change. `refused`: `why` is a sentence for the operator. */
+/** `recorded`: no change is necessary. `refused`: `why` is a sentence for the operator. */
 export type SettingChangeVerdict =
   | { readonly verdict: 'change'; readonly decision: SettingDecision<SettingChanged>; readonly previousUntilMs: number }
-  /** The newest value is this one. */
+  /** The newest value already equals this one. */
   | { readonly verdict: 'recorded'; readonly period: SettingPeriod }
   | { readonly verdict: 'refused'; readonly why: string }
 
 /**
- * Running instances read the settings every 5 s and close when they could not for 45 s. After this lead each of them knows
- * of a change before it takes effect, so no receipt is signed with a key that has ended.
+ * Running instances read the settings every 5 s, and close after 45 s without a successful read. With this lead each
+ * instance reads a change before it takes effect, so no receipt is signed with an ended key.
  */
 const leadMinMs = 60_000
 /** Verifiers cache the key set for 5 minutes. */
@@ -38,7 +41,7 @@ const leadDefaultMs = 300_000
 const leadMaxMs = 365 * 24 * 60 * 60 * 1000
 export const overlapMaxMs = 90 * 24 * 60 * 60 * 1000
 
-/** The operator's change of a setting on record. */
+/** Decides on the operator's change of a recorded setting. */
 export function decideSettingChange(
   periods: readonly SettingPeriod[],
   question: SettingChangeQuestion,
@@ -81,7 +84,7 @@ function timeProblem(
   return overlapMs > overlapMaxMs ? `the overlap is longer than ${overlapMaxMs / 86_400_000} days` : undefined
 }
 
-/** JWK periods are in seconds. Rounded up, so that a change is never earlier than asked. */
+/** Round up to whole seconds, the unit of JWK periods, so that a change is never earlier than requested. */
 function wholeSecond(ms: number): number {
   return Math.ceil(ms / 1000) * 1000
 }

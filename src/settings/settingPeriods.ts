@@ -14,22 +14,22 @@ export interface RecordedSetting {
   readonly event: SettingChanged
 }
 
-/** A value and the time in which it is accepted: `fromMs <= t < untilMs`. */
+/** A value and the period in which it is accepted: `fromMs <= t < untilMs`. */
 export interface SettingPeriod {
   readonly name: string
   readonly number: number
   readonly position: number
-  /** Without `previousUntil`. */
+  /** The value without `previousUntil`. */
   readonly value: Json
   /** ISO 8601 in UTC, as recorded. */
   readonly validFrom: string
-  /** `-Infinity` for number 1: the first value also holds before it was recorded. */
+  /** `-Infinity` for number 1, because the first value also holds for the time before its recording. */
   readonly fromMs: number
   /** `Infinity` for the newest value. */
   readonly untilMs: number
 }
 
-/** Versions of one setting, oldest first, with their periods. */
+/** Returns the versions of one setting with their periods, oldest first. */
 export function periodsOf(versions: readonly RecordedSetting[]): readonly SettingPeriod[] {
   return versions.map(({ position, event }, index): SettingPeriod => {
     assert(event.number === index + 1, 'the versions of a setting are numbered without a gap')
@@ -46,13 +46,13 @@ export function periodsOf(versions: readonly RecordedSetting[]): readonly Settin
   })
 }
 
-// A value that is not an object is wrapped in a member of this name once it has `previousUntil`.
+// If a value with `previousUntil` is not an object, it is wrapped in a member of this name.
 const wrappingMembers: ReadonlyMap<string, string> = new Map([
   ['payment-wallet', 'wallet'],
   ['split', 'shares'],
 ])
 
-/** The value of a version after the first. */
+/** Returns the value to record for every version but the first. */
 export function valueWithOverlap(name: string, value: Json, previousUntil: string): Json {
   assert(!Number.isNaN(Date.parse(previousUntil)), 'the value before it ends at a time')
   const member = wrappingMembers.get(name)
@@ -82,14 +82,14 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** Two spellings of one value. A receipt key is the same key whatever name it has. */
+/** True if two spellings are one value. For a receipt key, only the key material counts and not its id. */
 export function isSameValue(name: string, one: Json, other: Json): boolean {
   return name === 'receipt-key'
     ? membersOf(one)?.['x'] === membersOf(other)?.['x']
     : one === other || textOf(one) === textOf(other)
 }
 
-// Every 402 compares each setting in force with the one on record. Values never change, so each is written once.
+// Every 402 compares each setting in force with the recorded one. Values never change, so each is serialized once.
 const texts = new WeakMap<object, string>()
 
 function textOf(value: Json): string {
@@ -99,7 +99,7 @@ function textOf(value: Json): string {
   return text
 }
 
-/** The period of the newest value that has taken effect. Undefined for a setting that is not on record. */
+/** The period of the newest value that has taken effect. Undefined for a setting that is not recorded. */
 export function periodInForce(periods: readonly SettingPeriod[], atMs: number): SettingPeriod | undefined {
   assert(
     periods.every(({ number }, index) => number === index + 1),
@@ -108,20 +108,25 @@ export function periodInForce(periods: readonly SettingPeriod[], atMs: number): 
   return periods.findLast(({ fromMs }) => fromMs <= atMs)
 }
 
-/** The end is exclusive: two periods of one setting never share a millisecond. */
+/**
+ * True if the moment is in the period. The end is exclusive, so two periods of one setting never share a millisecond.
+ */
 export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'untilMs'>, atMs: number): boolean {
   return fromMs <= atMs && atMs < untilMs
 }
 
-/** Relation of a configured value to the values on record. */
+/** Relation of a configured value to the recorded values. */
 export type SettingStanding =
   | { readonly standing: 'unrecorded' }
-  /** `untilMs` is `Infinity` while no later value is on record. */
+  /** `untilMs` is `Infinity` until a later value is recorded. */
   | { readonly standing: 'accepted'; readonly untilMs: number }
   | { readonly standing: 'not_yet'; readonly fromMs: number }
   | { readonly standing: 'differs'; readonly inForce: SettingPeriod }
 
-/** Standing of a configured value at a moment: accepted (also during an overlap), not yet valid, different, or not on record. */
+/**
+ * Standing of a configured value at a moment: accepted (also during an overlap), not yet valid, different, or not
+ * recorded.
+ */
 export function standingOf(periods: readonly SettingPeriod[], value: Json, atMs: number): SettingStanding {
   const inForce = periodInForce(periods, atMs)
   if (inForce === undefined) return { standing: 'unrecorded' }

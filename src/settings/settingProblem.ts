@@ -3,14 +3,14 @@ import { isoTime } from '@tollbook/core/clock'
 import type { ConfiguredSetting } from './configuredSettings.ts'
 import type { SettingStanding } from './settingPeriods.ts'
 
-/** When an instance with an outgoing value has to stop selling. */
+/** The moment at which an instance with an outgoing value must stop selling. */
 export interface ClosingTime {
   readonly nowMs: number
-  /** An instance with an outgoing value stops selling this long before the value ends. */
+  /** Time before the end of the value at which the instance stops selling. */
   readonly closingMs: number
 }
 
-/** Reason why an instance with this value must not sell. Undefined while it may. */
+/** Reason why an instance with this value must not sell. Undefined if it may sell. */
 export function standingProblem(
   { name, variable }: ConfiguredSetting,
   standing: SettingStanding,

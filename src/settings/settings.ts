@@ -4,11 +4,11 @@ import { isoTime } from '@tollbook/core/clock'
 import type { PriceListPublished, SettingChanged } from '../payment/events/settingEvents.ts'
 
 /*
- * Price lists and settings of the ledger. Each version is a separate stream, `prices#17` or `receipt-key#1`, and
- * is guarded by the version before it, so that numbers have no gap and two writers cannot take the same one.
+ * Price lists and settings of the ledger. Each version is a separate stream, such as `prices#17` or `receipt-key#1`,
+ * guarded by the version before it. The numbers therefore have no gap, and two writers cannot take the same one.
  */
 
-/** First byte of their streams' ids in the ledger (migrations/kinds). */
+/** First byte of the stream ids of settings (migrations/kinds). */
 const settingSpace = 3
 export const priceListName = 'prices'
 
@@ -21,7 +21,7 @@ export function settingStream(name: string, number: number): string {
   return `${name}#${number}`
 }
 
-/** The id of a version's stream: space byte and name. */
+/** The stream id of a version: space byte and name. */
 export function settingStreamId(name: string, number: number): Uint8Array {
   return Uint8Array.of(settingSpace, ...new TextEncoder().encode(settingStream(name, number)))
 }
@@ -34,7 +34,7 @@ export interface SettingDecision<Event> {
   readonly events: readonly [Event]
 }
 
-/** A version on record. */
+/** A recorded version. */
 export interface Numbered<Event> {
   readonly number: number
   readonly event: Event
@@ -42,7 +42,7 @@ export interface Numbered<Event> {
 
 const wholePerMille = 1_000
 
-/** Undefined when the list on record says the same. */
+/** Undefined if the recorded list is the same. */
 export function decidePriceList(
   newest: Numbered<PriceListPublished> | undefined,
   list: PriceListPublished,
@@ -61,7 +61,7 @@ export interface SettingValue {
   readonly value: Json
 }
 
-/** The first value of a setting, recorded by the service. Undefined when the setting has versions. */
+/** Decides on the first value of a setting, which the service records. Undefined if the setting has versions. */
 export function decideFirstSetting(
   versionCount: number,
   { name, value }: SettingValue,

@@ -9,8 +9,8 @@ import { queryPrepared } from './queryPrepared.ts'
 export type { QueryRunner }
 
 /**
- * A prepared statement of the call, whose answer is read as text without a detour over buffers. The database refuses the
- * batch unless it continues the known history.
+ * Runs the prepared append of a batch. The answer is read as text, which avoids buffers. The database refuses a batch
+ * that does not continue the known history.
  */
 export async function appendBatch(
   runner: QueryRunner,

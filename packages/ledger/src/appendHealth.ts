@@ -5,11 +5,13 @@ import { appendCall, appendParameters } from './batch.ts'
 import type { Item } from './item.ts'
 import type { LedgerKernel } from './port.ts'
 
-/** Why the ledger takes no appends, for readiness: a service that cannot append must not get requests. */
+/**
+ * Reports why the ledger takes no appends. Readiness uses it: a service that cannot append must not receive requests.
+ */
 export interface AppendHealth {
-  /** The same ledger, whose appends are watched. */
+  /** The same ledger, with its appends observed. */
   readonly kernel: LedgerKernel
-  /** Undefined while appends work, as far as is known without one. */
+  /** Undefined unless appends are known to fail. Appends nothing. */
   findProblem(): Promise<string | undefined>
 }
 
@@ -18,7 +20,10 @@ export interface AppendHealthDeps {
   readonly pool: QueryRunner & Pick<pg.Pool, 'connect'>
 }
 
-/** After a failed append the ledger counts as closed until a write works; otherwise the database is asked to plan an append. */
+/**
+ * After a failed append the ledger counts as closed until a write works. Otherwise each check lets the database plan an
+ * append.
+ */
 export function createAppendHealth({ kernel, pool }: AppendHealthDeps): AppendHealth {
   let failed: Item | undefined
   return {
@@ -30,7 +35,7 @@ export function createAppendHealth({ kernel, pool }: AppendHealthDeps): AppendHe
           failed = undefined
           return result
         } catch (error) {
-          // A rejection for the content of an item does not show that others fail.
+          // A rejection because of an item's content does not mean that other items fail.
           if (!(error instanceof Fault && !error.retryable)) failed = item
           throw error
         }
@@ -45,7 +50,7 @@ export function createAppendHealth({ kernel, pool }: AppendHealthDeps): AppendHe
   }
 }
 
-/** Plans the append without running it: a schema that no longer has this function, or this right, is found before a payment. */
+/** Plans the append without running it, to detect a missing function or right before a payment. */
 async function probe(pool: QueryRunner): Promise<string | undefined> {
   const values = Array.from({ length: appendParameters }, () => null)
   try {
@@ -56,7 +61,7 @@ async function probe(pool: QueryRunner): Promise<string | undefined> {
   }
 }
 
-/** Writes the item that failed and rolls it back: a plan, or a commit of nothing, also works on a full disk. */
+/** Writes the failed item and rolls it back. A plan or an empty commit would also work on a full disk. */
 async function rehearse(pool: AppendHealthDeps['pool'], item: Item): Promise<string | undefined> {
   try {
     const connection = await pool.connect()

@@ -3,7 +3,7 @@ import type { KnownHistory } from './history.ts'
 import type { Item, ItemEvent } from './item.ts'
 import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from './wire.ts'
 
-/** The columns of a batch, in the order of the call; `ledger.batch` says what each one holds. */
+/** The columns of a batch, in the order of the call. The SQL of `ledger.batch` documents each one. */
 function emptyColumns() {
   return {
     ids: column(byteaArray),
@@ -56,7 +56,7 @@ const historyNames = ['known_seq', 'known_leaf', 'known_timeline']
 const parameters = [...names, ...historyNames].map((name, index) => `${name} => $${index + 1}`)
 export const appendParameters = parameters.length
 
-/** The same text for every batch, so it is parsed and planned once a connection. */
+/** The text is the same for every batch, so each connection parses and plans it once. */
 export const appendCall = {
   name: 'ledger_append',
   text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes
@@ -83,7 +83,7 @@ type Columns = ReturnType<typeof emptyColumns>
 
 interface Batch {
   readonly columns: Columns
-  /** Number of each account of the batch, by mint, then by name. */
+  /** The number of each account in the batch, by mint, then by name. */
   readonly accounts: Map<string, Map<string, number>>
   readonly bodies: Uint8Array[]
   bodyBytes: number

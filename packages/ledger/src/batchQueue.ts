@@ -4,38 +4,41 @@ import { Fault } from '@tollbook/core/fault'
 export interface BatchQueueOptions<Item, Outcome> {
   readonly batchMax: number
   /**
-   * While one batch is being committed the next may already be on its way, but only a full one: two half batches that
-   * wait for each other's commit came to half the throughput of one whole one where a commit takes 5 ms.
+   * Maximum of concurrent flushes. A second flush starts only with a full batch: where a commit takes 5 ms, two half
+   * batches had half the throughput of one full batch.
    */
   readonly flushesMax: number
-  /** More than this many waiting means that the database does not keep up; refusing is better than growing. */
+  /** Maximum of waiting items. More would mean that the database does not keep up, so further items are refused. */
   readonly waitingMax: number
   /** Items with the same key are never in progress together, so they never conflict with each other. */
   readonly keyOf: (item: Item) => string
   /**
-   * One round trip for the whole batch; outcomes in the order of the items. An item that failed by itself is a rejected
-   * one among them, so that its neighbours keep theirs; if the promise rejects, all have failed.
+   * Writes a batch in one round trip. Outcomes are in the order of the items. An item that fails alone has a rejected
+   * outcome; if the promise rejects, all items have failed.
    */
   readonly flush: (batch: readonly Item[]) => Promise<readonly PromiseSettledResult<Outcome>[]>
-  /** Absent: batches follow each other at once. */
+  /** Absent: each batch starts as soon as the one before it ends. */
   readonly gathering?: Gathering
 }
 
-/** Lets items gather while callers overlap, because a batch of one costs nearly as much as one of ten. */
+/**
+ * Pauses between batches while callers overlap, so that items gather: a batch of one costs nearly as much as one of
+ * ten.
+ */
 export interface Gathering {
-  /** A batch of this many items does not wait. */
+  /** A batch of this many items starts without a pause. */
   readonly itemsEnough: number
-  /** Resolves when a batch after this one may start. */
+  /** Resolves when the next batch may start. */
   pause(): Promise<void>
 }
 
 /**
- * `submit` rejects with a retryable `Fault` when too many items wait, and with the error of its batch when all of it
+ * `submit` rejects with a retryable `Fault` if too many items wait, and with the batch's error if the whole batch
  * fails.
  */
 export interface BatchQueue<Item, Outcome> {
   submit(item: Item): Promise<Outcome>
-  /** Resolves when nothing is waiting or in progress. */
+  /** Resolves when no item is waiting or in progress. */
   drained(): Promise<void>
 }
 
@@ -46,12 +49,12 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void
 }
 
-// Callers who overlapped once will overlap again.
+// Number of batches to pace after callers have overlapped: they are likely to overlap again.
 const pacedBatches = 16
 
 /**
- * Group commit: the items that arrived during the current flushes are the next batch. The items of a lone caller are
- * flushed immediately. After items of two callers have overlapped, small batches keep a distance.
+ * Group commit: items that arrive during a flush form the next batch. Items of a lone caller are flushed immediately.
+ * After items of two callers have overlapped, small batches are spaced in time.
  */
 export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item, Outcome>): BatchQueue<Item, Outcome> {
   assert(options.batchMax > 0 && options.flushesMax > 0, 'a queue flushes batches of at least one item')
@@ -93,7 +96,7 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
     }
   }
 
-  // Starts after the current turn of the loop, so that callers of the same turn share a batch.
+  // Start after the current turn of the event loop, so that callers of one turn share a batch.
   function plan(): void {
     if (startPlanned) return
     startPlanned = true

@@ -1,19 +1,19 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { sqlState } from './database.ts'
 
-/** A numbered migration, by its name: `0003_ledger`. */
+/** A numbered migration by its name, for example `0003_ledger`. */
 export interface NumberedMigration {
   readonly name: string
 }
 
-/** Names of the migrations that the database has and this program does not. */
+/** Names of the migrations that the database has and this program lacks. */
 export function namesAhead(program: readonly NumberedMigration[], applied: Iterable<string>): readonly string[] {
   return [...applied].filter((name) => !program.some((file) => file.name === name))
 }
 
 /**
- * Why no release reads a database, undefined for any other. A newer release only adds numbers, so an unknown migration with
- * a number of this program is of a commit before the first release.
+ * Explains why no release can read this database. Undefined if one can. Newer releases only add numbers, so an unknown
+ * migration with a number of this program comes from a commit before the first release.
  */
 export function whyUnreadable(program: readonly NumberedMigration[], ahead: readonly string[]): string | undefined {
   const foreign = ahead.find((name) => numberOf(name) <= lastNumber(program))
@@ -22,8 +22,8 @@ export function whyUnreadable(program: readonly NumberedMigration[], ahead: read
 }
 
 /**
- * Whether a database that is ahead of a program still takes it: `oldestProgram` is the number of the last migration of the
- * oldest program that it takes.
+ * True if a newer database still accepts this program. `oldestProgram` is the number of the last migration of the
+ * oldest program that it accepts.
  */
 export function takesProgram(program: readonly NumberedMigration[], oldestProgram: number | undefined): boolean {
   return oldestProgram !== undefined && lastNumber(program) >= oldestProgram
@@ -41,7 +41,7 @@ const undefinedTable = '42P01'
 
 type RunNumberQuery = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
 
-/** Undefined in a database without the table of compatibility. */
+/** Undefined if the database has no table of compatibility. */
 export async function readOldestProgram(runQuery: RunNumberQuery): Promise<number | undefined> {
   try {
     const { rows } = await runQuery('select oldest_program as number from migration.compatibility')

@@ -3,12 +3,12 @@ import { assert } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { LedgerLog } from './log.ts'
 
-/** Anything that runs one query: a pool, or a separate client. */
+/** Anything that runs one query, such as a pool or a separate client. */
 export type QueryRunner = Pick<pg.Pool, 'query'>
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
-  /** Shown in pg_stat_activity, so that an operator sees whose connections these are. */
+  /** Shown in pg_stat_activity, so that an operator can identify these connections. */
   readonly applicationName: string
   readonly connectionsMax: number
   /** 15 s by default; longer for readers of the whole ledger. */
@@ -16,19 +16,23 @@ export interface DatabaseOptions {
   /** 5 s by default. */
   readonly connectTimeoutMs?: number
   readonly log: LedgerLog
-  /** Runs on each new connection before it is used; if it rejects, the connection is closed and its user gets the reason. */
+  /**
+   * Runs on each new connection before its first use. If it rejects, the connection is closed and the caller gets the
+   * error.
+   */
   readonly onConnect?: (connection: QueryRunner) => Promise<void>
 }
 
-// Longer than any statement of the service takes. A statement beyond it is stuck, and its outcome is then read back.
+// Longer than any statement of the service takes. A statement beyond this limit is stuck, and the service then reads
+// its outcome.
 const standardStatementTimeoutMs = 15_000
-// The server ends a statement by itself; this is for a server that has vanished without closing the connection.
+// Extra time for the client's own limit, which matters only if the server vanished without closing the connection.
 const queryTimeoutMoreMs = 5_000
 const standardConnectTimeoutMs = 5_000
-// A new session plans the append in 20 ms, and logs in with thousands of rounds of a hash. The default is 10 s.
+// Keep idle connections for 5 minutes, not 10 s: a new one costs 20 ms of planning and a SCRAM login.
 const idleTimeoutMs = 5 * 60_000
-// Appends hold the lock of the head for milliseconds. A longer wait means that commits hang, as without the required
-// standby; an answer of 503 is then better than a queue.
+// Appends hold the lock of the head for milliseconds. A longer wait means that commits hang, for example without the
+// required standby. A 503 answer is then better than a queue.
 const lockTimeoutMs = 5_000
 
 /** A pool with time limits on connecting, locks, statements and answers. Opens no connection yet. */
@@ -47,13 +51,13 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
     idleTimeoutMillis: idleTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
     keepAlive: true,
-    // Not `verify`: a caller whose wait ended during it would lose its connection, and its statement would still run.
-    // The pool awaits the promise, although its types do not say so.
+    // `verify` does not fit: a caller whose wait ends during it would lose its connection, and its statement would
+    // still run. The pool awaits this promise, although its types do not show that.
     ...(onConnect === undefined ? {} : { onConnect: (connection: QueryRunner): unknown => onConnect(connection) }),
     types: typeParsers(),
   })
-  // A broken connection is an event: of the pool when it is idle, of its client when it is in use. Without a listener
-  // either would end the process. In use, the running query reports it too.
+  // A broken connection emits an event: on the pool if it is idle, on its client if it is in use. Without a listener
+  // either event would end the process. In use, the running query reports the error too.
   pool.on('error', (error) => options.log.warn({ event: 'database_connection_lost', error: describeError(error) }))
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
@@ -62,7 +66,7 @@ export function openDatabase(options: DatabaseOptions): pg.Pool {
 const int8 = 20
 const int8Array = 1016
 
-/** Positions and counts are numbers. A number that would lose digits is a bug, not a value. */
+/** Parse positions and counts as numbers. A number that would lose digits is a bug and throws. */
 function typeParsers(): pg.CustomTypesConfig {
   const parsers = new pg.TypeOverrides()
   parsers.setTypeParser(int8, safeInteger)
@@ -77,13 +81,13 @@ function safeInteger(text: string): number {
 }
 
 /**
- * Meaning of a failed write. `refused`: the server will never take these bytes. `undone`: rolled back for certain, by an
- * error that lasts, such as a full disk. `passing`: rolled back by an error that ends within seconds. `unknown`: the
+ * Meaning of a failed write. `refused`: the server will never take these bytes. `undone`: certainly rolled back, by a
+ * lasting error such as a full disk. `passing`: rolled back by an error that ends within seconds. `unknown`: the
  * connection broke or the server was shutting down (of 320 such outcomes measured, 118 had committed).
  */
 export type WriteFailure = 'refused' | 'undone' | 'passing' | 'unknown'
 
-/** Only `passing` and `unknown` are worth repeating while the caller waits. */
+/** Classifies a failed write. Only `passing` and `unknown` are worth a retry while the caller waits. */
 export function judgeWriteFailure(error: unknown): WriteFailure {
   const code = sqlState(error)
   if (code === undefined || unknownOutcome.test(code)) return 'unknown'
@@ -94,7 +98,7 @@ export function judgeWriteFailure(error: unknown): WriteFailure {
 // 08: connection. 57P: shutdown. 40003: completion unknown. XX: internal error of the server.
 const unknownOutcome = /^(?:08|57P|40003|XX)/
 // 40: serialization, deadlock. 53300: every connection is in use. 25006: a failover demotes or promotes the server.
-// 57014: a person cancelled the statement; a statement that reached its time limit has used up the caller's time as well.
+// 57014: a person cancelled the statement. A statement that reached its time limit has also used up the caller's time.
 const passing = /^(?:40|53300|25006|57014)/
 // 21, 22, 23, 44: cardinality, data, integrity, check option. 54: too large. P0: raised by a function.
 const aboutTheContent = /^(?:21|22|23|44|54|P0)/

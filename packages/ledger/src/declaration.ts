@@ -2,7 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { assert, assertPresent, Bug } from '@tollbook/core/assert'
 
 /**
- * Declared transitions of streams: the rows of migrations/kinds, for a ledger in memory and for tests of the deciders.
+ * Declared transitions of streams, as in the rows of migrations/kinds. The in-memory ledger and the tests of the
+ * deciders use them.
  */
 export interface Declaration {
   readonly kinds: readonly Kind[]
@@ -28,7 +29,7 @@ export interface Step {
   readonly eventKinds: readonly string[]
   readonly lease: 'none' | 'take'
   readonly afterLease: boolean
-  /** `debited class>credited class`. */
+  /** Permitted movements, each as `debited class>credited class`. */
   readonly moves: readonly string[]
   readonly writer: string
   readonly numberMax: number | undefined
@@ -44,14 +45,14 @@ export interface AccountClass {
   readonly hourly: boolean
 }
 
-/** The declaration of a folder of SQL files, as `tollbook migrate` applies it. */
+/** Reads the declaration from a folder of SQL files, as `tollbook migrate` applies it. */
 export async function readDeclaration(folder: string): Promise<Declaration> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort()
   assert(files.length > 0, `${folder} holds declarations`)
   return parseDeclaration(await Promise.all(files.map((file) => readFile(`${folder}/${file}`, 'utf8'))))
 }
 
-/** Reads the rows of declaring SQL files without a database. Other statements of the files are ignored. */
+/** Reads the rows of declaring SQL files without a database. Ignores other statements in the files. */
 export function parseDeclaration(texts: readonly string[]): Declaration {
   const rows = (table: string) => texts.flatMap((text) => rowsOf(text, `ledger.${table}`))
   return {
@@ -95,7 +96,7 @@ type Row = Readonly<Record<string, Value>>
 const insertStatement = /insert into (ledger\.\w+) \(([^)]*)\) values\s([\s\S]*?)\non conflict/g
 const literal = /'(?:[^']|'')*'|-?\d+|true|false|null|[()]/g
 
-/** Rows of the plain inserts of one table: text, whole numbers, booleans and null. */
+/** Reads the rows of one table's plain inserts: text, whole numbers, booleans and null. */
 function rowsOf(sql: string, table: string): readonly Row[] {
   const statements = [...sql.replace(/^\s*--.*$/gm, '').matchAll(insertStatement)]
   return statements.flatMap(([, into, names = '', values = '']) =>

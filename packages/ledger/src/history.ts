@@ -6,28 +6,28 @@ import { type Identity, identify, reportLoss, type SeenEvent } from './identity.
 import type { LedgerLog } from './log.ts'
 
 /*
- * A database can go backwards under a running process: a restored backup, or a promoted standby that lacks the last
- * commits. Payments that only the lost part knows could buy a second time. Each process therefore remembers the newest
- * event that it has seen, and sends it along with every append, so that the comparison costs no round trip.
+ * A database can go back in time under a running process: a restored backup, or a promoted standby that lacks the last
+ * commits. A payment recorded only in the lost part could buy a second time. Each process therefore stores the newest
+ * event that it has seen and sends it with every append, so the comparison costs no round trip.
  */
 
-/** Watches that the database never returns to an earlier state of the ledger (decision 0020). */
+/** Detects that the database has returned to an earlier state of the ledger (decision 0020). */
 export interface LedgerHistory {
   /** Undefined while the database continues the ledger that this process has seen. */
   problem(): string | undefined
-  /** Set once the ledger went backwards. It stays until the process ends. */
+  /** Set once the ledger has gone back, until the process ends. */
   lost(): LostHistory | undefined
-  /** Sent with each append. */
+  /** The known history, which each append sends. */
   known(): KnownHistory
-  /** Remembers an event that the database has acknowledged. */
+  /** Stores an event that the database has acknowledged. */
   observe(seen: SeenEvent): void
   /** Throws a Fault unless the database continues the ledger that was seen. */
   compare(runner: QueryRunner): Promise<void>
-  /** Throws once the ledger went backwards; sends nothing. */
+  /** Throws once the ledger has gone back. Sends no query. */
   requireOpen(): void
 }
 
-/** History that an append expects of the database: another one rejects it. */
+/** The history that an append requires. The database rejects the append if its own history differs. */
 export interface KnownHistory {
   /** Undefined for an empty ledger. */
   readonly newest: SeenEvent | undefined
@@ -35,7 +35,7 @@ export interface KnownHistory {
 }
 
 export interface LostHistory {
-  /** An event that this process, or another one, has seen and that the database no longer has. */
+  /** The lost event: seen by this process or by another one, and missing in the database. */
   readonly seen: SeenEvent | undefined
   readonly finding: string
 }
@@ -43,25 +43,25 @@ export interface LostHistory {
 export interface HistoryDeps {
   readonly clock: Clock
   readonly log: LedgerLog
-  /** Names this process in reports to the others. */
+  /** Name of this process in its reports to the others. */
   readonly reporter: string
   /**
-   * Time after a promotion in which every process compares its own newest event, before any of them appends again. 0 where
-   * the operator promises a synchronous standby: nothing that was acknowledged can be missing there.
+   * Time after a promotion in which every process compares its own newest event, before any process appends again. 0 if
+   * the operator guarantees a synchronous standby, because no acknowledged event can then be missing.
    */
   readonly promotionWaitMs: number
 }
 
-/** Raised by `ledger.require_history`. */
+/** SQLSTATE that `ledger.require_history` raises. */
 const otherHistory = 'TB001'
 
-/** The append was rejected because the database does not have the events that this process has seen. */
+/** True if the database rejected the append because it lacks events that this process has seen. */
 export function isOtherHistory(error: unknown): boolean {
   return sqlState(error) === otherHistory
 }
 
 interface Adopted extends Pick<Identity, 'systemIdentifier' | 'timeline'> {
-  /** The newest report of a loss when this process opened the ledger. */
+  /** Number of the newest reported loss when this process opened the ledger. */
   readonly lossNumber: number
 }
 
@@ -69,12 +69,12 @@ interface State extends HistoryDeps {
   identity: Adopted | undefined
   newest: SeenEvent | undefined
   promotedAtMs: number | undefined
-  /** Problem of the last comparison. The next comparison that succeeds clears it. */
+  /** Problem of the last comparison. The next successful comparison clears it. */
   passing: string | undefined
   lost: LostHistory | undefined
 }
 
-/** After a loss was found, appends and comparisons throw a retryable `Fault`. Only a restart after the repair ends that. */
+/** After a loss was found, appends and comparisons throw a retryable `Fault` until a restart after the repair. */
 export function createHistory(deps: HistoryDeps): LedgerHistory {
   assert(deps.promotionWaitMs >= 0, 'a wait is not negative')
   const state: State = {
@@ -96,14 +96,14 @@ export function createHistory(deps: HistoryDeps): LedgerHistory {
     requireOpen,
     async compare(runner) {
       requireOpen()
-      // Captured before the question: an append that is answered meanwhile may already be newer.
+      // Read this before the query, because an append that ends meanwhile may change it.
       const { newest } = state
       await judge(state, { runner, newest, found: await identify(runner, newest?.position) })
     },
   }
 }
 
-// Shown to callers too, so without positions.
+// Callers also get this text, so it omits positions.
 const closedText = 'the ledger is not the one that this service has recorded; the operator has to look'
 
 function observe(state: State, seen: SeenEvent): void {
@@ -125,7 +125,8 @@ async function judge(state: State, { runner, newest, found }: Comparison): Promi
     const finding = `the database belongs to cluster ${found.systemIdentifier}, and the ledger so far to cluster ${systemIdentifier}`
     throw close(state, { seen: newest, finding })
   }
-  // An old primary that was not shut down. Also a restored backup of it; either way nothing is written there.
+  // The database is an old primary that was not shut down, or a restored backup of it. In both cases write nothing to
+  // it.
   if (timeline !== undefined && found.timeline < timeline)
     throw pass(state, `the database is an old primary, on timeline ${found.timeline} and not ${timeline}`)
   if (newest !== undefined && found.knownLeaf !== newest.leafHash) {
@@ -149,7 +150,7 @@ function findingOf({ position, leafHash }: SeenEvent, { headPosition, knownLeaf 
 function adopt(state: State, found: Identity): void {
   if (state.identity !== undefined && state.identity.timeline !== found.timeline)
     state.log.warn({ event: 'database_promotion_accepted', timeline: found.timeline })
-  // A loss that was reported before this process opened the ledger is a loss that the operator has accepted.
+  // The operator has accepted a loss that was reported before this process opened the ledger.
   const lossNumber = state.identity?.lossNumber ?? found.loss?.number ?? 0
   state.identity = { systemIdentifier: found.systemIdentifier, timeline: found.timeline, lossNumber }
   state.promotedAtMs = undefined
@@ -157,7 +158,7 @@ function adopt(state: State, found: Identity): void {
   if (found.head !== undefined) observe(state, found.head)
 }
 
-/** After a promotion the other processes compare too, and report what they miss, before any of them appends. */
+/** After a promotion the other processes also compare, and report missing events, before any process appends. */
 function awaitOthers(state: State, found: Identity): void {
   const nowMs = state.clock.monotonicMs()
   state.promotedAtMs ??= nowMs
@@ -184,7 +185,9 @@ const whatToDo =
   'claimed since could buy again, so nothing is sold and nothing is signed. Restore the newer ledger and restart every ' +
   'instance; only if the loss is accepted, move CHECKPOINT_FILE and the .lost file next to it away first (docs/operations.md)'
 
-/** For the other processes. It is the same cluster, so the row reaches the instances of this ledger and of no other. */
+/**
+ * Reports the loss to the other processes. The row is in the same cluster, so only instances of this ledger read it.
+ */
 async function report(state: State, runner: QueryRunner, seen: SeenEvent): Promise<void> {
   try {
     await reportLoss(runner, { ...seen, reporter: state.reporter })
@@ -193,7 +196,7 @@ async function report(state: State, runner: QueryRunner, seen: SeenEvent): Promi
   }
 }
 
-/** Events of an answer to an append: the newest is remembered, and none of them may be older than what was known. */
+/** Takes the events of an append's answer: stores the newest, and asserts that all are newer than the known one. */
 export function observeAppended(history: LedgerHistory, leaves: readonly SeenEvent[], before: KnownHistory): void {
   const last = leaves.at(-1)
   if (last === undefined) return

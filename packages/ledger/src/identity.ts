@@ -4,28 +4,28 @@ import type { QueryRunner } from './database.ts'
 /** An event that a database has acknowledged. */
 export interface SeenEvent {
   readonly position: number
-  /** In hex. */
+  /** Hash of the leaf in hex. */
   readonly leafHash: string
 }
 
-/** Marks that distinguish one ledger, and one server of it, from another. */
+/** Marks that distinguish one ledger and one server of it from others. */
 export interface Identity {
   /** Identifier of the Postgres cluster. initdb makes it; backups and standbys keep it. */
   readonly systemIdentifier: string
-  /** Raised by each promotion. Undefined on a standby. */
+  /** Increases with each promotion. Undefined on a standby. */
   readonly timeline: number | undefined
   readonly headPosition: number
   readonly head: SeenEvent | undefined
-  /** Leaf of the event that was asked for; undefined when it is not there. */
+  /** Leaf hash of the queried event. Undefined if the database does not have the event. */
   readonly knownLeaf: string | undefined
   /** The newest report that a part of this ledger is lost. */
   readonly loss: { readonly number: number; readonly seen: SeenEvent } | undefined
 }
 
-// A server that has vanished must not hide a promotion for as long as other queries may take.
+// Shorter than the limit of other queries, so that a vanished server does not hide a promotion for long.
 const queryTimeoutMs = 3_000
 
-/** Reads in one snapshot who the database is, where its ledger ends and which loss it has on record. */
+/** Reads the identity of the database, the end of its ledger and its recorded loss, in one snapshot. */
 export async function identify(runner: QueryRunner, knownPosition: number | undefined): Promise<Identity> {
   const { rows } = await runner.query<IdentityRow>({
     text: `select system_identifier, timeline, head_seq, encode(head_leaf, 'hex') as head_leaf,
@@ -50,7 +50,7 @@ export async function identify(runner: QueryRunner, knownPosition: number | unde
   }
 }
 
-// node-postgres reads it; its types do not name it.
+// node-postgres reads this option, but its types lack it.
 const bounded = { query_timeout: queryTimeoutMs }
 
 interface IdentityRow {
@@ -64,14 +64,14 @@ interface IdentityRow {
   readonly lost_leaf: string | null
 }
 
-// SHA-256 in hex.
+// A SHA-256 hash in hex.
 const leafHexLength = 64
 
 export interface Loss extends SeenEvent {
   readonly reporter: string
 }
 
-/** Puts the loss on record for all instances. Reporting it twice is harmless. */
+/** Records the loss for all instances. A repeated report changes nothing. */
 export async function reportLoss(runner: QueryRunner, { position, leafHash, reporter }: Loss): Promise<void> {
   assert(position > 0 && leafHash.length === leafHexLength, 'a loss is of an event with its leaf')
   await runner.query("select ledger.report_lost_history($1, decode($2, 'hex'), $3)", [position, leafHash, reporter])

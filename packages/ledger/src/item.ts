@@ -1,19 +1,19 @@
-/** One append to one stream. Encoded once by its caller: a retry sends the same bytes. */
+/** One append to one stream. The caller encodes it once, so a retry sends the same bytes. */
 export interface Item {
-  /** Space byte and key. Its first append makes it single-use. */
+  /** Space byte and key. The first append to a stream makes its key single-use. */
   readonly stream: Uint8Array
   /** Name of a declared step, such as `payment.claim`. */
   readonly step: string
-  /** Number of events that the decision was made on; 0 for a new stream. */
+  /** Number of events on which the decision was based. 0 for a new stream. */
   readonly expectedVersion: number
-  /** Present for steps that take a lease, and for no other. */
+  /** Present only for steps that take a lease. */
   readonly leaseMs?: number
   readonly events: readonly ItemEvent[]
-  /** Versions of other streams that the decision was made on. */
+  /** Versions of other streams on which the decision was based. */
   readonly guards?: readonly Guard[]
-  /** Further unique keys. */
+  /** Further keys that must be unique. */
   readonly keys?: readonly ItemKey[]
-  /** Stored with the ledger for replay; the first note of a stream stays. */
+  /** Stored with the ledger for replay. The first note of a stream is kept. */
   readonly note?: Uint8Array
 }
 
@@ -21,14 +21,14 @@ export interface Item {
 export interface ItemEvent {
   readonly kind: string
   readonly schemaVersion: number
-  /** When it happened in the world, as opposed to when it was recorded. */
+  /** Time of the event itself, which can be earlier than its recording. */
   readonly effectiveAtMs: number
-  /** Canonical JSON in UTF-8; opaque to the ledger. */
+  /** Canonical JSON in UTF-8. The ledger does not interpret it. */
   readonly body: Uint8Array
   readonly postings: readonly Posting[]
 }
 
-/** One movement between two accounts. It names both sides once, so it cannot be out of balance (I17). */
+/** One movement between two accounts. It states both sides at once, so it is always in balance (I17). */
 export interface Posting {
   readonly debit: string
   readonly credit: string
@@ -36,7 +36,7 @@ export interface Posting {
   readonly amountBaseUnits: bigint
 }
 
-/** Another stream that must still be at this version. It is checked and not changed. */
+/** Another stream that must still be at this version. The append checks that stream and does not change it. */
 export interface Guard {
   readonly stream: Uint8Array
   readonly version: number
@@ -46,49 +46,49 @@ export interface Guard {
 export interface ItemKey {
   readonly space: number
   readonly key: Uint8Array
-  /** The same stream may use its key again with the same digest. */
+  /** With the same digest, the same stream may use the key again. */
   readonly digest?: Uint8Array
-  /** Without it the key is used permanently. */
+  /** Absent: the key is used permanently. */
   readonly lifetimeSeconds?: number
 }
 
 export interface Leaf {
-  /** 1, 2, 3… over the whole ledger, without a gap. */
+  /** Counts from 1 over the whole ledger, without gaps. */
   readonly position: number
-  /** In hex. */
+  /** Hash of the leaf in hex. */
   readonly leafHash: string
 }
 
-/** Durable when it is returned. */
+/** Result of a successful append, which is durable. */
 export interface Appended {
   readonly outcome: 'appended'
   readonly recordedAtMs: number
-  /** One per event, in order. */
+  /** One leaf per event, in order. */
   readonly leaves: readonly Leaf[]
 }
 
 export type AppendResult = Appended | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
-/** A refused item changes nothing and never fails its neighbours. */
+/** Reason why an item was refused. A refused item changes nothing, and other items of its batch still succeed. */
 export type Refusal = { readonly reason: PlainRefusal } | { readonly reason: 'limit'; readonly account: string }
 
 export type PlainRefusal = (typeof plainRefusals)[number]
 
 export const plainRefusals = [
-  /** The stream has moved on, its lease still runs, or the step does not start in its state. */
+  /** The stream has a later version, its lease still runs, or the step does not start in the stream's state. */
   'conflict',
   /** The step exists from this state, but not with these events, this lease or this writer. */
   'not_this_step',
-  /** The id is not one of the step's kind. */
+  /** The id does not belong to the step's kind. */
   'not_this_id',
-  /** A posting moves nothing, mixes mints, or moves between classes that the step may not. */
+  /** A posting moves nothing, mixes mints, or moves between classes that the step does not permit. */
   'overreaching',
   /** A guarded stream has another version. */
   'guard',
   'key_used',
 ] as const
 
-/** A refusal without further facts. */
+/** Returns a refusal without further facts. */
 export function refused(reason: PlainRefusal): AppendResult {
   return { outcome: 'refused', refusal: { reason } }
 }

@@ -14,24 +14,24 @@ export interface LedgerDeps {
   readonly pool: QueryRunner
   readonly clock: Clock
   readonly log: LedgerLog
-  /** Time to learn the outcome of an append whose answer was lost, before its caller gets a Fault. */
+  /** Time limit for learning the outcome of an append whose answer was lost. After it, the caller gets a Fault. */
   readonly outcomeTimeoutMs: number
-  /** Refuses appends to a ledger that went backwards. */
+  /** Refuses appends to a ledger that has gone back. */
   readonly history?: LedgerHistory
-  /** Called after each flush, for the metrics. */
+  /** Called after each flush, for metrics. */
   readonly onFlush?: (flush: { readonly items: number; readonly durationMs: number }) => void
 }
 
-// 64 claims are about 200 kB. Beyond 64 there is little left to share of a batch's fixed cost.
+// 64 claims are about 200 kB. Larger batches would hardly lower the share of the fixed cost.
 const batchMax = 64
 const flushesMax = 2
 const waitingMax = 10_000
 const retryDelayMs = 100
-// The fixed cost of a batch is 2 ms of a processor. At 16 callers this distance doubles the items that share it.
+// The fixed cost of a batch is 2 ms of processor time. With 16 callers, this distance doubles the items per batch.
 const batchDistanceMs = 20
 const gatheringItems = 16
 
-/** The ledger on Postgres, by group commit. */
+/** Creates the ledger on Postgres, which uses group commit. */
 export function createLedger(deps: LedgerDeps): LedgerKernel {
   assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
   const queue = createBatchQueue<Item, AppendResult>({
@@ -50,13 +50,13 @@ export function createLedger(deps: LedgerDeps): LedgerKernel {
   }
 }
 
-/** The outcome of one item, or the reason why it alone failed. */
+/** The outcome of one item, or the error with which it alone failed. */
 type Settled = PromiseSettledResult<AppendResult>
 
 /**
- * Appends a batch and returns when its outcome is certain, or the time for that is over. An append whose answer was lost
- * is sent again with the same bytes: if it had been committed, the version has moved on, and the bodies found there are
- * the batch's own.
+ * Appends a batch, and returns once its outcome is certain or the time is over. Sends an append whose answer was lost
+ * again, with the same bytes. If it had been committed, the version is newer and the recorded bodies equal those of the
+ * batch.
  */
 async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
   const startedAtMs = deps.clock.monotonicMs()
@@ -67,7 +67,7 @@ async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly
 
 interface Doubt {
   readonly deadlineMs: number
-  /** An earlier call may have committed these items. */
+  /** True if an earlier call may have committed these items. */
   readonly inDoubt: boolean
 }
 
@@ -111,7 +111,7 @@ function settled(value: AppendResult): Settled {
   return { status: 'fulfilled', value }
 }
 
-/** The server rejected the whole batch because of one item; the others must not fail with it. */
+/** One item made the server reject the whole batch. Append each item alone, so that the others do not fail with it. */
 async function appendOneByOne(
   deps: LedgerDeps,
   batch: readonly Item[],
@@ -133,7 +133,7 @@ async function settleOne(deps: LedgerDeps, item: Item, doubt: Doubt): Promise<Ap
   return assertPresent(outcome, 'an append answers each item').value
 }
 
-/** Items that conflict now but whose bodies are in the ledger were committed by the append whose answer was lost. */
+/** An item that now conflicts, and whose bodies the ledger has, was committed by the append whose answer was lost. */
 async function recogniseOwn(
   { pool }: LedgerDeps,
   batch: readonly Item[],

@@ -1,4 +1,4 @@
-/** Log for operators; any structured logger fits. */
+/** Log for operators. Any structured logger fits. */
 export interface LedgerLog {
   warn(fields: object): void
   error(fields: object): void

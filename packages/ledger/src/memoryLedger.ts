@@ -11,20 +11,23 @@ export interface MemoryLedgerOptions {
   readonly clock: Clock
 }
 
-/** The kernel's rules without a database, with reads for tests. */
+/** The kernel's rules without a database, plus reads for tests. */
 export interface MemoryLedger extends LedgerKernel {
-  /** Balance of an account; 0n when it has never been posted to. */
+  /** Balance of an account. 0n for an account without postings. */
   balance(mint: string, account: string): bigint
   note(stream: Uint8Array): Uint8Array | undefined
-  /** State of a stream; undefined when it does not exist. */
+  /** State of a stream. Undefined if the stream does not exist. */
   stateOf(stream: Uint8Array): StreamState | undefined
-  /** Use of a key that has not ended. */
+  /** The current use of a key. Undefined if there is none or it has ended. */
   findKey(key: Pick<ItemKey, 'space' | 'key'>): UsedKey | undefined
-  /** All accounts that were posted to, as `mint name`. */
+  /** Balances of all accounts with postings, by `mint name`. */
   balances(): ReadonlyMap<string, bigint>
-  /** `append` without a promise. Other writers than the service append through separate functions. */
+  /**
+   * Like `append`, but synchronous. `writer` names the writer, because writers other than the service append through
+   * separate functions.
+   */
   appendNow(item: Item, writer?: string): AppendResult
-  /** `read` without a promise. */
+  /** Like `read`, but synchronous. */
   readNow(stream: Uint8Array): readonly RecordedEvent[]
 }
 
@@ -54,11 +57,11 @@ interface Memory extends MemoryLedgerOptions {
   readonly notes: Map<string, Uint8Array>
   position: number
   recordedAtMs: number
-  /** Its clock at the last append. */
+  /** Time on the ledger's clock at the last append. */
   clockAtMs: number
 }
 
-/** `ledger.append_batch` without a database, for unit tests; the model that Postgres is compared with. */
+/** `ledger.append_batch` without a database, for unit tests. Other tests compare Postgres with this model. */
 export function createMemoryLedger(options: MemoryLedgerOptions): MemoryLedger {
   const memory: Memory = {
     ...options,
@@ -112,7 +115,9 @@ function append(memory: Memory, item: Item, writer: string): AppendResult {
   return record(memory, item, { step: judged, moved })
 }
 
-/** Follows sql/next_time.sql: time never goes back, and runs at half speed while the ledger is ahead of its clock. */
+/**
+ * Follows sql/next_time.sql: time never goes back, and advances at half speed while the ledger is ahead of its clock.
+ */
 function passTime(memory: Memory): void {
   const nowMs = Math.floor(memory.clock.nowMs())
   if (memory.recordedAtMs <= nowMs) {
@@ -129,7 +134,7 @@ function passTime(memory: Memory): void {
   }
 }
 
-/** Checks in the order of sql/append_judge.sql, because the first reason is the one that is returned. */
+/** Checks in the order of sql/append_judge.sql, because the first reason is returned. */
 function judge(memory: Memory, item: Item, writer: string): Step | PlainRefusal {
   const { declaration, streams, recordedAtMs } = memory
   const known = streams.get(streamKey(item.stream))
@@ -195,7 +200,7 @@ function judgeSetting({ streams }: Memory, { stream }: Item, step: Step): Step |
   return Number(number) === 1 || streams.has(streamKey(before)) ? step : 'guard'
 }
 
-/** Balances after the postings, or the first account that they would take beyond its limits. */
+/** Returns the balances after the postings, or the first account that the postings would take beyond its limits. */
 function movedBalances(
   { declaration, balances }: Memory,
   postings: readonly Posting[],

@@ -6,19 +6,24 @@ import { assert } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { namesAhead, readOldestProgram, takesProgram, whyUnreadable } from './compatibility.ts'
 
-/** Folders of SQL. The ledger's own functions are always among the code. */
+/** Folders of SQL files. `code` always includes the ledger's own functions. */
 export interface SchemaSources {
-  /** `<number>_<name>.sql`…: tables, constraints and triggers. Applied once, in order, never edited afterwards. */
+  /**
+   * Files named `<number>_<name>.sql` with tables, constraints and triggers. Applied once, in order, and never edited
+   * afterwards.
+   */
   readonly numbered: string
-  /** Functions with their grants, and declarations. Applied again whenever a file changes; folders in order. */
+  /**
+   * Folders of functions with their grants, and of declarations. Applied in order, and again whenever a file changes.
+   */
   readonly code: readonly string[]
 }
 
 export interface MigrateOptions {
-  /** A role that owns the database and may create roles; never the service's (docs/operations.md). */
+  /** A role that owns the database and may create roles. It is never the service's role (docs/operations.md). */
   readonly databaseUrl: string
   readonly sources: SchemaSources
-  /** Functions that are not those of this release. When there are any, all files of code are applied again. */
+  /** Finds functions that differ from this release. If there are any, all code files are applied again. */
   readonly findDifferingFunctions?: FindDifferingFunctions
 }
 
@@ -26,15 +31,15 @@ export type FindDifferingFunctions = (
   run: (text: string) => Promise<readonly { readonly name: string; readonly text: string }[]>,
 ) => Promise<readonly string[] | undefined>
 
-/** `digest` is the SHA-256 of the text in hex; a file of code is applied again when it changes. */
+/** A file with the SHA-256 of its text in hex. A code file is applied again when its digest changes. */
 export interface SchemaFile {
-  /** `0002_ledger`, or `functions/seal`. */
+  /** For example `0002_ledger` or `functions/seal`. */
   readonly name: string
   readonly digest: string
   readonly text: string
 }
 
-/** `numbered` is applied once and in order; `code` may be replaced at each migration. */
+/** `numbered` is applied once and in order. `code` may be replaced at each migration. */
 export interface Schema {
   readonly numbered: readonly SchemaFile[]
   readonly code: readonly SchemaFile[]
@@ -43,10 +48,10 @@ export interface Schema {
 const kernelCode = fileURLToPath(new URL('../sql', import.meta.url))
 const numberedFile = /^\d{4}_[a-z0-9_]+\.sql$/
 const codeFile = /^[a-z0-9_]+\.sql$/
-// A locked table makes the migration fail instead of queueing every query behind it.
+// If a table is locked, the migration fails, so that it does not block all queries behind it.
 const lockTimeoutMs = 10_000
 
-/** Files in the order of their names. Asserts that names of code are unique over all folders. */
+/** Reads the files in the order of their names. Asserts that names of code files are unique over all folders. */
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
   const tables = (await readFolder(numbered, numberedFile)).map((file) => ({
     ...file,
@@ -75,8 +80,8 @@ function digestOf(text: string): string {
 }
 
 /**
- * Brings a database to the schema of this program, in one transaction or not at all. Names of the files that were
- * applied now.
+ * Migrates a database to the schema of this program, in one transaction or not at all. Returns the names of the files
+ * that it applied.
  */
 export async function migrate({
   databaseUrl,
@@ -90,7 +95,7 @@ export async function migrate({
   })
   try {
     await client.query('begin')
-    // Two programs that start together migrate one after the other.
+    // Take a lock, so that two programs that start together migrate one after the other.
     await client.query("select pg_advisory_xact_lock(hashtext('tollbook migrate'))")
     await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
     const isNewer = await isNewerButFits(client, schema)
@@ -109,7 +114,10 @@ export async function migrate({
   }
 }
 
-/** A newer release has migrated this database and still takes this program, for example while its instances are replaced. */
+/**
+ * True if a newer release has migrated this database and it still accepts this program, for example during a rolling
+ * update.
+ */
 async function isNewerButFits(client: pg.Client, { numbered }: Schema): Promise<boolean> {
   await client.query(createProgress)
   const known = await digestsIn(client, 'migration.applied')
@@ -139,7 +147,7 @@ async function applyNumbered(client: pg.Client, files: readonly SchemaFile[]): P
   return missing.map(({ name }) => name)
 }
 
-/** A numbered file that was edited after it had been applied describes a database that does not exist. */
+/** Refuses a numbered file that was edited after it had been applied: it no longer describes this database. */
 function checkLanded(files: readonly SchemaFile[], known: ReadonlyMap<string, string>): void {
   for (const { name, digest } of files)
     if (known.has(name) && known.get(name) !== digest)

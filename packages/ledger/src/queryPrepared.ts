@@ -1,14 +1,14 @@
 import { type QueryRunner, sqlState } from './database.ts'
 
-// A pooler in transaction mode gave the statement to another session than the one that had prepared it.
+// A pooler in transaction mode sent the statement to a session that had not prepared it.
 const invalidStatementName = '26000'
 const duplicateStatement = '42P05'
 
 const unprepared = new WeakSet<QueryRunner>()
 
 /**
- * Runs a query as a prepared statement of this name, or parses it each time where prepared statements get lost: slower, and
- * it works behind every pooler. A statement that failed for its name has not run, so it is sent again at once.
+ * Runs a query as a prepared statement of this name. If a pooler loses prepared statements, runs it unprepared from
+ * then on, which is slower. A statement that failed because of its name has not run, so it is sent again at once.
  */
 export async function queryPrepared<T>(
   runner: QueryRunner,

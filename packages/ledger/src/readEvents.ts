@@ -20,8 +20,8 @@ interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'k
 }
 
 /**
- * Events of one stream, ordered by version. Returns an empty array for an unknown stream. Throws a retryable `Fault` when
- * the database does not answer.
+ * Reads the events of one stream, ordered by version. Empty for an unknown stream. Throws a retryable `Fault` if the
+ * database does not answer.
  */
 export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promise<readonly RecordedEvent[]> {
   const { rows } = await readOrFault('a stream', () =>
@@ -32,10 +32,10 @@ export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promi
   return numbered(rows.map(recorded))
 }
 
-// A stream has about five events of 500 bytes, so this is 2.5 MB in one answer.
+// A stream has about five events of 500 bytes, so this many are 2.5 MB in one answer.
 const streamsMax = 1_000
 
-/** Events in the order of the streams. A stream without events is an empty list. */
+/** Reads the events of several streams, in the order of `streams`. A stream without events is an empty list. */
 export async function readManyEvents(
   runner: QueryRunner,
   streams: readonly Uint8Array[],
@@ -66,7 +66,7 @@ function numbered(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
   return events
 }
 
-/** A stream's id as the key of a map. */
+/** A stream's id as a map key. */
 export function streamKey(stream: Uint8Array): string {
   return Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength).toString('latin1')
 }

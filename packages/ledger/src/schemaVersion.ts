@@ -2,22 +2,27 @@ import { namesAhead, readOldestProgram, takesProgram, whyUnreadable } from './co
 import { readSchema, type Schema, type SchemaFile, type SchemaSources } from './migrate.ts'
 import { sqlState } from './database.ts'
 
-/** One query without parameters. */
+/** Runs one query without parameters. */
 export type RunQuery = (text: string) => Promise<{ readonly rows: readonly Row[] }>
 
 type Row = Applied & { readonly number?: number }
 
 export type SchemaVersion =
-  /** `difference`: what a newer release has changed in this database; this program may still use it. */
+  /** `difference` describes what a newer release has changed in this database. This program may still use it. */
   | { readonly fits: true; readonly difference?: string }
-  /** `needsMigration`: `tollbook migrate` solves it. Otherwise it needs another release or another login, as `advice` says. */
+  /**
+   * `needsMigration`: `tollbook migrate` solves the problem. Otherwise it takes another release or login, as `advice`
+   * explains.
+   */
   | { readonly fits: false; readonly advice: string; readonly needsMigration: boolean }
 
 const undefinedTable = '42P01'
 const undefinedSchema = '3F000'
 const insufficientPrivilege = '42501'
 
-/** Compares the database with the files of this program: a service on another schema would corrupt or fail late. */
+/**
+ * Compares the database with the files of this program. On another schema a service would corrupt data or fail late.
+ */
 export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSources): Promise<SchemaVersion> {
   const schema = await readSchema(sources)
   const applied = await readApplied(runQuery)
@@ -38,7 +43,7 @@ export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSour
   if (ahead.length > 0 && edited.length === 0)
     return judgeNewer(schema, { ahead, code, oldestProgram: await readOldestProgram(runQuery) })
   const differs = `SQL in the database differs from this program (${[...edited, ...code].join(', ')})`
-  // A migration is never applied twice, so `tollbook migrate` refuses one that was edited.
+  // `tollbook migrate` never applies a migration twice, so it refuses an edited one.
   if (edited.length > 0) return needingOther(`${differs}: start the release that migrated it`)
   return code.length > 0 ? needingMigration(differs) : { fits: true }
 }
@@ -52,14 +57,17 @@ function needingOther(advice: string): SchemaVersion {
 }
 
 interface Newer {
-  /** Migrations of a newer program in this database. */
+  /** Migrations that the database has from a newer program. */
   readonly ahead: readonly string[]
-  /** Files of SQL that differ. */
+  /** Names of the SQL files that differ. */
   readonly code: readonly string[]
   readonly oldestProgram: number | undefined
 }
 
-/** A release only adds to the schema, and says from which program on it takes programs. Its functions keep their signatures. */
+/**
+ * A release only adds to the schema, and records the oldest program that it still accepts. Its functions keep their
+ * signatures.
+ */
 function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer): SchemaVersion {
   const names = ahead.join(', ')
   if (takesProgram(numbered, oldestProgram)) {
@@ -92,7 +100,7 @@ async function readApplied(runQuery: RunQuery) {
     const state = sqlState(error)
     if (state === undefinedTable || state === undefinedSchema) return needingMigration('the database has no ledger yet')
     if (state !== insufficientPrivilege || !(error instanceof Error)) throw error
-    // The schema exists, so a migration would not help.
+    // The schema exists, but this login cannot read it. A migration would not help.
     return needingOther(`${groupAdvice}: ${error.message}`)
   }
 }

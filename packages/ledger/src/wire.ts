@@ -1,8 +1,9 @@
 import { assert } from '@tollbook/core/assert'
 
 /*
- * One-dimensional arrays in PostgreSQL's binary format: dimensions, a flag for nulls, the element type, length and lower
- * bound, then each element after its length. Text arrays cost writing each number and string here and parsing it there.
+ * One-dimensional arrays in PostgreSQL's binary format: dimensions, a flag for nulls, the element type, length and
+ * lower bound, then each element after its length. Text arrays are slower: each number and string would be written here
+ * and parsed there.
  */
 
 const oid = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, numeric: 1700 } as const
@@ -14,7 +15,7 @@ const headerBytes = 20
 const lengthBytes = 4
 const nullLength = -1
 
-/** A buffer for the elements, and where the first one starts. */
+/** Allocates the buffer and returns it with the offset of the first element. */
 function open(type: ElementType, count: number, elementBytes: number): { array: Buffer; start: number } {
   const start = count === 0 ? emptyHeaderBytes : headerBytes
   const array = Buffer.allocUnsafe(start + elementBytes)
@@ -56,7 +57,7 @@ export function int4Array(values: readonly (number | undefined)[]): Buffer {
 
 const lowWord = 2 ** 32
 
-/** Binary form of `int8[]`. A number beyond 2^53 is a bug, because it is not exact. */
+/** Binary form of `int8[]`. A number beyond 2^53 is a bug, because it would be inexact. */
 export function int8Array(values: readonly number[]): Buffer {
   const { array, start } = open(oid.int8, values.length, values.length * (lengthBytes + 8))
   let at = start
@@ -70,7 +71,7 @@ export function int8Array(values: readonly number[]): Buffer {
   return array
 }
 
-/** Binary form of `bytea[]`. Undefined becomes null; the bytes are copied. */
+/** Binary form of `bytea[]`. Undefined becomes null. Copies the bytes. */
 export function byteaArray(values: readonly (Uint8Array | undefined)[]): Buffer {
   const bytes = values.reduce((sum, value) => sum + lengthBytes + (value?.length ?? 0), 0)
   const { array, start } = open(oid.bytea, values.length, bytes)
@@ -99,7 +100,7 @@ export function textArray(values: readonly string[]): Buffer {
   return array
 }
 
-/** Integers of any size: digits in base 10,000, most significant first. */
+/** Binary form of `numeric[]` for integers of any size: digits in base 10,000, most significant first. */
 export function numericArray(values: readonly bigint[]): Buffer {
   const numbers = values.map((value) => digitsOf(value < 0n ? -value : value))
   const bytes = numbers.reduce((sum, digits) => sum + lengthBytes + 8 + 2 * digits.length, 0)
