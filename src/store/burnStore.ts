@@ -11,7 +11,7 @@ import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
-/** The ledger as the burn job sees it, with a login of `tollbook_burner`. */
+/** The ledger for the burn job, which logs in as a member of `tollbook_burner`. */
 export function createBurnLedger(database: Database): BurnLedger {
   return {
     readRounds: (mint) => readOrFault('the rounds of burning', () => readRounds(database, mint)),
@@ -26,7 +26,7 @@ interface RoundRow {
   readonly has_ended: boolean
 }
 
-/** The newest round, and the newest one that burned something; each is found in the index of these events. */
+/** Reads the newest round and the newest round that burned something. The index of these events finds each. */
 async function readRounds(database: Database, mint: Address): Promise<BurnRounds> {
   const { rows } = await sql<RoundRow>`
     with last as (
@@ -78,12 +78,13 @@ interface DebtRow {
 }
 
 /**
- * Ends before the first payment that the chain could still drop: a burn cannot be taken back. Which payments are final is
- * read from the list of open work, so events that the list has not followed are left for the next round.
+ * Reads the debts up to the position before the first event of a payment that the chain could still drop, because a burn
+ * is irreversible. The list of open work shows which payments are final. Events that it has not followed wait for the
+ * next round.
  *
- * The end is the position before the first event of such a payment. A debt has the position of its `BurnOwed`, which is later.
- * No debt is skipped: all events up to the end are committed, so a debt that is recorded afterwards has a later position.
- * No debt is burned before its payment is final: the end lies before the first event of that payment, and so before its debt.
+ * A debt has the position of its `BurnOwed`, which is later than the first event of its payment. No debt is skipped: all
+ * events up to the end are committed, so a debt that is recorded afterwards has a later position. No debt is burned
+ * before its payment is final: the end is before the first event of that payment, and so before its debt.
  */
 async function readDebts(database: Database, mint: Address, afterPosition: number): Promise<BurnDebts> {
   assert(afterPosition >= 0, 'positions are counted from 1')
@@ -115,7 +116,7 @@ async function readDebts(database: Database, mint: Address, afterPosition: numbe
   }
 }
 
-/** Refusals that say that another job was first. */
+/** Refusals which mean that another job was first. */
 const overtaking: ReadonlySet<string> = new Set(['key_used', 'round_open', 'conflict'])
 
 async function record(database: Database, { signature, event, effectiveAtMs }: RecordedBurn): Promise<RecordOutcome> {

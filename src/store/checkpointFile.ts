@@ -13,13 +13,13 @@ import { headPosition } from './sealStore.ts'
 import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 /*
- * The newest checkpoint, stored outside the database: it distinguishes a restored backup from the
- * ledger. A backup does not know payments claimed after it was made, so they could buy a second time.
+ * The newest checkpoint, stored outside the database to distinguish a restored backup from the ledger. A backup lacks
+ * payments claimed after it was made, so they could buy a second time.
  */
 
 /**
- * The file never moves back: a smaller checkpoint, or another root for the same size, means that the database has lost
- * events, and the file is what shows it.
+ * Stores a checkpoint. Throws if it is smaller than the stored one, or has another root for the same size. In both
+ * cases the database has lost events, and the stored file is the evidence.
  */
 export async function storeCheckpointFile(path: string, note: string): Promise<void> {
   const given = assertPresent(readCheckpoint(note), 'a checkpoint is a signed note')
@@ -33,14 +33,14 @@ export async function storeCheckpointFile(path: string, note: string): Promise<v
   await writeFileAtomically(path, note, 'CHECKPOINT_FILE')
 }
 
-/** A checkpoint outside the database, as it was when it was read. */
+/** A checkpoint outside the database, as read at that moment. */
 export interface CheckpointFile extends Checkpoint {
   readonly path: string
   /** The signed note. */
   readonly note: string
 }
 
-/** Undefined when there is none yet. */
+/** Undefined if the file does not exist yet. */
 export async function readCheckpointFile(path: string): Promise<CheckpointFile | undefined> {
   const note = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
@@ -57,7 +57,7 @@ export async function readCheckpointFile(path: string): Promise<CheckpointFile |
   )
 }
 
-/** Throws if the database does not contain the ledger that the stored checkpoint was signed over. */
+/** Throws if the database does not contain the ledger of the stored checkpoint. */
 export async function requireStoredCheckpoint(database: Database, path: string): Promise<void> {
   await requireLostEvent(database, path)
   const stored = await readCheckpointFile(path)
@@ -104,7 +104,9 @@ export async function compareWithCheckpoint(
   }
 }
 
-/** A loss that was noticed by a running instance ends with the return of the ledger, or by the operator's hand. */
+/**
+ * Throws while the database lacks an event whose loss a running instance noted. The note goes once the event returns.
+ */
 async function requireLostEvent(database: Database, path: string): Promise<void> {
   const lost = await readLossNote(path)
   if (lost === undefined) return
@@ -131,7 +133,8 @@ function refusal(path: string, finding: string): Fault {
 }
 
 /**
- * A folder without write permission would otherwise show only at the first checkpoint, without an operator watching.
+ * Checks the folder at the start. Otherwise a missing write permission would show only at the first checkpoint, when no
+ * operator watches.
  */
 async function requireFolder(path: string): Promise<void> {
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {

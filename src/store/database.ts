@@ -13,12 +13,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   return databaseOn(openPool(options))
 }
 
-/** Typed queries on a pool that the ledger uses too. Destroying them ends the pool. */
+/** Typed queries on a pool that the ledger also uses. Destroying the database ends the pool. */
 export function databaseOn(pool: Pool): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** True for SQLSTATE `insufficient_privilege`: the login works, and lacks a right. */
+/** True for SQLSTATE `insufficient_privilege`: the login works but lacks a right. */
 export function isDenied(error: unknown): boolean {
   return sqlState(error) === '42501'
 }

@@ -3,19 +3,19 @@ import { assertPresent } from '@tollbook/core/assert'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
 import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault } from './database.ts'
 
-/** A login under examination. Destroying the database ends the pool. */
+/** A login to examine. Destroying its database ends the pool. */
 export interface Login {
   readonly pool: Pool
   readonly database: Database
 }
 
-/** Opens no connection yet; the first query does. */
+/** Creates the pool. The first query opens the connection. */
 export function openLogin(options: Omit<DatabaseOptions, 'applicationName'>): Login {
   const pool = openPool({ ...options, applicationName: 'tollbook doctor' })
   return { pool, database: databaseOn(pool) }
 }
 
-/** Rights of a login that the triggers and grants of the ledger do not hold back. */
+/** Powers of a login that bypass the triggers and grants of the ledger. */
 export interface LoginPower {
   readonly login: string
   readonly isSuperuser: boolean
@@ -25,31 +25,35 @@ export interface LoginPower {
 /** Facts about the database and its login, for `tollbook doctor`. */
 export interface DatabaseFacts extends LoginPower {
   readonly version: string
-  /** 170004 is 17.4. */
+  /** For example 170004 for version 17.4. */
   readonly versionNumber: number
   readonly mayServe: boolean
   readonly mayDropQuotes: boolean
-  /** Tables of ours that the login may change without the functions of the ledger. */
+  /** Tables of Tollbook that the login may change without the functions of the ledger. */
   readonly writableTables: readonly string[]
   /** Tables of the ledger without a trigger that always fires. */
   readonly unguardedTables: readonly string[]
   readonly archiveMode: string
   readonly lastArchivedAt: Date | null
   readonly lastArchiveFailureAt: Date | null
-  /** State of `pg_receivewal`; null when it never ran. */
+  /** State of `pg_receivewal`. Null if it never ran. */
   readonly walReceiver: 'active' | 'inactive' | null
   readonly bytes: number
 }
 
-/** Replication slot of `pg_receivewal` (docs/operations.md): the server keeps its log for it while the receiver is down. */
+/**
+ * Replication slot of `pg_receivewal` (docs/operations.md). The server keeps its write-ahead log for the slot while the
+ * receiver is down.
+ */
 const walSlot = 'tollbook_wal'
 
-// The tables of ledger that only its functions write. The others are declarations, which a migration replaces.
+// Tables of the schema `ledger` that only its functions write. The other tables are declarations, which a migration
+// replaces.
 const guarded = ['events', 'settings', 'head', 'streams', 'accounts', 'tallies', 'keys', 'notes', 'quotes']
 
 export const serviceLoginFix = 'use a login that is a member of tollbook_service only (deploy/postgres/roles.sh)'
 
-/** Undefined for a login that cannot change the ledger without its functions. */
+/** Describes why the login can change the ledger without its functions. Undefined if it cannot. */
 export function findLoginProblem({ login, isSuperuser, ownsTables }: LoginPower): string | undefined {
   if (!isSuperuser && !ownsTables) return undefined
   const why = isSuperuser ? 'is a superuser' : 'owns tables'
@@ -65,7 +69,7 @@ const loginColumns = sql`
   (select rolsuper from pg_catalog.pg_roles where rolname = current_user) as "isSuperuser",
   exists (select from ours where pg_catalog.pg_has_role(relowner, 'usage')) as "ownsTables"`
 
-/** The part of the doctor's facts that the start of the service needs. Needs no rights. */
+/** Reads the part of these facts that the service needs at its start. Needs no rights. */
 export async function readLoginPower(database: Database): Promise<LoginPower> {
   const { rows } = await readOrFault('the rights of the login', () =>
     sql<LoginPower>`with ours as (${ourTables}) select ${loginColumns}`.execute(database),
@@ -73,7 +77,7 @@ export async function readLoginPower(database: Database): Promise<LoginPower> {
   return assertPresent(rows[0], 'a query of constants has one row')
 }
 
-/** One query. Throws a retryable `Fault` when the database does not answer. */
+/** Reads all facts in one query. Throws a retryable `Fault` if the database does not answer. */
 export async function readDatabaseFacts(database: Database): Promise<DatabaseFacts> {
   const { rows } = await readOrFault('facts about the database', () =>
     sql<DatabaseFacts>`
@@ -97,20 +101,20 @@ export async function readDatabaseFacts(database: Database): Promise<DatabaseFac
   return assertPresent(rows[0], 'the archiver has one row')
 }
 
-/** False on an engine whose advisory locks are accepted and exclude no other session. */
+/** True if an advisory lock excludes other sessions. Some engines accept the lock and exclude no session. */
 export async function advisoryLocksExclude(database: Database): Promise<boolean> {
   const take = sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(hashtext('tollbook doctor')) as taken`
   return readOrFault('an advisory lock', () =>
     database.transaction().execute(async (first) => {
       const mine = (await take.execute(first)).rows[0]?.taken
-      // On another connection of the pool.
+      // The second transaction uses another connection of the pool.
       const theirs = await database.transaction().execute(async (second) => (await take.execute(second)).rows[0]?.taken)
       return mine === true && theirs === false
     }),
   )
 }
 
-/** The message with which the ledger refuses a deletion by its owner; undefined when it was not refused. Deletes nothing. */
+/** Tries a deletion of no rows as the owner. Returns the ledger's refusal, or undefined if it allowed the deletion. */
 export async function refusalOfOwner(owner: Database): Promise<string | undefined> {
   try {
     await sql`delete from ledger.settings where false`.execute(owner)

@@ -3,11 +3,11 @@ import { codeText, describeError } from '@tollbook/core/fault'
 import type { Database, Pool } from './database.ts'
 
 export interface DurabilityOptions {
-  /** Paid routes close while no synchronous standby is attached. */
+  /** Closes paid routes while no synchronous standby is attached. */
   readonly requiresStandby?: boolean
 }
 
-/** Undefined when every acknowledged commit survives a crash; otherwise what is wrong (I27). */
+/** Undefined if every acknowledged commit survives a crash. Otherwise the reason (I27). */
 export async function findDurabilityProblem(
   database: Database,
   { requiresStandby = false }: DurabilityOptions = {},
@@ -41,14 +41,14 @@ function findSettingProblem(settings: Settings): string | undefined {
   if (settings.in_recovery) return 'the database is a standby: connect to the primary'
   const off = (['fsync', 'full_page_writes', 'synchronous_commit'] as const).filter((name) => isOff(settings[name]))
   if (off.length > 0) return `the database may lose acknowledged commits: turn on ${off.join(', ')}`
-  // Sent with each connection; a pooler that was told to ignore them drops them.
+  // Each connection requests these limits, but a pooler can be configured to drop them.
   const unbounded = (['lock_timeout', 'statement_timeout'] as const).filter((name) => settings[name] === '0')
   if (unbounded.length === 0) return undefined
   return `a pooler drops ${unbounded.join(' and ')}: set them for the login of the service with ALTER ROLE`
 }
 
-// `synchronous_commit` has stronger values than `on` (remote_write, remote_apply) and one weaker than needed: `local`
-// is durable on this server, which is what a crash of it needs.
+// Only `off` is unsafe here. `remote_write` and `remote_apply` are stronger than `on`; `local` is weaker, but still
+// durable on this server.
 function isOff(value: string): boolean {
   return value === 'off'
 }
@@ -75,10 +75,10 @@ interface Replication {
   readonly standbys: number
 }
 
-// A commit takes milliseconds. The health check reports within seconds that commits hang.
+// A commit takes milliseconds. With this limit the health check reports hanging commits within seconds.
 const probeTimeoutMs = 4_000
 
-/** Undefined when the database takes commits; otherwise what is wrong. Waits where an append would. */
+/** Undefined if the database takes commits. Otherwise the reason. Waits for the same locks as an append. */
 export async function findCommitProblem(pool: Pick<Pool, 'query'>): Promise<string | undefined> {
   try {
     await pool.query({ text: 'select ledger.probe_commit()', ...bounded })
@@ -88,5 +88,5 @@ export async function findCommitProblem(pool: Pick<Pool, 'query'>): Promise<stri
   }
 }
 
-// node-postgres reads it; its types do not name it.
+// node-postgres reads this option, but its types lack it.
 const bounded = { query_timeout: probeTimeoutMs }

@@ -5,7 +5,10 @@ import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
-/** The right to do a piece of work, for a time. Writes of the work carry its epoch, and the database refuses an old one. */
+/**
+ * The right to do a piece of work for a limited time. Writes of the work carry its epoch, and the database refuses an
+ * old epoch.
+ */
 export interface Lease {
   readonly name: string
   readonly epoch: number
@@ -13,7 +16,7 @@ export interface Lease {
 
 /** Runs work on one instance at a time, under a lease with an epoch. */
 export interface Election {
-  /** Runs the work unless another instance holds its lease. Undefined when it does. */
+  /** Runs the work unless another instance holds its lease. Undefined if another instance does. */
   run<T>(name: string, work: (lease: Lease) => Promise<T>): Promise<T | undefined>
 }
 
@@ -21,18 +24,18 @@ export interface ElectionDeps {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
-  /** Names this process, for people who read the table. */
+  /** Name of this process, for readers of the table. */
   readonly holder: string
   readonly leaseMs?: number
 }
 
-// A leader that is killed or paused is replaced after this time.
+// After this time another instance replaces a leader that was killed or paused.
 const standardLeaseMs = 10_000
 const renewalsPerLease = 3
 
 /**
- * A lease is a row and not a lock of a session: a pooler may give each statement another session, and a paused process
- * keeps its session but not its lease.
+ * A lease is a row and not a session lock. A pooler may give each statement another session, and a paused process keeps
+ * its session but not its lease.
  */
 export function createElection(deps: ElectionDeps): Election {
   const { leaseMs = standardLeaseMs } = deps
@@ -63,7 +66,7 @@ async function renewLease({ database }: ElectionDeps, { name, epoch }: Lease): P
   return rows[0]?.renewed === true
 }
 
-/** Renews the lease until stopped. A renewal that fails changes nothing: the lease then ends by itself. */
+/** Renews the lease until stopped. After a failed renewal the lease ends by itself. */
 function renewing(deps: ElectionDeps, lease: Lease, leaseMs: number): () => Promise<void> {
   const stopping = new AbortController()
   const renewal = (async () => {

@@ -7,7 +7,7 @@ import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
-/** Plan for holders that has not ended: what it has not paid yet is paid by no other plan. */
+/** A plan for holders that has not ended. Only this plan may pay its unpaid parts. */
 export interface OpenHolderPayout {
   readonly planId: string
   readonly account: string
@@ -15,7 +15,7 @@ export interface OpenHolderPayout {
   readonly paidBaseUnits: bigint
 }
 
-/** Each mint has at most one open payout: the database refuses a second one. */
+/** Reads the open payout of a mint. There is at most one, because the database refuses a second. */
 export async function readOpenHolderPayout(database: Database, mint: string): Promise<OpenHolderPayout | undefined> {
   const { rows } = await readOrFault('the plan for holders', () =>
     sql<{ body: Buffer; paid: string }>`
@@ -45,7 +45,7 @@ export async function readOpenHolderPayout(database: Database, mint: string): Pr
 
 export type HolderPayoutOutcome = 'recorded' | 'plan_open' | 'more_than_owed'
 
-/** Recording it again is harmless: the answer is the same. */
+/** Records the plan. A repeated call changes nothing and has the same answer. */
 export async function recordHolderPayout(
   database: Database,
   event: HolderPayoutEvent,
@@ -64,7 +64,7 @@ export async function recordHolderPayout(
   throw new Fault(`the ledger refused ${event.kind} as ${refusal}`, { retryable: false })
 }
 
-/** The last transaction that was signed for a part. */
+/** The last signed transaction of a part. */
 export interface PayoutAttempt {
   readonly part: number
   readonly signature: Signature
@@ -72,7 +72,7 @@ export interface PayoutAttempt {
   readonly bytes: Uint8Array
 }
 
-/** The last signed transaction of each part, in the order of the parts. */
+/** The last signed transaction of each part, in order of the parts. */
 export async function readAttempts(database: Database, planId: string): Promise<readonly PayoutAttempt[]> {
   const rows = await readOrFault('the transactions of a plan', () =>
     database.selectFrom('work.payout_attempts').selectAll().where('plan_id', '=', planId).orderBy('part').execute(),
@@ -101,8 +101,8 @@ export interface UnrecordedAttempt extends PayoutAttempt {
 }
 
 /**
- * The last transactions of parts that the ledger does not have, of all plans that are not for holders: those reserve
- * what they pay, and do not end while a transaction could land.
+ * The last transactions of unrecorded parts, of all plans that are not for holders. Plans for holders reserve what they
+ * pay, and do not end while a transaction could land.
  */
 export async function readUnrecordedAttempts(database: Database): Promise<readonly UnrecordedAttempt[]> {
   const { rows } = await readOrFault('the transactions that were sent', () =>
@@ -123,8 +123,8 @@ export async function readUnrecordedAttempts(database: Database): Promise<readon
 }
 
 /**
- * Records a transaction before it is sent. False when another process has recorded one for this part since `replaced` was
- * read: then this one must not be sent.
+ * Records a transaction before it is sent. False if another process has recorded one for this part since `replaced` was
+ * read. This transaction must then not be sent.
  */
 export async function recordAttempt(
   database: Database,

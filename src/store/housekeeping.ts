@@ -2,17 +2,17 @@ import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { forgetSentAnswers } from './sentAnswers.ts'
 
-/** Creates the partitions of the coming days and positions. Safe from any instance at any time. */
+/** Creates the partitions for the coming days and positions. Any instance may call this at any time. */
 export async function addPartitions(database: Database): Promise<void> {
   await sql`select ledger.add_partitions()`.execute(database)
 }
 
-/** Deletes first presentations that are a day old. */
+/** Deletes first presentations older than a day. */
 export async function forgetOldPresentations(database: Database): Promise<void> {
   await sql`select work.forget_old_presentations()`.execute(database)
 }
 
-// The most that one statement deletes (forget_old_notes.sql).
+// Maximum number of rows that one statement deletes (forget_old_notes.sql).
 const forgottenMax = 100_000
 
 /**

@@ -17,7 +17,7 @@ export interface LifecycleDeps {
   readonly election: Election
 }
 
-/** Work of the jobs on payments. The lease guards `moveScanPlace` against an instance that was replaced. */
+/** Store for the jobs that work on payments. The lease guards `moveScanPlace` against an instance that was replaced. */
 export function createPaymentLifecycle(deps: LifecycleDeps, lease?: Lease): PaymentLifecycle {
   const { database, election } = deps
   return {
@@ -63,7 +63,8 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
         return (
           open
             .where('queue', '=', 'lease')
-            // A lease that ends later than any permitted one was taken before the clock of the database went back.
+            // Include leases that end later than any permitted one. They were taken before the clock of the database
+            // went back.
             .where(sql<boolean>`(due_at <= now() or due_at > now() + ${leaseMaxMinutes}::float8 * interval '1 minute')`)
             .execute()
         )
@@ -88,7 +89,7 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
   }))
 }
 
-/** Several at once, in one question. A stream of another kind has no state. */
+/** Loads several payments in one query. A stream of another kind has no state. */
 async function loadPayments(
   kernel: LedgerKernel,
   references: readonly PaymentReference[],
@@ -102,10 +103,13 @@ async function loadPayments(
   )
 }
 
-/** A submitted payment has not arrived yet, as far as the ledger knows, and a reversed one never did. */
+/**
+ * States without an arrived payment. A submitted payment has not arrived yet in the ledger, and a reversed one never
+ * arrived.
+ */
 const unaccounted: ReadonlySet<string> = new Set(['submitted', 'reversed'])
 
-/** The part of these references that the ledger accounts for; those of a reversed payment count as never arrived. */
+/** Returns those of the references that the ledger accounts for. Reversed payments count as never arrived. */
 export async function findAccounted(
   database: Database,
   references: readonly PaymentReference[],
@@ -133,10 +137,13 @@ async function exposureBaseUnits(database: Database, mint: Address): Promise<big
   return exposed
 }
 
-// A step of 0.1 s at most; the job takes several.
+// This many events take at most 0.1 s. The job runs several such steps.
 const followedMax = 5_000
 
-/** Zero when another instance follows at this moment: it brings the table up to date for all. */
+/**
+ * Follows new events, and returns how many remain. Returns 0 if another instance is following: it updates the table for
+ * all.
+ */
 async function followOpenWork(database: Database): Promise<number> {
   const { rows } = await readOrFault('open work', () =>
     sql<{ behind: number; followed: number }>`

@@ -5,13 +5,13 @@ import { Fault } from '@tollbook/core/fault'
 import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 /*
- * A ledger that went backwards keeps an instance closed. This file, next to CHECKPOINT_FILE, keeps it closed over a restart
- * too: the last checkpoint may be a second older than the newest event that was seen.
+ * Note about lost events, next to CHECKPOINT_FILE. It keeps an instance closed over a restart after the ledger has gone
+ * back. The checkpoint does not suffice, because it may be a second older than the newest seen event.
  */
 
 const note = z.object({ position: z.int().positive(), leafHash: z.string().regex(/^[0-9a-f]{64}$/) })
 
-/** An event that was seen, and that the database no longer has. */
+/** An event that an instance has seen and that the database has lost. */
 export type LostEvent = z.infer<typeof note>
 
 /** Path of the note about lost events, next to the checkpoint file. */
@@ -19,7 +19,7 @@ export function lossNoteOf(checkpointFile: string): string {
   return `${checkpointFile}.lost`
 }
 
-/** Survives the process, so that the next start learns of the loss. */
+/** Writes the note, so that the next start detects the loss. */
 export async function writeLossNote(checkpointFile: string, { position, leafHash }: LostEvent): Promise<void> {
   assert(position > 0 && leafHash.length === 64, 'a lost event had a position and a leaf')
   await writeFileAtomically(
@@ -29,7 +29,7 @@ export async function writeLossNote(checkpointFile: string, { position, leafHash
   )
 }
 
-/** Undefined when no loss was noted. */
+/** Undefined if no loss was noted. */
 export async function readLossNote(checkpointFile: string): Promise<LostEvent | undefined> {
   const path = lossNoteOf(checkpointFile)
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -50,7 +50,7 @@ function parse(path: string, text: string): LostEvent {
   }
 }
 
-/** The database has the event again. */
+/** Removes the note, because the database has the event again. */
 export async function removeLossNote(checkpointFile: string): Promise<void> {
   await rm(lossNoteOf(checkpointFile), { force: true })
 }

@@ -9,16 +9,16 @@ function folder(path: string): string {
   return fileURLToPath(new URL(`../../migrations${path}`, import.meta.url))
 }
 
-/** The service's SQL; the ledger adds its own functions. */
+/** The SQL of the service. The ledger adds its own functions. */
 export const schemaSources: SchemaSources = { numbered: folder(''), code: [folder('/functions'), folder('/kinds')] }
 
 export interface MigrateOptions {
-  /** A role that owns the database and may create roles; never the service's (docs/operations.md). */
+  /** A role that owns the database and may create roles. It is never the service's role (docs/operations.md). */
   readonly databaseUrl: string
   readonly findDifferingFunctions?: FindDifferingFunctions
 }
 
-/** Brings the schema up to this code's version. Names of the files that were applied now. */
+/** Migrates the schema to the version of this code. Returns the names of the files that it applied. */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   try {
     return await migrateLedger({ ...options, sources: schemaSources })

@@ -1,20 +1,20 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Schedule of the polls of news providers, shared by all instances: each poll is taken by one of them. */
+/** Schedule of the polls of news providers, shared by all instances. One instance takes each poll. */
 export interface NewsPolls {
-  /** One poll that is due, reserved for us; undefined when none is. */
+  /** Reserves one due poll for this instance. Undefined if no poll is due. */
   takePoll(polls: readonly PollPlan[]): Promise<TakenPoll | undefined>
   pollSucceeded(done: PollDone): Promise<void>
   pollFailed(name: string): Promise<void>
 }
 
-/** A poll that is repeated. Polls of one lane share a provider's limit. */
+/** A repeated poll. Polls of one lane share a provider's limit. */
 export interface PollPlan {
   readonly name: string
   readonly lane: string
   readonly category: string
-  /** Pause between two polls of one lane, over all instances. */
+  /** Pause between two polls of one lane, across all instances. */
   readonly spacingMs: number
 }
 
@@ -29,11 +29,11 @@ export interface PollDone extends TakenPoll {
   readonly everyMs: number
 }
 
-/** Begins the names of samples, which are stored in the same tables as news. */
+/** Prefix for the names of samples, which share the tables of the news. */
 export const sampleMark = 'sample:'
 export type NewsMark = '' | typeof sampleMark
 
-// Longer than a poll may take; after it another instance may take the same poll.
+// Longer than a poll may take. After this time another instance may take the same poll.
 const leaseMs = 60_000
 
 export function createNewsPolls(database: Database, mark: NewsMark): NewsPolls {

@@ -3,24 +3,24 @@ import { type Database, readOrFault } from './database.ts'
 import { createNewsPolls, type NewsMark, type NewsPolls, sampleMark } from './newsPolls.ts'
 
 /**
- * Articles of the last week, grouped into stories, and the schedule of the polls that
- * bring them. Not part of the ledger: all of it can be polled again.
+ * Articles of the last week, grouped into stories, and the schedule of the polls that fetch them. News are not part of
+ * the ledger, because all of it can be polled again.
  */
 export interface NewsStore extends NewsPolls {
-  /** Number of new stories among them. */
+  /** Stores a batch, and returns the number of new stories in it. */
   keep(batch: NewsBatch): Promise<number>
-  /** The newest first. */
+  /** Finds articles, newest first. */
   find(question: NewsQuestion): Promise<readonly StoredArticle[]>
   summary(): Promise<NewsSummary>
   forgetOld(): Promise<void>
 }
 
-/** Articles of one answer of a provider. */
+/** Articles of one provider answer. */
 export interface NewsBatch {
   readonly provider: string
   /** The provider's own category. */
   readonly category?: string | undefined
-  /** The feed that they belong to, which alone corrects them. Default: the provider. */
+  /** Feed of the articles. Only this feed corrects them. Default: the provider. */
   readonly feed?: string | undefined
   /** Query for which the provider returned them. */
   readonly question?: string | undefined
@@ -29,11 +29,11 @@ export interface NewsBatch {
 
 /** An article as a provider reported it, with the keys by which duplicates are found. */
 export interface NewArticle {
-  /** The same for all addresses of one article. */
+  /** Equal for all addresses of one article. */
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /** The same for all spellings of one title: its words in lower case, without accents and punctuation. */
+  /** Equal for all spellings of one title: its words in lower case, without accents and punctuation. */
   readonly titleKey: string
   readonly publisher: string
   readonly publishedAtMs: number
@@ -42,18 +42,18 @@ export interface NewArticle {
   readonly description?: string | undefined
   readonly imageUrl?: string | undefined
   readonly language?: string | undefined
-  /** Place in the order of trust: the lower, the more trusted. Default: that of the provider. */
+  /** Rank in the order of trust: a lower rank is more trusted. Default: the rank of the provider. */
   readonly rank?: number
 }
 
-/** The article that leads a story. */
+/** The leading article of a story. */
 export interface StoredArticle extends StoredMember {
   readonly description: string | undefined
   readonly imageUrl: string | undefined
   readonly language: string | undefined
-  /** In hexadecimal. */
+  /** Hash of the address in hexadecimal. */
   readonly urlHash: string
-  /** Other publishers of the same story, the most trusted first. */
+  /** Articles of other publishers about the same story, the most trusted first. */
   readonly others: readonly StoredMember[]
 }
 
@@ -68,38 +68,38 @@ export interface StoredMember {
 /** Filters are combined; undefined ones do not filter. */
 export interface NewsQuestion {
   readonly category?: string | undefined
-  /** Query in the syntax of a web search, its words spelled as those of `titleKey`. */
+  /** Query in web search syntax, with its words spelled as in `titleKey`. */
   readonly query?: string | undefined
-  /** Words of which an article has none, in the syntax of a web search. */
+  /** Words that an article must not contain, in web search syntax. */
   readonly excluded?: string | undefined
-  /** Question as it was sent to a provider; finds what the provider answered. */
+  /** A question as it was sent to a provider. Finds the articles that the provider returned. */
   readonly question?: string | undefined
   readonly language?: string | undefined
   readonly limit: number
   readonly page?: NewsPage
 }
 
-/** A range and an order of time. Absent members do not restrict. */
+/** A range of time and its order. Absent members do not restrict. */
 export interface NewsPage {
   readonly fromMs?: number | undefined
-  /** Exclusive. */
+  /** End of the range, exclusive. */
   readonly toMs?: number | undefined
   readonly isOldestFirst: boolean
-  /** The article before the page. */
+  /** The last article of the previous page. */
   readonly after?: { readonly publishedAtMs: number; readonly urlHash: string } | undefined
 }
 
 /** Facts that decide whether news can be sold now. */
 export interface NewsSummary {
-  /** Those that have an article. */
+  /** Categories that have an article. */
   readonly categories: ReadonlySet<string>
   readonly hasArticles: boolean
-  /** When a poll of the category last succeeded. */
+  /** Time of the last successful poll, by category. */
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
 export interface NewsStoreOptions {
-  /** Samples and news may be kept in one database one after the other; neither is ever served as the other. */
+  /** One database may store samples and later news. Queries for one never return the other. */
   readonly isSample: boolean
 }
 
@@ -137,7 +137,7 @@ async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<
   return rows[0]?.stored ?? 0
 }
 
-/** The leading articles of the stories that have an article of the category, and one with the words. */
+/** Finds the leading articles of stories with an article of the category and an article with the words. */
 async function find(storage: NewsStorage, question: NewsQuestion): Promise<readonly StoredArticle[]> {
   const { database, mark } = storage
   const { category, query, excluded, question: asked, language, limit, page } = question
@@ -157,7 +157,7 @@ async function find(storage: NewsStorage, question: NewsQuestion): Promise<reado
       ofStoryWith(sql`(m.words @@ (websearch_to_tsquery('english', ${query}) || websearch_to_tsquery('simple', ${query}))
         or m.found_by @> array[${asked ?? ''}::text])`),
     )
-  // Applied to answers of a provider as well, because it was not asked to leave anything out.
+  // Also filter articles that a provider found, because its query does not exclude words.
   if (excluded !== undefined)
     select = select.where(
       sql<boolean>`not words @@ (websearch_to_tsquery('english', ${excluded}) || websearch_to_tsquery('simple', ${excluded}))`,
@@ -191,10 +191,13 @@ function memberOf({ mark }: NewsStorage, { published_at, provider, title, publis
   return { title, publisher, url, publishedAtMs: published_at.getTime(), provider: provider.slice(mark.length) }
 }
 
-// A story of every publisher would have hundreds of articles.
+// Maximum of other articles in a story. A story that every publisher reports would have hundreds.
 const othersMax = 10
 
-/** One article of each other publisher. Posts of strangers are none: they could lead anywhere under a publisher's title. */
+/**
+ * Finds one article of each other publisher. Excludes posts by users: they could link anywhere under a publisher's
+ * title.
+ */
 async function findOthers(
   storage: NewsStorage,
   clusters: readonly string[],

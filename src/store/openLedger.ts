@@ -31,54 +31,58 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
   readonly applicationName: string
   readonly clock: Clock
   readonly log: Log
-  /** Every acknowledged commit is on a standby too, so a promotion loses none. */
+  /** Every acknowledged commit is also on a standby, so a promotion loses none. */
   readonly requiresStandby?: boolean
-  /** Time for which an answer may be sent again after it was sent. */
+  /** Time after the first sending during which an answer may be sent again. */
   readonly answerRepeatMs?: number
 }
 
-/** The ledger of the service, as the ports of its callers. */
+/** The ledger of the service, as ports for its callers. */
 export interface Ledger {
   readonly payments: PaymentLedger
-  /** Payments after their answers. */
+  /** The steps of payments after their answers. */
   readonly lifecycle: PaymentLifecycle
   readonly presentations: Presentations
   readonly priceLists: PriceListStore
   readonly settings: SettingStore
-  /** Kernel for kinds of streams that this service does not know. */
+  /** Kernel for stream kinds that this service does not use itself. */
   readonly kernel: LedgerKernel
-  /** Handle for the sealer, the news and the reports; nothing else reads tables. */
+  /** Handle for the sealer, the news and the reports. Other code does not read tables. */
   readonly database: Database
-  /** Notices a database that goes backwards. */
+  /** Detects that the database has gone back. */
   readonly history: Pick<LedgerHistory, 'problem' | 'lost'>
   /** Throws a Fault unless the database continues the ledger that this instance has seen. */
   requireHistory(): Promise<void>
   readonly election: Election
-  /** Undefined when the database takes commits that survive a crash. */
+  /** Undefined if the database takes commits that survive a crash. Otherwise the reason. */
   findDurabilityProblem(): Promise<string | undefined>
   readDatabaseClockMs(): Promise<number>
   addPartitions(): Promise<void>
   forgetOldAnswers(): Promise<void>
   forgetOldPresentations(): Promise<void>
   readQuoteStorage(): Promise<QuoteStorage>
-  /** Tells other instances how busy clients are. */
+  /** Shares the request counts of this instance's clients with the other instances. */
   shareRates(reports: readonly RateCountReport[]): Promise<readonly RateCountTotal[]>
-  /** Writes what is queued, then closes. */
+  /** Writes the queued items, then closes. */
   close(): Promise<void>
 }
 
-// Two for appends, the rest for lookups and jobs; Postgres answers those in well under a millisecond.
+// Two connections for appends, the rest for lookups and jobs. Postgres answers lookups in well under a millisecond.
 const connectionsMax = 10
-// Requests without a verified payment: two for quotes, two for lookups. A flood of quotes leaves the other pool to claims.
+// Connections for requests without a verified payment: two for quotes, two for lookups. A flood of quotes does not
+// affect the other pool, which serves claims.
 const strangerConnectionsMax = 4
-// Maximum duration of a failover before callers get an unknown outcome.
+// Maximum duration of a failover. After it, callers get an unknown outcome.
 const outcomeTimeoutMs = 15_000
-/** A client that repeats a request does so within seconds; a person who was asked to, within a minute or two. */
+/** A client repeats a request within seconds. A person who was asked to repeat it needs a minute or two. */
 const answerRepeatMsDefault = 120_000
-// Longer than any instance takes to notice that its server has gone, and to compare with the new one: 3 s and 5 s.
+// Longer than the 3 s in which any instance detects that its server has gone plus the 5 s to compare with the new one.
 const promotionWaitMs = 10_000
 
-/** Refuses to open a database whose schema is not this program's, and warns of a login that the ledger is not protected from. */
+/**
+ * Opens the ledger. Throws if the schema does not fit this program, and warns if the login could bypass the ledger's
+ * protection.
+ */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { clock, log, onFlush, requiresStandby = false, answerRepeatMs: repeatMs = answerRepeatMsDefault } = options
   const history = createHistory({
@@ -88,7 +92,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     promotionWaitMs: requiresStandby ? 0 : promotionWaitMs,
   })
   let schemaFits = false
-  // Every reconnect, because the server behind the address may be another one.
+  // Compare at every reconnect, because another server may have taken over the address.
   const onConnect = async (connection: QueryRunner) => {
     if (schemaFits) await history.compare(connection)
   }
@@ -135,13 +139,13 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     async close() {
       await Promise.all([kernel.drained(), quotes.drained(), sentAnswers.close()])
       await database.destroy()
-      // Kysely does not end a pool by which it has sent nothing. A pool ends once, and a ledger may be closed again.
+      // Kysely does not end a pool that it has not used. A pool ends only once, but a ledger may be closed twice.
       if (!strangerPool.ending) await strangerPool.end()
     },
   }
 }
 
-/** Comparing the history is the first call that readers of the ledger may not make. */
+/** Logins that may only read the ledger fail first at this comparison. */
 function refuseOtherLogins(error: unknown): never {
   if (!isDenied(error)) throw error
   const advice = 'the login of DATABASE_URL lacks rights of the service; make it a member of tollbook_service'
@@ -154,7 +158,7 @@ async function requireFitDatabase(database: Database, log: Log): Promise<void> {
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
     if (schema.difference !== undefined) log.warn({ event: 'schema_newer', difference: schema.difference })
     const problem = findLoginProblem(await readLoginPower(database))
-    // Not refused: a first trial with the only login of a database has to start. `tollbook doctor` fails it.
+    // Only warn: a first trial with the only login of a database must start. `tollbook doctor` reports a failure.
     if (problem !== undefined) log.warn({ event: 'login_unprotected', problem, fix: serviceLoginFix })
   } catch (error) {
     await database.destroy()

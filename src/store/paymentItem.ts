@@ -9,7 +9,7 @@ import type { PaymentState } from '../payment/payment.ts'
 import type { PaymentChange, SponsoredOrder } from '../payment/paymentLedger.ts'
 import { messageDigestOf, streamIdOf } from '../payment/paymentReference.ts'
 
-/** An event of any codec, as the ledger takes it. */
+/** Encodes an event of any codec for the ledger. */
 export function itemEvent<Event extends AnyEvent>(
   codec: EventCodec<Event>,
   event: Event,
@@ -20,7 +20,7 @@ export function itemEvent<Event extends AnyEvent>(
   return { kind: event.kind, schemaVersion, effectiveAtMs, body, postings: codec.postingsOf(event) }
 }
 
-/** A change of a payment, as the ledger takes it. Encoded once: a retry sends the same bytes. */
+/** Encodes a change of a payment for the ledger. It is encoded once, so a retry sends the same bytes. */
 export function paymentItem(change: PaymentChange): Item {
   const { reference, before, step, events, answerJson } = change
   const keys = keysOf(change)
@@ -46,8 +46,8 @@ export function paymentItem(change: PaymentChange): Item {
 const ofTheChain: ReadonlySet<PaymentEvent['kind']> = new Set(['PaymentVerified', 'TokensBurned', 'BurnReversed'])
 
 /**
- * A payment and the burn inside it belong to the hour of their block, also when the burn is taken back. A burn that is owed
- * belongs to its delivery, as the shares do: the month of the block may be closed by then.
+ * A payment, its burn and a reversal of that burn take effect at the time of the block. An owed burn takes effect at
+ * its delivery, as the shares do, because the month of the block may be closed by then.
  */
 function effectiveAtMs({ before, events, nowMs }: PaymentChange, event: PaymentEvent): number {
   if (!ofTheChain.has(event.kind)) return nowMs
@@ -66,13 +66,13 @@ function leaseOf({ before, events }: PaymentChange): number | undefined {
   return last?.kind === 'AnswerStarted' && before.phase === 'claimed' ? before.leaseMs : undefined
 }
 
-// Name spaces of ledger.keys; 11 is that of burns.
+// Key spaces of ledger.keys. Burns use 11.
 export const idempotencySpace = 10
 export const messageSpace = 12
 export const sponsoredOrderSpace = 13
 const idempotencySeconds = 24 * 60 * 60
 
-// A payment is served or owed back within a day. Its payer may ask what became of it for longer.
+// A payment is served or owed back within a day. Its payer may look it up for longer.
 const messageSeconds = 30 * 24 * 60 * 60
 export const sponsoredOrderSeconds = 24 * 60 * 60
 
@@ -92,7 +92,7 @@ function sponsoredKeys({ message, ...order }: NonNullable<PaymentChange['sponsor
   ]
 }
 
-/** Prefix of the keys of all payments for an order. */
+/** Prefix of the keys of all payments for one order. */
 export function sponsoredOrderPrefix({ wallet, orderDigest }: SponsoredOrder): Buffer {
   return Buffer.from(sha256(`${wallet} ${orderDigest}`))
 }
@@ -106,13 +106,13 @@ function idempotencyKey({ wallet, key, orderDigest }: NonNullable<PaymentChange[
   }
 }
 
-/** The key is the wallet's own: two wallets may choose the same. */
+/** The key includes the wallet, because two wallets may choose the same key. */
 export function idempotencyKeyBytes(wallet: Address, key: string): Buffer {
   assert(key !== '', 'an idempotency key is not empty')
   return Buffer.from(`${wallet} ${key}`, 'utf8')
 }
 
-/** UTF-8 text of bytes, without copying them first. */
+/** Decodes bytes as UTF-8 without copying them first. */
 export function textOf(body: Uint8Array): string {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
 }

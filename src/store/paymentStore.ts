@@ -47,21 +47,21 @@ import { createRecentQuotes } from './recentQuotes.ts'
 export interface PaymentStoreDeps {
   /** Connections for requests without a verified payment. */
   readonly strangers: Database
-  /** The other connections, for the statements of each paid request, which are prepared. */
+  /** The other connections, for the prepared statements of each paid request. */
   readonly pool: QueryRunner
   readonly kernel: LedgerKernel
   readonly quotes: QuoteQueue
   readonly priceLists: PriceListStore
   readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
-  /** Time for which an answer is looked for after it was sent. */
+  /** Time after the first sending during which an answer may be sent again. */
   readonly repeatMs: number
 }
 
-// A wallet seldom has more than one that is not served yet.
+// A wallet seldom has more than one undelivered purchase.
 const purchasesMax = 16
 const digestBytes = 32
 
-/** The paywall's port on the ledger. */
+/** Implements the paywall's port on the ledger. */
 export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
   const { kernel, strangers: database, priceLists } = deps
   const recentQuotes = createRecentQuotes()
@@ -84,8 +84,8 @@ export function createPaymentLedger(deps: PaymentStoreDeps): PaymentLedger {
 }
 
 async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<KnownPayment> {
-  // In this order, not concurrently: a payment that is seen fulfilled then always comes with its stored answer, and a caller
-  // who repeats a request at that moment does not get the refusal of a used payment.
+  // Read in this order, not concurrently. A payment that is read as fulfilled then always has its stored answer. A
+  // caller who repeats the request is therefore not refused for a used payment.
   const reference = await resolve(deps, question.reference)
   const recorded = reference === undefined ? [] : await deps.kernel.read(streamIdOf(reference))
   return {
@@ -121,7 +121,7 @@ const selectMessage = {
   text: 'select id from ledger.keys where space = $1 and key = $2',
 }
 
-/** Undefined for a message that no payment on record has. */
+/** Undefined for a message without a recorded payment. */
 async function resolve(
   { pool }: PaymentStoreDeps,
   reference: PresentedReference,
@@ -192,7 +192,7 @@ async function findDelivery(
 
 const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
 
-/** Folds the stream of one signature. A payout or a burn has used its signature, so it buys nothing. */
+/** Folds the stream of one signature. A signature that a payout or a burn has used buys nothing. */
 export function foldPayment(recorded: readonly RecordedEvent[]): PaymentState {
   if (recorded.some(({ kind }) => !paymentKinds.has(kind)))
     return { phase: 'unmatched', version: recorded.length, wallet: undefined }
@@ -216,7 +216,7 @@ interface KeyRow {
   readonly note: Buffer | null
 }
 
-/** The use that this wallet made of this idempotency key in the last 24 hours. */
+/** Loads this wallet's use of the idempotency key in the last 24 hours. */
 async function loadEarlierUse(deps: PaymentStoreDeps, question: PaymentLookup): Promise<EarlierUse | undefined> {
   const { wallet, idempotencyKey } = question
   if (idempotencyKey === undefined) return undefined
@@ -236,7 +236,10 @@ interface Noted {
   readonly orderDigest: string
 }
 
-/** The note is the answer to the order that was fulfilled; another key of the same payment may belong to another order. */
+/**
+ * Finds the answer to an order. The note belongs to the fulfilled order, and another key of the same payment may belong
+ * to another order.
+ */
 async function findAnswer(kernel: LedgerKernel, { id, note, orderDigest }: Noted): Promise<EarlierUse['answer']> {
   const delivery = findDeliveryTo(await kernel.read(id), orderDigest)
   return delivery === undefined ? undefined : { answerJson: note.toString('utf8'), ...delivery }
@@ -244,7 +247,7 @@ async function findAnswer(kernel: LedgerKernel, { id, note, orderDigest }: Noted
 
 type RecordedDelivery = Omit<StoredAnswer, 'answerJson'>
 
-/** Undefined when nothing was delivered to this order. */
+/** Undefined if nothing was delivered for this order. */
 function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string): RecordedDelivery | undefined {
   const found = recorded.find(({ kind }) => kind === 'RequestFulfilled')
   if (found === undefined) return undefined
@@ -268,7 +271,7 @@ async function loadStored(
 ): Promise<RepeatableAnswer | undefined> {
   const delivery = orderDigest === undefined ? undefined : findDeliveryTo(recorded, orderDigest)
   if (delivery === undefined) return undefined
-  // Asked before and after the table is read: this process may have sent the answer, and be recording that at this moment.
+  // Check before and after reading the table, because this process may be recording the sent answer at this moment.
   const wasSent = sentAnswers.has(reference)
   const values = [Buffer.from(streamIdOf(reference)), secondsOf(repeatMs)]
   const [row] = await ask<{ readonly note: Buffer; readonly is_sent: boolean }>(pool, { ...selectStored, values })

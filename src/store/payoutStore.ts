@@ -13,23 +13,23 @@ import { type Database, readOrFault } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
-/** Debts of the ledger, as of its position. */
+/** Debts of the ledger at its position. */
 export interface Debts {
   readonly position: number
   readonly debts: readonly Debt[]
-  /** Overpayments that wait for a payment to become final. */
+  /** Overpayments that become payable once a payment is final. */
   readonly unsettled: readonly Debt[]
-  /** Tokens that payouts must leave in the wallet: paid and not delivered yet, owed to be burned, or prepaid. */
+  /** Tokens that payouts must leave in the wallet: paid and not yet delivered, owed as burns, or prepaid. */
   readonly heldBaseUnits: bigint
 }
 
 const codec = createEventCodec<DistributionPaid>([distributionPaid])
 
 /**
- * The debts at one position. Overpayments of wallets with a payment that the chain could still drop wait: if it is
- * dropped, they never arrived. Shares of such payments are paid; their loss is ours in any case.
+ * Reads the debts at one position. A wallet's overpayments wait while the chain could still drop one of its payments,
+ * because a dropped overpayment never arrived. Shares of such payments are paid: the service bears their loss in any case.
  *
- * Payments that are not final are those of the finality queue, and those of the events that the queue has not followed.
+ * Payments are not final while they are in the finality queue, or have events that the queue has not followed.
  */
 export async function readDebts(database: Database, mint: string): Promise<Debts> {
   const { rows } = await readOrFault('the debts', () =>
@@ -73,7 +73,7 @@ function debtOf({ account, baseUnits }: Debt): Debt {
   return { account, baseUnits }
 }
 
-/** Wallets among these that an earlier payout of this mint has paid, so that they had a token account. */
+/** Returns those of the wallets that an earlier payout of this mint has paid, so they had a token account. */
 export async function findPaidWallets(
   database: Database,
   mint: string,
@@ -94,8 +94,8 @@ export async function findPaidWallets(
 }
 
 /**
- * The smallest payout where the operator names none: a hundredth of the cheapest price on the newest price list, so that a
- * refund of any purchase is paid although the token price has moved. 0 without a price list.
+ * The smallest payout unless the operator sets one: a hundredth of the cheapest price on the newest list. A refund of
+ * any purchase is then paid even if the token price has moved. 0 without a price list.
  */
 export async function readLeastPayout(database: Database, mint: string): Promise<bigint> {
   const { rows } = await readOrFault('the newest price list', () =>
@@ -114,13 +114,13 @@ export async function readLeastPayout(database: Database, mint: string): Promise
   return BigInt(rows[0]?.cheapest ?? 0) / 100n
 }
 
-/** The part of a plan that a transaction has paid. */
+/** The part of a plan that a transaction paid. */
 export interface RecordedPayout {
   readonly planId: string
   readonly part: number
 }
 
-/** Signatures among these that the ledger has as payouts. */
+/** Returns those of the signatures that the ledger has recorded as payouts. */
 export async function findRecorded(
   database: Database,
   signatures: readonly Signature[],
@@ -144,7 +144,7 @@ export async function findRecorded(
   )
 }
 
-/** The parts of a plan that the ledger has. They were recorded after the plan was made. */
+/** Reads the recorded parts of a plan. They were recorded after the plan was made. */
 export async function findRecordedParts(
   database: Database,
   plan: Pick<PayoutPlan, 'id' | 'position'>,
@@ -162,12 +162,12 @@ export async function findRecordedParts(
   return new Set(paid.filter(({ planId }) => planId === plan.id).map(({ part }) => part))
 }
 
-/** `more_than_owed`: the debt was paid or reversed meanwhile, and nothing was recorded. */
+/** `more_than_owed`: the debt was paid or reversed in the meantime, and nothing was recorded. */
 export type PayoutOutcome =
   | { readonly outcome: 'recorded'; readonly position: number; readonly leafHash: string }
   | { readonly outcome: 'more_than_owed' }
 
-/** Recording it again is harmless: the answer is the same. After a lost answer, record it again. */
+/** Records a payout. A repeated call changes nothing and has the same answer, so repeat it after a lost answer. */
 export async function recordPayout(
   database: Database,
   event: DistributionPaid,

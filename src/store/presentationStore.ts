@@ -59,7 +59,7 @@ async function findPresented(
       .selectFrom('work.presentations')
       .select('reference')
       .where('reference', 'in', ids)
-      // A row may outlive its day until the housekeeping runs.
+      // Exclude rows older than a day that the housekeeping has not deleted yet.
       .where('recorded_at', '>', sql<Date>`now() - interval '24 hours'`)
       .execute(),
   )

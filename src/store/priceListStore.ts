@@ -14,13 +14,13 @@ export interface PriceListOnRecord {
 }
 
 export interface PriceListStore {
-  /** The price of an endpoint in the list that was in force at that moment; in the first list, if none was yet. */
+  /** The price of an endpoint in the list in force at that moment. Uses the first list if none was in force yet. */
   findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
   listNumber(number: number): Promise<PriceListPublished | undefined>
   newest(): Promise<PriceListOnRecord | undefined>
-  /** False when the list of that number is not the newest any more: another instance has published. */
+  /** False if the list of that number is no longer the newest, because another instance has published. */
   append(list: PriceListPublished, newestNumber: number): Promise<boolean>
-  /** Puts a list on record unless the newest says the same. The number of the list on record. */
+  /** Records a list unless the newest is the same. Returns the number of the recorded list. */
   publish(list: PriceListPublished): Promise<number>
 }
 
@@ -30,10 +30,10 @@ export interface PriceListDeps {
   readonly nowMs: () => number
 }
 
-// A list has some 3 kB. Lists never change, and payments ask for the newest ones.
+// A list has about 3 kB. Payments need only the newest lists.
 const listsMax = 100
 
-/** Published lists never change, so they are held in memory once read. */
+/** Published lists never change, so the store caches each list once it is read. */
 export function createPriceListStore(deps: PriceListDeps): PriceListStore {
   const { database } = deps
   const lists = new Map<number, PriceListPublished>()
@@ -112,7 +112,7 @@ async function append(
   return false
 }
 
-// Two instances that start together may both find the old list; the loser sees the winner's and is content.
+// Two instances that start together may both read the old list. The loser retries and adopts the winner's list.
 const attemptsMax = 5
 
 async function publish(

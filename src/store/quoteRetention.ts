@@ -7,7 +7,7 @@ import { type Database, openDatabase, readOrFault } from './database.ts'
 export const quoteRetentionDays = 3
 
 export interface QuoteRetention {
-  /** Login of a member of `tollbook_retention`. */
+  /** A login of a member of `tollbook_retention`. */
   readonly databaseUrl: string
   readonly log: Log
 }
@@ -25,13 +25,13 @@ export async function dropOldQuotes({ databaseUrl, log }: QuoteRetention): Promi
 }
 
 export interface QuoteStorage {
-  /** With indexes. */
+  /** Size including indexes. */
   readonly bytes: number
-  /** Age of the oldest day that has quotes. */
+  /** Age in days of the oldest day with quotes. */
   readonly oldestDays: number
 }
 
-/** Figures for metrics: a growing table means that the retention job does not run. */
+/** Reads figures for metrics. A growing table means that the retention job does not run. */
 export async function readQuoteStorage(database: Database): Promise<QuoteStorage> {
   const { rows } = await readOrFault('the size of the quotes', () =>
     sql<{ bytes: number; oldest_days: number }>`select * from ledger.quote_storage()`.execute(database),

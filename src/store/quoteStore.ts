@@ -10,14 +10,14 @@ import { queryPrepared } from '@tollbook/ledger/queryPrepared'
 import { type Database, readOrFault } from './database.ts'
 import type { PriceListStore } from './priceListStore.ts'
 
-// A quote row is small; at 128 the round trip is already spread thin (npm run bench -- quotes).
+// A quote row is small. A batch of 128 already makes the round trip per quote cheap (npm run bench -- quotes).
 const batchMax = 128
 const flushesMax = 2
 const waitingMax = 10_000
 
 export type QuoteQueue = BatchQueue<Quote, 'recorded'>
 
-/** Stores quotes by group commit, as the ledger does events: a 402 costs a share of a commit, not a commit. */
+/** Stores quotes by group commit, as the ledger stores events. Each 402 then costs only a share of a commit. */
 export function createQuoteQueue(pool: QueryRunner): QuoteQueue {
   return createBatchQueue({
     batchMax,
@@ -38,7 +38,7 @@ export function createQuoteQueue(pool: QueryRunner): QuoteQueue {
   })
 }
 
-/** The arguments of `ledger.record_quotes`, one column each. */
+/** The arguments of `ledger.record_quotes`, one column per argument. */
 const columns: Readonly<Record<string, (quote: Quote) => string | number>> = {
   ids: (quote) => quote.id,
   wallets: (quote) => quote.wallet,
@@ -68,7 +68,7 @@ export interface QuoteSearchDeps {
   readonly priceLists: Pick<PriceListStore, 'listNumber'>
 }
 
-/** Undefined when no quote was open. Throws a retryable `Fault` when the database does not answer. */
+/** Undefined if no quote was open. Throws a retryable `Fault` if the database does not answer. */
 export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, landedAtMs, landedSlot, graceMs } = question
   const { rows } = await readOrFault('open quotes', () =>
@@ -79,7 +79,7 @@ export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQu
   return quoteOf(deps, rows[0])
 }
 
-/** Returns a quote that was not open at that moment only if no quote with the memo was. */
+/** Finds the quote with the memo that was open at that moment. Returns one that was not open only if none was. */
 export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, landedAtMs, landedSlot, graceMs } = question
   const { rows } = await readOrFault('the quote of a memo', () =>
@@ -103,7 +103,7 @@ interface QuoteRow {
   readonly slot: number
 }
 
-/** The amounts come from the list that the quote names. */
+/** Builds the quote with the amounts of the price list that the row names. */
 async function quoteOf({ priceLists }: QuoteSearchDeps, row: QuoteRow | undefined): Promise<Quote | undefined> {
   if (row === undefined) return undefined
   const list = assertPresent(await priceLists.listNumber(row.price_list), 'a quote names a price list on record')

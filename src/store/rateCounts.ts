@@ -11,12 +11,15 @@ export interface RateCount {
 
 /** Requests of one client since the last report of this instance. */
 export interface RateCountReport extends RateCount {
-  /** Negative for a client who has paid for more requests than it made since the last report. */
+  /**
+   * Number of further requests. Negative for a client that has paid for more requests than it made since the last
+   * report.
+   */
   readonly more: number
   readonly endsAtMs: number
 }
 
-/** Requests of one client at all instances together. */
+/** Requests of one client at all instances. */
 export interface RateCountTotal extends RateCount {
   readonly total: number
 }
@@ -25,7 +28,7 @@ const shareCall = `
   select limit_name as name, client, time_window as "window", requests as total
   from work.share_rates($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])`
 
-/** Adds this instance's requests to those of all instances, in one round trip for all clients. */
+/** Adds this instance's counts to the shared ones, in one round trip for all clients. */
 export async function shareRates(
   database: Database,
   reports: readonly RateCountReport[],

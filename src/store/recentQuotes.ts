@@ -3,25 +3,25 @@ import type { BoundQuoteQuestion, OpenQuoteQuestion } from '../payment/paymentLe
 import type { Quote } from '@tollbook/core/quote'
 
 /**
- * Quotes that this process has stored. A quote never changes, so most payments find theirs here, without a query for the
- * rehearsal and another for the verdict. The payments of other processes' quotes ask the database.
+ * Quotes that this process has stored. A quote never changes, so most payments find theirs here. This saves one query
+ * for the rehearsal and one for the verdict. Payments for quotes of other processes query the database.
  */
 export interface RecentQuotes {
   add(quote: Quote): void
   find(question: Omit<BoundQuoteQuestion, 'landedSlot' | 'graceMs'>): Quote | undefined
-  /** The newest quote of the wallet and endpoint, if it is open then. */
+  /** The wallet's newest quote for the endpoint, if it is open at that moment. */
   findOpen(question: OpenQuoteQuestion): Quote | undefined
 }
 
-// A payment is made within a day of its quote; the database searches as far back.
+// A payment is made within a day of its quote. The database searches back as far.
 const searchMs = 24 * 60 * 60 * 1000
-// 12 MB. More than are paid for between a quote and its expiry.
+// 12 MB of quotes. Fewer are paid for between a quote and its expiry.
 const quotesMax = 20_000
 
-/** Bounded: the oldest quotes are forgotten, and then read from the database. */
+/** Creates the bounded store. It drops the oldest quotes, which are then read from the database. */
 export function createRecentQuotes(): RecentQuotes {
   const byMemo = new Map<string, Quote>()
-  // A ring, because the first entry of a map costs 15 µs to find: V8 walks over the deleted entries before it.
+  // A ring buffer, because V8 takes 15 µs to find a map's first entry: it walks over the deleted entries before it.
   const inOrder: Quote[] = []
   let position = 0
   const newest = new Map<string, Quote>()

@@ -20,14 +20,14 @@ import { textOf } from './paymentItem.ts'
 
 const codec = createEventCodec<RefundEvent>(refundEvents)
 
-/** Access of the finance login to decisions about refunds. */
+/** The finance login's access to decisions about refunds. */
 export interface RefundStore {
-  /** Login of the session; a decision names it. */
+  /** Login of the session, which a decision records. */
   login(): Promise<string>
   read(payment: PaymentReference): Promise<RefundState>
-  /** Undefined when another decision was recorded first: read again and decide again. */
+  /** Undefined if another decision was recorded first. Read and decide again. */
   record(decision: RefundDecision, before: RefundState): Promise<RecordedDecision | undefined>
-  /** Records a step of the payment that is due anyway, and its approval. Both or none. */
+  /** Records a due step of the payment together with its approval, or neither. */
   recordBooking(booking: RefundBooking): Promise<RecordedDecision | undefined>
 }
 
@@ -95,7 +95,7 @@ interface Row {
 
 async function call(ask: () => Promise<{ readonly rows: readonly Row[] }>): Promise<RecordedDecision | undefined> {
   const row = assertPresent((await askOrFault(ask)).rows[0], 'a decision is answered')
-  // The state or the version has changed since it was read.
+  // The state or the version has changed since the caller read it.
   if (row.refusal === 'conflict' || row.refusal === 'not_this_step') return undefined
   if (row.refusal !== null) throw new Fault(`the ledger refused the decision: ${row.refusal}`, { retryable: false })
   return {

@@ -1,21 +1,21 @@
 import pg from 'pg'
 import { assertPresent } from '@tollbook/core/assert'
 
-/** Facts about a restored cluster that its configuration does not tell, read by its superuser. */
+/** Facts about a restored cluster that its configuration lacks. Its superuser reads them. */
 export interface RestoredLogins {
-  /** A member of tollbook_service; null when the cluster has none. */
+  /** A member of tollbook_service. Null if the cluster has none. */
   readonly service: string | null
-  /** The owner of the ledger; null when the database has no ledger. */
+  /** The owner of the ledger. Null if the database has no ledger. */
   readonly owner: string | null
 }
 
-/** True when the server accepts connections and has replayed all of its write-ahead log. */
+/** True if the server accepts connections and has replayed its whole write-ahead log. */
 export async function isRestored(url: string): Promise<boolean> {
   try {
     const rows = await ask<{ replays: boolean }>(url, 'select pg_is_in_recovery() as replays')
     return rows[0]?.replays === false
   } catch (error) {
-    // A login that does not exist will not appear by waiting.
+    // Fail at once, because waiting does not create a missing login.
     if (error instanceof pg.DatabaseError && error.code === invalidLogin) throw error
     return false
   }
@@ -24,7 +24,8 @@ export async function isRestored(url: string): Promise<boolean> {
 const invalidLogin = '28000'
 
 /**
- * Logins of a restored cluster, whose names are those of the original: the service's, and the owner's of the tables.
+ * Reads the logins of a restored cluster, which have the names of the original: the service's login and the owner of
+ * the tables.
  */
 export async function readRestoredLogins(url: string): Promise<RestoredLogins> {
   const rows = await ask<RestoredLogins>(

@@ -3,7 +3,7 @@ import { checkSchemaVersion as checkSchema, type SchemaVersion } from '@tollbook
 import type { Database } from './database.ts'
 import { type FindDifferingFunctions, schemaSources } from './migrate.ts'
 
-/** Compares the functions in the database with those of the release. */
+/** Compares the functions in the database with those of this release. */
 export function differingFunctions(
   database: Database,
   find: FindDifferingFunctions,
@@ -14,7 +14,7 @@ export function differingFunctions(
   })
 }
 
-/** Compares the database with the migrations, functions and declarations of this code. */
+/** Compares the schema of the database with the migrations, functions and declarations of this code. */
 export function checkSchemaVersion(database: Database): Promise<SchemaVersion> {
   return checkSchema((text) => database.executeQuery<never>(CompiledQuery.raw(text)), schemaSources)
 }

@@ -16,7 +16,7 @@ import {
 import type { Lease } from './election.ts'
 import type { Tables } from './tables.ts'
 
-/** A pool, or one connection with a database transaction on it. */
+/** A pool, or a connection with an open database transaction. */
 export type Reader = Kysely<Tables>
 
 export interface StoredCheckpoint extends TreeHead {
@@ -30,7 +30,7 @@ export async function newestCheckpoint(database: Reader): Promise<StoredCheckpoi
   return checkpointOf(await newest.executeTakeFirst())
 }
 
-/** Undefined when no checkpoint has this size. */
+/** Undefined if no checkpoint has this size. */
 export async function checkpointAt(database: Reader, size: number): Promise<StoredCheckpoint | undefined> {
   assert(Number.isSafeInteger(size), 'a checkpoint is found by its size')
   return checkpointOf(
@@ -48,7 +48,7 @@ function checkpointOf(
 
 const hashBytes = 32
 
-/** The position of the newest event. Reads without a lock: appends never wait for the seal. */
+/** The position of the newest event. Reads without a lock, so appends never wait for the seal. */
 export async function headPosition(database: Reader): Promise<number> {
   const head = await database.selectFrom('ledger.head').select('seq').executeTakeFirstOrThrow()
   assert(head.seq >= 0, 'positions count up from 0')
@@ -56,7 +56,7 @@ export async function headPosition(database: Reader): Promise<number> {
 }
 
 /**
- * Recomputes the leaves after `from` up to `to` from the bodies, because a body that changed after its append must never be
+ * Recomputes the leaves after `from` up to `to` from the bodies. A body that changed after its append must never be
  * signed: a public log had to end after it had signed one flipped bit.
  */
 export async function readLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
@@ -79,13 +79,13 @@ export async function readLeaves(database: Reader, { from, to }: Span): Promise<
   })
 }
 
-/** Positions: after `from`, up to and with `to`. As a range of leaves it is the same numbers. */
+/** Positions after `from`, up to and including `to`. The indexes of the leaves are the same numbers. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** The edge of the tree at a size up to which it is sealed. */
+/** Reads the edge of the sealed tree at this size. */
 export async function readEdge(database: Reader, size: number): Promise<TreeEdge> {
   assert(Number.isSafeInteger(size) && size >= 0, 'a tree has a size')
   const levels: (readonly Uint8Array[])[] = []
@@ -94,7 +94,7 @@ export async function readEdge(database: Reader, size: number): Promise<TreeEdge
   return { size, levels }
 }
 
-/** The hashes of a level above the leaves: the roots of the tiles below it. */
+/** Reads the hashes of a level above the leaves, which are the roots of the tiles below it. */
 async function readTileRoots(database: Reader, level: number, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await database
     .selectFrom('ledger.tiles')
@@ -108,7 +108,7 @@ async function readTileRoots(database: Reader, level: number, { from, to }: Span
   return rows.map((row) => row.root)
 }
 
-/** Tiles as they are, or were, in a tree of that size, which is sealed. One that the size does not reach is left out. */
+/** Reads tiles of the sealed tree at this size. Omits tiles beyond the size. */
 export async function readTiles(database: Reader, ids: readonly TileId[], size: number): Promise<TileReader> {
   assert(size >= 0, 'a tree has a size')
   const tiles = new Map<string, Uint8Array>()
@@ -137,7 +137,7 @@ async function readTile(database: Reader, id: TileId, width: number): Promise<Ui
   return Buffer.concat(hashes)
 }
 
-/** Leaves for proofs, as they were hashed when they were written. The sealer has compared them with the bodies. */
+/** Reads stored leaf hashes for proofs. The sealer has compared them with the bodies. */
 async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await database
     .selectFrom('ledger.events')
@@ -150,14 +150,14 @@ async function readStoredLeaves(database: Reader, { from, to }: Span): Promise<r
   return rows.map((row) => row.leaf_hash)
 }
 
-/** A signed tree head with the tiles that became full below it. */
+/** A signed tree head with the tiles that became full since the previous one. */
 export interface SealedTiles {
   readonly lease: Lease
   readonly checkpoint: TreeHead & { readonly note: string }
   readonly tiles: readonly FullTile[]
 }
 
-/** The one write path of the seal. Throws when another instance has taken the lease. */
+/** Records a seal. No other code writes seals. Throws if another instance has taken the lease. */
 export async function callSeal(database: Reader, { lease, checkpoint, tiles }: SealedTiles): Promise<void> {
   const { size, root, note } = checkpoint
   assert(root.length === hashBytes && note !== '', 'a seal has a root and a signed note')

@@ -26,27 +26,27 @@ export interface SealerDeps {
 
 /** Outcome of one step of sealing. */
 export interface SealOutcome {
-  /** Number of events that this step has sealed; 0 if all were sealed, or if another instance is sealing. */
+  /** Number of events that this step sealed. 0 if all were already sealed, or another instance is sealing. */
   readonly sealedEvents: number
-  /** The position of the newest event when the step began. */
+  /** Position of the newest event at the start of the step. */
   readonly head: number
   readonly checkpoint: { readonly size: number; readonly root: Uint8Array; readonly note: string } | undefined
 }
 
 // A body has at most 65,519 bytes, so a page is at most 34 MB and usually half of one.
 const pageEvents = 512
-// Maximum per database transaction: 0.3 s of work, of which only a page and 64 tiles are in memory.
+// Maximum of events per database transaction: 0.3 s of work. Memory holds only a page and 64 tiles of them.
 const stepEventsMax = 64 * 256
 
 /**
- * Seals events appended since the newest checkpoint, up to the limit of one step. Any instance may call it at any time:
- * a lease admits one of them, and the database refuses one that was paused and replaced. Throws `LedgerDamage` if the
- * ledger differs from what was recorded or signed.
+ * Seals the events since the newest checkpoint, up to the limit of one step. Any instance may call it at any time: a
+ * lease admits one, and the database refuses an instance that was replaced. Throws `LedgerDamage` if the ledger differs
+ * from what was recorded or signed.
  */
 export async function sealNext(deps: SealerDeps): Promise<SealOutcome> {
   const { database, election } = deps
   await deps.requireHistory?.()
-  // Without a lease first: most of the time there is nothing to do.
+  // Check without a lease first, because usually all events are already sealed.
   const [checkpoint, head] = [await newestCheckpoint(database), await headPosition(database)]
   if (head === (checkpoint?.size ?? 0)) return { sealedEvents: 0, head, checkpoint }
   const step = await election.run('tollbook seal', (lease) => sealUnderLease(deps, lease))
@@ -67,7 +67,10 @@ async function sealUnderLease({ database, sign }: SealerDeps, lease: Lease): Pro
   return { sealedEvents: grown.size - size, head, checkpoint }
 }
 
-/** Nothing is signed on top of a tree that is no longer the one that was signed before. */
+/**
+ * Reads the edge of the sealed tree. Throws if its root differs from the signed one, so that no signature covers a
+ * changed tree.
+ */
 async function readSealedEdge(database: Reader, known: StoredCheckpoint | undefined): Promise<TreeEdge> {
   if (known === undefined) return emptyEdge
   const edge = await readEdge(database, known.size)
@@ -90,7 +93,7 @@ async function growEdge(database: Reader, from: TreeEdge, size: number) {
   return { edge, tiles }
 }
 
-/** The root of the first `size` events, sealed or not, as the database has them now. */
+/** Computes the root of the first `size` events from the present database, whether or not they are sealed. */
 export async function rootAt(database: Reader, size: number): Promise<Uint8Array> {
   assert(size >= 0, 'a root is of events')
   const sealed = (await newestCheckpoint(database))?.size ?? 0

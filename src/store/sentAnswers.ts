@@ -8,12 +8,15 @@ import { type PaymentReference, streamIdOf } from '../payment/paymentReference.t
 import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
-/** Answers that this process has sent. The table of stored answers learns about them in batches, off the request path. */
+/**
+ * Answers that this process has sent. They are recorded in the table of stored answers in batches, outside the request
+ * path.
+ */
 export interface SentAnswers {
   add(answer: SentAnswer): void
-  /** True from `add` until the table says the same. */
+  /** True from `add` until the table records the sending. */
   has(reference: PaymentReference): boolean
-  /** Records what waits, once. */
+  /** Records the waiting answers, with one attempt. */
   close(): Promise<void>
 }
 
@@ -21,17 +24,18 @@ export interface SentAnswersDeps {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
-  /** Time for which a bound answer may be sent again. 0: every answer is deleted once it was sent. */
+  /** Time during which a bound answer may be sent again. 0: every answer is deleted once it was sent. */
   readonly repeatMs: number
 }
 
-// Four commits a second at any load. Until then only another instance would send an answer twice.
+// This delay means four commits a second at any load. Until the commit, only another instance would send an answer
+// twice.
 const delayMs = 250
 const batchMax = 1_000
-// 100,000 references are about 20 MB. Beyond it marks are dropped, and their answers may be sent once more.
+// 100,000 references are about 20 MB. Further marks are dropped, so their answers may be sent once more.
 const waitingMax = 100_000
 
-/** Records in batches in the background. `close` waits for those that are left. */
+/** Records answers in batches in the background. `close` waits for the remaining ones. */
 export function createSentAnswers(deps: SentAnswersDeps): SentAnswers {
   const waiting = new Map<PaymentReference, SentAnswer>()
   const closing = new AbortController()
@@ -85,7 +89,7 @@ async function recordSent({ database, repeatMs }: SentAnswersDeps, batch: readon
   if (repeatable.length > 0) await markNotes(database, { ids: idsOf(repeatable), repeatMs })
 }
 
-/** Deletes the answers that may not be sent again any more. Those of this process are deleted as it marks others. */
+/** Deletes the answers that may no longer be sent again. Recording sent answers also deletes them. */
 export async function forgetSentAnswers({ database, repeatMs }: Pick<SentAnswersDeps, 'database' | 'repeatMs'>) {
   await markNotes(database, { ids: byteaArray([]), repeatMs })
 }
@@ -102,7 +106,7 @@ function idsOf(answers: readonly SentAnswer[]) {
   return byteaArray(answers.map(({ reference }) => streamIdOf(reference)))
 }
 
-/** Rounded up, because an answer may be sent again for at least that time. */
+/** Round up, because an answer may be sent again for at least that time. */
 export function secondsOf(repeatMs: number): number {
   return Math.ceil(repeatMs / 1000)
 }

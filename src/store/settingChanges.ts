@@ -16,16 +16,18 @@ export interface SettingChangesOptions extends Pick<Parameters<typeof openDataba
 /** The operator's access to the settings of the ledger. */
 export interface SettingChanges {
   versions(names: readonly string[]): Promise<SettingVersions>
-  /** Time on the clock of the database, which positions of events follow. */
+  /** Time on the clock of the database, which also dates the events. */
   nowMs(): Promise<number>
-  /** Undefined when another change took the number first. */
+  /** Undefined if another change took the number first. */
   change(decision: SettingDecision<SettingChanged>): Promise<{ readonly position: number } | undefined>
   close(): Promise<void>
 }
 
 const connectionsMax = 1
 
-/** Access for operators. Throws a `Fault` when the login does not work or the schema does not fit this program. */
+/**
+ * Opens the access for operators. Throws a `Fault` if the login does not work or the schema does not fit this program.
+ */
 export async function openSettingChanges({ databaseUrl, log }: SettingChangesOptions): Promise<SettingChanges> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook operator', connectionsMax, log })
   try {

@@ -16,13 +16,15 @@ import {
 import { type Database, readOrFault } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 
-/** Settings of the ledger: recorded with their period of validity, because a receipt is checked by the key of its day. */
+/**
+ * Settings of the ledger, recorded with their validity periods, because a receipt is checked with the key of its day.
+ */
 export interface SettingStore {
-  /** The setting in force at that moment; its first value, if none was in force yet. */
+  /** The setting in force at that moment. Its first value if none was in force yet. */
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
-  /** All versions of these settings, oldest first, by name. */
+  /** All versions of these settings by name, oldest first. */
   versions(names: readonly string[]): Promise<SettingVersions>
-  /** Records values of settings that the ledger does not have. Changes nothing on record. */
+  /** Records values of settings that the ledger lacks. Does not change recorded settings. */
   record(values: readonly SettingValue[]): Promise<void>
 }
 
@@ -34,7 +36,7 @@ export interface SettingDeps {
   readonly nowMs: () => number
 }
 
-/** Values of the ledger with their periods. `record` appends the first value of a setting that has none. */
+/** Creates the store. `record` appends the first value of a setting that has none. */
 export function createSettingStore(deps: SettingDeps): SettingStore {
   const { database } = deps
   return {
@@ -48,18 +50,18 @@ export function createSettingStore(deps: SettingDeps): SettingStore {
 
 const codec = createEventCodec<SettingEvent>(settingEvents)
 
-/** The canonical bytes of the event. It takes effect at its `validFrom`, not when it is recorded. */
+/** Encodes the event as canonical bytes. It takes effect at its `validFrom`, not at its recording. */
 export function encodeSetting({ name, number, events: [event] }: SettingDecision<SettingChanged>): string {
   const effectiveAtMs = Date.parse(event.validFrom)
   return codec.encode(event, { stream: settingStream(name, number), version: 1, effectiveAtMs })
 }
 
-/** A body that does not parse is a bug or a tampered row: it throws. */
+/** Throws for a body that does not parse, which is a bug or a tampered row. */
 export function decodeSetting(body: Uint8Array) {
   return codec.decode(textOf(body))
 }
 
-/** One version of a setting; the guard on the version before it keeps the numbers without a gap. */
+/** Encodes one version of a setting. Its guard on the previous version keeps the numbers without a gap. */
 export function settingItem(decision: SettingDecision<SettingEvent>, effectiveAtMs: number): Item {
   const { step, name, number, events } = decision
   assert(Number.isSafeInteger(effectiveAtMs), 'a setting has a moment from which it holds')
@@ -81,7 +83,7 @@ async function findSetting(database: Database, name: string, atMs: number): Prom
   return rows[0] === undefined ? undefined : settingOf(rows[0].body)
 }
 
-/** All versions of each name, the oldest first. A name without versions has an empty list. */
+/** Reads all versions of each name, oldest first. A name without versions has an empty list. */
 export async function readVersions(database: Database, names: readonly string[]): Promise<SettingVersions> {
   const rows = await readOrFault('the settings of the ledger', () =>
     database
@@ -103,7 +105,9 @@ function settingOf(body: Uint8Array): SettingChanged {
   return event
 }
 
-/** Another instance that starts at the same time may be first. The caller then compares that value with its own. */
+/**
+ * Records a first value. If a simultaneously started instance was first, the caller compares that value with its own.
+ */
 async function recordFirst({ database, kernel, nowMs }: SettingDeps, value: SettingValue): Promise<void> {
   const versions = await readVersions(database, [value.name])
   const atMs = nowMs()

@@ -1,7 +1,10 @@
 import { LedgerDamage } from '@tollbook/core/ledgerDamage'
 import { equal, type TreeHead } from '@tollbook/core/merkle'
 
-/** Signs forward only: two signed roots of one size would let the ledger show two histories. */
+/**
+ * Refuses to sign a smaller tree, or another root of the same size. Two signed roots of one size could prove two
+ * histories.
+ */
 export function signOnce(sign: (tree: TreeHead) => string): (tree: TreeHead) => string {
   let signed: TreeHead | undefined
   return (tree) => {

@@ -7,10 +7,13 @@ import type { Log } from '../machine/log.ts'
 import { type Database, openDatabase, readOrFault } from './database.ts'
 import { checkSchemaVersion } from './schemaVersion.ts'
 
-/** Rows of `signer.signatures`: signatures of the fee payer with their budgets, decided by the functions of the database. */
+/**
+ * Access to `signer.signatures`: signatures of the fee payer with their budgets, which the functions of the database
+ * decide.
+ */
 export interface SignatureStore {
   find(question: FindQuestion): Promise<{ readonly signature: Signature | undefined; readonly asOf: string }>
-  /** Undefined once it is durable; otherwise the rule that forbids it. */
+  /** Undefined once the row is durable. Otherwise the rule that forbids the signature. */
   record(signing: RecordedSigning, balance: KnownBalance, limits: DayLimits): Promise<string | undefined>
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
   spentToday(): Promise<number>
@@ -23,10 +26,10 @@ export interface SignatureStoreOptions {
   readonly log: Log
 }
 
-// A signature holds the lock of its day, so more connections would only wait.
+// A signature locks its day, so more connections would only wait.
 const connectionsMax = 4
 
-/** Throws a `Fault` that names SIGNER_DATABASE_URL when the database cannot be reached, or its schema does not fit. */
+/** Throws a `Fault` that names SIGNER_DATABASE_URL if the database cannot be reached or its schema does not fit. */
 export async function openSignatureStore({ databaseUrl, log }: SignatureStoreOptions): Promise<SignatureStore> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook signer', connectionsMax, log })
   try {
@@ -49,7 +52,7 @@ export async function openSignatureStore({ databaseUrl, log }: SignatureStoreOpt
 }
 
 interface FindQuestion {
-  /** SHA-256 in hex of the message. */
+  /** SHA-256 of the message in hex. */
   readonly digest: string
   readonly wallet: Address
 }
@@ -73,7 +76,7 @@ interface DayLimits {
 const what = 'signatures of the fee payer'
 
 async function find(database: Database, { digest, wallet }: FindQuestion) {
-  // As text, because a Date has no microseconds.
+  // Read the time as text, because a Date lacks microseconds.
   const { rows } = await readOrFault(what, () =>
     sql<{ signature: Buffer | null; as_of: string }>`
       select signature, to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of
@@ -97,7 +100,7 @@ async function record(
     perWalletAndDay,
   }: RecordedSigning & KnownBalance & DayLimits,
 ): Promise<string | undefined> {
-  // A lost answer is a fault too: the caller repeats the payment, and finds the row if it was written.
+  // A lost answer also throws a fault. The caller then repeats the payment, and finds the row if it was written.
   const { rows } = await readOrFault(what, () =>
     sql<{ rule: string | null }>`
       select signer.record_signature(${bytesOf(digest)}, ${Buffer.from(signatureBytes(signature))}, ${wallet},

@@ -1,12 +1,12 @@
 import type { ColumnType } from 'kysely'
 
 /**
- * The tables and columns that typed queries read: the service reads tables and calls functions, and has no right to more.
- * `numeric` arrives as text and becomes a bigint at the reader; positions are safe integers for the next 9e15 events.
+ * The tables and columns that typed queries read. The service may only read tables and call functions. `numeric` arrives
+ * as text and its reader converts it to a bigint. Positions are safe integers for the next 9e15 events.
  */
 export interface Tables {
   'ledger.head': Readable<{ seq: number }>
-  /** Only for readers of the whole log, by position: a stream is read by `ledger.read`. */
+  /** Only for readers of the whole log in order of position. `ledger.read` reads one stream. */
   'ledger.events': Readable<{ seq: number; kind: string; recorded_at: Date; body: Buffer; leaf_hash: Buffer }>
   'ledger.streams': Readable<{ id: Buffer; stream: number; kind: string; state: string }>
   'ledger.accounts': Readable<{ mint: string; name: string; balance: string }>
@@ -44,5 +44,5 @@ export interface Tables {
   }>
 }
 
-/** Columns that can be selected and neither inserted nor updated: the compiler says what the grants say. */
+/** Columns that can be selected, but not inserted or updated. The type matches the grants. */
 type Readable<Columns> = { [Column in keyof Columns]: ColumnType<Columns[Column], never, never> }

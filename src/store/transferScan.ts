@@ -21,11 +21,11 @@ export async function readScanPlace(database: Database, tokenAccount: string): P
 export interface ScanMove {
   readonly tokenAccount: string
   readonly place: ScanPlace
-  /** Refuses the move once another instance searches. */
+  /** With this lease, the database refuses the move once another instance searches. */
   readonly lease: Lease | undefined
 }
 
-/** Throws when another instance has taken the lease, so that a place never moves back. */
+/** Throws if another instance has taken the lease, so that a place never moves back. */
 export async function moveScanPlace(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
   const { signature, slot } = place
   assert(slot >= 0, 'a place is in a slot')
