@@ -4,19 +4,19 @@ import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Fault, describeError } from '@tollbook/core/fault'
 
-/** Account under which the programs of Postgres run, and which owns the data. Postgres refuses to run as root. */
+/** The account that runs the programs of Postgres and owns the data. Postgres refuses to run as root. */
 export interface Account {
   readonly name: string
   readonly uid: number
   readonly gid: number
-  /** Words before the command that switch to the account; without them the process is started with `uid` and `gid`. */
+  /** Command words that switch to the account. Without them the process starts with `uid` and `gid`. */
   readonly prefix: readonly string[]
 }
 
 /**
- * An ordinary user runs Postgres directly. Root switches to `nobody`, which needs no tool and no new user. Below a
- * directory that is closed to others (a 0700 /root, or one of `mktemp -d`) `nobody` also gets the capability to pass
- * any directory. It could then open every file of the machine or container, hence last.
+ * An ordinary user runs Postgres directly. Root switches to `nobody`, which needs no tool and no new user. The last
+ * account is `nobody` with the capability to enter closed directories (a 0700 /root, or one of `mktemp -d`). It comes
+ * last because it could open every file of the machine or container.
  */
 export async function accountsToTry(): Promise<readonly Account[]> {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]
@@ -30,15 +30,15 @@ export async function accountsToTry(): Promise<readonly Account[]> {
   ]
 }
 
-/** `nobody` is in every passwd file, with the number 65534 nearly everywhere (macOS: -2). */
+/** Every passwd file has `nobody`, nearly always with the number 65534 (macOS: -2). */
 async function readNobody(): Promise<{ readonly uid: number; readonly gid: number }> {
   const match = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(await readFile('/etc/passwd', 'utf8'))
   return { uid: Number(match?.[1] ?? 65_534), gid: Number(match?.[2] ?? 65_534) }
 }
 
 /**
- * Finds the account that can run the programs on the data, by running one, in 5 ms. That detects what mode bits do not
- * show: access lists, noexec mounts, a missing glibc.
+ * Finds the account that can run the programs on the data, by running one of them in 5 ms. The trial detects obstacles
+ * that mode bits do not show: access lists, noexec mounts, a missing glibc.
  */
 export async function findAccount(binaries: string, dataDirectory: string): Promise<Account> {
   const obstacles: string[] = []
@@ -64,7 +64,10 @@ interface Command {
   readonly timeoutMs: number
 }
 
-/** Runs a short program to its end. Returns why it failed, in its own words where it has some, or undefined. */
+/**
+ * Runs a short program to its end. Returns undefined on success, otherwise the reason, from the program's output if it
+ * has any.
+ */
 export async function runAs(account: Account, { program, words, timeoutMs }: Command): Promise<string | undefined> {
   try {
     const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const
@@ -76,14 +79,14 @@ export async function runAs(account: Account, { program, words, timeoutMs }: Com
     const [code, signal] = await once(child, 'close')
     return code === 0 ? undefined : output.trim() || `ended with ${signal ?? `exit code ${code}`}`
   } catch (error) {
-    // Node throws EPERM at once when root in a container has lost the right to change its uid.
+    // Node throws EPERM at once if root in a container has lost the right to change its uid.
     return describeError(error)
   }
 }
 
 /**
- * A separate session, so that Ctrl-C in the terminal reaches us and not Postgres, which would otherwise shut down
- * in the same millisecond, before our own requests have drained.
+ * Starts a separate session, so that Ctrl-C in the terminal does not reach Postgres. Otherwise Postgres would shut down
+ * immediately, before our own requests have drained.
  */
 export function spawnAs(
   { uid, gid, prefix }: Account,
@@ -92,9 +95,11 @@ export function spawnAs(
 ): ChildProcess {
   const [program = '', ...words] = [...prefix, ...command]
   const identity = prefix.length === 0 ? { uid, gid } : {}
-  // The account need not be able to enter our working directory.
+  // Start in `/`, because the account may be unable to enter our working directory.
   return spawn(program, words, { ...identity, cwd: '/', env: environment, detached: true, ...options })
 }
 
-/** Our own environment is not passed on: it holds API keys, and a stray LD_LIBRARY_PATH would give Postgres the wrong OpenSSL. */
+/**
+ * Do not pass on our environment: it holds API keys, and a stray LD_LIBRARY_PATH would give Postgres the wrong OpenSSL.
+ */
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }

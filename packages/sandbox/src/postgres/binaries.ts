@@ -7,7 +7,10 @@ import { z } from 'zod'
 const setDatabaseUrl =
   'Set DATABASE_URL to your own Postgres (15 or newer) and Tollbook will not start the embedded one.'
 
-/** Directory of the npm package with the binaries for this machine: Linux with glibc, and macOS. */
+/**
+ * Finds the directory of the npm package with the binaries for this machine. Packages exist for Linux with glibc and
+ * for macOS.
+ */
 export function findPackage(platform = `${process.platform}-${process.arch}`): string {
   if (platform.startsWith('win32')) {
     throw new Fault(`the embedded Postgres does not run on Windows: use WSL. ${setDatabaseUrl}`, { retryable: false })
@@ -22,13 +25,13 @@ export function findPackage(platform = `${process.platform}-${process.arch}`): s
   }
 }
 
-/** Pairs of paths below the package: `native/lib/libpq.so.5.18`, and the name that leads to it. */
+/** Pairs of paths below the package: the existing file, such as `native/lib/libpq.so.5.18`, and the link to it. */
 const links = z.array(z.object({ source: z.string(), target: z.string() }))
 
 /**
- * Returns the directory with `bin`, `lib` and `share`. npm packages cannot hold symbolic links, so the package brings a
- * list of them and an install script. We run no install scripts (a dependency's script is the usual way in for an
- * attacker), so the links are made here, at start.
+ * Returns the directory with `bin`, `lib` and `share`. npm packages cannot contain symbolic links, so the package has a
+ * list of them and an install script. We do not run install scripts, which are the usual entry for an attacker. This
+ * function creates the links at start instead.
  */
 export async function linkBinaries(packageDirectory: string): Promise<string> {
   const listed = links.parse(JSON.parse(await readFile(join(packageDirectory, 'native/pg-symlinks.json'), 'utf8')))

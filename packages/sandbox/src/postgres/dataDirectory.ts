@@ -9,7 +9,10 @@ import { type Account, runAs } from './account.ts'
  * (its user), `.initialising-…` (while initdb runs).
  */
 
-/** One directory has one name, also when it is reached through a symbolic link. Makes the folder around it. */
+/**
+ * Returns the real path, so that a directory has one name even if a symbolic link leads to it. Creates the parent
+ * directory.
+ */
 export async function resolveDataDirectory(wanted: string): Promise<string> {
   const path = resolve(wanted)
   await mkdir(dirname(path), { recursive: true })
@@ -23,7 +26,9 @@ export interface PrepareOptions {
   readonly binaries: string
 }
 
-/** Creates a cluster where there is none, and refuses what we must not touch. Returns the superuser's password. */
+/**
+ * Creates a cluster if there is none, and throws for a directory that is not ours. Returns the superuser's password.
+ */
 export async function prepareDataDirectory(options: PrepareOptions): Promise<string> {
   const { dataDirectory, account } = options
   const names = await readdir(dataDirectory).catch(() => undefined)
@@ -43,16 +48,16 @@ export async function prepareDataDirectory(options: PrepareOptions): Promise<str
   return readPassword(dataDirectory)
 }
 
-/** initdb works in a directory of another name: whatever kills it, there is never half a cluster under the real name. */
+/** Runs initdb in a directory of another name. If it is killed, there is no incomplete cluster under the final name. */
 async function initialise({ dataDirectory, account, binaries }: PrepareOptions): Promise<void> {
   const unfinished = `${dataDirectory}.initialising-`
   for (const name of await readdir(dirname(dataDirectory)))
     if (name.startsWith(basename(unfinished))) await rm(join(dirname(dataDirectory), name), { recursive: true })
-  // A new name each time: the initdb of a killed start may still run, and removes its directory when it fails.
+  // Use a new name each time: the initdb of a killed start may still run, and removes its directory when it fails.
   const directory = `${unfinished}${randomToken()}`
   await mkdir(directory, { mode: 0o700 })
   await chown(directory, account.uid, account.gid)
-  // Never on a command line: `ps` shows those to all users.
+  // Pass the password by file, because `ps` shows command lines to all users.
   const passwordFile = `${dataDirectory}.password`
   await rm(passwordFile, { force: true })
   await writeFile(passwordFile, randomToken(), { flag: 'wx', mode: 0o600 })
@@ -72,7 +77,7 @@ const initdbOptions = [
   '--username=postgres',
   '--auth=scram-sha-256',
   '--encoding=UTF8',
-  // Postgres's own C.UTF-8: sorts by code point on every machine and never changes with an update of libc or ICU.
+  // The built-in C.UTF-8 locale sorts by code point on every machine, and an update of libc or ICU never changes it.
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
   '--locale=C',
@@ -80,7 +85,7 @@ const initdbOptions = [
   '--no-instructions',
 ]
 
-/** 0.5 to 1 s as a rule; a slow disk deserves patience. */
+/** initdb usually takes 0.5 to 1 s. The limit allows for a slow disk. */
 const initdbTimeoutMs = 120_000
 
 async function readPassword(dataDirectory: string): Promise<string> {

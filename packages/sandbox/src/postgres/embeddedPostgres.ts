@@ -9,29 +9,29 @@ import { endEarlierPostmaster, launchPostmaster } from './postmaster.ts'
 import { type Supervisor, supervisePostmaster } from './supervisor.ts'
 
 export interface EmbeddedPostgresOptions {
-  /** Created if absent. Some of our files are next to it, prefixed with its name. */
+  /** Created if absent. Some of our files are next to the directory, prefixed with its name. */
   readonly dataDirectory: string
-  /** 0 or absent: any free one. */
+  /** 0 or absent: any free port. */
   readonly port?: number
   readonly log: Log
-  /** Further settings as in postgresql.conf; they win over ours. */
+  /** Further settings as in postgresql.conf. They override ours. */
   readonly settings?: Readonly<Record<string, string>>
-  /** It died and could not be restarted; the supervisor has stopped trying. */
+  /** Called when Postgres died and the supervisor has given up restarting it. */
   readonly onLost?: (error: Error) => void
-  /** Directory of the npm package with the binaries, if not the one for this machine. */
+  /** Directory of the npm package with the binaries. Default: the package for this machine. */
   readonly packageDirectory?: string
 }
 
 export interface EmbeddedPostgres {
-  /** The superuser's: loopback TCP, with its password, database `postgres`. */
+  /** URL of the superuser with its password: loopback TCP, database `postgres`. */
   readonly adminUrl: string
   readonly port: number
-  /** The postmaster's process id, now: it changes when the postmaster is restarted. */
+  /** Current process id of the postmaster. A restart changes it. */
   readonly pid: () => number
   urlFor(options: DatabaseLogin): string
-  /** Fast shutdown; returns when it is down. Call it last: whatever still has a session is cut off. */
+  /** Fast shutdown. Resolves when Postgres is down. Call it last, because it ends all open sessions. */
   stop(): Promise<void>
-  /** kill -9 without a restart, as of a machine that is lost. The data directory stays. */
+  /** Sends SIGKILL without a restart, as if the machine were lost. The data directory stays. */
   kill(): Promise<void>
 }
 
@@ -41,12 +41,12 @@ interface DatabaseLogin {
   readonly database: string
 }
 
-/** On the command line, so that a file in the data directory cannot change them. */
+/** Settings on the command line, so that a file in the data directory cannot change them. */
 const ourSettings = {
   listen_addresses: '127.0.0.1',
-  // No socket files: loopback TCP with a password is the only way in.
+  // No socket files, so that loopback TCP with a password is the only access.
   unix_socket_directories: '',
-  // The ledger's promise (design, 3: durability is asserted), so never left to a default.
+  // Set explicitly, because the ledger asserts durability (design, 3).
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
@@ -54,14 +54,16 @@ const ourSettings = {
   log_timezone: 'UTC',
   lc_messages: 'C',
   default_text_search_config: 'pg_catalog.simple',
-  // Ranks above ERROR: a refused claim is an everyday thing, and only with an ERROR would a statement's text be logged.
+  // `log` ranks above ERROR. Refused claims are frequent, and an ERROR in the log would include the text of the
+  // statement.
   log_min_messages: 'log',
   log_line_prefix: '',
 }
 
 /**
- * A real Postgres, from npm, under our supervision: restarted when it dies, shut down when we die, one per data directory.
- * A pool must have an `error` handler: its idle connections are cut when Postgres stops or restarts.
+ * Starts a real Postgres from npm under our supervision, one per data directory. It restarts when it dies, and shuts
+ * down when this process ends. A pool must have an `error` handler, because a stop or restart cuts its idle
+ * connections.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await using opened = new AsyncDisposableStack()

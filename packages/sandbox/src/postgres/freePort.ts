@@ -3,11 +3,11 @@ import { Fault } from '@tollbook/core/fault'
 import { randomBytesOf } from '@tollbook/core/id'
 
 /**
- * The requested port, or a free one without a request.
+ * Returns the requested port, or a free one if none is requested.
  *
- * Free ports are drawn below 32,768, the start of Linux' range for outgoing connections (macOS:
- * 49,152). A port from that range could be lost while Postgres restarts: a client that reconnects in
- * a loop may get the server's own port as its source, connect to itself, and so prevent the restart.
+ * Free ports are chosen below 32,768, where Linux starts its range for outgoing connections (macOS: 49,152). A port in
+ * that range could be lost while Postgres restarts: a client that reconnects in a loop may get the server's port as its
+ * source. It would then connect to itself and block the restart.
  */
 export async function choosePort(wanted: number): Promise<number> {
   if (wanted !== 0) {

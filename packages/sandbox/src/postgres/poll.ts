@@ -1,12 +1,14 @@
 import { systemClock } from '@tollbook/core/clock'
 
 export interface PollOptions<T> {
-  /** Undefined means: not yet. */
+  /** Undefined: there is no result yet. */
   readonly probe: () => T | undefined | Promise<T | undefined>
   readonly timeoutMs: number
 }
 
-/** Probes until there is a result. Returns undefined at the deadline, so that the caller can report what it waited for. */
+/**
+ * Probes until there is a result. Returns undefined at the deadline, so that the caller can report the missing result.
+ */
 export async function poll<T>(options: PollOptions<T>): Promise<T | undefined> {
   const deadlineMs = systemClock.monotonicMs() + options.timeoutMs
   let answer = await options.probe()
@@ -17,5 +19,5 @@ export async function poll<T>(options: PollOptions<T>): Promise<T | undefined> {
   return answer
 }
 
-/** A warm start takes 40 to 100 ms, so a coarser step would show in every start. */
+/** A warm start takes 40 to 100 ms, so a longer interval would delay every start. */
 const pollEveryMs = 5

@@ -11,7 +11,7 @@ import { poll } from './poll.ts'
 /** One running server process. */
 export interface Postmaster {
   readonly pid: number
-  /** Settles when it has ended, with how; never rejects. */
+  /** Resolves with the reason when the process has ended. Never rejects. */
   readonly ended: Promise<string>
   stop(): Promise<void>
 }
@@ -24,10 +24,10 @@ export interface LaunchOptions {
   readonly log: Log
 }
 
-/** Mark on the command line of each of our postmasters, by which an orphan is recognised. `ps` shows it too. */
+/** Mark on the command line of each of our postmasters. It identifies an orphan, also in the output of `ps`. */
 const clusterMark = 'cluster_name=tollbook'
 
-/** Returns when it accepts connections. Throws a retryable fault if the obstacle may disappear without action. */
+/** Resolves when the server accepts connections. Throws a retryable fault if the obstacle may disappear by itself. */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   const { dataDirectory, account, binaries, log } = options
   const settings = Object.entries(options.settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
@@ -58,14 +58,17 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   throw new Fault(`Postgres ${await ended} before it was ready: ${said}`, { retryable: transientObstacle.test(said) })
 }
 
-/** Recovery after a crash counts, and replays as much as one checkpoint interval wrote. */
+/** Includes recovery after a crash, which replays at most one checkpoint interval. */
 const startTimeoutMs = 120_000
 const lastWordsTimeoutMs = 500
 
-/** Backends of a postmaster that was killed a moment ago go within milliseconds; a port in TIME_WAIT takes longer. */
+/**
+ * Obstacles that pass: the backends of a killed postmaster end within milliseconds, and a port in TIME_WAIT takes
+ * longer.
+ */
 const transientObstacle = /pre-existing shared memory block|could not bind|Address already in use/
 
-/** Postgres's log becomes ours; it also says when connections are accepted. */
+/** Forwards the log of Postgres to ours. One line of it reports that connections are accepted. */
 function forwardLog(child: ChildProcess, log: Log) {
   const lastLines: string[] = []
   let isReady = false
@@ -86,9 +89,9 @@ function forwardLog(child: ChildProcess, log: Log) {
 const lastLinesMax = 12
 
 /**
- * Ends the server when we end, also by a kill -9, which no handler of ours would see: the kernel closes the pipe that
- * this shell reads, and the shell sends SIGINT, Postgres's fast shutdown. It works wherever sh does. (PR_SET_PDEATHSIG
- * would need no process, but is Linux only and follows the thread, not the process.)
+ * Ends the server when this process ends, also by `kill -9`, which runs no handler. The kernel then closes the pipe
+ * that this shell reads, and the shell sends SIGINT, Postgres's fast shutdown. (PR_SET_PDEATHSIG would need no shell,
+ * but works only on Linux and follows the thread, not the process.)
  */
 function startWatchdog(account: Account, pid: number): ChildProcess {
   const command = ['/bin/sh', '-c', 'read -r line; kill -INT "$1"', 'sh', String(pid)]
@@ -96,8 +99,8 @@ function startWatchdog(account: Account, pid: number): ChildProcess {
 }
 
 /**
- * Clears the way for a new postmaster. The caller holds the claim on the directory, so a postmaster of ours that runs in
- * it is an orphan: its owner was killed, and its watchdog has not ended it yet or was killed too.
+ * Ends an orphaned postmaster in the directory. The caller holds the claim on the directory, so a postmaster of ours
+ * there has lost its owner. Its watchdog has not ended it yet, or was killed too.
  */
 export async function endEarlierPostmaster(dataDirectory: string, log: Log): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid')
@@ -105,8 +108,8 @@ export async function endEarlierPostmaster(dataDirectory: string, log: Log): Pro
   const found = await findProcess(Math.abs(Number(pidText)))
   const runsHere = found?.workingDirectory === dataDirectory || found?.commandLine.includes(` ${dataDirectory} `)
   if (found === undefined || runsHere !== true) {
-    // The file would stop Postgres if the pid belongs to a zombie or to a new process. Removing it does not lift the
-    // guard that counts: surviving backends hold a shared memory segment whose key is the directory's inode.
+    // Remove the file, because Postgres would not start if the pid now belongs to a zombie or a new process. Another
+    // guard remains: surviving backends hold a shared memory segment whose key is the directory's inode.
     await rm(file, { force: true })
     return
   }
@@ -126,7 +129,7 @@ interface ShutDownOptions {
   readonly log: Log
 }
 
-/** Ends a postmaster: politely, then firmly, then by force. All three keep what was committed. */
+/** Ends a postmaster with increasingly strong signals. All three preserve committed data. */
 async function shutDown({ pid, hasEnded, log }: ShutDownOptions): Promise<void> {
   for (const { signal, waitMs } of shutDownSteps) {
     if (await hasEnded()) return
@@ -137,7 +140,7 @@ async function shutDown({ pid, hasEnded, log }: ShutDownOptions): Promise<void> 
   throw new Fault(`Postgres (process ${pid}) does not end, not even by SIGKILL`, { retryable: false })
 }
 
-/** The process may end between the check and the signal. */
+/** Sends a signal. Ignores ESRCH, because the process may end between the check and the signal. */
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
@@ -147,9 +150,10 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 const shutDownSteps = [
-  // Fast: sessions are cut, a checkpoint is written. 13 to 37 ms as a rule, longer when much is dirty.
+  // Fast shutdown: ends sessions and writes a checkpoint. Usually takes 13 to 37 ms, longer with many dirty pages.
   { signal: 'SIGINT', waitMs: 20_000 },
-  // Immediate: no checkpoint, recovery at the next start. After 5 s the postmaster kills stubborn children itself.
+  // Immediate shutdown: no checkpoint, so the next start runs recovery. After 5 s the postmaster kills remaining
+  // children itself.
   { signal: 'SIGQUIT', waitMs: 8_000 },
   { signal: 'SIGKILL', waitMs: 2_000 },
 ] as const

@@ -14,8 +14,8 @@ export const burnRole = 'tollbook_burn'
 export const signerRole = 'tollbook_fee_payer'
 
 /**
- * The roles and the database that an operator would make by hand (docs/operations.md): an owner that migrates, a login for
- * the API that sells and drops old quotes, one for the job that burns, and one for the signer of network fees.
+ * Creates the roles and the database as an operator would by hand (docs/operations.md). There is an owner for
+ * migrations. The API, which also drops old quotes, the burn job, and the signer of network fees each have a login.
  */
 export async function createServiceDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
   await withClient(adminUrl, async (client) => {
@@ -46,7 +46,7 @@ interface Role {
 async function createRole(client: pg.Client, { role, password, options }: Role): Promise<void> {
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role])
   const verb = rowCount === 0 ? 'create' : 'alter'
-  // DDL takes no parameters; the password is one of ours, base64url, and still quoted.
+  // DDL takes no parameters. The password is a base64url token of ours, and is still quoted.
   await client.query(`${verb} role ${role} ${options} password ${client.escapeLiteral(password)}`)
 }
 

@@ -5,7 +5,7 @@ import type { Postmaster } from './postmaster.ts'
 
 export interface SupervisorDeps {
   readonly launch: () => Promise<Postmaster>
-  /** It died and could not be brought back. */
+  /** Called when Postgres died and could not be restarted. */
   readonly onLost: (error: Error) => void
   readonly log: Log
   readonly clock: Clock
@@ -14,11 +14,11 @@ export interface SupervisorDeps {
 export interface Supervisor {
   readonly pid: () => number
   readonly stop: () => Promise<void>
-  /** kill -9 without a restart, as of a machine that is lost. */
+  /** Sends SIGKILL without a restart, as if the machine were lost. */
   readonly kill: () => Promise<void>
 }
 
-/** Keeps one postmaster alive: whatever ends it but us, it is started again. */
+/** Keeps one postmaster running: restarts it whenever it ends without our request. */
 export async function supervisePostmaster(deps: SupervisorDeps): Promise<Supervisor> {
   const { log, clock } = deps
   const stopping = new AbortController()
@@ -64,9 +64,9 @@ export async function supervisePostmaster(deps: SupervisorDeps): Promise<Supervi
 }
 
 interface Patience {
-  /** Whether to retry after a failure that is probably permanent: no for a first start, yes for a restart. */
+  /** True to retry after a probably permanent failure, as for a restart. False for a first start. */
   readonly insist: boolean
-  /** Launches just before that did not last: they count as attempts. */
+  /** Number of preceding launches that did not last. They count as attempts. */
   readonly failures: number
   readonly signal: AbortSignal
 }
@@ -86,10 +86,13 @@ async function launchPatiently(deps: SupervisorDeps, { insist, failures, signal 
   throw new Fault(`Postgres did not stay up in ${attemptsMax} attempts`, { cause, retryable: false })
 }
 
-/** 20 ms, doubling to 4 s: twelve attempts last 20 s, time enough for a backend that is deep in a query to notice. */
+/**
+ * Twelve attempts with pauses from 20 ms, doubling to 4 s, last 20 s. Within that time a backend in a long query
+ * detects the postmaster's death.
+ */
 const attemptsMax = 12
 const pauseMinMs = 20
 const pauseMaxMs = 4_000
 
-/** A postmaster that dies this early did not stay up. */
+/** A postmaster that dies within this time counts as a failed launch. */
 const shortLifetimeMs = 1_000

@@ -1,4 +1,4 @@
-/** A sample article, and when it came out. It exists nowhere: its address is at example.com. */
+/** A sample article with its time of publication. Its address at example.com does not exist. */
 export interface Article {
   readonly category: string
   readonly title: string
@@ -7,7 +7,7 @@ export interface Article {
   readonly publishedMs: number
 }
 
-/** By the categories that Tollbook sells. The words are what callers are likely to search for. */
+/** Titles by the categories that Tollbook sells. They contain words for which callers are likely to search. */
 const titles: Readonly<Record<string, readonly string[]>> = {
   business: [
     'Central bank leaves interest rates where they are, and the euro gains',
@@ -66,11 +66,11 @@ const titles: Readonly<Record<string, readonly string[]>> = {
 }
 
 const minuteMs = 60 * 1000
-// Each article comes out again under a new address, so that there is always news of today.
+// Every title appears again after this time under a new address, so that there is always news of today.
 const repeatsMs = 6 * 60 * minuteMs
 const spacingMs = 17 * minuteMs
 
-/** All of them, the newest first. */
+/** Returns all articles, newest first. */
 export function articlesAt(nowMs: number): readonly Article[] {
   const all = Object.entries(titles).flatMap(([category, list]) => list.map((title) => ({ category, title })))
   return all
@@ -86,7 +86,7 @@ export function articlesAt(nowMs: number): readonly Article[] {
 
 export const articleCategories: readonly string[] = Object.keys(titles)
 
-/** Whether it contains all of the words, or one of them. */
+/** True if the article contains all of the words, or at least one, depending on `enough`. */
 export function mentions({ title, category }: Article, { words, enough }: Wanted): boolean {
   const own = new Set(wordsOf(`${title} ${category}`))
   return enough === 'all' ? words.every((word) => own.has(word)) : words.some((word) => own.has(word))

@@ -4,7 +4,10 @@ import { json, plain, type SampleProvider, type SampleReply, type SampleRequest 
 
 export const sampleModels = ['sample-model', 'sample-model-large'] as const
 
-/** `POST /v1/chat/completions` of a server that is compatible with OpenAI's. There is no model: it says so, and echoes. */
+/**
+ * `POST /v1/chat/completions` of an OpenAI-compatible server. Without a model, it echoes the message and says that it
+ * is a sample.
+ */
 export const chatServer: SampleProvider = (request) => {
   const { path, method } = request
   if (path === '/v1/models' && method === 'GET')
@@ -73,7 +76,7 @@ function completionOf(asked: Order, { said, finishReason, usage, nowMs }: Built)
   return json({ object: 'chat.completion', ...headOf(asked, nowMs), choices, usage })
 }
 
-/** One event for each word, as servers send a token at a time. */
+/** Sends one event per word, as servers send one token at a time. */
 function chunksOf(asked: Order, { said, finishReason, usage, nowMs }: Built): SampleReply {
   const head = { object: 'chat.completion.chunk', ...headOf(asked, nowMs) }
   const choice = (delta: object, reason: string | null = null) => ({

@@ -1,6 +1,6 @@
 import { drift, rounded } from './drift.ts'
 
-/** The sample weather of any place on earth: warm at the equator, warmer at noon, cold in winter, and invented. */
+/** Invented sample weather for any place on earth: warm at the equator, warmer at noon, cold in winter. */
 export interface SampleWeather {
   readonly celsius: number
   readonly humidityPercent: number
@@ -11,12 +11,12 @@ export interface SampleWeather {
   readonly isDay: boolean
 }
 
-/** One state of the sky in the words and codes of the two providers. */
+/** One state of the sky, with the words and codes of both providers. */
 interface Sky {
   readonly cloudPercent: number
   readonly rainMm: number
   readonly metSymbol: string
-  /** MET Norway has the sun and the moon for some. */
+  /** True if MET Norway has separate symbols for day and night. */
   readonly hasDayAndNight: boolean
   readonly wmoCode: number
 }
@@ -36,7 +36,7 @@ export interface Place {
 
 const hourMs = 60 * 60 * 1000
 const yearMs = 365.25 * 24 * hourMs
-// The coldest day in the north, as an offset into the year.
+// Time from the start of the year to the coldest day in the north.
 const coldestMs = 15 * 24 * hourMs
 
 export function weatherAt({ latitude, longitude }: Place, atMs: number): SampleWeather {

@@ -23,7 +23,7 @@ export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
 
 const hourMs = 60 * 60 * 1000
 
-/** The time of a bar is its end. Bars that have not ended are left out. */
+/** Returns bars, each with the time of its end. Omits bars that have not ended. */
 function historyOf(id: string, query: URLSearchParams, nowMs: number) {
   const coin = coins.find((one) => one.id === id)
   const days = Number(query.get('days'))
@@ -45,7 +45,10 @@ function ratesOf(nowMs: number) {
   return { btc: { name: 'Bitcoin', unit: 'BTC', value: 1, type: 'crypto' }, ...Object.fromEntries(fiat) }
 }
 
-/** By ids, or by symbols: of a symbol only the first coin unless all are asked for. */
+/**
+ * Selects coins by ids or by symbols. Of coins with one symbol it returns only the first, unless the query requests
+ * all.
+ */
 function chosen(query: URLSearchParams): readonly Coin[] {
   const [ids, symbols] = [listOf(query, 'ids'), listOf(query, 'symbols')]
   if (ids.length > 0) return coins.filter(({ id }) => ids.includes(id))

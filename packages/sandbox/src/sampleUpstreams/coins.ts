@@ -1,6 +1,6 @@
 import { drift, rounded, sixDigits } from './drift.ts'
 
-/** A sample coin under the names that the three providers have for it. The figures are invented. */
+/** A sample coin with its names at the three providers. The figures are invented. */
 export interface Coin {
   readonly id: string
   readonly paprikaId: string
@@ -30,7 +30,7 @@ const rows: readonly (readonly [...Names, ...Figures, ...Trade])[] = [
   ['dogecoin', 'doge-dogecoin', 'DOGE', 'Dogecoin', 9, 0.16, 152e9, null, 1.4e9, 0.06, 'XDGUSD', 'XDGUSD'],
   ['litecoin', 'ltc-litecoin', 'LTC', 'Litecoin', 24, 95, 76.6e6, 84e6, 4e8, 0.04, 'LTCUSD', 'XLTCZUSD'],
   ['uniswap', 'uni-uniswap', 'UNI', 'Uniswap', 38, 7.5, 630e6, 1e9, 2e8, 0.05, 'UNIUSD', 'UNIUSD'],
-  // An invented coin: it shows the answer for two coins of one symbol.
+  // An invented coin, so that the answer for two coins of one symbol can be seen.
   ['sample-unicorn', 'uni-sample-unicorn', 'UNI', 'Sample Unicorn', null, 0.000_012, 1e9, null, 900, 0.2],
 ]
 
@@ -41,7 +41,7 @@ export const coins = rows.map(
   },
 )
 
-/** Open, high, low and close of the bars that end at `endMs` and before, oldest first. */
+/** Open, high, low and close of `count` bars, oldest first. The last bar ends at `endMs`. */
 export function barsOf(coin: Coin, endMs: number, { intervalMs, count }: { intervalMs: number; count: number }) {
   return Array.from({ length: count }, (_, at) => {
     const barEndMs = endMs - (count - 1 - at) * intervalMs
@@ -51,7 +51,7 @@ export function barsOf(coin: Coin, endMs: number, { intervalMs, count }: { inter
   })
 }
 
-/** Bars since a time as an exchange has them, oldest first: the last one has not ended. */
+/** Bars since a time, oldest first, as an exchange returns them: the last one has not ended. */
 export function runningBarsOf(
   coin: Coin,
   nowMs: number,

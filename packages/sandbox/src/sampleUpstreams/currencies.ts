@@ -1,10 +1,10 @@
-/** Sample exchange rates. The figures are invented, and do not move. */
+/** A sample exchange rate. The figures are invented and constant. */
 export interface Currency {
   readonly code: string
   readonly name: string
   readonly unit: string
   readonly perUsd: number
-  /** Kraken's pair with the dollar, and its name in the answer. */
+  /** Kraken's name for the pair with the dollar, and the name in its answer. */
   readonly kraken?: { readonly pair: string; readonly key: string }
 }
 

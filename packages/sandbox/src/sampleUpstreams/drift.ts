@@ -1,11 +1,11 @@
 import { sha256 } from '@tollbook/core/digest'
 
 const hourMs = 60 * 60 * 1000
-// Two periods that do not divide each other, so that no day is like the one before.
+// Neither period divides the other, so that no day repeats the previous one.
 const longPeriodMs = 31 * hourMs
 const shortPeriodMs = 5 * hourMs
 
-/** A number from -1 to 1 that wanders slowly: the same seed at the same moment is the same number, on every machine. */
+/** A slowly varying number from -1 to 1. It is the same on every machine for one seed and moment. */
 export function drift(seed: string, atMs: number): number {
   const [first = 0, second = 0] = sha256(seed)
   const wave = (periodMs: number, phase: number) => Math.sin(2 * Math.PI * (atMs / periodMs + phase / 256))
@@ -16,7 +16,7 @@ export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals))
 }
 
-/** Prices of any size keep six digits. */
+/** Rounds to six significant digits, which suits prices of any size. */
 export function sixDigits(value: number): number {
   return Number(value.toPrecision(6))
 }

@@ -2,7 +2,7 @@ import { barsOf, figuresOf, type Listing, listings } from './listings.ts'
 import { json, plain, type SampleProvider, type SampleRequest } from './sampleProvider.ts'
 import { wallTimeIn } from './wallTime.ts'
 
-/** `/api/real-time/{symbol}` and `/api/technical/{symbol}?function=splitadjusted`, both with `api_token`. */
+/** Answers `/api/real-time/{symbol}` and `/api/technical/{symbol}?function=splitadjusted`, both with `api_token`. */
 export const eodhd: SampleProvider = (request) => {
   const { path, query, nowMs } = request
   const [, kind, symbol = ''] = /^\/api\/(real-time|technical)\/([^/]+)$/.exec(path) ?? []
@@ -15,7 +15,7 @@ export const eodhd: SampleProvider = (request) => {
 
 const missing = 'NA'
 
-/** A symbol that does not exist is answered under 200. */
+/** The answer for an unknown symbol, which has status 200. */
 function unknownQuote(code: string) {
   const prices = { open: missing, high: missing, low: missing, close: missing, volume: missing, previousClose: missing }
   return { code, timestamp: missing, gmtoffset: 0, ...prices, change: missing, change_p: missing }
@@ -33,7 +33,7 @@ function quoteOf(listing: Listing, nowMs: number) {
   }
 }
 
-/** Oldest first, without the day that runs. */
+/** Daily bars, oldest first, without the current day. */
 function daysOf(listing: Listing, { query, nowMs }: SampleRequest) {
   const dateOf = (atMs: number) => wallTimeIn(listing.exchange.timeZone, atMs).date
   return barsOf(listing, nowMs, 400)

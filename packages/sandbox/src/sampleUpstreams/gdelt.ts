@@ -3,7 +3,7 @@ import { type Article, articlesAt, mentions, type Wanted, wordsOf } from './arti
 import { json, plain, type SampleProvider } from './sampleProvider.ts'
 
 /**
- * The article list of `/api/v2/doc/doc`. It reports errors as plain text with status 200, and an empty result as an
+ * The article list of `/api/v2/doc/doc`. GDELT reports errors as plain text with status 200, and an empty result as an
  * empty object.
  */
 export const gdelt: SampleProvider = ({ path, query, nowMs }) => {
@@ -21,19 +21,19 @@ const queryMax = 250
 const operator = /-?\b(?:sourcelang|sourcecountry|domain|domainis|theme|tone|near\d+|repeat\d+):\S+/gi
 const gridMs = 15 * 60 * 1000
 
-/** All words must match unless they are joined with OR; a phrase counts by its words. */
+/** All words must match, unless OR joins them. The words of a phrase count separately. */
 function wantedOf(text: string): Wanted {
   const words = wordsOf(text.replaceAll(/\bOR\b/g, ' '))
   return { words, enough: /\bOR\b/.test(text) ? 'one' : 'all' }
 }
 
 function entryOf({ title, url, publishedMs }: Article) {
-  // When it was first seen, on a grid of a quarter of an hour.
+  // GDELT rounds the time at which it first saw an article down to 15 minutes.
   const seenMs = Math.floor(publishedMs / gridMs) * gridMs
   return {
     url,
     url_mobile: '',
-    // It takes titles apart at the punctuation marks.
+    // GDELT puts a space before the punctuation marks of titles.
     title: title.replaceAll(/([:,])/g, ' $1'),
     seendate: isoTime(seenMs)
       .replaceAll(/[-:]/g, '')

@@ -1,7 +1,7 @@
 import { json, type SampleProvider } from './sampleProvider.ts'
 import { decimalText, type Token, tokenChangePercent, tokenPrice } from './tokens.ts'
 
-/** `/api/v2/simple/networks/solana/token_price/{mints}`. Figures are texts; what is unknown is left out. */
+/** Answers `/api/v2/simple/networks/solana/token_price/{mints}`. Figures are strings, and unknown mints are omitted. */
 export function geckoterminalWith(tokens: readonly Token[]): SampleProvider {
   return ({ path, query, nowMs }) => {
     const [, mints] = /^\/api\/v2\/simple\/networks\/solana\/token_price\/([^/]+)$/.exec(path) ?? []

@@ -2,7 +2,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { type Article, articlesAt, mentions, wordsOf } from './articles.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 
-/** `/search?q=&section=&api-key=`. */
+/** Answers `/search?q=&section=&api-key=`. */
 export const guardian: SampleProvider = ({ path, query, nowMs }) => {
   if ((query.get('api-key') ?? '') === '') return json({ message: 'Unauthorized' }, 401)
   if (path !== '/search') return json({ message: 'Not Found' }, 404)

@@ -1,7 +1,7 @@
 import { json, type SampleProvider } from './sampleProvider.ts'
 import { type Token, tokenChangePercent, tokenPrice } from './tokens.ts'
 
-/** `/price/v3?ids=`. A mint without a price is left out, under 200. */
+/** Answers `/price/v3?ids=`. Omits mints without a price, with status 200. */
 export function jupiterWith(tokens: readonly Token[]): SampleProvider {
   return ({ path, query, nowMs }) => {
     if (path !== '/price/v3') return json({ error: 'Not Found' }, 404)

@@ -3,7 +3,8 @@ import { type Currency, currencies } from './currencies.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 
 /**
- * `/0/public/Ticker` and `/0/public/OHLC`. It reports errors with status 200, and answers under another name than the requested one.
+ * `/0/public/Ticker` and `/0/public/OHLC`. Kraken reports errors with status 200, and its answer has another name than
+ * the requested pair.
  */
 export const kraken: SampleProvider = ({ path, query, nowMs }) => {
   const pairs = (query.get('pair') ?? '').split(',')
@@ -19,7 +20,7 @@ export const kraken: SampleProvider = ({ path, query, nowMs }) => {
   return json({ error: [], result: Object.fromEntries(found) })
 }
 
-/** The last bar has not ended. */
+/** Returns bars. The last bar has not ended. */
 function historyOf(pair: string, query: URLSearchParams, nowMs: number) {
   const coin = coins.find((one) => isPair(one, pair))
   if (coin?.kraken === undefined) return json({ error: ['EQuery:Unknown asset pair'] })
@@ -36,7 +37,7 @@ function historyOf(pair: string, query: URLSearchParams, nowMs: number) {
   return json({ error: [], result: { [coin.kraken.key]: rows, last: (lastMs - intervalMs) / 1_000 } })
 }
 
-/** Pairs have the dollar on either side. */
+/** Returns the rate of a pair, which has the dollar on either side. */
 function rateOf({ code, perUsd, kraken: names }: Currency) {
   const price = (names?.pair.startsWith(code) === true ? 1 / perUsd : perUsd).toFixed(5)
   return {
@@ -59,7 +60,7 @@ function isPair({ kraken: names }: Coin, pair: string): boolean {
 function tickerOf(coin: Coin, nowMs: number) {
   const { price, high, low, volumeCoins } = figuresOf(coin, nowMs)
   const startOfDay = figuresOf(coin, nowMs - (nowMs % dayMs)).price
-  // Today since midnight, and the last 24 hours.
+  // The volume since midnight, and that of the last 24 hours.
   const volumes = [volumeCoins * ((nowMs % dayMs) / dayMs), volumeCoins]
   return {
     a: [price.toFixed(decimals), '1', '1.000'],

@@ -1,14 +1,14 @@
 import { drift, rounded } from './drift.ts'
 import { lastSessionOf, previousCloseMs, sessionsOf, type TradingSession } from './tradingSession.ts'
 
-/** A sample listing under the names that the two providers have for it. The figures are invented. */
+/** A sample listing with its names at both providers. The figures are invented. */
 export interface Listing {
   readonly twelveData: string
   readonly eodhd: string
   readonly name: string
   readonly exchange: Exchange
   readonly kind: 'Common Stock' | 'ETF'
-  /** In the exchange's unit: pence in London. */
+  /** Price in the exchange's unit, for example pence in London. */
   readonly price: number
   readonly volume: number
 }
@@ -81,7 +81,7 @@ export function figuresOf(listing: Listing, nowMs: number): ListingFigures {
   }
 }
 
-/** One bar for each session of some days, oldest first. */
+/** One bar per session within the last `days` days, oldest first. */
 export function barsOf(listing: Listing, nowMs: number, days: number) {
   return sessionsOf(listing.exchange.timeZone, nowMs, days).map(({ openMs, lastTradeMs }) => {
     const [open, close] = [priceOf(listing, openMs), priceOf(listing, lastTradeMs)]

@@ -2,7 +2,10 @@ import { isoTime } from '@tollbook/core/clock'
 import { type Place, type SampleWeather, weatherAt } from './climate.ts'
 import { json, plain, type SampleProvider, type SampleRequest } from './sampleProvider.ts'
 
-/** `/weatherapi/locationforecast/2.0/compact`. Refuses callers without a name, and coordinates of five decimals. */
+/**
+ * Answers `/weatherapi/locationforecast/2.0/compact`. Refuses callers without a name, and coordinates with five or more
+ * decimals.
+ */
 export const metNorway: SampleProvider = (request) => {
   const { path, headers } = request
   if (path !== '/weatherapi/locationforecast/2.0/compact') return plain('404 Not Found', 404)
@@ -17,7 +20,7 @@ function readPlace({ query }: SampleRequest): Place | { readonly refusal: [text:
   const [latitude = Number.NaN, longitude = Number.NaN] = given.map((value) =>
     value === '' ? Number.NaN : Number(value),
   )
-  // NaN is not within anything.
+  // NaN fails both comparisons.
   const isOnEarth = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
   return isOnEarth ? { latitude, longitude } : { refusal: ['400 Bad Request: lat or lon', 400] }
 }
@@ -44,7 +47,7 @@ function forecastOf(place: Place, { headers, nowMs }: SampleRequest) {
     geometry: { type: 'Point', coordinates: [place.longitude, place.latitude, 25] },
     properties: {
       meta: { updated_at: isoSeconds(updatedMs), units },
-      // The last one does not depend on later ones.
+      // The last entry does not summarize later hours.
       timeseries: times.map((atMs, index) => entryOf(place, atMs, index < times.length - 1)),
     },
   }

@@ -2,7 +2,7 @@ import { weatherAt } from './climate.ts'
 import { rounded } from './drift.ts'
 import { json, listOf, type SampleProvider, type SampleReply } from './sampleProvider.ts'
 
-/** `/v1/forecast?current=…&timeformat=unixtime`. */
+/** Answers `/v1/forecast?current=…&timeformat=unixtime`. */
 export const openMeteo: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/v1/forecast') return json({ error: true, reason: 'Not Found' }, 404)
   const [latitude, longitude] = [readNumber(query, 'latitude'), readNumber(query, 'longitude')]
@@ -91,7 +91,7 @@ interface Hours {
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
 
-/** Whole days from the last midnight in UTC on. */
+/** Hours of whole days, starting at the last midnight in UTC. */
 function hoursOf(place: { readonly latitude: number; readonly longitude: number }, { hourly, query, nowMs }: Hours) {
   const days = Math.min(16, Number(query.get('forecast_days') ?? '7'))
   const times = Array.from({ length: days * 24 }, (_, hour) => nowMs - (nowMs % dayMs) + hour * hourMs)

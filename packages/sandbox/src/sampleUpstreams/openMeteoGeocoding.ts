@@ -3,14 +3,14 @@ import { json, type SampleProvider } from './sampleProvider.ts'
 type Place = readonly [name: string, latitude: number, longitude: number, population: number]
 type Country = readonly [code: string, country: string, admin1: string, timezone: string, feature: 'PPL' | 'PPLC']
 
-/** The locations of these cities are real; there are only few of them. */
+/** A few cities with their real locations. */
 const rows: readonly (readonly [...Place, ...Country])[] = [
   ['London', 51.508_53, -0.125_74, 8_961_989, 'GB', 'United Kingdom', 'England', 'Europe/London', 'PPLC'],
   ['London', 42.983_39, -81.233_04, 422_324, 'CA', 'Canada', 'Ontario', 'America/Toronto', 'PPL'],
   ['Berlin', 52.524_37, 13.410_53, 3_426_354, 'DE', 'Germany', 'State of Berlin', 'Europe/Berlin', 'PPLC'],
   ['New York', 40.714_27, -74.005_97, 8_804_190, 'US', 'United States', 'New York', 'America/New_York', 'PPL'],
   ['Tokyo', 35.689_5, 139.691_71, 8_336_599, 'JP', 'Japan', 'Tokyo', 'Asia/Tokyo', 'PPLC'],
-  // Too small for the list that Tollbook brings along, so that the way by this server can be seen.
+  // Hallstatt is too small for Tollbook's own list of cities, so a search for it queries this server.
   ['Hallstatt', 47.562_22, 13.649_17, 752, 'AT', 'Austria', 'Upper Austria', 'Europe/Vienna', 'PPL'],
 ]
 
@@ -23,7 +23,7 @@ const cities = rows.map(
 )
 type SampleCity = (typeof cities)[number]
 
-/** `/v1/search?name=`. When there is nothing, the key `results` is missing. */
+/** Answers `/v1/search?name=`. Omits the key `results` if nothing matches. */
 export const openMeteoGeocoding: SampleProvider = ({ path, query }) => {
   if (path !== '/v1/search') return json({ error: true, reason: 'Not Found' }, 404)
   const count = Number(query.get('count') ?? '10')
@@ -44,7 +44,7 @@ interface Wanted {
   readonly country: string | undefined
 }
 
-/** Two letters have to be the whole name; of more, the beginning is enough. */
+/** A name of two letters must match completely. A longer one needs to match only the beginning. */
 function isMeant(one: SampleCity, { name, area, country }: Wanted): boolean {
   const own = one.name.toLowerCase()
   const matches = name.length === 2 ? own === name : own.startsWith(name)

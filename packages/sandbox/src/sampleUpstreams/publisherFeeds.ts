@@ -1,7 +1,7 @@
 import { type Article, articleCategories, articlesAt } from './articles.ts'
 import { plain, type SampleProvider } from './sampleProvider.ts'
 
-/** One feed of headlines for each category, RSS 2.0. */
+/** Serves one RSS 2.0 feed of headlines per category. */
 export const publisherFeeds: SampleProvider = ({ path, nowMs }) => {
   const [, category] = /^\/([a-z]+)\/rss\.xml$/.exec(path) ?? []
   if (category === undefined || !articleCategories.includes(category))

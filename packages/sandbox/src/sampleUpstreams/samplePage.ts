@@ -1,6 +1,6 @@
 import { plain, type SampleProvider } from './sampleProvider.ts'
 
-/** A web page to take a picture of where there is no internet. It needs nothing but itself. */
+/** A web page for screenshots without internet. It loads no other resources. */
 export const samplePage: SampleProvider = ({ path }) =>
   path === '/' ? plain(page, 200, 'text/html; charset=utf-8') : plain('404 Not Found', 404)
 

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * One provider as its callers see it: its paths, parameters, statuses and bodies. Ours in it are the figures, which
- * sampleUpstreams.ts gives out as samples. A pure function, so that a test can ask at any time of day.
+ * One provider with its paths, parameters, statuses and bodies. Only the figures are ours, and sampleUpstreams.ts
+ * labels them as samples. The function is pure, so that a test can choose the time of day.
  */
 export type SampleProvider = (request: SampleRequest) => SampleReply
 
 export interface SampleRequest {
   readonly method: string
-  /** Decoded, with the leading slash. */
+  /** The decoded path, with the leading slash. */
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingHttpHeaders
@@ -32,7 +32,7 @@ export function plain(body: string, status = 200, contentType = 'text/plain; cha
   return { status, headers: { 'content-type': contentType }, body }
 }
 
-/** The items of a comma list, lower-case; empty when the parameter is absent. */
+/** The items of a comma-separated list in lower case. Empty if the parameter is absent. */
 export function listOf(query: URLSearchParams, name: string): readonly string[] {
   return (query.get(name) ?? '')
     .split(',')

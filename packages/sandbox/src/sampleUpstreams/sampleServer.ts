@@ -4,16 +4,16 @@ import { listen } from '@tollbook/localnet/httpServer'
 import type { SampleProvider, SampleReply } from './sampleProvider.ts'
 
 export interface SampleServer {
-  /** `http://127.0.0.1:port`, without a slash at the end. */
+  /** `http://127.0.0.1:port`, without a trailing slash. */
   readonly origin: string
   close(): Promise<void>
 }
 
-// The largest is a chat message of 8,000 characters with its surroundings.
+// The largest body is a chat message of 8,000 characters with its JSON.
 const bodyBytesMax = 256 * 1024
 const host = '127.0.0.1'
 
-/** One provider on a separate port, so that its paths are those of the true one, from the first slash on. */
+/** Serves one provider on a separate port, so that all its paths equal those of the real provider. */
 export async function openSampleServer(provider: SampleProvider, clock: Clock): Promise<SampleServer> {
   let origin = ''
   const server = createServer((request, response) => {
@@ -43,12 +43,12 @@ function decodePath(pathname: string): string | undefined {
   try {
     return decodeURIComponent(pathname)
   } catch {
-    // A percent sign that stands for nothing.
+    // The path contains a percent sign that encodes no character.
     return undefined
   }
 }
 
-/** Undefined when it is too long. */
+/** Undefined if the body is too long. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let byteCount = 0

@@ -20,25 +20,28 @@ import { openSampleServer, type SampleServer } from './sampleServer.ts'
 import { tokensWith } from './tokens.ts'
 import { twelveData } from './twelveData.ts'
 
-/** Stand-ins for the providers that Tollbook queries, on loopback, for a machine without internet. */
+/** Stand-ins on loopback for the providers that Tollbook queries, for a machine without internet. */
 export interface SampleUpstreams {
-  /** Address of a provider's sample: `http://127.0.0.1:port`. */
+  /** Address of a provider's stand-in: `http://127.0.0.1:port`. */
   originOf(provider: SampledProvider): string
-  /** Accepted by every stand-in, so that providers which require a key are queried too. The operator's own keys stay unused. */
+  /**
+   * Key that every stand-in accepts, so that providers which require one are queried too. The operator's own keys stay
+   * unused.
+   */
   readonly apiKey: string
   readonly newsFeeds: readonly { readonly category: string; readonly url: string }[]
   readonly chatServer: { readonly baseUrl: string; readonly models: typeof sampleModels }
-  /** A page to take a screenshot of. */
+  /** Address of a page for screenshots. */
   readonly pageUrl: string
   close(): Promise<void>
 }
 
-/** The names are those of the settings `<NAME>_URL` and `<NAME>_API_KEY`. */
+/** Names of the providers, as in the settings `<NAME>_URL` and `<NAME>_API_KEY`. */
 export type SampledProvider = keyof ReturnType<typeof providersWith>
 
 export interface SampleUpstreamsOptions {
   readonly clock: Clock
-  /** The service token, which the markets then know. */
+  /** Mint of the service token, for which the sample markets then have prices. */
   readonly tokenMint: string
 }
 

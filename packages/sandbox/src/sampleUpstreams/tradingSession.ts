@@ -1,11 +1,11 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { wallTimeIn } from './wallTime.ts'
 
-/** The last time that an exchange was open, which may be now. */
+/** The latest session of an exchange, which may be open now. */
 export interface TradingSession {
   readonly openMs: number
   readonly closeMs: number
-  /** Now, or when it closed. */
+  /** The current time while the session is open, otherwise its close. */
   readonly lastTradeMs: number
   readonly isOpen: boolean
 }
@@ -13,10 +13,13 @@ export interface TradingSession {
 const dayMs = 24 * 60 * 60 * 1000
 const opensAfterMs = 9.5 * 60 * 60 * 1000
 const closesAfterMs = 16 * 60 * 60 * 1000
-// A weekend, and the day after on which it has not opened yet; sample exchanges know no holidays.
+// A weekend plus the following morning before the exchange opens. Sample exchanges have no holidays.
 const daysBackMax = 4
 
-/** Monday to Friday, 9:30 to 16:00 on the wall: near enough for every exchange of the table. */
+/**
+ * Returns the latest session. All exchanges open Monday to Friday from 9:30 to 16:00 local time, which approximates
+ * those of the table.
+ */
 export function lastSessionOf(timeZone: string, nowMs: number): TradingSession {
   return assertPresent(
     sessionsOf(timeZone, nowMs, daysBackMax + 1).at(-1),
@@ -24,12 +27,12 @@ export function lastSessionOf(timeZone: string, nowMs: number): TradingSession {
   )
 }
 
-/** When the session before that one closed. */
+/** Close of the session before the given one. */
 export function previousCloseMs(timeZone: string, { openMs }: TradingSession): number {
   return lastSessionOf(timeZone, openMs - 1).closeMs
 }
 
-/** The sessions of some days, oldest first, up to the last one. */
+/** Sessions of the last `days` days, oldest first. */
 export function sessionsOf(timeZone: string, nowMs: number, days: number): readonly TradingSession[] {
   return Array.from({ length: days }, (_, at) => nowMs - (days - 1 - at) * dayMs).flatMap((atMs): TradingSession[] => {
     const session = sessionOn(timeZone, atMs)

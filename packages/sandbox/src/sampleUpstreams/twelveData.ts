@@ -2,7 +2,9 @@ import { barsOf, figuresOf, type Listing, listings } from './listings.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 import { wallTimeIn } from './wallTime.ts'
 
-/** `/quote` and `/time_series` with `symbol` and `apikey`: figures as texts, and errors as a body under 200. */
+/**
+ * `/quote` and `/time_series` with `symbol` and `apikey`. Figures are strings, and errors are bodies with status 200.
+ */
 export const twelveData: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/quote' && path !== '/time_series') return json(problem(404, 'the endpoint does not exist'), 404)
   if ((query.get('apikey') ?? '') === '')
@@ -29,7 +31,7 @@ function problem(code: number, message: string) {
   return { code, message, status: 'error' }
 }
 
-/** Daily bars, newest first unless the order is asked for. */
+/** Daily bars, newest first unless the query sets the order. */
 function seriesOf(listing: Listing, query: URLSearchParams, nowMs: number) {
   const { exchange } = listing
   const count = Number(query.get('outputsize') ?? '30')

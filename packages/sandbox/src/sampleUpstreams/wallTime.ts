@@ -2,9 +2,9 @@
 export interface WallTime {
   readonly date: string
   readonly time: string
-  /** East of Greenwich. */
+  /** Offset from UTC. Positive east of Greenwich. */
   readonly offsetMs: number
-  /** 0 is Sunday. */
+  /** Day of the week. 0 is Sunday. */
   readonly weekday: number
 }
 
@@ -16,11 +16,11 @@ export function wallTimeIn(timeZone: string, atMs: number): WallTime {
   return { date, time, offsetMs, weekday: new Date(shownMs).getUTCDay() }
 }
 
-/** Creating one takes longer than some hundred uses; a year of bars needs it a thousand times. */
+/** Cached formats: creating one takes longer than a hundred uses, and a year of bars uses it a thousand times. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
-  // Swedish because it writes dates as ISO does.
+  // Swedish formats dates as ISO 8601 does.
   const format =
     formats.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   formats.set(timeZone, format)
