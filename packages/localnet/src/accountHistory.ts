@@ -1,7 +1,7 @@
 import { byteKey, bytesOfKey } from './byteKey.ts'
 import type { AccountAt, AccountState } from './svm.ts'
 
-/** A change of one account: what it was before, and what it is at the end of the slot. */
+/** A change of one account: its state before, and its state at the end of the slot. */
 export interface AccountChange {
   readonly slot: number
   readonly address: Uint8Array
@@ -15,16 +15,15 @@ interface Version {
 }
 
 /**
- * States of accounts at earlier slots. litesvm has only the newest state, so a read at an older slot is answered from
- * here. An account has one version per slot in which it changed, and none after its last change is older than the slots
- * that are kept.
+ * States of accounts at earlier slots, because litesvm has only the newest state. An account has one version per slot
+ * in which it changed. Versions go once the account's last change is older than the kept slots.
  */
 export class AccountHistory {
-  /** Ascending by slot. The first version is the state before all the others. */
+  /** Ascending by slot. The first version is the state before all recorded changes. */
   readonly #versions = new Map<string, Version[]>()
   readonly #changedIn = new Map<number, Set<string>>()
 
-  /** An independent copy. */
+  /** Returns an independent copy. */
   copy(): AccountHistory {
     const copy = new AccountHistory()
     for (const [key, versions] of this.#versions) copy.#versions.set(key, [...versions])
@@ -42,20 +41,23 @@ export class AccountHistory {
     this.#changedIn.set(slot, changed.add(key))
   }
 
-  /** The newest state, if it is known here; a caller saves a read of the engine. */
+  /** The newest state if this history has it, which saves a read of the engine. */
   newest(address: Uint8Array): { readonly state: AccountState | undefined } | undefined {
     return this.#versions.get(byteKey(address))?.at(-1)
   }
 
-  /** The state at the end of the slot; undefined when the account has not changed since, so that the newest one counts. */
+  /**
+   * The state at the end of the slot. Undefined if the history has no change of the account, so that the engine's state
+   * applies.
+   */
   at(address: Uint8Array, slot: number): { readonly state: AccountState | undefined } | undefined {
     const versions = this.#versions.get(byteKey(address))
     if (versions === undefined) return undefined
-    // The oldest known state also stands for the slots before it: after a dropped fork they are no longer known.
+    // Use the oldest recorded state for all slots before it. A dropped fork may have removed the earlier states.
     return versions.findLast((version) => version.slot <= slot) ?? versions[0]
   }
 
-  /** Accounts that changed after the slot, each as it was at its end. */
+  /** Accounts that changed after the slot, each with its state at the end of the slot. */
   changedAfter(slot: number): AccountAt[] {
     const found = new Map<string, AccountAt>()
     for (const [changedSlot, keys] of this.#changedIn) {
@@ -69,7 +71,7 @@ export class AccountHistory {
     return [...found.values()]
   }
 
-  /** States at slots before this one are no longer needed. */
+  /** Removes states that only reads before this slot would need. */
   prune(oldestSlot: number): void {
     for (const [slot, keys] of this.#changedIn) {
       // Slots are inserted in ascending order.
@@ -79,7 +81,7 @@ export class AccountHistory {
     }
   }
 
-  /** Forgets the changes of a dropped fork: the engine has gone back to the end of the slot. */
+  /** Removes the changes of a dropped fork, after the engine has returned to the end of the slot. */
   truncate(slot: number, read: (address: Uint8Array) => AccountState | undefined): void {
     const dropped = [...this.#changedIn].filter(([changedSlot]) => changedSlot >= slot)
     for (const [changedSlot] of dropped) this.#changedIn.delete(changedSlot)

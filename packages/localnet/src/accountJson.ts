@@ -19,18 +19,18 @@ export const accountStyleShape = { encoding: z.enum(accountEncodings).nullish(),
 export interface AccountStyle {
   readonly encoding: AccountEncoding
   readonly dataSlice?: DataSlice | null | undefined
-  /** `jsonParsed` of a token account needs the decimals of its mint. */
+  /** Reads the mint, whose decimals `jsonParsed` needs for a token account. */
   readonly read: ReadAccount
 }
 
-/** An account as nodes show it. Lamports are a JSON number, as in the RPC of Solana. */
+/** An account as nodes encode it. Lamports are a JSON number, as in the RPC of Solana. */
 export function accountJson(state: AccountState, style: AccountStyle): Json {
   return {
     data: dataJson(state, style),
     executable: state.executable,
     lamports: Number(state.lamports),
     owner: encodeBase58(state.owner),
-    // Rent is no longer collected; litesvm gives every account epoch 0.
+    // The runtime no longer collects rent, and litesvm returns epoch 0 for every account.
     rentEpoch: 0,
     space: state.data.length,
   }
@@ -53,12 +53,12 @@ function dataJson(state: AccountState, style: AccountStyle): Json {
   }
 }
 
-/** A slice may lie beyond the end; it is then empty, as on a node. */
+/** A slice beyond the end is empty, as on a node. */
 function sliced(data: Uint8Array, slice: DataSlice | null | undefined): Uint8Array {
   return slice === null || slice === undefined ? data : data.subarray(slice.offset, slice.offset + slice.length)
 }
 
-/** Base58 takes time that grows with the square of the length, so nodes have this limit, and the same message. */
+/** Base58 takes quadratic time, so nodes have this limit, with the same message. */
 function shortBase58(data: Uint8Array): string {
   if (data.length <= base58BytesMax) return encodeBase58(data)
   const message = `Encoded binary (base 58) data should be less than ${base58BytesMax} bytes, please use Base64 encoding.`

@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import type { ChainTransaction, Message } from './chainTransaction.ts'
 import { isReserved, programNameOf } from './programs.ts'
 
-/** Addresses that a v0 transaction took from lookup tables, in the order in which instructions count them. */
+/** Addresses that a v0 transaction loads from lookup tables, in the order by which instructions index them. */
 export interface LoadedAddresses {
   readonly writable: readonly Uint8Array[]
   readonly readonly: readonly Uint8Array[]
@@ -24,7 +24,7 @@ export interface ResolvedTransaction extends ChainTransaction {
 }
 
 /**
- * The transaction with all its accounts in order: static keys, then loaded writable ones, then loaded readonly ones.
+ * Lists all accounts of the transaction in order: static keys, then loaded writable ones, then loaded readonly ones.
  */
 export function resolveTransaction(transaction: ChainTransaction, loaded: LoadedAddresses): ResolvedTransaction {
   const { message } = transaction
@@ -32,7 +32,9 @@ export function resolveTransaction(transaction: ChainTransaction, loaded: Loaded
   return { ...transaction, loaded, keys: accountKeys(message, { loaded, invoked }), invoked }
 }
 
-/** Instructions, also inner ones, name their accounts by the place in this list. */
+/**
+ * Returns the account at an index. Instructions, including inner ones, refer to accounts by their index in this list.
+ */
 export function keyAt(keys: readonly AccountKey[], index: number): AccountKey {
   return assertPresent(keys[index], 'every index was checked when the message was read')
 }
@@ -45,7 +47,7 @@ interface Context {
 function accountKeys(message: Message, { loaded, invoked }: Context): AccountKey[] {
   const { requiredSignatures, readonlySigned, readonlyUnsigned } = message.header
   const staticCount = message.staticKeys.length
-  // A program that is called is read-only, except while it may be upgraded: the runtime's rule.
+  // The runtime makes a called program read-only, unless the transaction includes the upgradeable loader.
   const upgrades = message.staticKeys.some((address) => programNameOf(address) === 'upgradeableLoader')
   const statics = message.staticKeys.map((address, index): AccountKey => {
     const signer = index < requiredSignatures

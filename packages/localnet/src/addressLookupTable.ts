@@ -4,7 +4,7 @@ import type { AddressTableLookup, Message } from './chainTransaction.ts'
 import { programBytes } from './programs.ts'
 import type { AccountState } from './svm.ts'
 
-/** The runtime's own words for it, spelled as in a `TransactionError`. */
+/** The names that the runtime uses, as in a `TransactionError`. */
 export type LookupFailure =
   | 'AddressLookupTableNotFound'
   | 'InvalidAddressLookupTableOwner'
@@ -14,8 +14,8 @@ export type LookupFailure =
 export type ReadAccount = (address: Uint8Array) => AccountState | undefined
 
 /**
- * Looks the addresses up, or says why not. Whether a fresh or a deactivated table may be used in this slot is left to
- * the runtime, which resolves the same lookups again; here it only matters which addresses they are.
+ * Looks up the addresses, or returns the reason for a failure. The runtime resolves the same lookups again and checks
+ * whether a fresh or deactivated table may be used in this slot. This function only needs the addresses.
  */
 export function loadAddresses(message: Message, read: ReadAccount): LoadedAddresses | LookupFailure {
   const writable: Uint8Array[] = []
@@ -29,7 +29,7 @@ export function loadAddresses(message: Message, read: ReadAccount): LoadedAddres
   return { writable, readonly }
 }
 
-/** Checks in the order of the runtime, so that preflight and simulation agree. */
+/** Checks in the order of the runtime, so that preflight and simulation return the same error. */
 function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly Uint8Array[] | LookupFailure {
   const account = read(lookup.table)
   if (account === undefined) return 'AddressLookupTableNotFound'
@@ -70,7 +70,7 @@ function pick(addresses: readonly Uint8Array[], indexes: Uint8Array, into: Uint8
   return true
 }
 
-/** The first u32 of the account's data: 0 is a table that was never made, 1 a table. */
+/** The first u32 of the account's data: 0 is an uninitialized table, 1 a table. */
 const lookupTableState = 1
-/** State, deactivation slot, last extended slot and index, authority, padding; the addresses follow. */
+/** State, deactivation slot, last extended slot and index, authority, padding. The addresses follow. */
 const tableHeaderBytes = 56

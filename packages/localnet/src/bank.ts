@@ -21,18 +21,18 @@ import { TokenAccountIndex } from './tokenAccountIndex.ts'
 import type { TransactionError } from './transactionError.ts'
 import { type TransactionRecord, encodeRecord } from './transactionRecord.ts'
 
-/** A transaction that has just landed, with the new states of the accounts it could write. */
+/** A transaction that has just landed, with the new states of its writable accounts. */
 export interface Landing {
   readonly signature: Uint8Array
   readonly record: TransactionRecord
   readonly changed: readonly AccountAt[]
 }
 
-/** Called during a change, so a listener may read the bank but must not change it. */
+/** The bank calls a listener during a change, so the listener may read the bank but must not change it. */
 export interface BankListener {
   slotReached(slot: number): void
   landed(landing: Landing): void
-  /** Everything after the slot has vanished. */
+  /** Everything after the slot has been dropped. */
   forkDropped(slot: number): void
 }
 
@@ -41,11 +41,11 @@ export interface SimulationReport {
   readonly outcome: ExecutionOutcome
   readonly before: Balances
   readonly after: Balances
-  /** The accounts as the transaction would leave them, by address. */
+  /** The accounts by address, as they are after the transaction. */
   readonly accounts: ReadonlyMap<string, AccountState | undefined>
 }
 
-/** A point to go back to. It is valid until the chain goes back to before it. */
+/** A point to which the chain can return. It is valid until the chain returns to an earlier point. */
 export interface ForkPoint {
   readonly slot: number
 }
@@ -53,34 +53,34 @@ export interface ForkPoint {
 export interface BankDeps {
   readonly opened: OpenedChain
   readonly clock: Clock
-  /** Origin of the bank that this one branches off. */
+  /** Origin of the bank from which this one branches. */
   readonly origin?: BankOrigin
-  /** Mainnet's number by default. */
+  /** Default: mainnet's number. */
   readonly slotsPerEpoch?: number
 }
 
-/** Start of a branch: the engine's state, older states of accounts and the times of the slots before. */
+/** Start of a branch: the engine's state, older states of accounts and the times of the preceding slots. */
 interface BankOrigin {
   readonly snapshot: Uint8Array
   readonly older: AccountHistory
   readonly slotTimes: ReadonlyMap<number, number>
 }
 
-/** A state to read or to execute from. */
+/** Options for a dry run in the state of a slot. */
 export interface SimulateOptions {
   readonly slot: number
   readonly verifySignatures: boolean
 }
 
-/** Largest lag of a node. States of accounts are stored for this many slots, plus those until finality. */
+/** Maximum lag of a node. The bank keeps states of accounts for this many slots, plus those until finality. */
 export const lagSlotsMax = 512
 
-/** Two days of slots. Few local chains live to see their second epoch. */
+/** Two days of slots. Few local chains reach their second epoch. */
 const mainnetSlotsPerEpoch = 432_000
 
 /**
- * The chain itself: one line of slots over one engine, with everything that landed. It knows nothing of JSON and
- * sockets. The engine has the newest state only; older ones are read from the history of accounts.
+ * The chain itself: a sequence of slots on one engine, with all landed transactions. It does not depend on JSON or
+ * sockets. The engine has only the newest state; the history of accounts has the older ones.
  */
 export class Bank {
   readonly genesis: Genesis
@@ -96,7 +96,7 @@ export class Bank {
   readonly #slotTimes = new Map<number, number>()
   readonly #forks = new Map<ForkPoint, ForkState>()
   readonly #older: AccountHistory
-  /** Slots whose states stay readable however old they get: those of nodes that stand still. */
+  /** Slots whose states stay readable at any age, because a frozen node shows them. */
   readonly #pins = new Set<{ readonly slot: number }>()
   /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so they are set only before a read. */
   #engineSlot = 0
@@ -129,7 +129,7 @@ export class Bank {
     return bankStateAt({ slot, engine: this.#engine(), older: this.#older, tokenAccounts: this.tokenAccounts })
   }
 
-  /** Keeps the states of the slot until the pin is removed. */
+  /** Keeps the states of the slot until the returned function is called. */
   pin(slot: number): () => void {
     const pin = { slot }
     this.#pins.add(pin)
@@ -140,19 +140,19 @@ export class Bank {
     return this.#svm.rentExemptLamports(dataLength)
   }
 
-  /** Seconds since 1970 when the slot began; undefined for an empty slot of long ago. */
+  /** Start of the slot in seconds since 1970. Undefined for an old slot without a transaction. */
   blockTimeSeconds(slot: number): number | undefined {
     return this.#slotTimes.get(slot) ?? this.history.inSlot(slot)[0]?.record().blockTimeSeconds
   }
 
-  /** Looks addresses up in tables as they were then; a v0 transaction cannot be read without. */
+  /** Loads the addresses of a v0 transaction from its lookup tables as of the slot. */
   resolve(transaction: ChainTransaction, slot: number): ResolvedTransaction | LookupFailure {
     const { account } = this.stateAt(slot)
     const loaded = loadAddresses(transaction.message, account)
     return typeof loaded === 'string' ? loaded : resolveTransaction(transaction, loaded)
   }
 
-  /** Why the transaction cannot be executed in that slot, whatever it does; undefined when it can. */
+  /** Reason why the transaction cannot execute in the slot, whatever its effects. Undefined if it can. */
   refusal(transaction: ChainTransaction, slot: number): 'AlreadyProcessed' | 'BlockhashNotFound' | undefined {
     const landedSlot = this.history.slotOfMessage(transaction.messageBytes)
     if (landedSlot !== undefined && landedSlot <= slot) return 'AlreadyProcessed'
@@ -161,7 +161,10 @@ export class Bank {
     return namesStoredNonce(transaction.message, this.stateAt(slot).account) ? undefined : 'BlockhashNotFound'
   }
 
-  /** Executes with signatures checked and keeps nothing: what a node does before it passes a transaction on. */
+  /**
+   * Executes with a check of the signatures and without keeping the result, as a node does before it forwards a
+   * transaction.
+   */
   preflight(transaction: ResolvedTransaction, slot: number): ExecutionOutcome {
     return this.#inSlot({ slot, transaction }, (engine) => {
       engine.verifySignatures(true)
@@ -169,7 +172,7 @@ export class Bank {
     })
   }
 
-  /** Executes without keeping anything, and reports all effects. */
+  /** Executes without keeping the result, and reports all effects. */
   simulate(transaction: ResolvedTransaction, { slot, verifySignatures }: SimulateOptions): SimulationReport {
     return this.#inSlot({ slot, transaction }, (engine) => {
       engine.verifySignatures(verifySignatures)
@@ -186,8 +189,8 @@ export class Bank {
   }
 
   /**
-   * Executes and commits. A transaction that charged no fee did not land (a missing payer, for example): its error is
-   * returned and nothing is recorded, as when a leader drops it. One that charged a fee is history, failed or not.
+   * Executes and commits. A transaction that charged no fee did not land, for example without a payer. Its error is
+   * returned and nothing is recorded, as if a leader had dropped it. One that charged a fee is recorded, failed or not.
    */
   execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
     assert(this.refusal(transaction, this.slots.current) === undefined, 'only a transaction that may land is executed')
@@ -212,14 +215,14 @@ export class Bank {
   }
 
   addProgram(address: Uint8Array, elf: Uint8Array): void {
-    // The engine comes first, because it refuses bytes that are not a
-    // program: a journal must only contain entries that replay.
+    // Load the program into the engine first, because the engine refuses bytes that are not a program. The journal must
+    // only contain entries that replay.
     this.#engine().addProgram(address, elf)
     this.#store.append({ kind: 'program', address, elf })
   }
 
   advanceSlots(count: number): void {
-    // Written to disk before any listener is notified: no client sees a slot that a restart would undo.
+    // Write to disk before notifying any listener, so that no client sees a slot that a restart would undo.
     this.#store.slotReached(this.slots.current + count)
     for (let step = 0; step < count; step++) {
       this.slots.advance()
@@ -253,7 +256,7 @@ export class Bank {
     for (const listener of this.#listeners) listener.forkDropped(point.slot)
   }
 
-  /** An independent chain with the same past. It is not stored, and its next slots have other blockhashes. */
+  /** Returns an independent chain with the same past. It is not stored, and its next slots have other blockhashes. */
   branch(): Bank {
     const { current, branches } = this.slots
     const { store } = openMemoryStore(this.genesis)
@@ -269,7 +272,7 @@ export class Bank {
     return new Bank({ opened: { store, restored }, clock: this.#clock, origin, slotsPerEpoch })
   }
 
-  /** `before`: the writable accounts by their position among the keys. */
+  /** Records a landed transaction. `before` has the states of its writable accounts, by their index among the keys. */
   #keep(
     executed: Omit<TransactionRecord, 'slot' | 'blockTimeSeconds'>,
     before: readonly (AccountState | undefined)[],
@@ -292,7 +295,7 @@ export class Bank {
     for (const listener of this.#listeners) listener.landed({ signature, record, changed })
   }
 
-  /** The engine with its clock and slot hashes at the current slot. */
+  /** Returns the engine with its clock and slot hashes at the current slot. */
   #engine(): Svm {
     const slot = this.slots.current
     if (this.#engineSlot !== slot) {
@@ -309,8 +312,8 @@ export class Bank {
   }
 
   /**
-   * Runs with the transaction's accounts and the Clock as they were in the slot. The runtime reads nothing else but
-   * programs, which do not change, and SlotHashes, which stay the newest.
+   * Runs with the transaction's accounts and the Clock as of the slot. Besides them the runtime reads only programs,
+   * which do not change, and SlotHashes, which stay the newest.
    */
   #inSlot<T>({ slot, transaction }: { slot: number; transaction: ResolvedTransaction }, run: (engine: Svm) => T): T {
     const engine = this.#engine()
@@ -337,13 +340,19 @@ export class Bank {
     this.#older.prune(Math.min(oldest, ...pinned))
   }
 
-  /** Whole seconds, as the Clock sysvar has them; a transaction's block time is that of its slot. */
+  /**
+   * Records the time of the slot in whole seconds, as in the Clock sysvar. It is the block time of the slot's
+   * transactions.
+   */
   #noteSlot(): void {
     this.#slotTimes.set(this.slots.current, Math.floor(this.#clock.nowMs() / 1_000))
     this.#slotTimes.delete(this.slots.current - slotTimesMax)
   }
 
-  /** A later point lies on what is dropped now. The map is in the order of marking. */
+  /**
+   * Removes fork points marked after this one, because they are in the dropped part. The map is in the order of
+   * marking.
+   */
   #forgetForksAfter(point: ForkPoint): void {
     let found = false
     for (const each of this.#forks.keys()) {
@@ -363,11 +372,14 @@ interface ForkState {
   readonly journalPosition: number
 }
 
-/** The engine links a program when its account is set, so the account with its code has to be there before. */
+/**
+ * Sorts executable accounts last. The engine links a program when its account is set, and needs the account with its
+ * code by then.
+ */
 function executableLast(accounts: Iterable<AccountAt>): AccountAt[] {
   const rank = ({ state }: AccountAt): number => (state?.executable === true ? 1 : 0)
   return [...accounts].sort((one, other) => rank(one) - rank(other))
 }
 
-/** A little over an hour of slots. Older ones without a transaction have no block time any more. */
+/** A little over an hour of slots. Older slots without a transaction have no block time. */
 const slotTimesMax = 10_000

@@ -11,12 +11,12 @@ export interface BankStateDeps {
   readonly tokenAccounts: TokenAccountIndex
 }
 
-/** All accounts as they were at the end of one slot. */
+/** All accounts as of the end of one slot. */
 export interface BankState {
   readonly slot: number
   account(address: Uint8Array): AccountState | undefined
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
-  /** Sorted by address, so that two nodes with the same accounts answer alike. */
+  /** Sorted by address, so that two nodes with the same accounts return the same order. */
   tokenAccountsOf(owner: Uint8Array): readonly AccountAt[]
 }
 
@@ -51,12 +51,15 @@ function accountsOwnedBy({ slot, engine, older }: BankStateDeps, program: Uint8A
 
 interface TokenAccountSearch {
   readonly account: BankState['account']
-  /** Addresses in the newest state, by the index. */
+  /** Addresses that the index lists for the newest state. */
   readonly listed: readonly Uint8Array[]
   readonly matches: (account: TokenAccount) => boolean
 }
 
-/** An account that was opened, closed or given away since is in the index wrongly, so recent changes are read too. */
+/**
+ * The index covers only the newest state. Also check accounts that changed after the slot, because they may have been
+ * opened, closed or transferred since.
+ */
 function tokenAccountsAt({ slot, older }: BankStateDeps, search: TokenAccountSearch): AccountAt[] {
   const candidates = new Map(search.listed.map((address) => [byteKey(address), address]))
   for (const { address } of older.changedAfter(slot)) candidates.set(byteKey(address), address)

@@ -1,6 +1,6 @@
 /**
- * The key of a byte string in a Map: one character a byte. Base58 would do too, but takes five times as long to make
- * (4 µs against 0.8 µs for an address), and a landed transaction needs about ten of them.
+ * Returns the key of a byte string in a Map: one character per byte. Base58 takes five times as long (4 µs against 0.8
+ * µs for an address), and a landed transaction needs about ten keys.
  */
 export function byteKey(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')

@@ -1,4 +1,4 @@
-/** The bytes are not what their format says. At the edge it becomes a refusal; in our own files it becomes a fault. */
+/** The bytes violate their format. In a request this becomes a refusal; in our own files it becomes a fault. */
 export class MalformedBytes extends Error {
   override readonly name = 'MalformedBytes'
 }
@@ -38,13 +38,13 @@ export class ByteReader {
     return this.#view.getBigUint64(this.#advance(8), true)
   }
 
-  /** A view, not a copy. */
+  /** Returns a view, not a copy. */
   take(length: number): Uint8Array {
     const start = this.#advance(length)
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** Bytes with their length in front as a u32. */
+  /** Reads bytes with their length in front as a u32. */
   sized(): Uint8Array {
     return this.take(this.u32())
   }
@@ -60,9 +60,8 @@ export class ByteReader {
   }
 
   /**
-   * Solana's compact-u16: seven bits a byte, low ones first, three bytes at most.
-   * Only the shortest encoding is legal, and litesvm 1.5.0 aborts the whole process
-   * on any other, so this check protects the process from a crash by a client.
+   * Reads Solana's compact-u16: seven bits per byte, low ones first, three bytes at most. Only the shortest encoding is
+   * legal. litesvm 1.5.0 aborts the whole process on any other, so this check prevents a crash by a client.
    */
   compactU16(): number {
     let value = 0

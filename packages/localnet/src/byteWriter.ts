@@ -33,7 +33,7 @@ export class ByteWriter {
     return this
   }
 
-  /** Bytes with their length in front as a u32. */
+  /** Writes bytes with their length in front as a u32. */
   sized(bytes: Uint8Array): this {
     return this.u32(bytes.length).raw(bytes)
   }
@@ -43,14 +43,14 @@ export class ByteWriter {
   }
 
   /**
-   * A copy in separate memory. Node's pool would put it into a slab of 8 kB among short-lived objects, and a history of
-   * such copies keeps all of them alive: 6.2 kB a transaction instead of 1.5.
+   * Returns a copy in separate memory. Node's pool would put it into an 8 kB slab among short-lived objects. A history
+   * of such copies would keep every slab alive: 6.2 kB per transaction instead of 1.5 kB.
    */
   finish(): Uint8Array {
     return new Uint8Array(this.#bytes.subarray(0, this.#length))
   }
 
-  /** Makes room, possibly in another buffer, so it has to be called before the buffer is looked at. */
+  /** Ensures capacity, possibly in another buffer. Call it before using the buffer. */
   #reserve(length: number): number {
     const start = this.#length
     const needed = start + length
@@ -64,5 +64,5 @@ export class ByteWriter {
   }
 }
 
-/** Holds a typical record (about 2 kB) without growing. */
+/** Large enough for a typical record (about 2 kB) without growth. */
 const capacityAtFirst = 4_096

@@ -22,7 +22,7 @@ export interface ChainNodeDeps {
   readonly clock: Clock
 }
 
-/** Slots that the node has reached while it stands still or follows its own branch. */
+/** Slots at which the node froze or left the main branch. */
 interface Departure {
   readonly frozenSlot: number | undefined
   readonly forkSlot: number | undefined
@@ -30,9 +30,9 @@ interface Departure {
 }
 
 /**
- * One RPC node: a view of the chain that depends on how the node behaves. All methods of JSON-RPC read through it.
- * A healthy node shows the main bank as it is, by commitment as on Agave: a client that reads at `finalized` reads and
- * simulates in the state of the finalized slot, with the blockhashes that were known then.
+ * One RPC node: a view of the chain that depends on the node's behaviour. All JSON-RPC methods read through it. A
+ * healthy node shows the main bank by commitment, as Agave does. A client that reads at `finalized` reads and simulates
+ * in the state of the finalized slot, with the blockhashes of that time.
  */
 export class ChainNode implements BankListener {
   readonly #deps: ChainNodeDeps
@@ -55,7 +55,7 @@ export class ChainNode implements BankListener {
     return this.#own ?? this.#deps.main
   }
 
-  /** Takes effect immediately: a node that lags from now on shows the past that it has just been ahead of. */
+  /** Changes the behaviour immediately. A node that now lags shows slots older than those it has already shown. */
   behave(behaviour: NodeBehaviour): void {
     const was = this.#behaviour
     this.#behaviour = behaviour
@@ -63,7 +63,7 @@ export class ChainNode implements BankListener {
     this.#departure.unpin()
     if (behaviour.fork !== was.fork || behaviour.otherGenesis !== was.otherGenesis) this.#own = this.#openOwnBank()
     const { current } = this.bank.slots
-    // The current slot is still being filled, so a node stands still in the one before.
+    // Freeze at the previous slot, because the current one is still being filled.
     const slotsBack = Math.max(1, behaviour.lag ?? 0)
     const frozenSlot = behaviour.freeze === true ? (this.#departure.frozenSlot ?? current - slotsBack) : undefined
     const forkSlot = behaviour.fork === true ? (this.#departure.forkSlot ?? current) : undefined
@@ -71,18 +71,18 @@ export class ChainNode implements BankListener {
     this.#departure = { frozenSlot, forkSlot, unpin }
   }
 
-  /** The newest slot that has the commitment on this node. */
+  /** The newest slot with this commitment on this node. */
   slotAt(commitment: Commitment): number {
     const { current } = this.bank.slots
     const { frozenSlot, forkSlot } = this.#departure
     const processed = Math.min(frozenSlot ?? current - (this.#behaviour.lag ?? 0), current)
     const slot = processed - slotsUntil[commitment]
-    // A branch without the majority of votes gets no new root.
+    // A branch without a majority of votes gets no new root.
     const hasRoot = commitment !== 'finalized' || forkSlot === undefined
     return hasRoot ? slot : Math.min(slot, forkSlot - slotsUntil.finalized)
   }
 
-  /** The slot whose bank answers, with its transactions and blockhashes. */
+  /** The slot whose transactions and blockhashes the node shows. */
   bankSlot(commitment: Commitment): number {
     return this.slotAt(this.#behaviour.newestState === true ? 'processed' : commitment)
   }
@@ -92,7 +92,7 @@ export class ChainNode implements BankListener {
     return slot <= this.slotAt('confirmed') ? 'confirmed' : 'processed'
   }
 
-  /** The accounts at a commitment; the slot is the one that answers name. */
+  /** The accounts at a commitment. `slot` is the one that answers contain. */
   state(commitment: Commitment): BankState {
     const slot = this.slotAt(commitment) - (this.#behaviour.accountLag ?? 0)
     return { ...this.bank.stateAt(this.#stateSlot(commitment)), slot }
@@ -124,7 +124,7 @@ export class ChainNode implements BankListener {
     return this.bank.simulate(transaction, { slot: this.#stateSlot(commitment), verifySignatures })
   }
 
-  /** Whether the node withholds what it is sent from the chain. */
+  /** True if the node does not forward a sent transaction to the chain. */
   withholds(transaction: ResolvedTransaction): boolean {
     const { dropSends, claimSends } = this.#behaviour
     if (claimSends === true && this.#claimed.size < claimedMax) this.#claim(transaction)
@@ -137,7 +137,7 @@ export class ChainNode implements BankListener {
     throw new RpcError(rpcErrorCodes.nodeUnhealthy, `Node is behind by ${lag} slots`, { numSlotsBehind: lag })
   }
 
-  /** Every request of the method fails this way; the methods that change the behaviour never fail. */
+  /** How every request of the method fails. Methods that change the behaviour never fail. */
   outage(method: string): TransportFailure | undefined {
     const { fail, only } = this.#behaviour
     const isAffected = !method.startsWith('localnet_') && (only === undefined || only.includes(method))
@@ -180,11 +180,11 @@ export class ChainNode implements BankListener {
     if (otherGenesis !== true) return undefined
     const genesis = { hash: randomBytesOf(32), createdAtSeconds: main.genesis.createdAtSeconds }
     const { store, restored } = openMemoryStore(genesis)
-    // Its slot is near that of the main chain, so that only the genesis and the content differ.
+    // Start near the slot of the main chain, so that only the genesis and the content differ.
     return new Bank({ opened: { store, restored: { ...restored, slot: main.slots.current } }, clock })
   }
 }
 
 const claimedMax = 10_000
-/** A node's default for `--health-check-slot-distance`. */
+/** The default of a node's `--health-check-slot-distance`. */
 const unhealthyLagSlots = 128

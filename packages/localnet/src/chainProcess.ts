@@ -6,15 +6,15 @@ import { type LocalChain, startLocalChain } from './localChain.ts'
 import { type NodeBehaviour, readNodeBehaviour } from './nodeBehaviour.ts'
 
 /*
- * The local chain as a separate process: `node chainProcess.ts --port 8899 --slot-ms 400 --state DIR [--keep]
- * [--node lag=12,freeze ...]`. One JSON line on stdout contains its address; everything for people goes to stderr.
+ * The local chain as a separate process: `node chainProcess.ts --port 8899 --slot-ms 400 --state DIR [--keep] [--node
+ * lag=12,freeze ...]`. It prints one JSON line with its address to stdout, and messages for people to stderr.
  */
 
 interface Arguments {
   readonly port: number
   readonly slotMs: number
   readonly stateDirectory: string | undefined
-  /** Goes on without the process that started it. */
+  /** Keeps running after the parent process has ended. */
   readonly keep: boolean
   readonly nodes: readonly NodeBehaviour[]
 }
@@ -37,12 +37,12 @@ async function main({ port, slotMs, stateDirectory, keep, nodes }: Arguments): P
   process.stdout.write(`${JSON.stringify({ rpcUrl, wsUrl, genesisHash, rpcUrls })}\n`)
 }
 
-/** The end of stdin signals the parent's death, also one by `kill -9`, which runs no handler. */
+/** The end of stdin signals that the parent process has ended, even by `kill -9`, which runs no handler. */
 function stopOnRequest(chain: LocalChain, keep: boolean): void {
   const stop = (): void => void chain.close().finally(() => process.exit())
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
-  // The reader of our output may exit before us.
+  // Stop on a write error, because the reader of our output may exit first.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', stop)
   if (keep || process.stdin.isTTY) return
   process.stdin.once('end', stop)

@@ -11,35 +11,35 @@ import { type Branch, firstSlot } from './slots.ts'
 import type { AccountAt } from './svm.ts'
 import { decodeRecord } from './transactionRecord.ts'
 
-/** Storage of a chain. Everything passed to it survives a kill once the call returns. */
+/** Storage of a chain. All data passed to it survives a kill once the call returns. */
 export interface ChainStore {
   append(entry: JournalEntry): void
   assertWritable(): void
   slotReached(slot: number): void
-  /** A position that `dropFrom` accepts. */
+  /** The current position, for `dropFrom`. */
   position(): number
   dropFrom(position: number): void
   close(): Promise<void>
 }
 
-/** A chain as it was when its process ended. */
+/** A chain in its state at the end of its process. */
 export interface RestoredChain {
   readonly genesis: Genesis
   readonly slot: number
   readonly branches: readonly Branch[]
   readonly history: History
   readonly programs: readonly { readonly address: Uint8Array; readonly elf: Uint8Array }[]
-  /** The last state of every account that any transaction wrote. */
+  /** The last state of every account that a transaction wrote. */
   readonly accounts: Iterable<AccountAt>
 }
 
-/** A place to write to, and what was found there. */
+/** A store for new entries, with the chain that it contained. */
 export interface OpenedChain {
   readonly store: ChainStore
   readonly restored: RestoredChain
 }
 
-/** A chain that lives as long as its process, for tests and for trying things out. */
+/** Opens a chain that ends with its process, for tests and trials. */
 export function openMemoryStore(genesis: Genesis): OpenedChain {
   const nothing = (): void => undefined
   return {
@@ -55,7 +55,7 @@ export function openMemoryStore(genesis: Genesis): OpenedChain {
   }
 }
 
-/** Opens the directory, or makes it with the genesis given. Only one process at a time may have it. */
+/** Opens the directory, or creates it with the given genesis. Only one process at a time may use it. */
 export async function openChainStore(directory: string, genesis: Genesis): Promise<OpenedChain> {
   await createDirectory(directory)
   const path = await realpath(directory)
@@ -68,7 +68,10 @@ export async function openChainStore(directory: string, genesis: Genesis): Promi
   }
 }
 
-/** Not recursive: Node never ends a recursive mkdir below /proc, and a mistyped path is better refused than created. */
+/**
+ * Not recursive, because Node never ends a recursive mkdir below /proc. A mistyped path is also refused instead of
+ * created.
+ */
 async function createDirectory(directory: string): Promise<void> {
   await mkdir(directory, { mode: 0o700 }).catch(async (cause: unknown) => {
     const found = await stat(directory).catch(() => undefined)
@@ -107,7 +110,7 @@ function openFiles({ path, claim, genesis }: Files): OpenedChain {
   return { store, restored: restored ?? newChain(genesis) }
 }
 
-/** Its first branch starts at 0 and not at the first slot, because the slots before have hashes too. */
+/** Creates the chain. Its first branch starts at 0 and not at the first slot, because earlier slots have hashes too. */
 function newChain(genesis: Genesis): RestoredChain {
   return {
     genesis,
@@ -119,14 +122,16 @@ function newChain(genesis: Genesis): RestoredChain {
   }
 }
 
-/** Undefined when the journal is empty. Nothing is executed again: the journal holds results, not requests. */
+/**
+ * Restores a chain from the journal's results, without executing transactions again. Undefined if the journal is empty.
+ */
 function restore(journal: Journal, savedSlot: number | undefined): RestoredChain | undefined {
   let chain: RestoredChain | undefined
   const branches: Branch[] = []
   const programs: { address: Uint8Array; elf: Uint8Array }[] = []
   const accounts = new Map<string, AccountAt>()
   let slot = Math.max(firstSlot, savedSlot ?? 0)
-  // Accounts are collected first and set once: of a thousand states of one account only the last one matters.
+  // Collect the accounts first, because the engine needs only the last state of each.
   for (const entry of journal.recover()) {
     if (entry.kind === 'genesis') chain = newChain(entry.genesis)
     else if (entry.kind === 'branch') branches.push(entry.branch)
@@ -137,12 +142,12 @@ function restore(journal: Journal, savedSlot: number | undefined): RestoredChain
     }
   }
   if (chain === undefined) return undefined
-  // A restart opens a new slot, so that nothing lands behind the back of those who already saw the old one.
+  // Open a new slot, so that clients that saw the old one do not miss a transaction in it.
   return { ...chain, slot: slot + 1, branches: [...chain.branches, ...branches], programs, accounts: accounts.values() }
 }
 
 function restoreLanded(history: History, bytes: Uint8Array): number {
-  // A copy in separate memory, so that the history does not keep the whole journal entry alive.
+  // Copy to separate memory, so that the history does not keep the whole journal entry alive.
   const stored = new Uint8Array(bytes)
   const record = decodeRecord(stored)
   history.append(record, stored)

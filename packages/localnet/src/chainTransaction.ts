@@ -27,21 +27,21 @@ export interface Message {
   readonly lookups: readonly AddressTableLookup[]
 }
 
-/** Signed, read and sane, but not yet looked at by the engine. All byte strings are views of `wire`. */
+/** A parsed and checked transaction that the engine has not seen yet. All byte strings are views of `wire`. */
 export interface ChainTransaction {
-  /** The wire form without anything that came after it. */
+  /** The wire form without trailing bytes. */
   readonly wire: Uint8Array
   readonly signatures: readonly Uint8Array[]
   readonly messageBytes: Uint8Array
   readonly message: Message
 }
 
-/** The size of one packet between nodes, and so of any transaction. */
+/** Maximum size of a transaction, which is one packet between nodes. */
 export const transactionBytesMax = 1_232
 
 /**
- * Reads a signed transaction, strictly. litesvm 1.5.0 aborts the whole process on bytes that it cannot read (a panic in
- * its native part that no `catch` sees), so nothing reaches it that has not passed here.
+ * Parses a signed transaction strictly. litesvm 1.5.0 aborts the whole process on unreadable bytes, by a panic that no
+ * `catch` sees. Every transaction therefore passes this check before the engine gets it.
  */
 export function parseChainTransaction(bytes: Uint8Array): ChainTransaction {
   const reader = new ByteReader(bytes)
@@ -63,7 +63,7 @@ export function parseChainTransaction(bytes: Uint8Array): ChainTransaction {
 
 function readMessage(reader: ByteReader): Message {
   const first = reader.u8()
-  // Only versioned messages have the high bit; in a legacy message this byte already counts the signatures.
+  // Only versioned messages have the high bit set. In a legacy message this byte is the count of signatures.
   const version = first < 0x80 ? 'legacy' : first & 0x7f
   if (version !== 'legacy' && version !== 0) throw new MalformedBytes(`message version ${version} is not supported`)
   const requiredSignatures = version === 'legacy' ? first : reader.u8()
@@ -79,7 +79,7 @@ function readMessage(reader: ByteReader): Message {
   return message
 }
 
-/** One byte for the program: it is among the first 256 accounts, and never among looked-up ones. */
+/** The program index is one byte: a program is among the first 256 accounts and is never looked up. */
 function readInstruction(reader: ByteReader): CompiledInstruction {
   return {
     programIndex: reader.u8(),
@@ -96,7 +96,7 @@ function readLookup(reader: ByteReader): AddressTableLookup {
   }
 }
 
-/** The runtime's own sanity rules, checked here so that every index below may be followed without asking. */
+/** Checks the runtime's sanity rules, so that later code can use all indexes without further checks. */
 function checkMessage(message: Message): void {
   const { header, staticKeys, lookups } = message
   const loaded = lookups.reduce((sum, each) => sum + each.writableIndexes.length + each.readonlyIndexes.length, 0)
@@ -120,5 +120,5 @@ function checkMessage(message: Message): void {
   for (const [holds, complaint] of rules) if (!holds) throw new MalformedBytes(complaint)
 }
 
-/** An instruction names accounts by one byte. */
+/** An instruction refers to an account by one byte. */
 const accountKeysMax = 256

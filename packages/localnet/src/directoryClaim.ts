@@ -10,13 +10,14 @@ export interface DirectoryClaim {
 }
 
 /**
- * One supervisor per data directory. Postgres itself refuses a second postmaster, but only the supervisor can tell an
- * orphan, which may be stopped, from the postmaster of another live supervisor.
+ * Claims a data directory for one supervisor. Postgres itself refuses a second postmaster. Only the supervisor can
+ * distinguish an orphan, which may be stopped, from the postmaster of another live supervisor.
  *
- * Each contender first writes its own file and then searches for others. The second contender sees the first, and two
- * simultaneous ones see each other and both give way, so there are never two owners. The file's name contains all
- * information (pid and start mark), so there is no half-written claim. A dead claim is removed by its unique name, so
- * the claim of a live process cannot be removed by mistake, which is the danger of one shared lock file.
+ * Each contender first writes its own file and then searches for others. A later contender finds the first. Two
+ * simultaneous contenders find each other and both give up, so there are never two owners.
+ *
+ * The file's name contains all information (pid and start mark), so a claim is never half-written. A dead claim is
+ * removed by its unique name. With one shared lock file, a live claim could be removed by mistake.
  */
 export async function claimDirectory(dataDirectory: string): Promise<DirectoryClaim> {
   const self = assertPresent(await findProcess(process.pid), 'our own process is alive')
@@ -31,7 +32,7 @@ export async function claimDirectory(dataDirectory: string): Promise<DirectoryCl
   )
 }
 
-/** The pid of a live process that claims the same directory. Clears away what the dead left. */
+/** Returns the pid of a live process that claims the same directory. Removes the claims of dead processes. */
 async function findRival(dataDirectory: string, ownName: string): Promise<number | undefined> {
   const folder = dirname(dataDirectory)
   const prefix = `${basename(dataDirectory)}.owner-`

@@ -7,16 +7,16 @@ import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /*
- * Records as a lying node answers them. A lie is consistent within the record. The ed25519 signature no longer fits a
- * changed message.
+ * False records of a lying node. Each is consistent in itself, but the ed25519 signature no longer fits a changed
+ * message.
  */
 
-/** The record under another signature. */
+/** Returns the record with another signature. */
 export function withSignature(record: TransactionRecord, signature: Uint8Array): TransactionRecord {
   return rewritten(record, ({ signatures }) => signatures[0]?.set(signature))
 }
 
-/** Token amounts in instructions and in the changes of balances become that many percent of the true ones. */
+/** Scales token amounts, in instructions and in balance changes, to a percentage of the true ones. */
 export function scaledRecord(record: TransactionRecord, percent: number): TransactionRecord {
   const scaled = rewritten(record, ({ message }) => {
     for (const { programIndex, data } of message.instructions) {
@@ -32,18 +32,20 @@ export function scaledRecord(record: TransactionRecord, percent: number): Transa
   return { ...scaled, after: { ...record.after, tokens } }
 }
 
-/** The record of a failure: the fee is paid, and no tokens move. The message and its signature stay as they are. */
+/**
+ * Returns the record as a failure: the fee is paid, and no tokens move. The message and its signature stay unchanged.
+ */
 export function failedRecord(record: TransactionRecord): TransactionRecord {
   const outcome = { ...record.outcome, error: claimedError, innerInstructions: [] }
   return { ...record, outcome, after: { ...record.after, tokens: record.before.tokens } }
 }
 
-/** Insufficient funds, in the words of the token programs. */
+/** Insufficient funds, by the error code of the token programs. */
 export const claimedError: TransactionError = { InstructionError: [0, { Custom: 1 }] }
 
 type Wire = ReturnType<typeof parseChainTransaction>
 
-/** A copy, because the byte strings of a transaction are views of its wire form. */
+/** Changes a copy, because the byte strings of a transaction are views of its wire form. */
 function rewritten(record: TransactionRecord, change: (transaction: Wire) => void): TransactionRecord {
   const transaction = parseChainTransaction(new Uint8Array(record.transaction.wire))
   change(transaction)
@@ -60,7 +62,7 @@ function percentOf(amount: bigint, percent: number): bigint {
   return (amount * BigInt(percent)) / 100n
 }
 
-/** Transfer, MintTo, Burn and their checked forms: the amount follows the first byte. */
+/** Transfer, MintTo, Burn and their checked forms. The amount follows the first byte. */
 const instructionsWithAmount: ReadonlySet<string> = new Set(
   [3, 7, 8, 12, 14, 15].map((tag) => byteKey(Uint8Array.of(tag))),
 )

@@ -4,8 +4,8 @@ import { programNameOf } from './programs.ts'
 import type { AccountState } from './svm.ts'
 
 /**
- * Whether the transaction names a durable nonce in place of a blockhash: its first instruction advances a nonce account that
- * stores this nonce. The engine checks the rest, such as the signature of the authority.
+ * True if the transaction uses a durable nonce instead of a blockhash. Its first instruction then advances a nonce
+ * account that stores this nonce. The engine checks the rest, such as the signature of the authority.
  */
 export function namesStoredNonce(
   { instructions, staticKeys, recentBlockhash }: Message,
@@ -25,11 +25,11 @@ const advanceNonce = Uint8Array.of(4, 0, 0, 0)
 
 /** Version 1 and state 1, both as a u32: the account is initialized and in the current format. */
 const initialized = Uint8Array.of(1, 0, 0, 0, 1, 0, 0, 0)
-// After version and state, the authority takes 32 bytes and the nonce the next 32.
+// The authority takes 32 bytes after version and state, and the nonce the next 32.
 const nonceAt = 40
 const nonceEnd = 72
 
-/** Undefined when the account does not store a nonce. */
+/** Undefined if the account does not store a nonce. */
 function storedNonce(state: AccountState | undefined): Uint8Array | undefined {
   if (state === undefined || programNameOf(state.owner) !== 'system' || state.data.length < nonceEnd) return undefined
   const isInitialized = sameBytes(state.data.subarray(0, initialized.length), initialized)

@@ -19,11 +19,11 @@ import {
 } from './transactionError.ts'
 
 export interface InnerInstruction extends CompiledInstruction {
-  /** 1 is the top level, so an inner instruction has 2 or more. */
+  /** 1 is the top level, so an inner instruction has at least 2. */
   readonly stackHeight: number
 }
 
-/** The calls that one top-level instruction made. */
+/** The calls of one top-level instruction. */
 export interface InnerInstructions {
   readonly index: number
   readonly instructions: readonly InnerInstruction[]
@@ -52,12 +52,12 @@ export function outcomeOf(result: TransactionMetadata | FailedTransactionMetadat
     logs: metadata.logs(),
     innerInstructions: innerInstructionsOf(metadata.innerInstructions()),
     unitsConsumed: metadata.computeUnitsConsumed(),
-    // litesvm says "nothing returned" as no bytes from the system program.
+    // litesvm represents missing return data as zero bytes from the system program.
     returnData: returned.data().length === 0 ? undefined : { program: returned.programId(), data: returned.data() },
   }
 }
 
-/** litesvm lists every top-level instruction; a node only those that called something. */
+/** Omit instructions without calls. litesvm lists every top-level instruction, but a node only those with calls. */
 function innerInstructionsOf(lists: readonly (readonly SvmInnerInstruction[])[]): InnerInstructions[] {
   return lists
     .map((list, index) => ({ index, instructions: list.map(innerInstructionOf) }))
@@ -95,6 +95,6 @@ function instructionErrorOf(error: ReturnType<TransactionErrorInstructionError['
   return assertPresent(instructionErrorNames[error], `litesvm's instruction error ${error} has a name`)
 }
 
-/** litesvm gives errors without fields as numbers; the place in the list is the number. */
+/** litesvm returns errors without fields as numbers, which are indexes into this list. */
 const transactionErrorNames: readonly string[] = [...transactionErrorTexts.keys()]
 const instructionErrorNames: readonly string[] = [...instructionErrorTexts.keys()]

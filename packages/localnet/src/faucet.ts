@@ -4,9 +4,9 @@ import { parseChainTransaction, type ChainTransaction } from './chainTransaction
 import { programBytes } from './programs.ts'
 import type { AccountAt } from './svm.ts'
 
-/** Gives SOL away by ordinary transfers, so that an airdrop is found in the history like anything else. */
+/** Pays out SOL by ordinary transfers, so that the history also contains airdrops. */
 export interface Faucet {
-  /** The account as it is at genesis. */
+  /** The account of the faucet at genesis. */
   readonly account: AccountAt
   airdrop(request: AirdropRequest): ChainTransaction
 }
@@ -15,12 +15,12 @@ export interface AirdropRequest {
   readonly to: Uint8Array
   readonly lamports: bigint
   readonly blockhash: string
-  /** Makes two equal airdrops in one slot two transactions. */
+  /** Distinguishes two equal airdrops in one slot, which would otherwise be one transaction. */
   readonly serial: number
 }
 
 /**
- * The key follows from the genesis hash and is not secret: every client that can reach the chain may use the faucet.
+ * Creates the faucet. Its key is derived from the genesis hash and is not secret: every client of the chain may use it.
  */
 export function createFaucet(genesisHash: Uint8Array): Faucet {
   const keypair = Keypair.fromSeed(sha256(Buffer.concat([Buffer.from('faucet'), genesisHash])))
@@ -46,8 +46,8 @@ function airdrop(keypair: Keypair, { to, lamports, blockhash, serial }: AirdropR
   return parseChainTransaction(transaction.serialize())
 }
 
-/** Nine million SOL. In lamports it stays below 2^53, so every balance on this chain is exact as a JSON number. */
+/** Nine million SOL. This is less than 2^53 lamports, so every balance on this chain is exact as a JSON number. */
 const faucetLamports = 9_000_000_000_000_000n
-/** 150 for each of the two instructions, and some room. */
+/** 150 units for each of the two instructions, plus a reserve. */
 const unitsNeeded = 1_000
 const serialsMax = 1_000_000

@@ -4,8 +4,8 @@ import { type ByteReader, MalformedBytes } from './byteReader.ts'
 import { tokenAmountJson } from './tokenAmount.ts'
 
 /*
- * `jsonParsed` is a translation of packed bytes into named JSON fields, dozens of times over. So the layouts are data
- * (name, kind, in order), and this is the only code that reads them.
+ * `jsonParsed` translates packed bytes into named JSON fields, for dozens of formats. The layouts are therefore data
+ * (name, kind, in order), and only this code reads them.
  */
 
 export type FieldKind =
@@ -13,15 +13,15 @@ export type FieldKind =
   | 'u16'
   | 'u64'
   | 'address'
-  /** Zeros mean no authority: null. */
+  /** An address. Zeros mean no authority and become null. */
   | 'addressOrNull'
-  /** A byte says whether it follows. Without it the field is left out … */
+  /** A flag byte, then an address if the flag is set. The field is omitted without an address. */
   | 'optionalAddress'
-  /** … or is null. */
+  /** A flag byte, then an address if the flag is set. The field is null without an address. */
   | 'optionalAddressOrNull'
-  /** An exact amount, as text. */
+  /** An exact amount as a string. */
   | 'amount'
-  /** An amount and the decimals after it. */
+  /** An amount followed by its decimals. */
   | 'tokenAmount'
   | 'text'
   | 'authorityType'
@@ -30,7 +30,7 @@ export type FieldLayout = readonly (readonly [name: string, kind: FieldKind])[]
 
 export type Fields = Record<string, Json>
 
-/** Throws `MalformedBytes` when the bytes end too early. */
+/** Throws `MalformedBytes` if the bytes end too early. */
 export function readFields(reader: ByteReader, layout: FieldLayout): Fields {
   const fields: Fields = {}
   for (const [name, kind] of layout) {

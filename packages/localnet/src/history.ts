@@ -4,7 +4,7 @@ import { byteKey } from './byteKey.ts'
 import type { TransactionError } from './transactionError.ts'
 import { type TransactionRecord, decodeRecord } from './transactionRecord.ts'
 
-/** Fields that most queries need; the whole record is decoded on request only. */
+/** Fields that most queries need. The whole record is decoded only on request. */
 export interface HistoryEntry {
   readonly signature: Uint8Array
   readonly slot: number
@@ -13,10 +13,10 @@ export interface HistoryEntry {
 }
 
 /**
- * Every transaction that landed, in order. Records stay encoded; only what is asked for is decoded.
+ * Every landed transaction, in order. Records stay encoded until a query needs them.
  *
- * They are also found by message, because a signer can make a second valid signature over the same
- * message. A real node refuses that as a duplicate, and so must we: otherwise one intent would be executed twice.
+ * The history also finds transactions by message, because a signer can make a second valid signature over one message.
+ * Like a real node, the chain refuses the second as a duplicate: otherwise one intent would be executed twice.
  */
 export class History {
   readonly #entries: StoredEntry[] = []
@@ -29,7 +29,7 @@ export class History {
     return this.#entries.length
   }
 
-  /** Takes the record decoded and encoded: the caller has both, and producing either again is costly. */
+  /** Takes the record both decoded and encoded, because the caller has both and conversion is costly. */
   append(record: TransactionRecord, bytes: Uint8Array): void {
     const position = this.#entries.length
     const { signature, message } = keysOf(record)
@@ -42,7 +42,7 @@ export class History {
     pushInto(this.#bySlot, record.slot, position)
   }
 
-  /** An independent copy; the records are shared. */
+  /** Returns an independent copy. It shares the records. */
   copy(): History {
     const copy = new History()
     for (const entry of this.#entries) copy.#entries.push(entry)
@@ -53,7 +53,7 @@ export class History {
     return copy
   }
 
-  /** The slot in which the message landed, under whichever signature. */
+  /** The slot in which the message landed, with any signature. */
   slotOfMessage(messageBytes: Uint8Array): number | undefined {
     const position = this.#byMessage.get(byteKey(sha256(messageBytes)))
     return position === undefined ? undefined : this.#entries[position]?.slot
@@ -69,7 +69,7 @@ export class History {
     return position === undefined ? undefined : this.#entryAt(position)
   }
 
-  /** Position of a signature in the order; undefined if it never landed. */
+  /** Position of a transaction in the order of landing. Undefined if it never landed. */
   positionOf(signature: Uint8Array): number | undefined {
     return this.#bySignature.get(byteKey(signature))
   }
@@ -78,7 +78,7 @@ export class History {
     return (this.#bySlot.get(slot) ?? []).map((position) => this.#entryAt(position))
   }
 
-  /** Newest first, and only as many as the caller takes. */
+  /** Lists transactions newest first, decoding only as many as the caller takes. */
   *mentioning(address: Uint8Array): Generator<HistoryEntry & { readonly position: number }> {
     const positions = this.#byAddress.get(byteKey(address)) ?? []
     for (let index = positions.length - 1; index >= 0; index--) {
@@ -87,7 +87,7 @@ export class History {
     }
   }
 
-  /** Drops the newest entries until only that many are left. */
+  /** Drops the newest entries until `length` are left. */
   truncate(length: number): void {
     while (this.#entries.length > length) {
       const stored = assertPresent(this.#entries.pop(), 'there is an entry to drop')
@@ -121,12 +121,12 @@ function keysOf({ transaction }: TransactionRecord): { readonly signature: strin
   }
 }
 
-/** Each address once, although a loaded address may also be in the message. */
+/** Returns each address once, although a loaded address may also be in the message. */
 function addressKeysOf({ transaction }: TransactionRecord): ReadonlySet<string> {
   return new Set(transaction.keys.map(({ address }) => byteKey(address)))
 }
 
-/** Slot, time and length come first in a record, then the wire form, whose second byte starts the signature. */
+/** A record starts with slot, time and length. The wire form follows, and the signature starts at its second byte. */
 function signatureIn(record: Uint8Array): Uint8Array {
   return record.subarray(21, 85)
 }

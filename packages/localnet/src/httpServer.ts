@@ -5,7 +5,7 @@ import type { RpcAnswer } from './rpcService.ts'
 
 export interface HttpServerOptions {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
   readonly answer: (text: string) => Promise<RpcAnswer>
 }
@@ -15,7 +15,7 @@ export interface ListeningServer {
   readonly port: number
 }
 
-/** HTTP server of the chain: `POST /` takes JSON-RPC, `GET /health` returns ok. */
+/** Opens the HTTP server of the chain: `POST /` takes JSON-RPC, `GET /health` returns ok. */
 export async function listenHttp(options: HttpServerOptions): Promise<ListeningServer> {
   const server = createServer((request, response) => {
     // This promise only rejects when the connection is gone, so the error cannot be reported to the client.
@@ -25,13 +25,13 @@ export async function listenHttp(options: HttpServerOptions): Promise<ListeningS
   return { server, port: await listen(server, options) }
 }
 
-/** Resolves with the port, which the system chooses for 0. Rejects with a `Fault` when the port is taken. */
+/** Resolves with the port, which the system chooses for 0. Rejects with a `Fault` if the port is taken. */
 export async function listen(
   server: Server,
   { host, port }: Pick<HttpServerOptions, 'host' | 'port'>,
 ): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    // Attached for the lifetime of the server, because an error without a listener would end the process.
+    // Keep the listener for the lifetime of the server, because an error without a listener would end the process.
     server.on('error', (cause) => {
       const fault = new Fault(
         `cannot listen on ${host}:${port}: the address must be one of this machine, and the port free`,
@@ -52,9 +52,9 @@ function portOf(address: AddressInfo | string | null): number {
   throw new Fault('a server on TCP has a port', { retryable: false })
 }
 
-/** Nodes answer the same few words; some clients show them to people. */
+/** Uses the texts of real nodes, because some clients show them to people. */
 async function respond(options: HttpServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // Browser wallets are clients too, and a node answers every origin.
+  // Allow every origin as nodes do, because browser wallets are also clients.
   response.setHeader('access-control-allow-origin', '*')
   if (request.method === 'OPTIONS') return allowOrigin(response)
   if (request.method === 'GET' && request.url === '/health') return end(response, 200, 'ok')
@@ -81,7 +81,7 @@ function send(response: ServerResponse, answer: RpcAnswer): void {
       if (answer.outcome === 'disconnect') response.destroy()
       if (answer.outcome === 'unavailable') end(response, 503, '')
       if (answer.outcome === 'tooManyRequests') end(response, 429, 'Too many requests')
-    // A hanging request is left as it is; closing the server ends it.
+    // Leave a hanging request open. Closing the server ends it.
   }
 }
 
@@ -97,13 +97,16 @@ function end(response: ServerResponse, status: number, text: string): void {
   response.end(text)
 }
 
-/** Nodes insist on it. It also keeps a web page's form, which cannot send this type, from moving funds. */
+/**
+ * Nodes require this content type. A web page's form cannot send it, so the check also prevents a form from moving
+ * funds.
+ */
 function isJson(request: IncomingMessage): boolean {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';')
   return type.trim().toLowerCase() === 'application/json'
 }
 
-/** Undefined when it is too long; the rest is then not read, and the connection closes after the answer. */
+/** Undefined if the body is too long. The rest is then not read, and the connection closes after the answer. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let length = 0
@@ -117,8 +120,8 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 }
 
 /**
- * web3.js uses an idle connection again for up to 19 s, because real nodes close it after 20. Node's own five seconds
- * would cut it under the request of a client that was busy in between.
+ * web3.js reuses an idle connection for up to 19 s, because real nodes close it after 20 s. Node's default of 5 s could
+ * close it just as a busy client sends a request.
  */
 const keepAliveMs = 30_000
 

@@ -4,12 +4,12 @@ import { ByteReader } from './byteReader.ts'
 import type { CompiledInstruction } from './chainTransaction.ts'
 import { type FieldLayout, type Fields, readFields } from './fieldLayout.ts'
 
-/** One kind of instruction: what its accounts are called, in order, and what its data holds after the discriminator. */
+/** One kind of instruction: the names of its accounts in order, and its fields after the discriminator. */
 export interface InstructionLayout {
   readonly type: string
   readonly accounts: readonly string[]
   readonly fields?: FieldLayout
-  /** The accounts after the named ones: one authority, or a multisig followed by those of its members that signed. */
+  /** The accounts after the named ones: one authority, or a multisig followed by its signing members. */
   readonly authority?: AuthorityNames
 }
 
@@ -25,14 +25,14 @@ export interface InstructionBytes {
   readonly offset: number
 }
 
-/** Content that `jsonParsed` shows for an instruction. */
+/** The names that `jsonParsed` shows for an instruction. */
 export interface InstructionNames {
   readonly [part: string]: string | Fields
   readonly type: string
   readonly info: Fields
 }
 
-/** Undefined when the instruction has fewer accounts than the layout; throws `MalformedBytes` when its data is short. */
+/** Undefined if the instruction has fewer accounts than the layout. Throws `MalformedBytes` if its data is short. */
 export function readInstruction(layout: InstructionLayout, bytes: InstructionBytes): InstructionNames | undefined {
   const { instruction, keys, offset } = bytes
   const addresses = [...instruction.accountIndexes].map((index) => encodeBase58(keyAt(keys, index).address))

@@ -5,14 +5,14 @@ import { MalformedBytes } from './byteReader.ts'
 import { type JournalEntry, decodeJournalEntry, encodeJournalEntry } from './journalEntry.ts'
 
 /**
- * An append-only file of entries: length, checksum, bytes. An entry is handed to the operating system before its
- * operation is answered, so `kill -9` at any moment loses nothing that was acknowledged. Only a power failure may cost
- * the last seconds, because there is no fsync an entry: this is a chain for development.
+ * An append-only file of entries: length, checksum, bytes. The operating system has an entry before its operation is
+ * answered, so `kill -9` at any moment loses no acknowledged data. A power failure may lose the last seconds, because
+ * there is no fsync per entry: this is a chain for development.
  *
- * Calls are synchronous on purpose: an append of 3 kB takes about 10 µs, less than handing it to a thread.
+ * Calls are synchronous, because an append of 3 kB takes about 10 µs, less than passing it to a thread.
  *
- * It is never compacted: nearly all of it is history, which has to be kept anyway, so a compacted copy would save a
- * third of the file and cost a second way to be wrong after a crash.
+ * The journal is never compacted. It consists mostly of history, which must be kept, so compaction would save a third of
+ * the file. It would also add another source of errors after a crash.
  */
 export class Journal {
   readonly #file: number
@@ -30,7 +30,7 @@ export class Journal {
     return this.#length
   }
 
-  /** Reads all entries from the start, and cuts off what a killed process left of its last one. */
+  /** Reads all entries from the start, and truncates an incomplete last entry of a killed process. */
   *recover(): Generator<JournalEntry> {
     const size = fstatSync(this.#file).size
     while (this.#length < size) {
@@ -53,7 +53,10 @@ export class Journal {
     this.#length += bytes.length
   }
 
-  /** After one failed write (a full disk) the engine is ahead of the file, so nothing may be executed any more. */
+  /**
+   * Throws after a failed write, such as on a full disk. The engine is then ahead of the file, so no execution may
+   * follow.
+   */
   assertWritable(): void {
     if (this.#failure === undefined) return
     throw new Fault(`the chain's journal ${this.#path} cannot be written: free some space and start again`, {
@@ -62,7 +65,7 @@ export class Journal {
     })
   }
 
-  /** Drops the entries from that position on. */
+  /** Drops the entries from this position on. */
   truncate(length: number): void {
     this.assertWritable()
     ftruncateSync(this.#file, length)

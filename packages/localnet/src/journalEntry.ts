@@ -17,10 +17,10 @@ export type JournalEntry =
   | { readonly kind: 'program'; readonly address: Uint8Array; readonly elf: Uint8Array }
   | { readonly kind: 'branch'; readonly branch: Branch }
 
-/** Kinds are never renumbered: users' state files contain them. */
+/** Do not renumber the kinds, because users' state files contain them. */
 const kinds = { genesis: 1, landed: 2, program: 3, branch: 4 } as const
 
-/** Goes up when an older reader would misread what we write. */
+/** Increase this number if an older reader would misread the new format. */
 const formatVersion = 2
 
 export function encodeJournalEntry(entry: JournalEntry): Uint8Array {
@@ -64,7 +64,7 @@ function readGenesis(reader: ByteReader): Genesis {
   return { hash: reader.take(32), createdAtSeconds: Number(reader.u64()) }
 }
 
-/** The whole state each time: an account is a few hundred bytes, and so every entry stands by itself. */
+/** Writes the whole state each time. It is only a few hundred bytes, and each entry is then complete in itself. */
 function writeAccount(writer: ByteWriter, { address, state }: AccountAt): void {
   writer.raw(address).u8(state === undefined ? 0 : 1)
   if (state === undefined) return

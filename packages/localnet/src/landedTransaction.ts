@@ -6,11 +6,11 @@ import type { TransactionRecord } from './transactionRecord.ts'
 
 export interface LandedStyle {
   readonly encoding: TransactionEncoding
-  /** The newest version that the client can read; without it, it is one from before there were versions. */
+  /** The newest version that the client can read. Absent for a client from before versioned transactions. */
   readonly versionMax: number | null | undefined
 }
 
-/** `transaction`, `meta` and `version`, the same in `getTransaction` and in blocks. */
+/** The members `transaction`, `meta` and `version`, which are equal in `getTransaction` and in blocks. */
 export function landedTransactionJson(record: TransactionRecord, style: LandedStyle): Readonly<Record<string, Json>> {
   const { transaction } = record
   return {
@@ -20,7 +20,10 @@ export function landedTransactionJson(record: TransactionRecord, style: LandedSt
   }
 }
 
-/** A client that does not say which versions it knows gets no version and no v0 transaction, which it would misread. */
+/**
+ * A client without a maximum version gets no `version` member, and an error for a v0 transaction, which it would
+ * misread.
+ */
 export function versionJson(
   version: 'legacy' | 0,
   versionMax: number | null | undefined,

@@ -13,20 +13,20 @@ import { type ControlledNode, controlMethods } from './rpcMethods/controlMethods
 import { startSlotTimer } from './slotTimer.ts'
 
 export interface LocalChainOptions {
-  /** 0 or absent: any free one whose successor is free too. */
+  /** 0 or absent: any free port whose successor is also free. */
   readonly port?: number
-  /** Loopback by default: every client that reaches the chain has full control over it. */
+  /** Default: loopback, because every client that reaches the chain has full control over it. */
   readonly host?: string
-  /** Duration of a slot; 400 as on mainnet. 0: slots only advance by `advanceSlots`. */
+  /** Duration of a slot. Default: 400, as on mainnet. 0: slots advance only by `advanceSlots`. */
   readonly slotMs?: number
-  /** Directory that stores the chain. Absent: it ends with its process. */
+  /** Directory that stores the chain. Absent: the chain ends with its process. */
   readonly stateDirectory?: string
   /**
-   * How each RPC node behaves; `{}` is a healthy one, with the state of each commitment as on Agave. Without this option
-   * there is one node that shows the newest state at every commitment. Node N listens 2 N ports after the first.
+   * Behaviour of each RPC node. `{}` is a healthy node, with the state of each commitment as on Agave. Default: one
+   * node that shows the newest state at every commitment. Node N listens 2 N ports after the first.
    */
   readonly nodes?: readonly NodeBehaviour[]
-  /** 432,000 as on mainnet. */
+  /** Default: 432,000, as on mainnet. */
   readonly slotsPerEpoch?: number
   readonly log?: Log
   readonly clock?: Clock
@@ -36,28 +36,28 @@ export interface LocalChainOptions {
 export interface LocalNode {
   readonly rpcUrl: string
   readonly wsUrl: string
-  /** Calls by method since the start, each member of a batch by itself, subscriptions too. */
+  /** Calls by method since the start, including subscriptions. Each member of a batch counts. */
   requestCounts(): ReadonlyMap<string, number>
   forgetRequestCounts(): void
-  /** Lets the next calls of a method fail; rules of one method are used up in the order in which they came. */
+  /** Makes the next calls of a method fail. Several rules for one method apply in the order of their addition. */
   failRequests(failure: RequestFailure): void
 }
 
 /**
- * A Solana chain for development: see docs/local-chain.md for what it is and what it is not. The members of `LocalNode`
- * are those of the first node.
+ * A Solana chain for development. docs/local-chain.md describes its scope. The members of `LocalNode` belong to the
+ * first node.
  */
 export interface LocalChain extends LocalNode {
   readonly genesisHash: string
   readonly nodes: readonly LocalNode[]
-  /** Replaces the whole behaviour of a node; `{}` makes it healthy. */
+  /** Replaces the whole behaviour of a node. `{}` makes it healthy. */
   setNode(index: number, behaviour: NodeBehaviour): void
   advanceSlots(count: number): void
-  /** Remembers this point … */
+  /** Marks the current point of the chain, to which `dropFork` can return. */
   markFork(): ForkPoint
-  /** … and drops everything after it: slots, signatures and balances vanish. May be repeated. */
+  /** Drops the slots, signatures and balances after the point. May be repeated. */
   dropFork(point: ForkPoint): void
-  /** Makes a program of ours callable; there is no deployment through the loader. */
+  /** Makes a program callable. Deployment through the loader is not supported. */
   addProgram(address: string, elf: Uint8Array): void
   close(): Promise<void>
 }
@@ -109,7 +109,7 @@ async function startNodes(options: Served, bank: Bank): Promise<readonly NodeSer
   const { log, clock, host = '127.0.0.1', port = 0, nodes = [{ newestState: true }] } = options
   assert(nodes.length > 0 && nodes.length <= nodesMax, `a chain has 1 to ${nodesMax} nodes`)
   const servers: NodeServer[] = []
-  // A chain in memory ends with its process.
+  // A chain in memory does not return, because it ends with its process.
   const mayReturn = options.stateDirectory !== undefined
   const control = controlMethods(() => servers.map(controlledNode))
   try {
@@ -169,5 +169,5 @@ function once(action: () => Promise<void>): () => Promise<void> {
 
 const defaultSlotMs = 400
 const nodesMax = 16
-/** Each slot tells its subscribers; more than this at once would hold the event loop for long. */
+/** Maximum for one call. Each slot notifies its subscribers, so more slots would block the event loop for long. */
 const advanceMax = 100_000

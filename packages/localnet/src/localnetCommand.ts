@@ -6,7 +6,10 @@ import { type NodeBehaviour, nodeBehaviourHelp, readNodeBehaviour } from './node
 
 export interface LocalnetDefaults {
   readonly name: string
-  /** Asked when the command runs, so that `--help` needs no configuration. `keepsState`: its folder is used. */
+  /**
+   * Called when the command runs, so that `--help` needs no configuration. `keepsState`: the command uses
+   * `stateDirectory`.
+   */
   readonly settings: (keepsState: boolean) => LocalnetSettings | Promise<LocalnetSettings>
 }
 
@@ -66,7 +69,7 @@ function addNode(text: string, nodes: readonly NodeBehaviour[] = []): readonly N
   }
 }
 
-// The WebSocket takes the next port.
+// One below the highest port, because the WebSocket uses the next port.
 const portMax = 65_534
 const slotMsMax = 999_999
 

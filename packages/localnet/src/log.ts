@@ -3,13 +3,13 @@ import { isoTime, systemClock } from '@tollbook/core/clock'
 
 type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
-/** Writes one event: its fields, and its name as the message where the fields do not carry one. */
+/** Writes one event with its fields. The message is the name, if the fields do not contain it. */
 type WriteEvent = (fields: object, message?: string) => void
 
 /** The part of a structured logger that the local chain and the embedded Postgres use. A pino logger fits. */
 export type Log = Readonly<Record<Level, WriteEvent>>
 
-/** One JSON object a line, for a separate process. */
+/** Writes one JSON object per line, for a separate process. */
 export function createLineLog(name: string, destination: Writable): Log {
   const writeAt =
     (level: Level): WriteEvent =>

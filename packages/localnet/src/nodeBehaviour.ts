@@ -8,14 +8,14 @@ const signature = z
   .refine((text) => decodeBase58(text, 64) !== undefined, 'must be a base58 signature of 64 bytes')
 const slots = z.int().min(0).max(lagSlotsMax)
 
-/** Differences of a node from a healthy one. All are off by default. */
+/** Differences of a node from a healthy one. By default there are none. */
 export const nodeBehaviour = z
   .strictObject({
-    /** Accounts, simulations and blockhashes are the newest at every commitment; no real node does this. */
+    /** Accounts, simulations and blockhashes are the newest at every commitment. No real node does this. */
     newestState: z.boolean().optional(),
-    /** Number of slots that the node is behind: in everything. */
+    /** Number of slots by which the whole node is behind. */
     lag: slots.optional(),
-    /** The node's slot stands still; it goes on answering. */
+    /** The node's slot does not advance, but the node still answers. */
     freeze: z.boolean().optional(),
     /** The node leaves the others and continues on a separate branch, which never becomes final. */
     fork: z.boolean().optional(),
@@ -25,23 +25,23 @@ export const nodeBehaviour = z
     accountLag: slots.optional(),
     /** Number of slots that transactions and statuses are behind the node's slot. */
     transactionLag: slots.optional(),
-    /** Number of slots whose transactions the node stores; recent statuses are known regardless. */
+    /** Number of slots whose transactions the node stores. It has recent statuses in any case. */
     historySlots: z.int().min(0).max(1_000_000).optional(),
-    /** The node stores no transactions and says so (-32011). */
+    /** The node stores no transactions and reports that (-32011). */
     noHistory: z.boolean().optional(),
-    /** Each transaction and each status is answered with null. */
+    /** The node answers null for each transaction and each status. */
     nullAnswers: z.boolean().optional(),
-    /** Signatures of transactions that the node denies. */
+    /** Signatures of transactions that the node hides. */
     hide: z.array(signature).max(100).readonly().optional(),
-    /** Signature of the transaction whose record stands in for every unknown one. */
+    /** Signature of the transaction whose record the node returns for every unknown one. */
     forge: signature.optional(),
-    /** Token amounts of each transaction, in percent of the true ones. */
+    /** Token amounts in each transaction, in percent of the true ones. */
     amounts: z.int().min(0).max(1_000).optional(),
-    /** Each transaction is said to have failed without an effect. */
+    /** The node reports each transaction as failed without effect. */
     failRecords: z.boolean().optional(),
-    /** Sent transactions are accepted and go nowhere. */
+    /** The node accepts sent transactions but does not forward them. */
     dropSends: z.boolean().optional(),
-    /** Sent transactions go nowhere and are claimed to have landed, with the effects that they would have. */
+    /** The node does not forward sent transactions, but reports them as landed, with their would-be effects. */
     claimSends: z.boolean().optional(),
     /** Every request fails this way. */
     fail: z.enum(['hang', 'disconnect', 'unavailable', 'tooManyRequests']).optional(),
@@ -56,7 +56,7 @@ const healthyWord = 'healthy'
 const listOptions: ReadonlySet<string> = new Set(['hide', 'only'])
 const numberOptions: ReadonlySet<string> = new Set(['lag', 'accountLag', 'transactionLag', 'historySlots', 'amounts'])
 
-/** Reads `lag=12,freeze` as a command line has it; throws an Error whose message says what is wrong. */
+/** Parses `lag=12,freeze` as on a command line. Throws an Error that describes the problem. */
 export function readNodeBehaviour(text: string): NodeBehaviour {
   const words = text.split(',').filter((word) => word !== '' && word !== healthyWord)
   const parsed = nodeBehaviour.safeParse(Object.fromEntries(words.map(readOption)))
@@ -89,7 +89,7 @@ function camelCase(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** For `--help`. */
+/** Text for `--help`. */
 export const nodeBehaviourHelp = `
 Options of --node, separated by commas ("lag=12,fail=hang,only=getTransaction"; "healthy" for none of them):
   newest-state           accounts, simulations and blockhashes are the newest at every commitment

@@ -12,14 +12,14 @@ export interface NodeHistoryDeps {
   readonly behaviour: NodeBehaviour
   /** The newest slot whose transactions the node shows. */
   readonly newestSlot: (commitment: Commitment) => number
-  /** Transactions that never landed and that the node claims to have, by signature. */
+  /** Transactions by signature that never landed, but that the node reports as landed. */
   readonly claimed: ReadonlyMap<string, HistoryEntry>
 }
 
-/** Without `searchTransactionHistory` a node only knows the statuses of about the last 300 slots. */
+/** Without `searchTransactionHistory`, a node returns only the statuses of about the last 300 slots. */
 const statusCacheSlots = 300
 
-/** The transactions that one node shows: those of its slots, without the hidden ones, with the doctored ones. */
+/** The transactions that one node shows: those of its slots, without the hidden ones and with the falsified ones. */
 export class NodeHistory {
   readonly #deps: NodeHistoryDeps
   readonly #hidden: ReadonlySet<string>
@@ -29,14 +29,14 @@ export class NodeHistory {
     this.#hidden = new Set(deps.behaviour.hide?.map((text) => byteKey(signatureOf(text))))
   }
 
-  /** A stored transaction that has the commitment. */
+  /** Finds a stored transaction that has reached the commitment. */
   find(signature: Uint8Array, commitment: Commitment): HistoryEntry | undefined {
     this.assertStored()
     const entry = this.#read(signature)
     return entry !== undefined && this.#isStored(entry) && this.#hasReached(entry, commitment) ? entry : undefined
   }
 
-  /** The newest transactions are known without being stored. */
+  /** Finds a status. Recent transactions have one even if they are not stored. */
   findStatus(signature: Uint8Array, searchStored: boolean): HistoryEntry | undefined {
     if (searchStored) this.assertStored()
     const entry = this.#read(signature)
@@ -45,7 +45,7 @@ export class NodeHistory {
     return isRecent || (searchStored && this.#isStored(entry)) ? entry : undefined
   }
 
-  /** Newest first. */
+  /** Lists transactions newest first. */
   *mentioning(address: Uint8Array, commitment: Commitment): Generator<HistoryEntry & { readonly position: number }> {
     for (const entry of this.#deps.bank.history.mentioning(address)) {
       if (this.#isShown(entry) && this.#hasReached(entry, commitment)) yield { ...entry, ...this.#doctored(entry) }
@@ -67,7 +67,10 @@ export class NodeHistory {
     throw new RpcError(rpcErrorCodes.transactionHistoryNotAvailable, message)
   }
 
-  /** A forged record replaces only the null of a signature that the whole chain does not know. */
+  /**
+   * Reads a transaction with the node's falsifications. A forged record replaces only the null for a signature that
+   * never landed.
+   */
   #read(signature: Uint8Array): HistoryEntry | undefined {
     const { bank, behaviour, claimed } = this.#deps
     if (behaviour.nullAnswers === true || this.#hidden.has(byteKey(signature))) return undefined
@@ -99,7 +102,7 @@ export class NodeHistory {
   }
 }
 
-/** Signatures of a behaviour were checked when it was read. */
+/** Decodes a signature, which was checked when the behaviour was read. */
 function signatureOf(text: string): Uint8Array {
   return decodeBase58(text, 64) ?? new Uint8Array(64)
 }

@@ -27,7 +27,7 @@ export interface NodeServerOptions {
   readonly mayReturn: boolean
 }
 
-/** One RPC node that listens. */
+/** One listening RPC node. */
 export interface NodeServer {
   readonly node: ChainNode
   readonly watch: RequestWatch
@@ -65,9 +65,9 @@ function chainMethods(node: ChainNode): RpcMethods {
   }
 }
 
-/** WebSockets are served on the first port too, so that one address is enough to know. */
+/** The URLs of a node. The first port also serves WebSockets, so that clients need only one address. */
 function addresses(host: string, port: number): { readonly rpcUrl: string; readonly wsUrl: string } {
-  // An IPv6 address is in brackets in a URL.
+  // A URL has brackets around an IPv6 address.
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
   return { rpcUrl: `http://${authority}`, wsUrl: `ws://${authority}` }
 }

@@ -8,11 +8,11 @@ import { tokenAmountJson } from './tokenAmount.ts'
 import { extensionJson } from './tokenExtensions.ts'
 
 /*
- * The names are those of Agave's account decoder, because clients read by them. Missing values are omitted
- * in some places and null in others, as in Agave. Numbers that may exceed a JSON number (u64) stay text.
+ * The names are those of Agave's account decoder, because clients depend on them. Missing values are omitted in some
+ * places and null in others, as in Agave. Numbers that may exceed a JSON number (u64) are strings.
  */
 
-/** The data of an account in words. Undefined when we do not know its program; then the bytes are sent instead. */
+/** The decoded data of an account. Undefined for an unsupported program, for which the caller sends the bytes. */
 export function parsedAccountJson(state: AccountState, read: ReadAccount): Json | undefined {
   const parsed = parse(state, read)
   return parsed === undefined ? undefined : { ...parsed, space: state.data.length }
@@ -30,7 +30,7 @@ function parse(state: AccountState, read: ReadAccount): Parsed | undefined {
   return owner === 'addressLookupTable' ? lookupTableData(state) : undefined
 }
 
-/** Both programs have one layout; only the label tells clients which of them it is. */
+/** Both token programs have one layout. Only the label distinguishes them for clients. */
 function tokenProgramData(program: string, parsed: Json | undefined): Parsed | undefined {
   return parsed === undefined ? undefined : { program, parsed }
 }
@@ -40,7 +40,7 @@ function tokenData(state: AccountState, read: ReadAccount): Json | undefined {
   if (mint !== undefined) return { type: 'mint', info: mintJson(mint) }
   const account = parseTokenAccount(state)
   const mintState = account === undefined ? undefined : read(account.mint)
-  // Without the mint there are no decimals and so no amount to show; the bytes are sent instead.
+  // Without the mint the decimals are missing, so the amount cannot be shown. The caller then sends the bytes.
   const decimals = mintState === undefined ? undefined : parseMint(mintState)?.decimals
   if (account === undefined || decimals === undefined) return undefined
   return { type: 'account', info: tokenAccountJson(account, decimals) }

@@ -21,7 +21,7 @@ export interface LocatedInstruction {
   readonly stackHeight: number
 }
 
-/** An instruction for `jsonParsed`: named fields if we know its program, else its accounts and data. */
+/** An instruction for `jsonParsed`: named fields for a supported program, otherwise its accounts and data. */
 export function parsedInstructionJson({ instruction, keys, stackHeight }: LocatedInstruction): Json {
   const program = keyAt(keys, instruction.programIndex).address
   const programId = encodeBase58(program)
@@ -41,7 +41,7 @@ interface Source {
   readonly keys: readonly AccountKey[]
 }
 
-/** Undefined for programs and instructions that we do not know. */
+/** Undefined for unsupported programs and instructions. */
 function parseKnown(name: ProgramName | undefined, source: Source): Parsed | undefined {
   const program = name === undefined ? undefined : parsers.get(name)
   if (program === undefined) return undefined
@@ -49,7 +49,7 @@ function parseKnown(name: ProgramName | undefined, source: Source): Parsed | und
     const parsed = program.parse(source)
     return parsed === undefined ? undefined : { program: program.label, parsed }
   } catch (error) {
-    // Data that its own program would refuse. The transaction failed, but it is on chain and has to be shown.
+    // The program itself would refuse this data. The failed transaction is still on chain and must be shown.
     if (error instanceof MalformedBytes) return undefined
     throw error
   }
@@ -60,7 +60,7 @@ interface ProgramParser {
   readonly parse: (source: Source) => Json | undefined
 }
 
-/** Both token programs are called `spl-token` here, unlike in account data; that is how nodes do it. */
+/** Both token programs have the name `spl-token` here, but not in account data, as on nodes. */
 const parsers: ReadonlyMap<ProgramName, ProgramParser> = new Map<ProgramName, ProgramParser>([
   ['system', { label: 'system', parse: parseSystem }],
   ['token', { label: 'spl-token', parse: parseToken }],
@@ -88,14 +88,14 @@ function parseTransferFee(second: number | undefined, source: Source): Json | un
   const layout = second === undefined ? undefined : transferFeeInstructions.get(second)
   const instruction = layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 2 })
   if (instruction?.type !== 'transferCheckedWithFee') return instruction
-  // The fee stands after the decimals, which are those of both amounts.
+  // The fee follows the decimals, which apply to both amounts.
   const reader = new ByteReader(source.instruction.data.subarray(10))
   const decimals = reader.u8()
   return { ...instruction, info: { ...instruction.info, feeAmount: tokenAmountJson(reader.u64(), decimals) } }
 }
 
 function parseAssociatedToken(source: Source): Json | undefined {
-  // No data at all is the program's first instruction, from before it had a second one.
+  // Empty data means the program's first instruction. It dates from before the program had a second one.
   const layout = associatedTokenInstructions[source.instruction.data[0] ?? 0]
   return layout === undefined ? undefined : readInstruction(layout, { ...source, offset: 1 })
 }
@@ -116,7 +116,7 @@ function parseMemo({ instruction }: Source): string | undefined {
   return memoText(instruction.data)
 }
 
-/** Undefined if it is not UTF-8: replacement characters would make two memos look alike. */
+/** Undefined for bytes that are not UTF-8, because replacement characters could make two memos look equal. */
 export function memoText(data: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)

@@ -14,8 +14,9 @@ export interface PortPair {
 }
 
 /**
- * The chain's port, and the next one for WebSockets alone: web3.js v1 connects there unless it gets a `wsEndpoint`. A
- * requested port is used even if its successor is taken. Without a request, a port with a free successor is searched.
+ * Listens on the chain's port, and on the next one only for WebSockets: web3.js v1 connects there unless it gets a
+ * `wsEndpoint`. A requested port is used even if its successor is taken. Otherwise a port with a free successor is
+ * chosen.
  */
 export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
   let pair = await tryPair(options)
@@ -37,15 +38,14 @@ function isComplete(pair: PortPair): boolean {
   return pair.servers.length === 2
 }
 
-/** Requests in progress are still answered; connections that hang longer are cut. */
+/** Answers requests in progress, then closes. Cuts connections that stay open longer. */
 export async function closeServers(servers: readonly Server[]): Promise<void> {
   await Promise.all(servers.map(closeServer))
 }
 
 async function closeServer(server: Server): Promise<void> {
-  // A request that has reached our kernel but not yet us is read in the next turn.
-  // Without this wait `close` would treat its connection as idle and cut it: web3.js,
-  // which polls in the background, then fails without a handler for the error.
+  // Wait, because a request in the kernel's buffer is read only in the next turn. Otherwise `close` would treat its
+  // connection as idle and cut it. web3.js, which polls in the background, then fails without a handler for the error.
   for (let turn = 1; turn <= turnsBeforeClose; turn++) await nextTurn()
   const closed = new AbortController()
   const closing = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -58,7 +58,7 @@ async function closeServer(server: Server): Promise<void> {
   await late
 }
 
-/** For WebSockets alone: an HTTP request to this port gets an error that names the right one. */
+/** Opens the port for WebSockets. An HTTP request to this port gets an error that names the right port. */
 async function listenSecond(host: string, port: number): Promise<Server | undefined> {
   const server = createServer((_, response) => {
     response.statusCode = 426

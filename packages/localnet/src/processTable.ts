@@ -4,16 +4,16 @@ import { promisify } from 'node:util'
 
 export interface LiveProcess {
   readonly pid: number
-  /** When it started, in the system's own spelling. Pids come round again; a pid with its start mark does not. */
+  /** Start time as the system writes it. The system reuses pids, but not a pid with the same start time. */
   readonly startMark: string
   readonly commandLine: string
-  /** Undefined where the system does not tell: on macOS, or for another user's process. */
+  /** Undefined if the system does not report it: on macOS, or for another user's process. */
   readonly workingDirectory: string | undefined
 }
 
 /**
- * Undefined when no such process runs. A zombie counts as gone: it holds nothing any more, but `kill -0` still finds it,
- * and PID 1 of a container may take 20 s to reap it.
+ * Undefined if no such process runs. A zombie counts as ended, because it holds no resources. `kill -0` still finds a
+ * zombie, and PID 1 of a container may take 20 s to reap it.
  */
 export async function findProcess(pid: number): Promise<LiveProcess | undefined> {
   return process.platform === 'linux' ? findInProc(pid) : findWithPs(pid)
@@ -23,7 +23,8 @@ async function findInProc(pid: number): Promise<LiveProcess | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(absent)
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(absent)
   if (stat === undefined || commandLine === undefined) return undefined
-  // proc(5): the second field is the name in parentheses and may hold anything, so count from the last parenthesis.
+  // proc(5): the second field is the name in parentheses and may contain any character, so count from the last
+  // parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state = 'X'] = fields
   if (state === 'Z' || state === 'X') return undefined
@@ -35,7 +36,7 @@ async function findInProc(pid: number): Promise<LiveProcess | undefined> {
   }
 }
 
-/** proc(5) field 22, counted from field 3. */
+/** Index of proc(5) field 22, counted from field 3. */
 const startTimeIndex = 19
 
 async function findWithPs(pid: number): Promise<LiveProcess | undefined> {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sameBytes } from './byteKey.ts'
 import { decodeBase64 } from './wireParam.ts'
 
-/** A real node's limits: four filters, 128 bytes to compare with. */
+/** A real node's limits: four filters, each comparing up to 128 bytes. */
 const filtersMax = 4
 const comparedBytesMax = 128
 
@@ -20,7 +20,7 @@ const bytesToCompare = z
     return z.NEVER
   })
 
-/** The filters of `getProgramAccounts`; all of them must hold. */
+/** The filters of `getProgramAccounts`. An account must match all of them. */
 export const accountFilters = z
   .array(z.union([z.object({ dataSize: z.number().int().nonnegative() }), z.object({ memcmp: bytesToCompare })]))
   .max(filtersMax)

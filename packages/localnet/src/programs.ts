@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { byteKey } from './byteKey.ts'
 
-/** The programs that the façade itself has to know: to name their instructions, to find token accounts, to count fees. */
+/** The programs that the chain's API itself uses: to name their instructions, to find token accounts, to count fees. */
 const programs = [
   ['system', '11111111111111111111111111111111'],
   ['token', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
@@ -34,7 +34,7 @@ export function programBytes(name: ProgramName): Uint8Array {
   return assertPresent(bytesByName.get(name), 'every program has an id')
 }
 
-/** Which of the known programs an address is; undefined for all others. */
+/** Returns the name of a program. Undefined for all others. */
 export function programNameOf(address: Uint8Array): ProgramName | undefined {
   return namesByKey.get(byteKey(address))
 }
@@ -44,13 +44,13 @@ export function isTokenProgram(address: Uint8Array): boolean {
   return name === 'token' || name === 'token2022'
 }
 
-/** Accounts that no transaction may write, whatever its header says: the built-in programs and the sysvars. */
+/** True for accounts that no transaction may write, whatever its header says: the built-in programs and the sysvars. */
 export function isReserved(address: Uint8Array): boolean {
   const name = programNameOf(address)
   return (name !== undefined && builtIns.has(name)) || sysvars.has(byteKey(address))
 }
 
-/** Agave's list of reserved keys, as far as such programs exist here. The token programs are not among them. */
+/** Agave's list of reserved keys, limited to the programs of this chain. The token programs are not reserved. */
 const builtIns: ReadonlySet<ProgramName> = new Set([
   'system',
   'addressLookupTable',
@@ -65,7 +65,7 @@ const builtIns: ReadonlySet<ProgramName> = new Set([
   'loaderV4',
 ] as const)
 
-/** Only the runtime writes them; a transaction may still name them as writable. */
+/** Only the runtime writes these accounts. A transaction may still list them as writable. */
 const sysvars: ReadonlySet<string> = new Set(
   [
     'SysvarC1ock11111111111111111111111111111111',

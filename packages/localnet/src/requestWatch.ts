@@ -1,14 +1,14 @@
 import { assert } from '@tollbook/core/assert'
 
-/** Outcome of a call that a test wants to fail. */
+/** Outcome of a call that a test makes fail. */
 export type FailureOutcome =
-  /** Never answered. */
+  /** The call is never answered. */
   | 'hang'
   /** The connection is cut without an answer. */
   | 'disconnect'
-  /** HTTP 503 without a body, as from a proxy whose node is gone. */
+  /** HTTP 503 without a body, as from a proxy whose node is down. */
   | 'unavailable'
-  /** HTTP 429, as from a provider whose limit is reached. */
+  /** HTTP 429, as from a provider at its rate limit. */
   | 'tooManyRequests'
   /** An ordinary JSON-RPC error. */
   | { readonly code: number; readonly message: string }
@@ -18,10 +18,10 @@ export type TransportFailure = Extract<FailureOutcome, string>
 
 export interface RequestFailure {
   readonly method: string
-  /** Number of following calls of the method that fail. */
+  /** Number of following calls to the method that fail. */
   readonly times: number
   readonly outcome: FailureOutcome
-  /** True: the call is carried out, and only its answer is lost. */
+  /** True: the call takes effect, and only its answer is lost. */
   readonly afterEffect?: boolean
 }
 
@@ -30,7 +30,7 @@ export class RequestWatch {
   #counts = new Map<string, number>()
   readonly #failures: { readonly rule: RequestFailure; left: number }[] = []
 
-  /** Notes a call; returns how it has to fail, if it has to. */
+  /** Records a call. Returns the failure that applies to it, if any. */
   note(method: string): RequestFailure | undefined {
     if (method.startsWith('localnet_')) return undefined
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)

@@ -1,6 +1,6 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 
-/** An answer of the kind `error`. Thrown by a method, because JSON-RPC has no other way to reject a call. */
+/** An `error` answer. A method throws it, because JSON-RPC has no other way to reject a call. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number

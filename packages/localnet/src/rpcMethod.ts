@@ -6,12 +6,12 @@ import type { ChainNode } from './chainNode.ts'
 import { RpcError, invalidParams, rpcErrorCodes } from './rpcError.ts'
 import { type Commitment, commitments } from './slots.ts'
 
-/** Takes `params` as they came and answers with `result`, or throws an `RpcError`. */
+/** Takes the raw `params` and returns the `result`, or throws an `RpcError`. */
 export type RpcMethod = (params: unknown) => Json
 
 export type RpcMethods = Readonly<Record<string, RpcMethod>>
 
-/** Joins a method to the shape of its parameters, so that its body only ever sees parsed values. */
+/** Combines a method with the schema of its parameters, so that its body receives only parsed values. */
 export function rpcMethod<S extends z.ZodType>(shape: S, answer: (params: z.output<S>) => Json): RpcMethod {
   return (params) => answer(parseParams(shape, params))
 }
@@ -25,18 +25,18 @@ export function parseParams<S extends z.ZodType>(shape: S, params: unknown): z.o
   throw invalidParams(`Invalid params: ${issue?.message ?? 'not as expected'}${place}`)
 }
 
-/** The length is checked before decoding, whose time grows with its square. */
+/** Checks the length before decoding, which takes quadratic time. */
 export const addressParam = base58Param(32, 'address')
 export const signatureParam = base58Param(64, 'signature')
 export const blockhashParam = base58Param(32, 'blockhash')
 export const slotParam = z.number().int().nonnegative()
 
-/** Every configuration object may be left out, or be null; what it does not know it ignores, like a node. */
+/** Every configuration object may be absent or null. Unknown members are ignored, as on a node. */
 export function configParam<S extends z.ZodRawShape>(shape: S) {
   return z.object({ ...contextShape, ...shape }).nullish()
 }
 
-// The names before Solana 1.5.5 are still sent by old clients.
+// Old clients still send the names from before Solana 1.5.5.
 export const commitmentParam = z
   .enum([...commitments, 'recent', 'single', 'singleGossip', 'root', 'max'])
   .nullish()
@@ -55,17 +55,17 @@ export interface Context {
   readonly minContextSlot?: number | null | undefined
 }
 
-/** The commitment of a request; a node assumes `finalized`. */
+/** The commitment of a request. Nodes default to `finalized`. */
 export function commitmentOf(config: Context | null | undefined): Commitment {
   return config?.commitment ?? 'finalized'
 }
 
-/** The slot that an answer speaks of. */
+/** The slot that an answer contains. */
 export function contextSlot(node: ChainNode, config: Context | null | undefined): number {
   return reachedSlot(node.slotAt(commitmentOf(config)), config)
 }
 
-/** The accounts in the state that the request asks for. */
+/** The accounts in the requested state. */
 export function contextState(node: ChainNode, config: Context | null | undefined): BankState {
   const state = node.state(commitmentOf(config))
   reachedSlot(state.slot, config)
@@ -81,19 +81,19 @@ function reachedSlot(slot: number, config: Context | null | undefined): number {
   return slot
 }
 
-/** The envelope of answers that depend on a slot. */
+/** Wraps an answer that depends on a slot. */
 export function inContext(slot: number, value: Json): Json {
   return { context: { apiVersion, slot }, value }
 }
 
-/** For methods that read history: a node refuses `processed` there, because such a block may still vanish. */
+/** For methods that read history. A node refuses `processed` there, because such a block may still be dropped. */
 export function atLeastConfirmed(config: Context | null | undefined): Commitment {
   const commitment = config?.commitment ?? 'finalized'
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')
   return commitment
 }
 
-/** The release of the runtime crates that litesvm 1.5.0 is built from; clients pick their dialect by it. */
+/** The release of the runtime crates in litesvm 1.5.0. Clients choose their dialect by it. */
 export const apiVersion = '4.3.0'
 
 function base58Param(byteLength: number, what: string) {

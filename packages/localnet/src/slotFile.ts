@@ -2,8 +2,8 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
 /**
- * The newest slot, twelve bytes that are written over in place, so that an idle chain does not fill the disk with
- * slots (216,000 a day). One write of twelve bytes is whole or not there, whenever the process dies.
+ * A file with the newest slot in twelve bytes, which are overwritten in place. An idle chain, with 216,000 slots a day,
+ * therefore does not fill the disk. If the process dies, a write of twelve bytes is complete or absent.
  */
 export class SlotFile {
   readonly #file: number
@@ -13,7 +13,7 @@ export class SlotFile {
     this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   }
 
-  /** Undefined for a new file, or one that cannot be trusted; the journal then knows an older slot. */
+  /** Undefined for a new or invalid file. The journal then has an older slot. */
   read(): number | undefined {
     const bytes = Buffer.alloc(fileBytes)
     const count = readSync(this.#file, bytes, 0, fileBytes, 0)

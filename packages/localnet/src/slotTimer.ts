@@ -13,7 +13,7 @@ export interface SlotTimer {
   stop(): Promise<void>
 }
 
-/** A slot each `slotMs`. A machine that slept makes up for nothing: its chain just has fewer slots. */
+/** Starts a slot every `slotMs`. After a machine has slept, missed slots are not made up for. */
 export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   const stopped = new AbortController()
   const running = run(options, stopped.signal)
@@ -25,7 +25,7 @@ export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   }
 }
 
-/** Sleeping, and not an interval, because a slot that takes long must not be followed by two at once. */
+/** Sleeps instead of using an interval, so that two slots at once do not follow a slow one. */
 async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(slotMs, signal).catch(rethrowUnless(signal))
@@ -33,7 +33,7 @@ async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: Ab
     try {
       advance()
     } catch (error) {
-      // A full disk, say. The slot is tried again at the next tick; until then the chain stands still, and says so.
+      // For example a full disk. The next tick tries the slot again, and until then the chain does not advance.
       log.error({ error: describeError(error) }, 'local_chain_slot_failed')
     }
   }

@@ -3,13 +3,13 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import { sha256 } from '@tollbook/core/digest'
 import { ByteWriter } from './byteWriter.ts'
 
-/** Weakest first. */
+/** Weakest commitment first. */
 export const commitments = ['processed', 'confirmed', 'finalized'] as const
 export type Commitment = (typeof commitments)[number]
 
 /**
- * Number of slots that must follow. A real cluster votes; 32 is the equivalent of its votes, and forks only occur on
- * request here.
+ * Number of slots that must follow a slot. A real cluster votes; here 32 slots replace its votes, and forks occur only
+ * on request.
  */
 export const slotsUntil: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 32 }
 
@@ -17,23 +17,23 @@ export const slotsUntil: Readonly<Record<Commitment, number>> = { processed: 0, 
 export const blockhashWindowSlots = 150
 
 /**
- * The first slot of a new chain. Not 0, so that the SlotHashes sysvar is full (512 entries) and the finalized slot is a
- * real one from the start: a client never meets the special cases of a chain's first seconds.
+ * The first slot of a new chain. With 512, the SlotHashes sysvar is full and the finalized slot exists from the start.
+ * Clients therefore never encounter the special cases of a chain's first seconds.
  */
 export const firstSlot = 512
 
 const slotHashesMax = 512
 
-/** From this slot on, blockhashes are drawn with this salt. A dropped fork's hashes must never come again. */
+/** A salt for the blockhashes from a slot on. The hashes of a dropped fork must never recur. */
 export interface Branch {
   readonly fromSlot: number
   readonly salt: Uint8Array
 }
 
 /**
- * The line of slots and their blockhashes. A blockhash is a digest of the branch's salt and the slot, so no hash has to
- * be stored, and after a restart all of them are what they were. Another chain has another salt and so other hashes:
- * a transaction signed for one chain is refused by every other.
+ * The sequence of slots and their blockhashes. A blockhash is a digest of the branch's salt and the slot, so hashes
+ * need no storage and survive a restart. Another chain has another salt and so other hashes: it refuses transactions
+ * signed for this one.
  */
 export class Slots {
   #current: number
@@ -56,7 +56,7 @@ export class Slots {
     return this.#branches
   }
 
-  /** The newest slot that has the commitment. */
+  /** The newest slot with this commitment. */
   at(commitment: Commitment): number {
     return this.#current - slotsUntil[commitment]
   }
@@ -72,7 +72,7 @@ export class Slots {
     this.#forget(this.#current - slotHashesMax - 1)
   }
 
-  /** Goes back; what was after the slot is gone, and the slots to come have other hashes than the dropped ones. */
+  /** Returns to a slot and drops the later ones. The following slots have other hashes than the dropped ones. */
   branchAt(slot: number, salt: Uint8Array): void {
     assert(slot <= this.#current, 'a fork starts at a slot that was reached')
     for (let dropped = slot + 1; dropped <= this.#current; dropped++) this.#forget(dropped)
@@ -85,13 +85,13 @@ export class Slots {
     return this.#hashes.get(slot) ?? this.#draw(slot)
   }
 
-  /** Whether a transaction may name the hash in that slot: not one of a later slot, and not one that is too old. */
+  /** True if a transaction may use the hash in that slot: the hash is neither of a later slot nor too old. */
   isBlockhashValid(blockhash: string, atSlot: number): boolean {
     const slot = this.#slotsByHash.get(blockhash) ?? this.#searchBlockhash(blockhash, atSlot)
     return slot !== undefined && slot <= atSlot && slot + blockhashWindowSlots >= atSlot
   }
 
-  /** For the SlotHashes sysvar: the slots before the current one, newest first. */
+  /** The slots before the current one for the SlotHashes sysvar, newest first. */
   slotHashes(): { readonly slot: number; readonly hash: string }[] {
     return Array.from({ length: slotHashesMax }, (_, age) => {
       const slot = this.#current - 1 - age
@@ -99,7 +99,10 @@ export class Slots {
     })
   }
 
-  /** For a node that is far behind: hashes older than the window are not stored, and drawing one takes 5 µs. */
+  /**
+   * Searches for the hash if a node is far behind. Hashes older than the window are not stored, and each takes 5 µs to
+   * compute.
+   */
   #searchBlockhash(blockhash: string, atSlot: number): number | undefined {
     const oldest = atSlot - blockhashWindowSlots
     if (oldest >= this.#current - slotHashesMax) return undefined

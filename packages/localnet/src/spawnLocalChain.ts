@@ -15,11 +15,11 @@ export interface SpawnLocalChainOptions {
   readonly port?: number
   readonly slotMs?: number
   readonly stateDirectory?: string
-  /** As for `startLocalChain`. */
+  /** Same as in `startLocalChain`. */
   readonly nodes?: readonly NodeBehaviour[]
   readonly log: Log
   readonly clock?: Clock
-  /** The process ended without a request to stop. */
+  /** Called if the process ends without a request to stop. */
   readonly onUnexpectedExit?: (fault: Fault) => void
 }
 
@@ -27,22 +27,23 @@ export interface SpawnedLocalChain {
   readonly rpcUrl: string
   readonly wsUrl: string
   readonly genesisHash: string
-  /** One for each node. Their behaviour is changed by JSON-RPC: `localnet_setNode`. */
+  /** One URL per node. The JSON-RPC method `localnet_setNode` changes the behaviour of a node. */
   readonly rpcUrls: readonly string[]
   readonly pid: number
-  /** Resolves when the process is gone and its state is complete on disk. */
+  /** Resolves when the process has ended and its state is complete on disk. */
   stop(): Promise<void>
 }
 
 /**
- * The local chain in a separate process, so that a busy chain and a busy server do not wait for each other.
- * It ends with us, for any cause of our end: it watches the pipe that is its stdin.
+ * Runs the local chain in a separate process, so that a busy chain and a busy server do not block each other. It ends
+ * whenever this process ends, because it detects the closed pipe at its stdin.
  */
 export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<SpawnedLocalChain> {
   const child = spawn(process.execPath, [entryFile, ...wordsFor(options)], {
-    // A separate process group: Ctrl-C in the terminal reaches only us, and we stop it when our own requests are done.
+    // Use a separate process group: Ctrl-C in the terminal then reaches only us, and we stop the chain after our own
+    // requests.
     detached: true,
-    // It needs nothing else of our environment, which holds secrets.
+    // Do not pass on the rest of our environment, which contains secrets.
     env: compileCacheEnv(),
   })
   const lastWords = passLogOn(child, options.log)
@@ -62,7 +63,7 @@ export async function spawnLocalChain(options: SpawnLocalChainOptions): Promise<
   return { ...ready, pid: assertPresent(child.pid, 'a process that spoke to us has a pid'), stop }
 }
 
-/** The compiled modules that we use ourselves, if we use any. Node keeps them in a folder for its version. */
+/** Passes on our compile cache, if there is one. Node keeps the modules in a subfolder for its version. */
 function compileCacheEnv(): NodeJS.ProcessEnv {
   const directory = getCompileCacheDir()
   return directory === undefined ? {} : { NODE_COMPILE_CACHE: dirname(directory) }
@@ -76,7 +77,10 @@ function wordsFor({ port, slotMs, stateDirectory, nodes = [] }: SpawnLocalChainO
   return [...options, ...nodes.flatMap((node) => ['--node', writeNodeBehaviour(node)])]
 }
 
-/** Its stderr is log lines in JSON and a few sentences; both go to our log. The newest stay for a fault's message. */
+/**
+ * Forwards the stderr of the process, JSON log lines and sentences, to our log. Returns the newest lines for a fault's
+ * message.
+ */
 function passLogOn(child: ChildProcessWithoutNullStreams, log: Log): string[] {
   const lastWords: string[] = []
   createInterface({ input: child.stderr }).on('line', (line) => {
@@ -84,12 +88,12 @@ function passLogOn(child: ChildProcessWithoutNullStreams, log: Log): string[] {
     lastWords.push(line)
     if (lastWords.length > lastWordsMax) lastWords.shift()
   })
-  // A broken pipe means that it is gone, which `exit` tells better.
+  // Ignore a broken pipe: the process has ended, and `exit` reports that better.
   child.stdin.on('error', () => undefined)
   return lastWords
 }
 
-/** Never rejects. Waits for its pipes too, so that its last words are known. */
+/** Never rejects. Also waits for the pipes to close, so that the last lines are available. */
 async function whenGone(child: ChildProcessWithoutNullStreams): Promise<string> {
   try {
     const [code, signal]: unknown[] = await once(child, 'close')
@@ -106,7 +110,7 @@ interface Waiting {
   readonly clock: Clock
 }
 
-/** The first line on stdout, or the reason for its absence. In every case, no timer or listener remains. */
+/** Returns the first line on stdout, or throws the reason for its absence. No timer or listener remains in any case. */
 async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Promise<z.output<typeof readyLine>> {
   const done = new AbortController()
   const spoken = once(createInterface({ input: child.stdout }), 'line', { signal: done.signal })
@@ -124,7 +128,7 @@ async function waitUntilReady({ child, exited, lastWords, clock }: Waiting): Pro
   }
 }
 
-/** A kill loses nothing, because what was acknowledged is on disk. SIGTERM still comes first. */
+/** Sends SIGTERM first, then SIGKILL. Even a kill loses no acknowledged data, because it is on disk. */
 async function stopChild({ child, exited, clock }: Omit<Waiting, 'lastWords'>): Promise<void> {
   child.kill('SIGTERM')
   const gone = new AbortController()
@@ -150,6 +154,6 @@ const readyLine = z.object({
   rpcUrls: z.array(z.string()),
 })
 const lastWordsMax = 5
-/** A start takes 0.3 s; reading back 100,000 transactions a few seconds more. */
+/** A start takes 0.3 s. Reading back 100,000 transactions takes a few seconds more. */
 const readyTimeoutMs = 60_000
 const stopTimeoutMs = 10_000

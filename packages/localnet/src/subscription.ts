@@ -5,8 +5,8 @@ import { addressParam, configParam, parseParams, signatureParam } from './rpcMet
 import type { Commitment } from './slots.ts'
 
 /**
- * Filter of a subscription. Addresses and signatures are keys (see `byteKey`), because each event
- * is compared with all of them. The default commitment is `finalized`, as everywhere on a node.
+ * Filter of a subscription. Addresses and signatures are keys (see `byteKey`), because each event is compared with all
+ * of them. The default commitment is `finalized`, as in all methods of a node.
  */
 export type Subscription =
   | { readonly kind: 'slot' }
@@ -28,7 +28,7 @@ export interface AccountShape {
   readonly dataSlice: DataSlice | null | undefined
 }
 
-/** Undefined when the method opens no subscription; throws an `RpcError` when its parameters are wrong. */
+/** Undefined if the method does not open a subscription. Throws an `RpcError` if its parameters are invalid. */
 export function readSubscription(method: string, params: unknown): Subscription | undefined {
   return readers.get(method)?.(params)
 }
@@ -52,7 +52,7 @@ const readers: ReadonlyMap<string, (params: unknown) => Subscription> = new Map<
   ['accountSubscribe', readAccount],
 ])
 
-/** Numbers are given out over all kinds, so it does not matter which of these is called with one. */
+/** All kinds share one sequence of numbers, so any of these methods can close any subscription. */
 const unsubscribeMethods: ReadonlySet<string> = new Set(
   [...readers.keys()].map((name) => name.replace('Subscribe', 'Unsubscribe')),
 )

@@ -15,17 +15,17 @@ export interface SubscriptionServerDeps {
   readonly subscriptions: Subscriptions
   readonly watch: RequestWatch
   readonly log: Log
-  /** Whether the chain may be started again at this address. Clients then reconnect. */
+  /** True if the chain may start again at this address. Clients then reconnect. */
   readonly mayReturn: boolean
 }
 
 export interface SubscriptionServer {
-  /** Takes upgrade requests of that server too. */
+  /** Also takes upgrade requests of this server. */
   serve(server: Server): void
   close(): void
 }
 
-/** Subscriptions over WebSocket. As on a real node, all other methods are to be called over HTTP. */
+/** Serves subscriptions over WebSocket. All other methods require HTTP, as on a real node. */
 export function createSubscriptionServer(deps: SubscriptionServerDeps): SubscriptionServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax })
   return {
@@ -35,7 +35,8 @@ export function createSubscriptionServer(deps: SubscriptionServerDeps): Subscrip
       })
     },
     close: () => {
-      // web3.js reconnects without end unless the close is normal. A client that does not answer is cut right away.
+      // Close normally if the chain does not return, because web3.js would otherwise reconnect forever. Then cut all
+      // clients without waiting for their answer.
       for (const socket of sockets.clients) socket.close(deps.mayReturn ? goingAway : normalClosure)
       for (const socket of sockets.clients) socket.terminate()
       sockets.close()
@@ -43,7 +44,7 @@ export function createSubscriptionServer(deps: SubscriptionServerDeps): Subscrip
   }
 }
 
-/** One client. Its subscriptions end with it, however it goes. */
+/** One client. Its subscriptions end with the connection. */
 class Connection {
   readonly #deps: SubscriptionServerDeps
   readonly #socket: WebSocket
@@ -53,7 +54,7 @@ class Connection {
     this.#deps = deps
     this.#socket = socket
     socket.on('message', (data, isBinary) => this.#receive(isBinary ? '' : textOf(data)))
-    // A broken frame or a reset; `close` follows and clears up.
+    // A broken frame or a reset. The `close` event follows and cleans up.
     socket.on('error', (error) => deps.log.debug({ error: describeError(error) }, 'local_chain_socket_error'))
     socket.on('close', () => this.#forgetAll())
   }
@@ -66,7 +67,7 @@ class Connection {
       return this.#send(errorBody(null, new RpcError(wrong, request === undefined ? 'Parse error' : 'Invalid request')))
     }
     const { id, method, params } = frame.data
-    // Notifications want no answer; web3.js sends one named `ping` every five seconds.
+    // Ignore notifications, which need no answer. web3.js sends one named `ping` every five seconds.
     if (id === undefined) return
     try {
       this.#answer({ id, method, params })
@@ -94,14 +95,14 @@ class Connection {
   #unsubscribe(params: unknown): boolean {
     const [number] = unsubscribeParams.safeParse(params).data ?? []
     if (number === undefined || !this.#open.delete(number)) throw invalidParams('Invalid subscription id.')
-    // A subscription that has sent its signature is closed already; for the client that is the same.
+    // A subscription that has sent its signature is already closed. The client gets the same answer.
     this.#deps.subscriptions.close(number)
     return true
   }
 
   #send(message: Json): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
-    // A client that does not read would otherwise take our memory with it.
+    // Disconnect a client that does not read, because its unsent messages would fill our memory.
     if (this.#socket.bufferedAmount > unsentBytesMax) return this.#socket.terminate()
     this.#socket.send(JSON.stringify(message))
   }

@@ -8,7 +8,7 @@ import type { AccountShape, Subscription } from './subscription.ts'
 import type { AccountAt, AccountState } from './svm.ts'
 import { errorJson } from './transactionMeta.ts'
 
-/** Takes a finished JSON-RPC notification to its client. */
+/** Sends a finished JSON-RPC notification to its client. */
 export type Notify = (notification: Json) => void
 
 interface Subscriber {
@@ -17,7 +17,7 @@ interface Subscriber {
   readonly notify: Notify
 }
 
-/** Data sent again at each commitment that the transaction reaches. Its record is in the history, encoded. */
+/** Accounts of a transaction, sent again at each commitment that it reaches. The history has its encoded record. */
 interface Unsettled {
   readonly signature: Uint8Array
   readonly slot: number
@@ -25,8 +25,8 @@ interface Unsettled {
 }
 
 /**
- * Subscribers of all connections. New states of accounts are retained until their transaction is final: at 800
- * transactions a second these are some 10,000, so no decoded record is stored with them.
+ * Subscribers of all connections. New states of accounts are kept until their transaction is final. At 800 transactions
+ * a second these are about 10,000, so no decoded records are kept.
  */
 export class Subscriptions implements BankListener {
   readonly #bank: Bank
@@ -45,12 +45,12 @@ export class Subscriptions implements BankListener {
     return this.#lastId
   }
 
-  /** False when there is none of that number (any more). */
+  /** False if no open subscription has this number. */
   close(id: number): boolean {
     return this.#subscribers.delete(id)
   }
 
-  /** Call it after the client knows its number: the notification of a settled signature is sent immediately. */
+  /** Call this after the client has the number, because a settled signature is notified immediately. */
   catchUp(id: number): void {
     const subscriber = this.#subscribers.get(id)
     if (subscriber !== undefined) this.#settleIfReached(subscriber)
@@ -97,7 +97,7 @@ export class Subscriptions implements BankListener {
     }
   }
 
-  /** A signature is sent once; the node then closes the subscription, and clients know that. */
+  /** Sends the notification for a signature once, and closes the subscription, as nodes do. */
   #settleIfReached(subscriber: Subscriber): void {
     const { id, wanted } = subscriber
     if (wanted.kind !== 'signature') return
@@ -141,7 +141,7 @@ function inContext(slot: number, value: Json): Json {
   return { context: { slot }, value }
 }
 
-/** Notification for an account that no longer exists. */
+/** State in the notification for an account that no longer exists. */
 const closedAccount: AccountState = {
   lamports: 0n,
   owner: programBytes('system'),

@@ -4,13 +4,14 @@ import { type ExecutionOutcome, outcomeOf } from './executionOutcome.ts'
 /*
  * The engine: litesvm, which runs transactions in the real Agave runtime with the real program binaries.
  *
- * It is imported by its inner module because only that takes a transaction's wire bytes; the outer one would decode and
- * encode them again through @solana/kit, which then is loaded for nothing. The version is pinned exactly.
- * Its native part aborts the process on a malformed transaction or an address that is not 32 bytes, so callers parse
- * first. Off in it, because it has them in a form of no use: blockhash window and history.
+ * Only the inner module of litesvm takes the wire bytes of a transaction. The outer module would decode and encode them
+ * again, and load @solana/kit for that. The version is pinned exactly.
+ *
+ * The native part aborts the process on a malformed transaction or an address that is not 32 bytes, so callers parse
+ * first. The engine's own blockhash window and history are switched off, because their form does not fit this chain.
  */
 
-/** Without the rent epoch: rent is no longer collected, and litesvm answers 0 for every account. */
+/** Lacks the rent epoch: the runtime no longer collects rent, and litesvm returns 0 for every account. */
 export interface AccountState {
   readonly lamports: bigint
   readonly owner: Uint8Array
@@ -20,17 +21,17 @@ export interface AccountState {
 
 export interface AccountAt {
   readonly address: Uint8Array
-  /** Undefined when the account is gone. */
+  /** Undefined if the account does not exist any more. */
   readonly state: AccountState | undefined
 }
 
 export interface Simulation {
   readonly outcome: ExecutionOutcome
-  /** The writable accounts as they would be; empty when the transaction fails. */
+  /** The writable accounts after the transaction. Empty if the transaction fails. */
   readonly accounts: readonly AccountAt[]
 }
 
-/** Inputs of the runtime for the current moment; they become the sysvars Clock and SlotHashes. */
+/** Inputs of the runtime for the current moment, which become the sysvars Clock and SlotHashes. */
 export interface SlotState {
   readonly slot: number
   readonly timeSeconds: number
@@ -38,22 +39,22 @@ export interface SlotState {
   readonly slotHashes: readonly { readonly slot: number; readonly hash: string }[]
 }
 
-/** Bytes in, plain data out. Users of this interface need no knowledge of litesvm. */
+/** An engine with bytes as input and plain data as output. Its users do not depend on litesvm. */
 export interface Svm {
   execute(wire: Uint8Array): ExecutionOutcome
   simulate(wire: Uint8Array): Simulation
-  /** Whether the next executions and simulations check signatures. */
+  /** Sets whether the next executions and simulations check signatures. */
   verifySignatures(on: boolean): void
   account(address: Uint8Array): AccountState | undefined
   lamports(address: Uint8Array): bigint
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
   setAccount(account: AccountAt): void
   setSlot(state: SlotState): void
-  /** Only the Clock sysvar, in a few microseconds; SlotHashes take 0.2 ms. */
+  /** Sets only the Clock sysvar, in a few microseconds. SlotHashes take 0.2 ms. */
   setClock(state: Pick<SlotState, 'slot' | 'timeSeconds'>): void
   addProgram(address: Uint8Array, elf: Uint8Array): void
   rentExemptLamports(dataLength: number): bigint
-  /** The whole state, 1.4 MB and up, in about 5 ms. */
+  /** The whole state, at least 1.4 MB, in about 5 ms. */
   snapshot(): Uint8Array
 }
 
@@ -62,7 +63,7 @@ export interface EpochTimes {
   readonly startedAtSeconds: number
 }
 
-/** A new engine, or the one that a snapshot was taken of. */
+/** Creates a new engine, or restores one from a snapshot. */
 export function createSvm(epochs: EpochTimes, snapshot?: Uint8Array): Svm {
   const engine = snapshot === undefined ? freshEngine(epochs) : LiteSvm.fromBytes(snapshot)
   engine.setBlockhashCheck(false)
@@ -87,7 +88,7 @@ function freshEngine(epochs: EpochTimes): LiteSvm {
   const engine = new LiteSvm()
   engine.withNativeMints()
   const slotsPerEpoch = BigInt(epochs.slotsPerEpoch)
-  // No warm-up: all epochs are of one length, so epoch arithmetic is a division.
+  // Without warm-up all epochs have the same length, so epoch arithmetic is a division.
   engine.setEpochSchedule(new EpochSchedule(slotsPerEpoch, slotsPerEpoch, false, 0n, 0n))
   return engine
 }
@@ -113,7 +114,7 @@ function accountAt(found: { readonly address: Uint8Array; account(): Account }):
   return { address: found.address, state: stateOf(found.account()) }
 }
 
-/** The runtime leaves a closed account behind with no lamports; for all other code it does not exist. */
+/** The runtime keeps a closed account with zero lamports. All other code treats it as missing. */
 function stateOf(account: Account | null): AccountState | undefined {
   if (account === null || account.lamports() === 0n) return undefined
   return {

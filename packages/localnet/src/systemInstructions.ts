@@ -1,8 +1,8 @@
 import type { InstructionLayout } from './instructionLayout.ts'
 
 /**
- * The system program's instructions that create accounts and move SOL, by their discriminator, a u32 in the data. The
- * others are answered undecoded.
+ * The system program's instructions that create accounts and move SOL, by their discriminator, a u32 in the data. Other
+ * instructions are returned undecoded.
  */
 export const systemInstructions: ReadonlyMap<number, InstructionLayout> = new Map<number, InstructionLayout>([
   [

@@ -3,8 +3,8 @@ import { isTokenProgram, programBytes } from './programs.ts'
 import type { AccountState } from './svm.ts'
 
 /*
- * The layouts of the SPL token programs: 82 bytes of mint, 165 bytes of account. Token-2022 uses the same, and after
- * byte 165 one that says which of the two it is, then extensions (each: type u16, length u16, value).
+ * The layouts of the SPL token programs: 82 bytes of mint, 165 bytes of account. Token-2022 adds, from byte 165, one
+ * byte for the kind (mint or account) and the extensions (each: type u16, length u16, value).
  */
 
 export interface TokenAccount {
@@ -13,7 +13,7 @@ export interface TokenAccount {
   readonly amount: bigint
   readonly delegate: Uint8Array | undefined
   readonly state: 'initialized' | 'frozen'
-  /** Lamports kept back as rent, for an account of wrapped SOL. */
+  /** Lamports reserved as rent, for an account of wrapped SOL. */
   readonly nativeReserve: bigint | undefined
   readonly delegatedAmount: bigint
   readonly closeAuthority: Uint8Array | undefined
@@ -33,13 +33,13 @@ export interface TokenExtension {
   readonly value: Uint8Array
 }
 
-/** Undefined if the account is not an initialised token account of one of the two token programs. */
+/** Undefined if the account is not an initialised token account of either token program. */
 export function parseTokenAccount(account: AccountState): TokenAccount | undefined {
   const { data } = account
   if (!isTokenProgram(account.owner) || !hasLayout(account, { length: accountLength, kind: accountKind })) {
     return undefined
   }
-  // 0 is an account that was made but not initialised: for the programs and for us it holds nothing.
+  // 0 is an account that was created but not initialised. The programs also treat it as empty.
   const stateByte = data[108]
   if (stateByte !== 1 && stateByte !== 2) return undefined
   const view = viewOf(data)
@@ -56,7 +56,7 @@ export function parseTokenAccount(account: AccountState): TokenAccount | undefin
   }
 }
 
-/** Undefined if the account is not an initialised mint of one of the two token programs. */
+/** Undefined if the account is not an initialised mint of either token program. */
 export function parseMint(account: AccountState): Mint | undefined {
   const { data } = account
   if (!isTokenProgram(account.owner) || !hasLayout(account, { length: mintLength, kind: mintKind })) return undefined
@@ -76,14 +76,14 @@ interface Layout {
   readonly kind: number
 }
 
-/** A multisig of 355 bytes is told apart by its length, as the programs do. */
+/** True if the account has this layout. Like the programs, excludes multisigs by their length of 355 bytes. */
 function hasLayout({ data, owner }: AccountState, { length, kind }: Layout): boolean {
   if (data.length === length) return true
   const extensible = sameBytes(owner, programBytes('token2022')) && data.length !== multisigLength
   return extensible && data.length > kindOffset && data[kindOffset] === kind
 }
 
-/** Stops at the first type 0, where the room for later extensions starts, and at anything that does not fit. */
+/** Stops at type 0, where the reserve for later extensions starts, and at malformed data. */
 function parseExtensions(data: Uint8Array): TokenExtension[] {
   const extensions: TokenExtension[] = []
   const view = viewOf(data)
@@ -98,7 +98,7 @@ function parseExtensions(data: Uint8Array): TokenExtension[] {
   return extensions
 }
 
-/** An option of the C kind: a u32 that says whether the address is there, then the address or zeros. */
+/** An option in C layout: a u32 as the flag, then the address or zeros. */
 function optionalAddress(data: Uint8Array, offset: number): Uint8Array | undefined {
   return data[offset] === 1 ? data.subarray(offset + 4, offset + 36) : undefined
 }

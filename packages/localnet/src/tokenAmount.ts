@@ -8,12 +8,12 @@ export interface TokenAmountJson {
   readonly uiAmountString: string
 }
 
-/** A token amount as nodes write it: exact as text, and rounded as a number for those who only show it. */
+/** A token amount as nodes encode it: exact as a string, and rounded as a number for display. */
 export function tokenAmountJson(baseUnits: bigint, decimals: number): TokenAmountJson {
   return {
     amount: baseUnits.toString(),
     decimals,
-    // A node computes 10^decimals in 64 bits, and has no number to show where that overflows.
+    // A node computes 10^decimals in 64 bits, and returns null if that overflows.
     uiAmount: decimals > decimalsShownMax ? null : displayNumber(baseUnits, decimals),
     uiAmountString: formatDecimal(baseUnits, decimals),
   }

@@ -23,9 +23,9 @@ export interface BalanceSource {
 }
 
 /**
- * Balances that a node records before and after each transaction, by the rule of Agave's collector: token balances
- * only if a token program is among the accounts, and never for an account that is called as a program. A transaction
- * that moves tokens only inside a CPI therefore has them, and one that merely mentions a token account has none.
+ * Balances before or after a transaction, by the rule of Agave's collector. Token balances exist only if a token
+ * program is among the accounts, and never for an account that is called as a program. A transaction that moves tokens
+ * only inside a CPI therefore has them. One that merely mentions a token account has none.
  */
 export function collectBalances(transaction: ResolvedTransaction, source: BalanceSource): Balances {
   const { keys, invoked } = transaction
@@ -35,7 +35,7 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   const lamports: bigint[] = []
   const tokens: TokenBalance[] = []
   for (const [accountIndex, { address }] of keys.entries()) {
-    // A program's account is never read whole: it may hold its code, half a megabyte to copy.
+    // Do not read a program's account, because copying its code may mean half a megabyte.
     const isProgram = invoked.has(accountIndex) || isTokenProgram(address)
     const state = isProgram ? undefined : source.account(address)
     lamports.push(isProgram ? source.lamports(address) : (state?.lamports ?? 0n))
@@ -49,13 +49,13 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   return { lamports, tokens }
 }
 
-/** Lamports that left the accounts of the transaction: its fee. */
+/** The fee: lamports that left the accounts of the transaction. */
 export function chargedLamports(before: Balances, after: Balances): bigint {
   const sum = ({ lamports }: Balances): bigint => lamports.reduce((total, each) => total + each, 0n)
   return sum(before) - sum(after)
 }
 
-/** Read each time: a mint may be created in the transaction itself, and then exists only afterwards. */
+/** Reads the mint each time, because the transaction itself may create it. */
 function decimalsOf(mint: Uint8Array, read: ReadAccount): number | undefined {
   const state = read(mint)
   return state === undefined ? undefined : parseMint(state)?.decimals

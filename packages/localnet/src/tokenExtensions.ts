@@ -9,8 +9,8 @@ interface ExtensionLayout {
 }
 
 /**
- * A Token-2022 extension as `jsonParsed` shows it. Those that are not in the table say that they were not
- * understood, as on a node that is older than the extension.
+ * A Token-2022 extension as `jsonParsed` shows it. Extensions that are missing in the table become
+ * `unparseableExtension`, as on a node older than the extension.
  */
 export function extensionJson({ type, value }: TokenExtension): Json {
   if (type === transferFeeConfigType) return { extension: 'transferFeeConfig', state: transferFeeConfigJson(value) }
@@ -25,7 +25,7 @@ export function extensionJson({ type, value }: TokenExtension): Json {
   }
 }
 
-/** The one extension with a structure inside: the fee of before and the fee from an epoch on. */
+/** The only extension with nested structures: the older fee, and the newer fee that applies from an epoch on. */
 function transferFeeConfigJson(value: Uint8Array): Json {
   const reader = new ByteReader(value)
   const authorities = readFields(reader, [
@@ -40,7 +40,7 @@ function transferFeeConfigJson(value: Uint8Array): Json {
   }
 }
 
-/** Which of the two fees holds depends on the current epoch; a client has to compare it with `epoch`. */
+/** The current epoch decides which of the two fees applies. A client compares it with `epoch`. */
 const feeLayout: FieldLayout = [
   ['epoch', 'u64'],
   ['maximumFee', 'u64'],

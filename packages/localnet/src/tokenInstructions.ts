@@ -16,9 +16,9 @@ const feeFields = [
 ] as const
 
 /**
- * The instructions of both token programs by their first byte, with the names that
- * Agave gives their parts. All others (delegates, freezing, extensions but the
- * transfer fee, Batch) are returned undecoded, as nodes do with unknown programs.
+ * The instructions of both token programs by their first byte, with Agave's names for their parts. All others
+ * (delegates, freezing, extensions except the transfer fee, Batch) are returned undecoded, as nodes return unknown
+ * programs.
  */
 export const tokenInstructions: ReadonlyMap<number, InstructionLayout> = new Map<number, InstructionLayout>([
   [0, { type: 'initializeMint', accounts: ['mint', 'rentSysvar'], fields: mintFields }],
@@ -53,10 +53,10 @@ export const tokenInstructions: ReadonlyMap<number, InstructionLayout> = new Map
   [22, { type: 'initializeImmutableOwner', accounts: ['account'] }],
 ])
 
-/** `setAuthority` (first byte 6) calls its account by what the authority is over. */
+/** First byte of `setAuthority`, which names its account by the kind of the authority. */
 export const setAuthorityByte = 6
 
-/** Authorities 2 and 3 are of a token account, the others of a mint. */
+/** Authorities 2 and 3 belong to a token account, the others to a mint. */
 export function setAuthorityLayout(authorityType: number | undefined): InstructionLayout {
   const overAccount = authorityType === 2 || authorityType === 3
   return {
@@ -70,7 +70,7 @@ export function setAuthorityLayout(authorityType: number | undefined): Instructi
   }
 }
 
-/** The transfer fee extension (first byte 26), by the second byte. */
+/** First byte of the transfer fee extension. The second byte selects the instruction. */
 export const transferFeeByte = 26
 
 export const transferFeeInstructions: ReadonlyMap<number, InstructionLayout> = new Map<number, InstructionLayout>([

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 
 /*
- * Names and sentences are those of the Solana SDK. Both are part of the interface: libraries compare the names, and
- * programs in the wild search the sentences, so nothing here may be worded better.
+ * Names and sentences are those of the Solana SDK. Do not reword them: libraries compare the names, and existing
+ * programs search for the sentences.
  */
 
 const accountIndex = z.object({ account_index: z.int() })
 
 const instructionError = z.union([z.string(), z.object({ Custom: z.int() }), z.object({ BorshIoError: z.string() })])
 
-/** JSON of a node: a name, or a name with its value. */
+/** The error in a node's JSON: a name, or a name with its value. */
 export const transactionError = z.union([
   z.string(),
   z.object({ InstructionError: z.tuple([z.int(), instructionError]).readonly() }),
@@ -21,7 +21,7 @@ export const transactionError = z.union([
 export type InstructionError = z.output<typeof instructionError>
 export type TransactionError = z.output<typeof transactionError>
 
-/** The sentence that a node puts into its error messages; clients show it to people and match on it. */
+/** The sentence for a node's error messages. Clients show it to people and compare it. */
 export function describeTransactionError(error: TransactionError): string {
   if (typeof error === 'string') return transactionErrorTexts.get(error) ?? error
   if ('InstructionError' in error) {
@@ -44,7 +44,7 @@ function describeInstructionError(error: InstructionError): string {
   return `Failed to serialize or deserialize account data: ${error.BorshIoError}`
 }
 
-/** Without fields, in the order in which litesvm 1.5.0 numbers them (its const enums do not exist at run time). */
+/** Errors without fields, in the order of litesvm 1.5.0's numbers (its const enums do not exist at run time). */
 export const transactionErrorTexts: ReadonlyMap<string, string> = new Map([
   ['AccountInUse', 'Account in use'],
   ['AccountLoadedTwice', 'Account loaded twice'],
@@ -83,7 +83,7 @@ export const transactionErrorTexts: ReadonlyMap<string, string> = new Map([
   ['CommitCancelled', 'CommitCancelled'],
 ])
 
-/** In litesvm's order too. */
+/** Instruction errors without fields, also in litesvm's order. */
 export const instructionErrorTexts: ReadonlyMap<string, string> = new Map([
   ['GenericError', 'generic instruction error'],
   ['InvalidArgument', 'invalid program argument'],

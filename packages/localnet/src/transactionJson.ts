@@ -8,12 +8,12 @@ import { parsedInstructionJson } from './parsedInstruction.ts'
 export const transactionEncodings = ['json', 'jsonParsed', 'base58', 'base64'] as const
 export type TransactionEncoding = (typeof transactionEncodings)[number]
 
-/** Instructions of a transaction itself are at height 1; what they call is at 2 and more. */
+/** Stack height of a transaction's own instructions. Their calls have at least 2. */
 const topLevel = 1
 
 /**
- * A transaction in the words of a node. `json` shows what was signed, index by index; `jsonParsed` replaces the indexes
- * by addresses and, where the program is known, the bytes by named fields.
+ * A transaction as nodes encode it. `json` shows the signed message with its indexes. `jsonParsed` replaces the indexes
+ * by addresses and, for supported programs, the bytes by named fields.
  */
 export function transactionJson(transaction: ResolvedTransaction, encoding: TransactionEncoding): Json {
   switch (encoding) {
@@ -30,7 +30,7 @@ export function transactionJson(transaction: ResolvedTransaction, encoding: Tran
   }
 }
 
-/** The short form of `transactionDetails: "accounts"` in blocks, also the list of keys in `jsonParsed`. */
+/** The list of account keys in `jsonParsed`, and in blocks with `transactionDetails: "accounts"`. */
 export function accountKeysJson(keys: readonly AccountKey[]): Json[] {
   return keys.map(({ address, signer, writable, source }) => ({
     pubkey: encodeBase58(address),
@@ -40,7 +40,7 @@ export function accountKeysJson(keys: readonly AccountKey[]): Json[] {
   }))
 }
 
-/** Data is base58 here, whatever else is asked for. */
+/** The data is base58 here for every requested encoding. */
 export function instructionJson(instruction: CompiledInstruction, stackHeight: number): Json {
   return {
     programIdIndex: instruction.programIndex,
@@ -64,7 +64,7 @@ function messageJson({ message }: ResolvedTransaction): Json {
   }
 }
 
-/** Has no header: each account says itself whether it signs and may be written. */
+/** The parsed message has no header, because each account states whether it signs and is writable. */
 function parsedMessageJson({ message, keys }: ResolvedTransaction): Json {
   return {
     accountKeys: accountKeysJson(keys),
@@ -76,7 +76,7 @@ function parsedMessageJson({ message, keys }: ResolvedTransaction): Json {
   }
 }
 
-/** Left out of legacy messages altogether; clients tell the two apart by it. */
+/** Omitted for legacy messages, because clients distinguish the versions by this member. */
 function lookupsJson(message: ResolvedTransaction['message']): { readonly addressTableLookups?: Json } {
   return message.version === 'legacy' ? {} : { addressTableLookups: message.lookups.map(lookupJson) }
 }

@@ -9,7 +9,7 @@ import type { TransactionError } from './transactionError.ts'
 import { type TransactionEncoding, instructionJson } from './transactionJson.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** The `meta` of a landed transaction: what it did, as opposed to what it asked for. */
+/** The `meta` of a landed transaction, which describes its effects. */
 export function transactionMetaJson(record: TransactionRecord, encoding: TransactionEncoding): Json {
   const { outcome, before, after, transaction } = record
   const parsed = encoding === 'jsonParsed'
@@ -19,25 +19,25 @@ export function transactionMetaJson(record: TransactionRecord, encoding: Transac
     fee: Number(record.feeLamports),
     preBalances: before.lamports.map(Number),
     postBalances: after.lamports.map(Number),
-    // Always a list: a verifier must be able to tell "none" from "not recorded".
+    // Always a list, so that a verifier can distinguish "none" from "not recorded".
     innerInstructions: innerInstructionsJson(outcome.innerInstructions, { keys: transaction.keys, parsed }),
     logMessages: outcome.logs,
     preTokenBalances: before.tokens.map(tokenBalanceJson),
     postTokenBalances: after.tokens.map(tokenBalanceJson),
     rewards: [],
-    // `jsonParsed` has them among its account keys instead.
+    // `jsonParsed` lists these addresses among its account keys instead.
     ...(parsed ? {} : { loadedAddresses: loadedAddressesJson(transaction.loaded) }),
     ...(outcome.returnData === undefined ? {} : { returnData: returnDataJson(outcome.returnData) }),
     computeUnitsConsumed: Number(outcome.unitsConsumed),
   }
 }
 
-/** A `TransactionError` is JSON already; this only says so to the compiler. */
+/** A `TransactionError` already is JSON. This function only converts the type. */
 export function errorJson(error: TransactionError | null): Json {
   return error
 }
 
-/** The older encoding of the same, which nodes still send together with `err`. */
+/** The older encoding of an error, which nodes still send in addition to `err`. */
 export function statusJson(error: TransactionError | null): Json {
   return error === null ? { Ok: null } : { Err: error }
 }
@@ -62,7 +62,7 @@ export function innerInstructionsJson(lists: readonly InnerInstructions[], style
 
 export function tokenBalanceJson(balance: TokenBalance): Json {
   const uiTokenAmount = tokenAmountJson(balance.amount, balance.decimals)
-  // Nodes store this number in a form without zero, and so answer null for an empty account.
+  // Nodes store this number in a format without zero, and so return null for an empty account.
   const uiAmount = balance.amount === 0n ? null : uiTokenAmount.uiAmount
   return {
     accountIndex: balance.accountIndex,
@@ -77,7 +77,7 @@ export function loadedAddressesJson(loaded: LoadedAddresses): Json {
   return { writable: loaded.writable.map(encodeBase58), readonly: loaded.readonly.map(encodeBase58) }
 }
 
-/** Return data of the last program that returned any; base64 is the only encoding nodes have for it. */
+/** Return data of the last program that returned any. Nodes support only base64 for it. */
 export function returnDataJson({ program, data }: ReturnData): Json {
   return { programId: encodeBase58(program), data: [Buffer.from(data).toString('base64'), 'base64'] }
 }

@@ -6,7 +6,7 @@ import type { ExecutionOutcome, InnerInstruction, InnerInstructions } from './ex
 import type { Balances, TokenBalance } from './tokenBalances.ts'
 import { transactionError } from './transactionError.ts'
 
-/** A transaction that landed, with all that a node tells about it afterwards. */
+/** A landed transaction with all the data that a node reports about it. */
 export interface TransactionRecord {
   readonly slot: number
   readonly blockTimeSeconds: number
@@ -18,8 +18,8 @@ export interface TransactionRecord {
 }
 
 /**
- * One encoding for memory and disk. A record of burn, transfer and memo takes about 1.9 kB this way; as JavaScript
- * objects it took 11 kB. It is decoded on each read.
+ * Encodes a record for memory and disk. A record of burn, transfer and memo takes about 1.9 kB encoded, and 11 kB as
+ * JavaScript objects. Each read decodes it.
  */
 export function encodeRecord(record: TransactionRecord): Uint8Array {
   const { transaction, outcome } = record
@@ -62,11 +62,12 @@ function readLoaded(reader: ByteReader): LoadedAddresses {
 }
 
 /**
- * Lists are prefixed with their length, and fields have no names: a
- * reader has to know the order, so one file defines it.
+ * Writes lists with their length in front, and fields without names. One file defines their order for writing and
+ * reading.
  */
 function writeOutcome(writer: ByteWriter, outcome: ExecutionOutcome): void {
-  // By name and not by litesvm's number: a newer litesvm may renumber errors, and an old journal must still name them.
+  // Write the name instead of litesvm's number: a newer litesvm may renumber errors, and old journals must stay
+  // readable.
   writer.text(JSON.stringify(outcome.error))
   writer.u16(outcome.logs.length)
   for (const line of outcome.logs) writer.text(line)
@@ -95,14 +96,17 @@ function readInnerInstructions(reader: ByteReader): InnerInstructions {
   return { index: reader.u8(), instructions: reader.list(reader.u16(), readInnerInstruction) }
 }
 
-/** Each field has its own statement, because the order of reading counts and an object's order is easily changed. */
+/** Each field has its own statement, because the order of reading matters and an object's order is easily changed. */
 function readInnerInstruction(reader: ByteReader): InnerInstruction {
   const programIndex = reader.u8()
   const stackHeight = reader.u8()
   return { programIndex, stackHeight, accountIndexes: reader.sized(), data: reader.sized() }
 }
 
-/** Balances of all accounts and of the token accounts among them, once before and once after. */
+/**
+ * Writes the balances of all accounts and of the token accounts among them. A record has them once before and once
+ * after.
+ */
 function writeBalances(writer: ByteWriter, { lamports, tokens }: Balances): void {
   writer.u16(lamports.length)
   for (const each of lamports) writer.u64(each)

@@ -6,9 +6,7 @@ import { invalidParams } from './rpcError.ts'
 export const wireEncodings = ['base58', 'base64'] as const
 export type WireEncoding = (typeof wireEncodings)[number]
 
-/**
- * Parses a transaction from a parameter. An unreadable one is the caller's mistake, and the error names the position.
- */
+/** Parses a transaction from a parameter. An unreadable one is the caller's error, whose message names the position. */
 export function readWireParam(text: string, encoding: WireEncoding): ChainTransaction {
   const charactersMax = encodedCharactersMax[encoding]
   if (text.length > charactersMax) {
@@ -25,7 +23,7 @@ export function readWireParam(text: string, encoding: WireEncoding): ChainTransa
   })
 }
 
-/** Runs a reader of outside bytes, and turns its complaint into an error of the caller's parameters. */
+/** Runs a reader of external bytes, and converts its `MalformedBytes` into an error of the caller's parameters. */
 export function orInvalidParams<T>(what: string, read: () => T): T {
   try {
     return read()
@@ -35,13 +33,13 @@ export function orInvalidParams<T>(what: string, read: () => T): T {
   }
 }
 
-/** Standard base64 with its padding; Node's own decoder would skip whatever it does not know. */
+/** Decodes standard base64 with its padding. Node's own decoder would skip invalid characters. */
 export function decodeBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw new MalformedBytes('not base64')
   return Buffer.from(text, 'base64')
 }
 
-/** Up to 1,683 characters, about 2 ms; the caller has checked the length, because the time grows with its square. */
+/** Decodes up to 1,683 characters in about 2 ms. The caller has checked the length, because the time is quadratic. */
 function decodeLongBase58(text: string): Uint8Array {
   if (!/^[1-9A-HJ-NP-Za-km-z]*$/.test(text)) throw new MalformedBytes('not base58')
   return base58.decode(text)

@@ -25,7 +25,7 @@ const programConfig = configParam({
   sortResults: z.boolean().nullish(),
 })
 
-/** Reads of accounts, in the state of the commitment that is asked for. */
+/** Methods that read accounts, in the state of the requested commitment. */
 export function accountMethods(node: ChainNode): RpcMethods {
   return {
     getBalance: rpcMethod(z.tuple([addressParam, contextConfig.optional()]), ([address, config]) => {
@@ -58,7 +58,7 @@ export function accountMethods(node: ChainNode): RpcMethods {
 type AccountConfig = z.output<typeof accountConfig>
 type ProgramConfig = z.output<typeof programConfig>
 
-/** Without an encoding a node answers in plain base58, the oldest form; only `getMultipleAccounts` says base64. */
+/** Without an encoding, a node uses base58, its oldest form. Only `getMultipleAccounts` defaults to base64. */
 export function accountStyle(
   state: BankState,
   config: AccountConfig,
@@ -72,7 +72,7 @@ function readAccountJson(state: BankState, address: Uint8Array, style: AccountSt
   return account === undefined ? null : accountJson(account, style)
 }
 
-/** Reads every account of the program: about 8 µs each, so 10,000 of them hold the chain for 80 ms. */
+/** Reads every account of the program. Each takes about 8 µs, so 10,000 of them block the chain for 80 ms. */
 function programAccounts(accounts: BankState, program: Uint8Array, config: ProgramConfig): Json {
   const style = accountStyle(accounts, config)
   const found: Json[] = []
@@ -83,7 +83,7 @@ function programAccounts(accounts: BankState, program: Uint8Array, config: Progr
   return config?.withContext === true ? inContext(accounts.slot, found) : found
 }
 
-/** A node's limit. */
+/** Limit of a real node. */
 const addressesMax = 100
-/** Ten mebibytes, the most an account can hold. */
+/** 10 MiB, the maximum size of an account. */
 const accountBytesMax = 10 * 1024 * 1024

@@ -15,11 +15,11 @@ import {
 } from '../rpcMethod.ts'
 import { blockhashWindowSlots } from '../slots.ts'
 
-/** Most clients send an empty list, some send no `params` at all. */
+/** Most clients send an empty list, but some omit `params`. */
 const noParams = z.tuple([]).or(z.undefined())
 const onlyContext = z.tuple([contextConfig.optional()]).or(z.undefined())
 
-/** Queries about the chain as a whole: its genesis, its slots, its blockhashes. */
+/** Methods about the chain as a whole: its genesis, its slots, its blockhashes. */
 export function clusterMethods(node: ChainNode): RpcMethods {
   return {
     getHealth: rpcMethod(noParams, () => {
@@ -29,7 +29,7 @@ export function clusterMethods(node: ChainNode): RpcMethods {
     getVersion: rpcMethod(noParams, () => ({ 'solana-core': apiVersion, 'feature-set': 0 })),
     getGenesisHash: rpcMethod(noParams, () => encodeBase58(node.bank.genesis.hash)),
     getSlot: rpcMethod(onlyContext, (params) => contextSlot(node, params?.[0])),
-    // No slot is ever skipped here, so height and slot are one number.
+    // This chain never skips a slot, so its height equals its slot.
     getBlockHeight: rpcMethod(onlyContext, (params) => contextSlot(node, params?.[0])),
     getEpochInfo: rpcMethod(onlyContext, (params) => epochInfo(node, contextSlot(node, params?.[0]))),
     getTransactionCount: rpcMethod(onlyContext, () => node.history.length()),
@@ -47,7 +47,7 @@ export function clusterMethods(node: ChainNode): RpcMethods {
   }
 }
 
-/** The slots before a chain's first one exist, with empty blocks. */
+/** Slots before the chain's first one count as empty blocks. */
 const oldestBlock = 1
 
 function epochInfo(node: ChainNode, slot: number) {
@@ -61,7 +61,7 @@ function epochInfo(node: ChainNode, slot: number) {
   }
 }
 
-/** The older the commitment asked for, the older the hash and the less is left of its 150 slots; as on a real node. */
+/** An older commitment returns an older hash, with fewer of its 150 slots left, as on a real node. */
 function latestBlockhash(node: ChainNode, slot: number) {
   const value = { blockhash: node.bank.slots.blockhashOf(slot), lastValidBlockHeight: slot + blockhashWindowSlots }
   return inContext(slot, value)

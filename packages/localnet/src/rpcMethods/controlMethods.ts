@@ -3,7 +3,7 @@ import { type NodeBehaviour, nodeBehaviour } from '../nodeBehaviour.ts'
 import { invalidParams } from '../rpcError.ts'
 import { type RpcMethods, rpcMethod } from '../rpcMethod.ts'
 
-/** One node, as the methods that control it see it. */
+/** One node, as the control methods use it. */
 export interface ControlledNode {
   readonly rpcUrl: string
   behaviour(): NodeBehaviour
@@ -11,7 +11,10 @@ export interface ControlledNode {
   requestCounts(): ReadonlyMap<string, number>
 }
 
-/** Methods of ours that every node offers, also while it fails: they change how the nodes behave. */
+/**
+ * Methods, not part of Solana's RPC, that change the behaviour of the nodes. Every node offers them, even while it
+ * fails.
+ */
 export function controlMethods(nodes: () => readonly ControlledNode[]): RpcMethods {
   const nodeAt = (index: number): ControlledNode => {
     const node = nodes()[index]

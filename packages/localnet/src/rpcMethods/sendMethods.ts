@@ -29,7 +29,7 @@ const sendConfig = configParam({
   maxRetries: slotParam.nullish(),
 })
 
-/** The methods that change the chain. */
+/** Methods that change the chain. */
 export function sendMethods(node: ChainNode): RpcMethods {
   return {
     sendTransaction: rpcMethod(z.tuple([z.string(), sendConfig.optional()]), ([text, config]) => {
@@ -48,18 +48,18 @@ export function sendMethods(node: ChainNode): RpcMethods {
 
 interface SendOptions {
   readonly skipPreflight: boolean
-  /** The state in which the node looks at the transaction before it passes it on. */
+  /** The commitment whose state the node uses to check the transaction before it forwards it. */
   readonly commitment: Commitment
 }
 
-/** One transaction is executed or it is not: there is no queue, so a signature that is answered has its outcome. */
+/** Executes a transaction at once, without a queue. When the signature is returned, the outcome is therefore final. */
 function send(node: ChainNode, transaction: ChainTransaction, options: SendOptions): Json {
   const signature = encodeBase58(assertPresent(transaction.signatures[0], 'the reader insists on a signature'))
   const { bank } = node
   const refusal = bank.refusal(transaction, bank.slots.current)
   if (!options.skipPreflight) preflight(node, transaction, options.commitment)
   const resolved = resolveOrRefuse(node, transaction, options.commitment)
-  // A node passes on what it gets; a duplicate or an expired transaction then comes to nothing.
+  // A node forwards every transaction it accepts. A duplicate or expired one then has no effect.
   if (node.withholds(resolved) || refusal !== undefined) return signature
   if (bank.execute(resolved, options.skipPreflight) === 'SignatureFailure') throw signatureFailure()
   return signature
@@ -74,7 +74,7 @@ function preflight(node: ChainNode, transaction: ChainTransaction, commitment: C
   if (outcome.error !== null) throw preflightFailure(outcome)
 }
 
-/** A real node also refuses a lookup table that it cannot read as invalid parameters, and not as a failed simulation. */
+/** Like a real node, treats an unreadable lookup table as invalid parameters and not as a failed simulation. */
 export function resolveOrRefuse(
   node: ChainNode,
   transaction: ChainTransaction,
@@ -85,12 +85,15 @@ export function resolveOrRefuse(
   throw invalidParams(`invalid transaction: ${describeTransactionError(resolved)}`)
 }
 
-/** A real node without preflight would accept it and drop it silently, which does not help developers of clients. */
+/**
+ * A real node without preflight would accept the transaction and silently drop it. An error helps developers of clients
+ * more.
+ */
 export function signatureFailure(): RpcError {
   return new RpcError(rpcErrorCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }
 
-/** `data` is a simulation's answer; web3.js takes the logs from it for its `SendTransactionError`. */
+/** `data` is the answer of a simulation. web3.js copies its logs into `SendTransactionError`. */
 function preflightFailure(outcome: ExecutionOutcome): RpcError {
   const error = assertPresent(outcome.error, 'a failure has an error')
   const message = `Transaction simulation failed: ${describeTransactionError(error)}`
@@ -106,5 +109,5 @@ function preflightFailure(outcome: ExecutionOutcome): RpcError {
 }
 
 const nothingHappened = { logs: [], innerInstructions: [], unitsConsumed: 0n, returnData: undefined }
-/** A million SOL for each request. */
+/** A million SOL per request. */
 const airdropLamportsMax = 1_000_000_000_000_000

@@ -44,10 +44,7 @@ const simulateConfig = configParam({
 
 type SimulateConfig = z.output<typeof simulateConfig>
 
-/**
- * A dry run in the state of the commitment. Unlike a send it needs no
- * valid signatures unless it is asked to look at them.
- */
+/** A dry run in the state of the commitment. Unlike a send, it checks signatures only on request. */
 export function simulateMethods(node: ChainNode): RpcMethods {
   return {
     simulateTransaction: rpcMethod(z.tuple([z.string(), simulateConfig.optional()]), ([text, config]) => {
@@ -66,7 +63,7 @@ export function simulateMethods(node: ChainNode): RpcMethods {
 
 type SimulationJson = Readonly<Record<string, Json>>
 
-/** The engine does not look at the blockhash, so replacing it changes nothing but the answer. */
+/** The engine ignores the blockhash, so replacing it changes only the answer. */
 function simulate(node: ChainNode, transaction: ChainTransaction, config: SimulateConfig): SimulationJson {
   const resolved = resolveOrRefuse(node, transaction, commitmentOf(config))
   const addresses = config?.accounts?.addresses ?? []
@@ -78,9 +75,9 @@ function simulate(node: ChainNode, transaction: ChainTransaction, config: Simula
   return { ...reportJson(report, config), accounts: accountsJson(node.state(commitmentOf(config)), report, config) }
 }
 
-/** Newer Agave nodes also report balances, fee and loaded addresses; older ones omit them. */
+/** The report of newer Agave nodes, with balances, fee and loaded addresses. Older nodes omit these. */
 function reportJson({ transaction, outcome, before, after }: SimulationReport, config: SimulateConfig): SimulationJson {
-  // In simulations inner instructions are always parsed; there is no encoding to ask for.
+  // Nodes always parse inner instructions in simulations. No parameter sets their encoding.
   const inner = { keys: transaction.keys, parsed: true }
   return {
     err: errorJson(outcome.error),
@@ -99,7 +96,7 @@ function reportJson({ transaction, outcome, before, after }: SimulationReport, c
   }
 }
 
-/** The accounts that were asked for, as they would be afterwards; null for each when the transaction fails. */
+/** The requested accounts after the transaction. Each is null if the transaction fails. */
 function accountsJson(before: BankState, report: SimulationReport, config: SimulateConfig): Json {
   const asked = config?.accounts
   if (asked === null || asked === undefined) return null
@@ -114,7 +111,7 @@ function accountsJson(before: BankState, report: SimulationReport, config: Simul
   })
 }
 
-/** A transaction that may not be executed has an error and no other trace. */
+/** The answer for a transaction that may not be executed: only its error is set. */
 function refused(error: TransactionError): SimulationJson {
   return {
     err: errorJson(error),

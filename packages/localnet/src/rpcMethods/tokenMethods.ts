@@ -16,8 +16,8 @@ import { accountConfig, accountStyle } from './accountMethods.ts'
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })])
 
 /**
- * Reads of token accounts and mints, of both token programs. They are answered from an index, so their cost depends on
- * what is found and not on how many token accounts the chain has. Refusals are worded as Agave words them.
+ * Methods that read token accounts and mints of both token programs. An index answers them, so their cost depends on
+ * the number of results and not of all token accounts. Error messages are those of Agave.
  */
 export function tokenMethods(node: ChainNode): RpcMethods {
   const addressAndContext = z.tuple([addressParam, contextConfig.optional()])
@@ -52,14 +52,14 @@ function tokenAccountsOf(state: BankState, owner: Uint8Array, filter: TokenFilte
   if ('programId' in filter && !isTokenProgram(filter.programId)) {
     throw invalidParams('Invalid param: unrecognized Token program id')
   }
-  // A mint that does not exist is a mistake and not an empty answer.
+  // A missing mint is an error and not an empty answer.
   if ('mint' in filter) mintAt(state, filter.mint)
   return state
     .tokenAccountsOf(owner)
     .map((account) => ({ address: account.address, state: assertPresent(account.state, 'a listed account exists') }))
     .filter((account) => {
       if ('programId' in filter) return sameBytes(account.state.owner, filter.programId)
-      // A token account starts with its mint.
+      // The first 32 bytes of a token account are its mint.
       return sameBytes(account.state.data.subarray(0, 32), filter.mint)
     })
 }
@@ -72,7 +72,7 @@ function tokenAccountBalance(state: BankState, address: Uint8Array): Json {
   return tokenAmountJson(account.amount, mintAt(state, account.mint).decimals)
 }
 
-/** Without its mint an amount has no decimals, so it cannot be shown. */
+/** Throws if the mint is missing: its decimals are required to show an amount. */
 function mintAt(state: BankState, address: Uint8Array): Mint {
   const found = state.account(address)
   if (found === undefined) throw invalidParams('Invalid param: could not find mint')

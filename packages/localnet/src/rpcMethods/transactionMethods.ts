@@ -19,11 +19,11 @@ import {
 import { errorJson, statusJson } from '../transactionMeta.ts'
 import { transactionEncodings } from '../transactionJson.ts'
 
-/** A node's limits. */
+/** Limits of a real node. */
 const statusesMax = 256
 const signaturesMax = 1_000
 
-/** In place of a configuration, older clients send an encoding alone. */
+/** Older clients send only an encoding instead of a configuration. */
 const transactionConfig = z
   .enum(transactionEncodings)
   .transform((encoding) => ({ encoding, commitment: undefined, maxSupportedTransactionVersion: undefined }))
@@ -42,7 +42,10 @@ const signaturesConfig = configParam({
   limit: z.number().int().positive().max(signaturesMax).nullish(),
 })
 
-/** Reads of what landed. All but the statuses need `confirmed` at least, because a younger slot may still be dropped. */
+/**
+ * Methods that read landed transactions. All but the statuses need at least `confirmed`, because a younger slot may
+ * still be dropped.
+ */
 export function transactionMethods(node: ChainNode): RpcMethods {
   return {
     getTransaction: rpcMethod(z.tuple([signatureParam, transactionConfig.optional()]), ([signature, config]) => {
@@ -70,14 +73,14 @@ export function transactionMethods(node: ChainNode): RpcMethods {
   }
 }
 
-/** The one question that is answered at `processed` too; clients poll it while they wait. */
+/** The status of a signature, also at `processed`, because clients poll it while they wait. */
 function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: boolean): Json {
   const entry = node.history.findStatus(signature, searchStored)
   if (entry === undefined) return null
   const confirmationStatus = node.commitmentOf(entry.slot)
   return {
     slot: entry.slot,
-    // Counts up to finality and is null from there on.
+    // Counts slots until finality, then null.
     confirmations: confirmationStatus === 'finalized' ? null : node.slotAt('processed') - entry.slot,
     err: errorJson(entry.error),
     status: statusJson(entry.error),
@@ -86,8 +89,8 @@ function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: b
 }
 
 /**
- * Newest first: from just before one signature (or the newest) down to just after another (or the first).
- * An unknown `before` yields an empty list and an unknown `until` sets no end, as on a real node.
+ * Lists signatures newest first, from just before `before` (or the newest) to just after `until` (or the first). An
+ * unknown `before` yields an empty list, and an unknown `until` sets no end, as on a real node.
  */
 function signaturesForAddress(node: ChainNode, address: Uint8Array, config: z.output<typeof signaturesConfig>): Json {
   const commitment = atLeastConfirmed(config)
