@@ -45,7 +45,7 @@ export async function readOpenHolderPayout(database: Database, mint: string): Pr
 
 export type HolderPayoutOutcome = 'recorded' | 'plan_open' | 'more_than_owed'
 
-/** Records the plan. A repeated call changes nothing and has the same answer. */
+/** Records an event of the plan. A repeated call changes nothing and has the same answer. */
 export async function recordHolderPayout(
   database: Database,
   event: HolderPayoutEvent,

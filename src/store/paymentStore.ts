@@ -104,7 +104,7 @@ interface Question {
   readonly values: readonly unknown[]
 }
 
-/** Rows of a statement of the paid request, which each connection prepares once. */
+/** Runs a statement of the paid request and returns its rows. Each connection prepares the statement once. */
 async function ask<Row extends QueryResultRow>(
   pool: QueryRunner,
   { name, what, text, values }: Question,

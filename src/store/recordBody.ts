@@ -3,13 +3,13 @@ import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { type Database, isDenied } from './database.ts'
 
-/** Position of an event that another writer than the service has recorded, or the reason of the refusal. */
+/** Position of an event that a writer other than the service recorded, or the reason of its refusal. */
 export type RecordedBody =
   | { readonly refusal: string }
   | { readonly refusal: undefined; readonly position: number; readonly leafHash: string }
 
 export interface Recording {
-  /** Function of the ledger that makes the postings from the body, and the role that may call it. */
+  /** Function of the ledger that derives the postings from the body. Only members of `role` may call it. */
   readonly call: 'record_burn' | 'record_holder_payout' | 'record_payout' | 'change_setting'
   readonly role: string
   /** Canonical JSON of the event. */
@@ -24,7 +24,7 @@ interface Row {
   readonly leaf_hash: Buffer | null
 }
 
-/** Records the body of one event. After a lost answer, recording it again is harmless. */
+/** Records the body of one event. After a lost answer the call may be repeated. */
 export async function recordBody(database: Database, recording: Recording): Promise<RecordedBody> {
   const { refusal, seq, leaf_hash: leaf } = await call(database, recording)
   if (refusal !== null) return { refusal }

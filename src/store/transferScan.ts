@@ -21,7 +21,7 @@ export async function readScanPlace(database: Database, tokenAccount: string): P
 export interface ScanMove {
   readonly tokenAccount: string
   readonly place: ScanPlace
-  /** With this lease, the database refuses the move once another instance searches. */
+  /** Lease of the search. The database refuses the move once another instance holds it. */
   readonly lease: Lease | undefined
 }
 
