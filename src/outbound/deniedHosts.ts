@@ -3,16 +3,16 @@ import { networkInterfaces } from 'node:os'
 import { readHostEntry } from '../machine/hostEntry.ts'
 
 /**
- * Hosts that no caller reaches through us, though their addresses are global: this machine, and those that the operator
- * names.
+ * Hosts that callers cannot reach through this service, even at global addresses: this machine, and the operator's
+ * list.
  */
 export interface DeniedHosts {
   hasName(hostname: string): boolean
-  /** A test for addresses, with those that this machine has now. */
+  /** Returns a test for denied addresses. The test includes the addresses that this machine has at the moment. */
   addresses(): (address: string) => boolean
 }
 
-/** Names of the list deny requests by that name; an address or a network denies every name that leads there. */
+/** A name in the list denies requests to that name. An address or a network denies every name that resolves to it. */
 export function createDeniedHosts(
   entries: readonly string[],
   ownAddresses: () => readonly string[] = addressesOfThisMachine,

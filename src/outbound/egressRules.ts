@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { createDeniedHosts, type DeniedHosts } from './deniedHosts.ts'
 import { isAllowedHost, isGlobalAddress, type Target, webPorts } from './urlGuard.ts'
 
-/** All addresses of a name, of both families; empty when it has none. */
+/** Returns all IPv4 and IPv6 addresses of a name; empty if the name has none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /** Rules for connections to hosts that callers name. */
@@ -13,22 +13,21 @@ export interface EgressRules {
   readonly denied: DeniedHosts
   readonly ports: readonly number[]
   readonly resolve: Resolve
-  /** For allowed hosts only: as this machine sees them, hosts file included. */
+  /** Resolves allowed hosts as this machine does, with its hosts file. */
   readonly resolveAllowed: Resolve
 }
 
 export type EgressVerdict =
-  /** Connect to one of these and to nothing else: a name that is asked for twice may answer differently. */
+  /** Connect only to these addresses: a second lookup of the name may return different ones. */
   { readonly kind: 'reachable'; readonly addresses: readonly string[] } | { readonly kind: 'forbidden' | 'unreachable' }
 
 const forbidden: EgressVerdict = { kind: 'forbidden' }
 
-// A name can have thousands of addresses, and each one that does not answer is a connection attempt.
+// Bound the addresses to try: a name can have thousands, and each silent one costs a connection attempt.
 const addressesMax = 16
 
 /**
- * Whether a caller may have us connect there. A name with a single address that is denied or not global is refused as a
- * whole.
+ * Decides whether a caller may connect to a target. One address that is denied or not global refuses the whole name.
  */
 export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
   const bare = target.hostname.replace(/^\[|\]$/g, '')
@@ -41,11 +40,11 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
   return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
-// Not getaddrinfo: it holds one of Node's four threads until the name server answers, and a page may name a
-// hundred hosts of a server that never does. Files and compression of all other requests would wait with it.
+// Do not use getaddrinfo: it blocks one of Node's four threads until the name server answers. A page may name a hundred
+// hosts of a silent name server, and file access and compression would wait for those threads.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
-/** Asks the name servers of this machine, or these. */
+/** Queries the given name servers, or those of this machine. */
 export function createResolve(servers?: readonly string[]): Resolve {
   const resolver = new Resolver(resolverOptions)
   if (servers !== undefined) resolver.setServers(servers)
@@ -59,12 +58,15 @@ const resolveOnThisMachine: Resolve = async (hostname) => {
   try {
     return (await lookup(hostname, { all: true })).map(({ address }) => address)
   } catch {
-    // Not found and no name server come to the same for the page: it cannot be reached.
+    // Treat a missing name and a missing name server alike: the page cannot be reached.
     return []
   }
 }
 
-/** The public web without this machine and the hosts that the operator denies, and the hosts that the operator allows. */
+/**
+ * Allows the public web and the hosts that the operator allows. Denies this machine and the hosts that the operator
+ * denies.
+ */
 export function webRules(allowHosts: readonly string[], denyHosts: readonly string[] = []): EgressRules {
   const denied = createDeniedHosts(denyHosts)
   return { allowHosts, denied, ports: webPorts, resolve: createResolve(), resolveAllowed: resolveOnThisMachine }

@@ -7,14 +7,15 @@ import { assert } from '@tollbook/core/assert'
 import { type EgressRules, judgeTarget } from './egressRules.ts'
 import { findUrlProblem, type Target, targetOf } from './urlGuard.ts'
 
-/** A GET that connects to the judged address only. Redirects are returned and not followed. */
+/**
+ * A GET request that connects only to an address that passed the egress rules. Redirects are returned and not followed.
+ */
 export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   /**
-   * The operator chose this origin, so any port is allowed, and an address of any network. A name must lead to the
-   * public web.
+   * True if the operator chose this origin: any port and any address are allowed. A name must lead to the public web.
    */
   readonly isChosen: boolean
 }
@@ -24,12 +25,12 @@ export type PinnedGet = (request: PinnedRequest) => Promise<PinnedReply>
 
 export type PinnedReply =
   | { readonly kind: 'answered'; readonly response: Response }
-  /** A sentence that goes on after "an address that". */
+  /** Completes a sentence that begins with "an address that". */
   | { readonly kind: 'forbidden'; readonly problem: string }
 
 /**
- * Resolves the name once, judges the addresses, and connects to one of them and to nothing else. A check before `fetch`
- * does not do that: a name server can answer the check with one address and the connection with another.
+ * Resolves the name once, checks the addresses, and connects only to those. A check before `fetch` is not enough: a
+ * name server can return one address for the check and another for the connection.
  */
 export function createPinnedGet(rules: EgressRules): PinnedGet {
   return async (request) => {
@@ -46,13 +47,16 @@ export function createPinnedGet(rules: EgressRules): PinnedGet {
   }
 }
 
-/** The rules for an origin of the operator. A name is not trusted like an address, because its owner decides where it leads. */
+/**
+ * Rules for an origin that the operator chose. A name is trusted less than an address, because its owner decides where
+ * it leads.
+ */
 function rulesFor(rules: EgressRules, { hostname, port }: Target): EgressRules {
   const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
   return { ...rules, ports: [port], allowHosts: [...rules.allowHosts, ...(isAddress ? [`${hostname}:${port}`] : [])] }
 }
 
-/** A lookup that knows the judged addresses only, whatever name it is asked for. */
+/** Returns the checked addresses for any name. */
 export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
   return (_hostname, options, answer) => {
@@ -66,7 +70,7 @@ export function pinnedLookup(addresses: readonly string[]): LookupFunction {
 function get({ url, headers, signal }: PinnedRequest, lookup: LookupFunction): Promise<Response> {
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest
   const options = {
-    // No connection is kept: the next one to this name is judged again.
+    // Do not keep the connection: the next request to this name is checked again.
     agent: false,
     headers: { ...headers, 'accept-encoding': 'gzip, deflate, br' },
     signal,

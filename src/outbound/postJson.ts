@@ -4,20 +4,22 @@ import { Fault } from '@tollbook/core/fault'
 
 export interface PostOptions {
   readonly timeoutMs: number
-  /** By default 4 MiB: a transaction is 3 kB as a rule, some 100 kB at worst. */
+  /** Default: 4 MiB. A transaction usually has 3 kB, and at most about 100 kB. */
   readonly answerBytesMax?: number
 }
 
 const standardAnswerBytesMax = 4 * 1024 * 1024
-// Below the keep-alive time of the usual servers, so that a connection is seldom closed while a request is on its way.
+// Close idle connections after 4 s. Common servers keep them longer, so they seldom close one while a request is on its
+// way.
 const idleConnectionMs = 4_000
 const connections = { keepAlive: true, timeout: idleConnectionMs }
 const plainAgent = new PlainAgent(connections)
 const tlsAgent = new TlsAgent(connections)
 
 /**
- * Posts JSON and reads JSON, within a time and a size. Redirects are not followed: a node has no reason to. A paid request
- * calls a node three times, and `fetch` takes three times the processor time of `http.request`.
+ * Posts JSON and reads JSON, with limits of time and size. Redirects are not followed: a node has no reason to
+ * redirect. A paid request calls a node three times, and `fetch` takes three times the processor time of
+ * `http.request`.
  */
 export async function postJson(url: string, body: string, options: PostOptions): Promise<unknown> {
   const { timeoutMs, answerBytesMax = standardAnswerBytesMax } = options
@@ -51,7 +53,7 @@ async function readText(response: IncomingMessage, answerBytesMax: number): Prom
     size += bytes.length
     if (size > answerBytesMax) {
       response.destroy()
-      // Asking again would bring the same answer.
+      // Do not retry: the same request returns the same long answer.
       throw new Fault(`the answer is longer than ${answerBytesMax} bytes`, { retryable: false })
     }
     chunks.push(bytes)

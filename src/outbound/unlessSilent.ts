@@ -2,13 +2,16 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface SilenceWatch<T> {
   readonly clock: Clock
-  /** The longest wait for progress, as of now. */
+  /** Returns the longest wait for progress that applies now. */
   limitMs(): number
   isProgress(item: T): boolean
   onSilent(): void
 }
 
-/** The items of a source, which end when it makes no progress for too long. Only the time in which a reader waits counts. */
+/**
+ * Yields the items of a source. Ends the source when it makes no progress for too long. Only time in which a reader
+ * waits is counted.
+ */
 export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: SilenceWatch<T>): AsyncGenerator<T> {
   const { clock } = watch
   let silentMs = 0
@@ -22,11 +25,11 @@ export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: Silence
   }
 }
 
-/** The result of the wait, or undefined when the time is up first. */
+/** Returns the result of the wait, or undefined if the time is up first. */
 export async function waitWithin<T>(clock: Clock, limitMs: number, reading: Promise<T>): Promise<T | undefined> {
   const ended = new AbortController()
   const late = clock.sleep(Math.max(0, limitMs), ended.signal).catch(() => undefined)
-  // The result of a read that lost the race is not used, so its failure is ignored.
+  // Ignore a failed read after the time-out: its result is not used.
   reading.catch(() => undefined)
   try {
     return (await Promise.race([reading, late])) ?? undefined

@@ -2,9 +2,9 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { domainToUnicode } from 'node:url'
 
 /*
- * Which addresses a caller may send us to: global unicast and nothing else. Own ranges, because the usual library calls
- * 5 of 63 special addresses ordinary. This is the courtesy before a quote; what a name resolves to
- * is decided where the connection is made.
+ * Addresses that a caller may request: global unicast only. The ranges are our own, because the usual library treats 5
+ * of 63 special addresses as ordinary. This check serves to refuse a URL before the quote. The addresses of a name are
+ * checked when the connection is made.
  */
 
 const notGlobalV4: readonly [string, number][] = [
@@ -25,7 +25,7 @@ const notGlobalV4: readonly [string, number][] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ]
-// Of IPv6 only 2000::/3 is global unicast; within it Teredo, ORCHID, 6to4 and documentation lead elsewhere.
+// Only 2000::/3 is global unicast in IPv6. Exclude Teredo, ORCHID, 6to4 and documentation, which lie within it.
 const notGlobalV6: readonly [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -39,7 +39,7 @@ for (const [address, prefix] of notGlobalV6) blocked.addSubnet(address, prefix, 
 const globalV6 = new BlockList()
 globalV6.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an IP address is publicly routable. False for a text that is not an IP address. */
+/** True if an IP address is publicly routable. False for text that is not an IP address. */
 export function isGlobalAddress(address: string): boolean {
   if (isIPv4(address)) return !blocked.check(address, 'ipv4')
   return isIP(address) === 6 && globalV6.check(address, 'ipv6') && !blocked.check(address, 'ipv6')
@@ -49,16 +49,16 @@ const urlCharactersMax = 2_048
 const localName = /(^|\.)(localhost|local|internal|localdomain|home\.arpa)\.?$/i
 const control = /[\p{Cc} ]/u
 
-/** The ports of the web; no other is reached for a caller, except on a host that the operator allows by name. */
+/** The ports of the web. Callers reach other ports only on hosts that the operator allows by name. */
 export const webPorts: readonly number[] = [80, 443]
 
-/** A host from a parsed URL, so lower case and with an IPv6 address in brackets. */
+/** Host and port of a parsed URL. The host is in lower case, and an IPv6 address is in brackets. */
 export interface Target {
   readonly hostname: string
   readonly port: number
 }
 
-/** Undefined if it is not an http or https URL. */
+/** Undefined if the text is not an http, https, ws or wss URL. */
 export function targetOf(text: string): Target | undefined {
   const url = URL.parse(text)
   if (url === null || url.hostname === '' || !/^(https?|wss?):$/.test(url.protocol)) return undefined
@@ -70,18 +70,21 @@ function portOf({ port, protocol }: URL): number {
   return protocol === 'https:' || protocol === 'wss:' ? 443 : 80
 }
 
-/** Whether the operator lets callers in there whatever its address: `name` on the ports of the web, `name:port` on that one. */
+/**
+ * True if the operator allows this host, whatever its address. `name` allows ports 80 and 443, `name:port` allows that
+ * port.
+ */
 export function isAllowedHost(allowHosts: readonly string[], { hostname, port }: Target): boolean {
   return allowHosts.some((entry) => {
     const url = URL.parse(`http://${entry}`)
     if (url === null || url.hostname !== hostname) return false
-    // The URL parser drops a port 80, so it is looked for in the text.
+    // Look for a port in the text, because the URL parser drops port 80.
     return /:\d+$/.test(entry) ? portOf(url) === port : webPorts.includes(port)
   })
 }
 
 /**
- * Problem of a target, in words for the caller; undefined if it may be tried. No name is resolved here. Hosts that the
+ * Returns the problem of a target, for the caller; undefined if it may be tried. Does not resolve names. Hosts that the
  * operator allows may be private and on any port.
  */
 export function findUrlProblem(text: string, allowHosts: readonly string[] = []): string | undefined {
@@ -89,15 +92,15 @@ export function findUrlProblem(text: string, allowHosts: readonly string[] = [])
   if (control.test(text) || !text.isWellFormed())
     return 'must not contain spaces, control characters or lone surrogates'
   if (!/^https?:\/\//i.test(text)) return 'must begin with http:// or https://'
-  // The same parser as the browser's, so that no spelling means one host here and another there.
+  // Use the same parser as the browser, so that both read the same host from every spelling.
   const url = URL.parse(text)
   if (url === null || url.hostname === '') return 'is not a URL'
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or password'
   const port = portOf(url)
   if (isAllowedHost(allowHosts, { hostname: url.hostname, port })) return undefined
   if (!webPorts.includes(port)) return 'must use port 80 or 443'
-  // Node leaves a label unchanged that is not punycode; a label that
-  // still begins with xn-- after decoding names no host.
+  // Node leaves an invalid punycode label unchanged. A label that still begins with xn-- after decoding is not a valid
+  // name.
   if (/(^|\.)xn--/.test(domainToUnicode(url.hostname))) return 'must have a valid international host name'
   return findHostProblem(url.hostname)
 }

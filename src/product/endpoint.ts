@@ -3,11 +3,11 @@ import type { CheckedOrder } from './product.ts'
 import type { Liveness } from './liveness.ts'
 import type { ProductFacts } from './productFacts.ts'
 
-/** A product that this process can sell: its definition, connected to what it needs. */
+/** A product that this process can sell: its definition and the parts of the process that it needs. */
 export interface Endpoint extends ProductFacts {
-  /** Undefined when at least one caller can be served; otherwise the reason, in words for the caller. */
+  /** Undefined if the product can be sold to at least one caller; otherwise the reason, for the caller. */
   whyUnavailable(): string | undefined
-  /** Names the source of answers at the moment. A product that needs no provider counts as supplied by providers. */
+  /** Returns the current source of answers. A product that needs no provider returns `providers`. */
   suppliedBy(): Supplier
   /** The sources whose providers are probed in the background. */
   readonly probes: readonly Liveness[]

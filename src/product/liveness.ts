@@ -2,15 +2,16 @@ import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
 /**
- * Which providers of one answer work. A provider counts once it has answered a probe or a buyer, until it fails a probe. A
- * product is quoted only while at least one of its providers counts. Probes run in the background, never during a request.
+ * Tracks which providers of an answer work. A provider works from its first answer to a probe or a buyer until it fails
+ * a probe. A product is quoted only while at least one of its providers works. Probes run in the background, never
+ * during a request.
  */
 export interface Liveness {
   answers(name: string): boolean
   someAnswer(): boolean
-  /** A buyer got an answer. */
+  /** Records that the provider answered a buyer. */
   noteAnswer(name: string): void
-  /** A buyer got none, so the provider is probed soon. */
+  /** Records that the provider did not answer a buyer, so that it is probed soon. */
   noteFailure(name: string, failure: UpstreamFailure): void
   isDue(): boolean
   /** Probes until one provider answers; never throws `UpstreamFailure`. */
@@ -20,25 +21,28 @@ export interface Liveness {
 /** A provider whose answers decide whether a product is offered. */
 export interface ProbedProvider {
   readonly name: string
-  /** A probe costs part of a paid or scarce quota, so others are probed first. */
+  /** True if a probe costs part of a paid or scarce quota. Such providers are probed last. */
   readonly isMetered?: boolean
   whyUnavailable(): string | undefined
-  /** Asks for something that the provider certainly has. False when it made no request. Throws only `UpstreamFailure`. */
+  /**
+   * Requests an item that the provider certainly has. Returns false if no request was sent. Throws only
+   * `UpstreamFailure`.
+   */
   probe(): Promise<boolean>
 }
 
 export interface LivenessDeps {
   readonly clock: Clock
-  /** False: every provider counts from the start. */
+  /** False: every provider counts as working from the start. */
   readonly isProbed: boolean
 }
 
-// A recovered provider is noticed within a minute. One that fails is not asked more often than this.
+// Probe failing providers at intervals of 2 s to a minute, so a recovery is noticed within a minute.
 const gapMinMs = 2_000
 const gapMaxMs = 60_000
-// 96 requests a day at most, of the 800 that the smallest metered plan has.
+// Limits probes to 96 a day: the smallest metered plan has 800 requests a day.
 const meteredGapMs = 15 * 60_000
-// Without buyers, a provider that answered is probed again after this time.
+// A working provider without buyers is probed again after this time.
 const idleMs = 30 * 60_000
 
 interface ProviderState extends ProbedProvider {
@@ -55,7 +59,7 @@ interface State extends LivenessDeps {
   gapMs: number
 }
 
-/** State is in memory of this instance. Without probes every provider counts as answering. */
+/** Creates the tracker, with its state in memory of this instance. Without probes every provider counts as working. */
 export function createLiveness(deps: LivenessDeps, providers: readonly ProbedProvider[]): Liveness {
   const startedAtMs = deps.clock.monotonicMs()
   const standings = providers
@@ -86,7 +90,7 @@ function noteAnswer({ clock }: State, standing: ProviderState | undefined): void
   standing.heardAtMs = clock.monotonicMs()
 }
 
-/** Limits, pauses and missing items show that the provider works. */
+/** Failures that do not speak against a provider: limits, pauses and missing items. */
 const harmless = new Set<UpstreamFailure['kind']>(['rate_limited', 'resting', 'not_found', 'not_covered', 'incomplete'])
 
 function noteFailure(standing: ProviderState | undefined, { kind }: UpstreamFailure): void {
@@ -98,7 +102,7 @@ function isDue(state: State): boolean {
   return state.isProbed && nowMs >= state.nextAtMs && state.standings.some((standing) => isWanted(state, standing))
 }
 
-/** Doubted, silent for long, or needed because no provider can be asked. */
+/** True if a provider is to be probed: it is doubted or silent for long, or no provider can be used. */
 function isWanted(state: State, standing: ProviderState): boolean {
   const nowMs = state.clock.monotonicMs()
   if (standing.whyUnavailable() !== undefined) return false
@@ -116,7 +120,7 @@ function isSellable({ standings }: State): boolean {
 async function probe(state: State): Promise<void> {
   const { clock, standings } = state
   for (const standing of standings) if (isWanted(state, standing)) await probeOne(state, standing)
-  // Between three and five quarters of it, so that instances that started together do not probe together.
+  // Spread the interval from 75 % to 125 %, so that instances that started together do not probe together.
   const spread = 0.75 + (clock.monotonicMs() % 1) / 2
   state.gapMs = isSellable(state) ? gapMinMs : Math.min(state.gapMs * 2, gapMaxMs)
   state.nextAtMs = clock.monotonicMs() + state.gapMs * spread
@@ -128,7 +132,7 @@ async function probeOne(state: State, standing: ProviderState): Promise<void> {
     if (await standing.probe()) noteAnswer(state, standing)
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    // A provider that limits us keeps its standing: a limit does not show whether its answers are good.
+    // A rate limit does not show whether the provider works, so keep the last result.
     if (error.kind !== 'rate_limited' && error.kind !== 'resting') standing.answers = false
     standing.isDoubted = false
   }

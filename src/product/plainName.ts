@@ -1,6 +1,9 @@
 const nameCharactersMax = 64
 
-/** A name as a provider or an issuer wrote it, if it is printable text of a usual length without markup; empty otherwise. */
+/**
+ * Returns the name that a provider or an issuer wrote if it is short printable text without markup; otherwise an empty
+ * text.
+ */
 export function plainName(text: string | null | undefined): string {
   const said = text?.normalize('NFKC').trim() ?? ''
   const isPlain =

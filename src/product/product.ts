@@ -6,20 +6,26 @@ export interface Product {
   readonly method: 'GET' | 'POST'
 }
 
-/** Checked parameters, and the handler that makes an answer of them. */
+/** Checked parameters of an order, and the handler that delivers it. */
 export interface CheckedOrder {
   /** The name of the order's price in price lists, quotes and receipts: the path of the product, or that of a variant. */
   readonly endpoint: string
-  /** The same if each variant had its own price: a payment of that name was made while it had one, and buys the order. */
+  /**
+   * The same, as if each variant had its own price. A payment made under this name, while the variant had a price,
+   * still buys the order.
+   */
   readonly formerEndpoint?: string
   readonly parameters: Json
   /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote. */
   readonly whyUnavailable: (payer?: string) => string | undefined
-  /** The same for a payment that has been made: a queue that is too long for a new buyer is not for this one. */
+  /**
+   * Undefined if a paid order can be delivered; otherwise the reason. A long queue stops new buyers only, so it is not
+   * a reason here.
+   */
   readonly whyUndeliverable: (payer?: string) => string | undefined
-  /** Undefined unless it is known, without asking a provider, that there is nothing to deliver. */
+  /** Returns the reason if the answer is known to be missing without a request to a provider; otherwise undefined. */
   readonly whyNoData: () => string | undefined
-  /** Bounds of what the price covers, such as the model and its tokens; shown in the 402. */
+  /** Limits of what the price covers, such as the model and its tokens; shown in the 402. */
   readonly covers?: () => Json | undefined
   readonly deliver: (job: Job) => Promise<Outcome>
 }
@@ -31,13 +37,13 @@ export interface Job {
   readonly requestId: string
   /** Wallet of the buyer. */
   readonly payer: string
-  /** Reference of the payment. Attempts with the same payment have the same one. */
+  /** Reference of the payment. All attempts for one payment share it. */
   readonly payment: string
 }
 
 export type Outcome = Value | Stream | Failure
 
-/** A whole answer, known before its first byte is sent. */
+/** A complete answer, available before its first byte is sent. */
 export interface Value {
   readonly kind: 'delivered'
   readonly data: Json
@@ -45,8 +51,8 @@ export interface Value {
 }
 
 /**
- * An answer that is made while it is sent. The chunks go to the caller as they are; their digest is sealed at the end. A
- * stream that ends early throws: an iterator that merely stops has delivered everything.
+ * An answer that is produced while it is sent. Chunks are sent unchanged, and their digest is sealed at the end. A
+ * stream that ends early must throw: an iterator that just stops has delivered everything.
  */
 export interface Stream {
   readonly kind: 'stream'
@@ -56,18 +62,20 @@ export interface Stream {
   readonly meta: Meta
 }
 
-/** The attempt bought nothing. `message` is sent to the caller. */
+/** A failed attempt: nothing is sold. `message` is sent to the caller. */
 export interface Failure {
   readonly kind: 'failed'
   readonly code: HandlerFailure
   readonly message: string
-  /** No other attempt is worth its cost: this one is the last of its payment, which is then owed back. */
+  /**
+   * True if another attempt is not worth its cost. This attempt is the last of its payment, which is then owed back.
+   */
   readonly endsPayment?: boolean
 }
 
 export type HandlerFailure = 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT' | 'TARGET_FORBIDDEN'
 
-/** The provider of the data, and the time the data is of. */
+/** The provider of the data, and the time to which the data applies. */
 export interface Meta {
   readonly source: string
   readonly asOf: string

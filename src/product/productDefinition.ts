@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoint.ts'
 import type { Liveness } from './liveness.ts'
 import type { DemoBuyer, Demonstration, ProductFacts } from './productFacts.ts'
 
-/** A product ready for a catalog. `Needs` are the parts of the process that it works with. */
+/** A product ready for a catalog. `Needs` are the parts of the process that the product uses. */
 export interface ProductDefinition<Needs> extends ProductFacts {
   open(needs: Needs): OpenProduct
 }
@@ -19,7 +19,7 @@ export interface OpenProduct extends Pick<
   close(): Promise<void>
 }
 
-/** Content of a product's file: the facts with their types, and the handler. */
+/** Content of a product's file: the facts with their types, and the function that opens the handler. */
 export interface ProductSource<P extends Json, A, Needs> extends Omit<
   ProductFacts,
   'parameters' | 'answer' | 'bodyBytesMax' | 'demo'
@@ -31,7 +31,7 @@ export interface ProductSource<P extends Json, A, Needs> extends Omit<
   readonly demo: Omit<Demonstration, 'check'> & {
     readonly check: (answer: A, buyer: DemoBuyer) => string | Promise<string>
   }
-  /** Drops parts of a request that change nothing, before `parameters` checks the rest. */
+  /** Removes parts of a request that have no effect, before `parameters` validates the rest. */
   readonly withoutNeutral?: (input: unknown) => unknown
   readonly open: (needs: Needs) => ProductHandler<P>
 }
@@ -40,20 +40,23 @@ export interface ProductSource<P extends Json, A, Needs> extends Omit<
 export interface ProductHandler<P extends Json> {
   /** Present when the operator's configuration changes which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
-  /** Without parameters: for the whole product. With them an answer may be cached though no provider can be asked. */
+  /**
+   * Without parameters: for the whole product. With parameters: an answer may be in the cache even if all providers are
+   * down.
+   */
   readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
-  /** Reason that applies to a payment that has been made, where it differs from that for a new buyer. */
+  /** Reason for an order that has been paid, where it differs from the reason for a new buyer. */
   readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
   /** True while a provider answers. Absent: the product needs none. */
   readonly providersAnswer?: () => boolean
   readonly probes?: readonly Liveness[]
-  /** Answers that are known not to exist are refused before payment. */
+  /** Reason if the answer is known not to exist. The order is then refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
-  /** The variant that this order buys, where that has its own price. */
+  /** The variant that this order buys, if that variant has its own price. */
   readonly variant?: (parameters: P) => string | undefined
-  /** The variant that this order names, also when its price was removed. */
+  /** The variant that this order names, even if its price was removed. */
   readonly formerVariant?: (parameters: P) => string | undefined
-  /** Bounds of what the price of this order covers, for the 402. */
+  /** Limits of what the price of this order covers, for the 402. */
   readonly covers?: (parameters: P) => Json
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
   readonly close?: () => Promise<void>
@@ -61,7 +64,7 @@ export interface ProductHandler<P extends Json> {
 
 const bodyBytesMaxDefault = 64 * 1024
 
-/** Ties a schema to its handler, so that the handler gets exactly what the schema accepts. */
+/** Ties a schema to its handler, so that the handler receives exactly the type that the schema accepts. */
 export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P, A, Needs>): ProductDefinition<Needs> {
   const { answer, demo } = source
   return {
@@ -101,12 +104,12 @@ function openProduct<P extends Json, A, Needs>(
   }
 }
 
-/** A product that can be sold until it is closed. */
+/** An endpoint that can be closed. */
 export interface OpenEndpoint extends Endpoint {
   close(): Promise<void>
 }
 
-/** Connects a definition with what it needs. Nothing is asked yet. */
+/** Connects a definition with the parts that it needs. Sends no request yet. */
 export function openEndpoint<Needs>(definition: ProductDefinition<Needs>, needs: Needs): OpenEndpoint {
   return { ...definition, ...definition.open(needs) }
 }

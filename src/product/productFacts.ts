@@ -4,8 +4,8 @@ import type { UpstreamName } from './upstreamName.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
 
 /**
- * A product without the process that sells it. The price list, the catalog, the OpenAPI document, the tables in docs and
- * the demo are derived from these facts, so a product is described in its own file and nowhere else.
+ * Facts about a product that do not depend on the process. The price list, catalog, OpenAPI document, tables in the
+ * docs and the demo are derived from them. A product is therefore described in one file.
  */
 export interface ProductFacts {
   readonly path: string
@@ -13,11 +13,11 @@ export interface ProductFacts {
   readonly summary: string
   /** Price in millionths of a US dollar: the default in a definition, the operator's price in an endpoint. */
   readonly priceMicroUsd: bigint
-  /** Variants with prices of the operator, such as models. */
+  /** Variants for which the operator set prices, such as models. */
   readonly variants?: readonly PricedVariant[]
-  /** Validates requests and documents them. For GET its fields are the texts of the query. */
+  /** Validates and documents requests. The fields of a GET are text from the query. */
   readonly parameters: z.ZodType
-  /** The shape of `data`, as the specification names it; of a streamed answer, the shape of its whole text. */
+  /** The shape of `data`, as the specification names it. For a streamed answer: the shape of its whole text. */
   readonly answer: z.ZodType
   /** Present when the answer is streamed. */
   readonly stream?: StreamFacts
@@ -26,14 +26,14 @@ export interface ProductFacts {
   readonly example: Example
   /** The providers asked for this answer, in order. Each name is also the prefix of its variables. */
   readonly providers: readonly ProviderName[]
-  /** Bytes of a POST body. */
+  /** Maximum size of a POST body in bytes. */
   readonly bodyBytesMax: number
   readonly demo: Demonstration
-  /** Present when the clients of this product read errors of another form. */
+  /** Present if clients of this product expect errors in another form. */
   readonly errorForm?: ErrorForm
 }
 
-/** Makes the body of an error from the members that errors of this service have. */
+/** Converts the members of an error of this service into the body of the response. */
 export type ErrorForm = (status: number, body: Readonly<Record<string, Json>>) => Readonly<Record<string, Json>>
 
 export interface StreamFacts {
@@ -41,10 +41,12 @@ export interface StreamFacts {
   readonly contentType: string
 }
 
-/** `AI` is `AI_BASE_URL` and the servers after it, `NEWS_FEEDS` are the feeds of publishers. */
+/** `AI` stands for `AI_BASE_URL` and the servers after it. `NEWS_FEEDS` stands for the feeds of publishers. */
 export type ProviderName = UpstreamName | 'AI' | 'NEWS_FEEDS'
 
-/** One order and its answer, for documents. Their texts contain no single quotes, because they are pasted into a shell. */
+/**
+ * One order and its answer, for documents. The texts contain no single quotes, because readers paste them into a shell.
+ */
 export interface Example {
   readonly order: ProductOrder
   readonly answer: Json
@@ -53,7 +55,7 @@ export interface Example {
 /** Parameters as a caller sends them, in the query or in the body. */
 export type ProductOrder = Readonly<Record<string, Json>>
 
-/** Purchase of the product by the demo, and the check of its answer. */
+/** The demo's purchase of the product, and the check of the answer. */
 export interface Demonstration {
   readonly order: (stage: DemoStage) => ProductOrder
   /** Returns a line to print. Calls `buyer.expect` for each property that the answer must have. */
@@ -68,7 +70,7 @@ export interface DemoStage {
   readonly pageUrl: string
 }
 
-/** Tools of a buyer for reading an answer, made of libraries other than those that made it. */
+/** Tools with which the demo's buyer reads an answer. They use other libraries than those that produced the answer. */
 export interface DemoBuyer {
   /** Ends the demo when `holds` is false. */
   expect(holds: boolean, expectation: string): void

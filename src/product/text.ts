@@ -1,20 +1,22 @@
 import { z } from 'zod'
 
-// C0 and C1 controls and DEL. Tab, CR and LF are ordinary in prose, HTML and vCards, and allowed where a rule says so.
+// C0 and C1 control characters and DEL. Prose, HTML and vCards contain tab, CR and LF, so a rule can allow these.
 const control = /\p{Cc}/u
 const controlButBreaks = /[^\P{Cc}\t\r\n]/u
 
-/** A rule for a text parameter, with its words for errors and its shape for documents. */
+/** A rule for a text parameter, with its wording for errors and its shape for documents. */
 export interface TextRule {
   /** Valid values, completing "must be …". */
   readonly expected: string
   readonly allowBreaks?: boolean
-  /** The part of the test that JSON Schema can express, for documents. Lengths are in characters. `test` decides. */
+  /**
+   * The part of the test that JSON Schema can express, for documents. Lengths are in characters. `test` is decisive.
+   */
   readonly shown: { readonly minLength: number; readonly maxLength: number; readonly pattern?: string }
   readonly test: (text: string) => boolean
 }
 
-/** Text from a caller: a well-formed string without control characters that passes the rule. */
+/** Text from a caller: a well-formed string that passes the rule and has no control characters. */
 export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
   const forbidden = allowBreaks ? controlButBreaks : control
   return z
@@ -27,7 +29,7 @@ export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
     .meta({ description: expected, ...shown })
 }
 
-/** Error of a nested object for a value of another type. A member that it does not have is reported by its name. */
+/** Error message for a nested object of the wrong type. Unknown members are reported by name. */
 export function objectWith(members: string) {
   return {
     error: ({ code }: { readonly code?: string }) =>
@@ -57,7 +59,7 @@ export function integer(rule: IntegerRule) {
   return boundedInteger(rule.min, rule.max).default(rule.default)
 }
 
-/** A number without a default, so that an order that does not name it stays as short as it was. */
+/** A number without a default: an order that omits it stays unchanged. */
 export function bounded(min: number, max: number) {
   const expected = `must be a number from ${min} to ${max}`
   return z.number({ error: expected }).min(min, expected).max(max, expected)
@@ -77,7 +79,7 @@ export function queryInteger(rule: IntegerRule) {
     .meta({ ...shownInteger(rule), default: rule.default })
 }
 
-/** Has no default, so that an order that does not name it stays as short as it was. */
+/** An integer without a default: an order that omits it stays unchanged. */
 export function optionalQueryInteger(rule: Omit<IntegerRule, 'default'>) {
   const expected = `must be a whole number from ${rule.min} to ${rule.max}, in digits`
   return z
@@ -111,7 +113,7 @@ export function queryFlag() {
     .meta({ type: 'boolean', enum: undefined })
 }
 
-/** One value of a closed list, spelled exactly. */
+/** One value of a fixed list, in its exact spelling. */
 export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` })
 }

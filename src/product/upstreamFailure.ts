@@ -1,32 +1,32 @@
 import { Fault } from '@tollbook/core/fault'
 
 /**
- * Reason why a provider gave no usable answer, in our terms for all
- * providers; the caller never sees a provider's 401, 402 or 429 as such.
+ * Reason why a provider gave no usable answer, in terms common to all providers. The caller never sees a provider's
+ * 401, 402 or 429.
  */
 export type FailureKind =
-  /** It does not know the item. */
+  /** The provider does not have the item. */
   | 'not_found'
-  /** It does not serve this kind of item or this region. */
+  /** The provider does not serve this kind of item or this region. */
   | 'not_covered'
-  /** It, or our own limit, requires a pause. */
+  /** The provider, or our own limit, requires a pause. */
   | 'rate_limited'
-  /** It rejected the key, or the plan or quota of the key. */
+  /** The provider rejected the key, or its plan or quota. */
   | 'auth'
-  /** It rejects our region or User-Agent. */
+  /** The provider rejects our region or User-Agent. */
   | 'blocked'
   /** A field that we sell is missing, zero or stale. */
   | 'incomplete'
   /** The answer does not have the documented shape. */
   | 'bad_payload'
-  /** It answered with 5xx, or no connection was made. */
+  /** The provider answered with 5xx, or no connection was made. */
   | 'upstream'
-  /** It did not answer in time. */
+  /** The provider did not answer in time. */
   | 'timeout'
-  /** Its breaker is open: no request was sent. */
+  /** The breaker of the provider is open: no request was sent. */
   | 'resting'
 
-/** A provider gave no usable answer. Another provider may, so it is always retryable. */
+/** A provider gave no usable answer. The failure is always retryable, because another provider may answer. */
 export class UpstreamFailure extends Fault {
   override readonly name = 'UpstreamFailure'
   readonly kind: FailureKind
@@ -44,14 +44,14 @@ export class UpstreamFailure extends Fault {
   }
 }
 
-/** Not a failure of the provider: it works, and does not have the item. */
+/** True if the provider works and does not have the item. */
 export function isMissingItem({ kind }: UpstreamFailure): boolean {
   return kind === 'not_found' || kind === 'not_covered'
 }
 
 /**
- * Failures that count for its breaker. One answer with a gap does not: otherwise a few requests for exotic items would
- * close it for all callers.
+ * True if a failure counts for the provider's breaker. An incomplete answer does not count: a few requests for exotic
+ * items would otherwise stop all requests to that provider.
  */
 export function countsForBreaker(failure: UpstreamFailure): boolean {
   return !isMissingItem(failure) && failure.kind !== 'incomplete'

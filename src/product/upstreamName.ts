@@ -1,4 +1,4 @@
-/** The providers of data. `<NAME>_URL` replaces the public address of one. */
+/** The providers of data. `<NAME>_URL` replaces a provider's public address. */
 export const upstreamNames = [
   'COINGECKO',
   'COINPAPRIKA',
@@ -36,12 +36,12 @@ export interface UpstreamConfig {
   readonly apiKey?: string | undefined
 }
 
-/** A provider that is missing has no configuration. */
+/** Configuration by provider. A provider that is absent has no configuration. */
 export type UpstreamConfigs = Readonly<Partial<Record<UpstreamName, UpstreamConfig>>>
 
 /**
- * The provider's public base, or the operator's. An address without a path replaces the host only, so that the operator can
- * name a relay or a stand-in without knowing the provider's paths.
+ * Returns the operator's address, or the provider's public one. An operator's address without a path replaces only the
+ * host, so that a relay or a test server can be named without the provider's paths.
  */
 export function baseUrlOf(setting: UpstreamConfig | undefined, publicBase: string): URL {
   const base = new URL(publicBase)

@@ -3,7 +3,7 @@ import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { FileBody } from '../transport/sendConditionally.ts'
 import { errorAnswer } from '../transport/transportError.ts'
 
-/** Files that were made for callers and are fetched by their address. */
+/** Files made for callers, and served by their address. */
 export interface Artifacts {
   find(name: string): Promise<ServedArtifact | undefined>
 }
@@ -13,7 +13,7 @@ export interface ServedArtifact extends Omit<FileBody, 'entityTag'> {
   readonly expiresAtMs: number
 }
 
-/** Free: the file was paid for when it was made. A client that has its address may fetch it until it expires. */
+/** Free: the file was paid for when it was made. A client with its address may download it until it expires. */
 export function artifactRoute(artifacts: Artifacts, clock: Clock): FreeRoute {
   return {
     path: '/artifacts/:name',
@@ -28,7 +28,7 @@ export function artifactRoute(artifacts: Artifacts, clock: Clock): FreeRoute {
 
 function answer(name: string, artifact: ServedArtifact, nowMs: number): FreeAnswer {
   const { contentType, size, expiresAtMs, read } = artifact
-  // A browser's PDF viewer does not work in a sandbox, so a document is handed over to be saved.
+  // Offer a PDF as a download, because a browser's PDF viewer does not work in a sandbox.
   const disposition = contentType === 'application/pdf' ? 'attachment' : 'inline'
   const secondsLeft = Math.max(0, Math.floor((expiresAtMs - nowMs) / 1000))
   return {
@@ -36,12 +36,12 @@ function answer(name: string, artifact: ServedArtifact, nowMs: number): FreeAnsw
     headers: {
       'content-type': contentType,
       'content-disposition': `${disposition}; filename="${name}"`,
-      // The file shows a page of another site: it may run nothing and load nothing under our origin.
+      // Forbid scripts and requests: the file shows a page of another site under our origin.
       'content-security-policy': "sandbox; default-src 'none'",
       'x-content-type-options': 'nosniff',
       'cache-control': `private, max-age=${secondsLeft}, immutable`,
     },
-    // The name is random and belongs to one content.
+    // Use the name as entity tag: it is random and belongs to one content.
     body: { size, read, entityTag: name },
   }
 }

@@ -7,13 +7,13 @@ import { errorAnswer } from '../transport/transportError.ts'
 
 export interface BurnRouteDeps {
   readonly log: Log
-  /** Undefined when the ledger has no verified payment of this reference. */
+  /** Undefined if the ledger has no verified payment with this reference. */
   readonly burnOf: (reference: string) => Promise<Json | undefined>
 }
 
 /**
- * Whether the burn of a payment was made, and by which transaction. Free and public: payment and burn are on chain, and a receipt
- * with `burnOwed` never changes.
+ * Reports whether the burn of a payment was made, and in which transaction. Free and public, because payment and burn
+ * are on chain. A receipt with `burnOwed` never changes, so it cannot report the burn.
  */
 export function burnRoute(deps: BurnRouteDeps): FreeRoute {
   return { path: '/api/token/burns/:reference', serve: ({ segment }) => serveBurn(deps, segment) }

@@ -29,7 +29,7 @@ export interface DocumentRouteDeps {
   readonly terms: PriceCatalogDeps['terms']
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
-  /** The other free routes. */
+  /** All other free routes. */
   readonly otherRoutes: readonly FreeRoute[]
 }
 
@@ -77,13 +77,13 @@ export async function createDocumentRoutes(deps: DocumentRouteDeps): Promise<rea
   ]
 }
 
-/** A text that does not depend on the request. It is rendered again when its version changes. */
+/** Returns a text that does not depend on the request. Renders it again when its version changes. */
 function createText(version: () => string, render: () => string): () => Promise<PublicBody> {
   const prepare = createPublicText()
   return () => prepare(version(), render)
 }
 
-/** For agents and indexers. Neither document depends on the price of the token. */
+/** Documents for agents and indexers. They do not depend on the price of the token. */
 function createDiscoveryRoutes(deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address'>): readonly FreeRoute[] {
   const { address } = deps
   const resources = createText(address.url, () => JSON.stringify(x402Resources(deps, address.url())))
@@ -95,7 +95,7 @@ function createDiscoveryRoutes(deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'ad
   ]
 }
 
-/** Serves the page to browsers. Programs get a 404, as from every unknown path. */
+/** Serves the page to browsers. Programs receive a 404, as for every unknown path. */
 async function serveHome(request: FreeRequest, page: () => Promise<PublicBody>) {
   const vary = { vary: 'accept' }
   if (prefersHtml(request.header('accept'))) return publicAnswer(await page(), { ...pageHeaders, ...vary })

@@ -27,7 +27,7 @@ export interface FreeRouteDeps {
   readonly mayReadMetrics: (address: string) => boolean
 }
 
-/** Routes that every instance serves. Burn statistics are shared by all requests of a short time. */
+/** Routes that every instance serves. Requests within one second share one reading of the burn statistics. */
 export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   const { clock } = deps
   const renderStats = createPublicDocument()
@@ -55,9 +55,9 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   ]
 }
 
-// A new key is listed at least this long before it signs, unless the operator asks for less (settingChange.ts).
+// A new key is listed at least this long before it signs, unless the operator sets a shorter time (settingChange.ts).
 const receiptKeysCache = 'public, max-age=300'
-// Each reading walks through 90 days of hours: 2,160 rows.
+// Share a reading for one second: it reads 90 days of hours, 2,160 rows.
 const burnStatsAgeMaxMs = 1_000
 const burnStatsCache = 'public, max-age=1'
 
@@ -100,7 +100,7 @@ async function burnStats({ log }: FreeRouteDeps, read: () => Promise<PublicBody>
   }
 }
 
-/** Whether callers who have paid are served. */
+/** Reports whether this instance serves callers who have paid. */
 export function readiness({ checks, isDraining }: Pick<FreeRouteDeps, 'checks' | 'isDraining'>): Answer {
   const failing = checks
     .filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
@@ -110,12 +110,12 @@ export function readiness({ checks, isDraining }: Pick<FreeRouteDeps, 'checks' |
   return jsonAnswer(ready ? 200 : 503, JSON.stringify({ status: ready ? 'ready' : 'not ready', failing }))
 }
 
-/** Open to the operator's own network only: load and failures are not for the public. */
+/** Serves only the operator's own network: load and failures are not public. */
 async function metrics(deps: FreeRouteDeps, address: string): Promise<Answer> {
   return deps.mayReadMetrics(address) ? collectMetrics(deps) : pathNotFound()
 }
 
-/** Metrics in the Prometheus text format. Never cached: a stored copy would look like a service that stands still. */
+/** Metrics in the Prometheus text format. Never cached: a stored copy would look like a service that has stopped. */
 export async function collectMetrics({ metrics: { registry } }: Pick<FreeRouteDeps, 'metrics'>): Promise<Answer> {
   return {
     status: 200,

@@ -15,13 +15,16 @@ export interface LedgerRouteDeps {
   readonly clock: Clock
   readonly log: Log
   readonly tree: SealedTree
-  /** Configured in external verifiers of checkpoints; newest first. */
+  /** Keys for external verifiers of checkpoints, newest first. */
   readonly verifierKeys: () => readonly string[]
-  /** Whether the events themselves are public (docs/decisions/0010). */
+  /** True if the events themselves are public (docs/decisions/0010). */
   readonly entriesArePublic: boolean
 }
 
-/** The seal over HTTP: free, public, and the same for every client. Paths without /api are those of C2SP tlog-tiles. */
+/**
+ * Serves the seal of the ledger: free, public, and the same for every client. Paths without /api are those of C2SP
+ * tlog-tiles.
+ */
 export function createLedgerRoutes(deps: LedgerRouteDeps): readonly FreeRoute[] {
   const memory = createSealMemory(deps)
   const routes: readonly FreeRoute[] = [
@@ -56,7 +59,7 @@ async function checkpoint({ newest }: SealMemory): Promise<FreeAnswer> {
 
 const noteHeaders = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
 
-/** An event that is not sealed yet will be within a second; one that does not exist gets the same answer. */
+/** Send the same answer for an event that is not sealed yet, within a second, and for one that does not exist. */
 function notSealed(what: string): Answer {
   return errorAnswer('NOT_FOUND', `${what}; the seal is at most a second behind`, { headers: { 'retry-after': '1' } })
 }
@@ -105,7 +108,7 @@ async function consistency(
   return proof === undefined ? notSealed(`the sealed tree has not reached ${to}`) : publicJson(proof, immutable)
 }
 
-/** Each number has one spelling, and few enough digits to be a safe integer. */
+/** Each number has one spelling, and few enough digits for a safe integer. */
 function readCount(text: string): number | undefined {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined
 }
@@ -125,11 +128,11 @@ async function tile(
     return errorAnswer('NOT_FOUND', 'the entries of this log are for its auditors; its tiles and proofs are public')
   const body = await once(`tile ${path}`, async () => {
     const bytes = await tree.tile(path)
-    // C2SP asks for gzip, for entries of any number: they are text and shrink to a fraction. Hashes would only grow.
+    // C2SP requires gzip for entries, whatever their number: text compresses well. Hashes would grow.
     const options = { codings: isBundle ? (['gzip'] as const) : [], codedBytesMin: 0 }
     return bytes === undefined ? undefined : preparePublicBody(bytes, options)
   })
   if (body === undefined) return notSealed('there is no such tile')
-  // The content of a path never changes, and neither does a part of a tile.
+  // The content of a path never changes. The same holds for a partial tile.
   return publicAnswer(body, { 'content-type': 'application/octet-stream', 'cache-control': immutable })
 }

@@ -4,18 +4,18 @@ import type { FreeRoute } from '../transport/freeRoute.ts'
 import { errorAnswer } from '../transport/transportError.ts'
 
 export interface ModelRouteDeps {
-  /** The models that are sold, the default first. */
+  /** The models for sale, the default first. */
   readonly models: () => readonly string[]
   readonly errorForm: ErrorForm
 }
 
-/** The list of models in the wire format of OpenAI, which its clients read before the first chat. */
+/** The list of models in the wire format of OpenAI. Its clients read the list before the first chat. */
 export function createModelRoutes({ models, errorForm }: ModelRouteDeps): readonly FreeRoute[] {
   const answer = (body: object) => Promise.resolve(jsonAnswer(200, JSON.stringify(body)))
   return [
     { path: '/v1/models', errorForm, serve: () => answer({ object: 'list', data: models().map(modelOf) }) },
     {
-      // Names of models have slashes.
+      // Use a wildcard, because names of models contain slashes.
       path: '/v1/models/*model',
       errorForm,
       serve({ segment }) {
@@ -29,7 +29,7 @@ export function createModelRoutes({ models, errorForm }: ModelRouteDeps): readon
   ]
 }
 
-/** Nothing is known of the time when a model was made; clients require the member. */
+/** Clients require `created`, and the creation time of a model is unknown. */
 function modelOf(id: string) {
   return { id, object: 'model', created: 0, owned_by: 'tollbook' }
 }

@@ -27,7 +27,7 @@ export interface ServerDeps
   readonly split: DocumentRouteDeps['split']
   readonly token: DocumentRouteDeps['token']
   readonly searches: DocumentRouteDeps['searches']
-  /** Free routes of other parts, in addition to those of the service itself. */
+  /** Free routes in addition to those of the service itself. */
   readonly moreRoutes: readonly FreeRoute[]
   readonly finance: FinanceServing | undefined
 }
@@ -35,12 +35,12 @@ export interface ServerDeps
 export interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** Names of its variables, for errors. */
+  /** Names of the variables of this address, for errors. */
   readonly variables?: string
 }
 
 export interface ListenAddresses extends ListenAddress {
-  /** A further listener for health checks and metrics, which answers whatever strangers do to the others. */
+  /** A separate listener for health checks and metrics. Traffic on the public listeners cannot block it. */
   readonly health: HealthAddress | undefined
 }
 
@@ -58,11 +58,11 @@ export interface FinanceServing {
 /** The listeners of an instance. */
 export interface OpenServer {
   readonly port: number
-  /** Undefined without a separate listener for health. */
+  /** Undefined if no separate health listener is configured. */
   readonly healthPort: number | undefined
-  /** Undefined when the reports are not served. */
+  /** Undefined if the reports are not served. */
   readonly financePort: number | undefined
-  /** Takes no new connections, and closes those that are left after `timeoutMs`. */
+  /** Accepts no new connections, and closes the remaining ones after `timeoutMs`. */
   drain(options: { readonly timeoutMs: number }): Promise<void>
 }
 
@@ -92,7 +92,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   const drain = async (timeoutMs: number) => {
     healthListener?.report()
     await Promise.all(listeners.map((each) => each.drain({ timeoutMs, clock, inFlight: admission.inFlight })))
-    // Closed last: an orchestrator asks until the requests in progress have been answered.
+    // Close the health listener last: an orchestrator checks it until the requests in progress are answered.
     await healthListener?.close()
   }
   const open = async (address: ListenAddress, served: ServedRoutes) => {
@@ -102,7 +102,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
   }
   try {
     const routes = isApart ? freeRoutes : [...freeRoutes, ...financeRoutes]
-    // Pages of other origins may not read finance, which is not in this list, nor load and failures.
+    // Other origins may read these routes. Leave out metrics, which show load and failures. Finance is not in the list.
     const crossOriginPaths = freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics')
     const { endpoints } = deps
     const { paymentPage } = pay
@@ -130,7 +130,7 @@ function openHealthOf(address: HealthAddress, deps: ServerDeps): Promise<HealthL
 
 const financeAddress = 'FINANCE_HOST, FINANCE_PORT'
 
-// A slow client reads a few bytes in this time. A client that reads nothing has gone or is hostile.
+// A slow client reads some bytes within this time. A client that reads nothing is gone or hostile.
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
 
@@ -138,7 +138,8 @@ type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
 function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {
-  // The connections of a proxy carry many clients, and a listener that sells nothing is the operator's own.
+  // Do not limit clients by connection behind a proxy, whose connections carry many clients. A listener that sells
+  // nothing serves only the operator.
   const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
   const { turnsAway, restSeconds } = callers.admission
   const connections = createConnections(callers.connectionLimits, {

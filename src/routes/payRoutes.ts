@@ -16,7 +16,7 @@ import type { ServiceAddress } from '../transport/serviceAddress.ts'
 import { createStaticFile, serveStaticFile } from '../transport/staticFile.ts'
 import { pathNotFound } from '../transport/transportError.ts'
 
-/** Payments by wallets that do not build a transaction. */
+/** Payments by wallets that do not build a transaction themselves. */
 export interface WalletPort {
   prepare(question: {
     readonly product: Product
@@ -24,7 +24,7 @@ export interface WalletPort {
     readonly digest: string
   }): Promise<{ readonly transaction: Uint8Array; readonly price: ListedPrice } | Refusal>
   find(digest: string): Promise<{ readonly signature: string; readonly wallet: string } | undefined>
-  /** Gives a wallet tokens and SOL. Present in local mode only. */
+  /** Sends tokens and SOL to a wallet. Present in local mode only. */
   readonly fund?: (address: string) => Promise<string | undefined>
 }
 
@@ -39,11 +39,12 @@ export interface PayRouteDeps {
 
 export interface PayRoutes {
   readonly routes: readonly FreeRoute[]
-  /** The page that answers a person who opens the address of a product. */
+  /** The page for a person who opens the address of a product. */
   readonly paymentPage: (path: string) => Promise<FreeAnswer>
 }
 
-// Draws documents that were bought. Imported by the page when there is one: it has 1.7 MB, compressed 0.4 MB.
+// Files of the viewer for PDFs that were bought. The page loads them only for a PDF: they have 1.7 MB, or 0.4 MB
+// compressed.
 const drawing = [['pdf.js', new URL(import.meta.resolve('unpdf/pdfjs'))]] as const
 
 /** Pages that sell the products to people, and the payments of their wallets (Wallet Standard, Solana Pay). */
@@ -66,7 +67,7 @@ export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
     async paymentPage(path) {
       const prepared = refusing.get(path)
       if (prepared === undefined) return pathNotFound()
-      // It is an answer about a payment, so no cache may keep it.
+      // The answer is about one payment, so caches must not store it.
       const { bytes } = await prepared()
       return { status: 402, headers: { ...pageHeaders, vary: 'accept', 'cache-control': 'no-store' }, body: bytes }
     },
@@ -87,7 +88,7 @@ function productRoutes(deps: PayRouteDeps, endpoint: Endpoint, page: Page): read
   ]
 }
 
-/** GET of a transaction request (Solana Pay), and its QR code for the page. */
+/** Answers the GET of a transaction request (Solana Pay), and returns its QR code for the page. */
 async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: FreeRequest): Promise<FreeAnswer> {
   const { host, segment, query } = request
   const baseUrl = deps.address.urlFor(host)
@@ -104,7 +105,7 @@ async function describePayment(deps: PayRouteDeps, { path }: Endpoint, request: 
 
 const qrPixels = 256
 
-/** POST of a transaction request: the transaction that this account has to sign. */
+/** Answers the POST of a transaction request: returns the transaction that this account has to sign. */
 async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: FreeAction): Promise<FreeAnswer> {
   const { sales, wallets } = deps
   const closed = sales.whyClosed() ?? endpoint.whyUnavailable() ?? sales.whyNoQuotes()
@@ -119,7 +120,7 @@ async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: Fr
   return jsonAnswer(200, JSON.stringify({ transaction, message: endpoint.summary }))
 }
 
-/** A page asks for the payment that a phone has sent. */
+/** Tells a page whether a phone has sent the payment. */
 async function findPayment({ wallets }: PayRouteDeps, { segment, limits }: FreeRequest): Promise<FreeAnswer> {
   const limited = limits.limitLookups()
   if (limited !== undefined) return refused(limited)
@@ -139,7 +140,7 @@ async function settled<T extends object>(work: Promise<T | Refusal>): Promise<T 
   }
 }
 
-/** In the words of the API and of Solana Pay, whose wallets show `message`. */
+/** A refusal in the form of the API and of Solana Pay, whose wallets show `message`. */
 function refused({ code, message, retryAfterSeconds }: Refusal): Answer {
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
   return jsonAnswer(refusalStatuses[code], JSON.stringify({ error: message, code, message }), retry)

@@ -8,7 +8,10 @@ import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.
 import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
-/** State of a payment for its payer. Undefined when the ledger has no payment of this wallet under the signature. */
+/**
+ * Returns the state of a payment for its payer. Undefined if the ledger has no payment of this wallet with the
+ * signature.
+ */
 export type FindPaymentStatus = (question: {
   readonly signature: string
   readonly wallet: string
@@ -22,7 +25,7 @@ export interface PaymentStatusDeps {
   readonly findStatus: FindPaymentStatus
 }
 
-/** The payer's own view of a payment. Free: the holder of the paying wallet proves that by a signed challenge. */
+/** Shows a payment to its payer. Free: a signed challenge proves that the caller holds the paying wallet. */
 export function paymentStatusRoute(deps: PaymentStatusDeps): FreeRoute {
   return { path: '/api/payments/:signature', serve: (request) => serveStatus(deps, request) }
 }
@@ -35,7 +38,7 @@ async function serveStatus(deps: PaymentStatusDeps, { segment, query, header }: 
   if (given === undefined) return askForSignature(question, 'the wallet that paid')
   try {
     const status = await deps.findStatus({ signature: segment, wallet: given.wallet })
-    // The same for another wallet's payment: who paid is not told to others.
+    // Send the same answer for another wallet's payment: its payer is not disclosed.
     if (status === undefined)
       return errorAnswer('NOT_FOUND', 'the ledger has no payment of this wallet under this signature')
     return jsonAnswer(200, JSON.stringify({ success: true, data: status }), { 'cache-control': 'private, no-store' })

@@ -11,7 +11,7 @@ export interface ReceiptRouteDeps {
   readonly log: Log
 }
 
-/** The address in `receipt-location` of a streamed answer. Free: the answer is paid for. */
+/** Serves the address in `receipt-location` of a streamed answer. Free: the answer is paid for. */
 export function receiptRoute(deps: ReceiptRouteDeps): FreeRoute {
   return { path: '/api/receipts/:reference', serve: (request) => serveReceipt(deps, request) }
 }

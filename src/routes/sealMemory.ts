@@ -6,11 +6,11 @@ import type { SealedTree } from '../reports/sealedTree.ts'
 import { preparePublicBody, type PublicBody } from '../transport/publicBody.ts'
 import { shareReading } from '../transport/shareReading.ts'
 
-/** Checkpoints, proofs and tiles in memory. The past of a sealed tree cannot change; only its newest size can. */
+/** Checkpoints, proofs and tiles in memory. The contents of a sealed tree cannot change; only its size grows. */
 export interface SealMemory {
-  /** The newest checkpoint, at most a fifth of a second old. Undefined before the first event. */
+  /** The newest checkpoint, at most 200 ms old. Undefined before the first event. */
   newest(): Promise<SealedSize | undefined>
-  /** Returns the body under a name whose content never changes, and reads it when it is not in memory. */
+  /** Returns the body stored under a name, or reads it. The content of a name never changes. */
   once(name: string, read: () => Promise<PublicBody | undefined>): Promise<PublicBody | undefined>
 }
 
@@ -24,19 +24,19 @@ export interface SealMemoryDeps {
   readonly tree: Pick<SealedTree, 'checkpoint'>
 }
 
-// The sealer signs once a second; five readings a second add a fifth to what a caller waits.
+// The sealer signs once a second. Five readings a second make a caller wait a fifth longer.
 const newestAgeMaxMs = 200
-// 6,000 proofs of 1.3 kB, or 30 bundles of entries with their compressed forms.
+// Enough for 6,000 proofs of 1.3 kB, or 30 bundles of entries with their compressed forms.
 const memoryBytesMax = 16 * 1024 * 1024
-// A small body costs more than its bytes.
+// Memory per body in addition to its bytes.
 const overheadBytes = 1_024
 
-/** Bounded by bytes. Concurrent reads of one name share one query. */
+/** The memory is bounded by bytes. Concurrent reads of one name share one query. */
 export function createSealMemory({ clock, tree }: SealMemoryDeps): SealMemory {
   const bodies = new LRUCache<string, PublicBody, () => Promise<PublicBody | undefined>>({
     maxSize: memoryBytesMax,
     sizeCalculation: bytesOf,
-    // A full memory must not break the answer that is being read.
+    // Finish a read even if its entry is dropped from a full memory.
     ignoreFetchAbort: true,
     fetchMethod: (_name, _stale, { context: read }) => read(),
   })

@@ -5,12 +5,12 @@ import { parseQuery } from '../transport/parseQuery.ts'
 import { problemsOf } from '../transport/readParameters.ts'
 import { invalidRequest } from '../transport/transportError.ts'
 
-/** Free lookups of symbols and places. Rates are limited like those of all free routes. */
+/** Free searches of symbols and places. The rate limit of all free routes applies. */
 export function createSearchRoutes(searches: readonly FreeSearch[]): readonly FreeRoute[] {
   return searches.map((search) => ({ path: search.path, serve: (request) => Promise.resolve(serve(search, request)) }))
 }
 
-// The lists change with a release.
+// The lists change only with a release.
 const caching = { 'cache-control': 'public, max-age=3600' }
 
 function serve(search: FreeSearch, { query }: FreeRequest): FreeAnswer {

@@ -10,7 +10,10 @@ import { invalidRequest } from '../transport/transportError.ts'
 import { createUsedProofs, type UsedProofs } from './usedProofs.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
-/** CSV of the payments of a wallet in a month, with their refunds. Undefined while the reports are behind the ledger. */
+/**
+ * Writes a CSV of a wallet's payments in a month, with their refunds. Undefined while the reports are behind the
+ * ledger.
+ */
 export type WriteStatement = (question: {
   readonly wallet: string
   readonly month: string
@@ -24,7 +27,10 @@ export interface StatementRouteDeps {
   readonly writeStatement: WriteStatement
 }
 
-/** Payments of a wallet, for its holder, who proves it by a signed challenge. A signature serves one download. */
+/**
+ * Serves the payments of a wallet to its holder, who proves it by a signed challenge. A signature is valid for one
+ * download.
+ */
 export function statementRoute(deps: StatementRouteDeps): FreeRoute {
   const used = createUsedProofs()
   return { path: '/api/statements/:wallet', serve: (request) => serveStatement(deps, used, request) }

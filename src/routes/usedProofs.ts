@@ -1,19 +1,16 @@
 import { assert } from '@tollbook/core/assert'
 import type { ProvenWallet } from './walletChallenge.ts'
 
-/** Proofs that were used, until they expire. In memory: each instance accepts a proof once. */
+/** Used proofs, kept until they expire. In memory: each instance accepts a proof once. */
 export interface UsedProofs {
-  /** False when the proof was used before, or when too many proofs are remembered. */
+  /** Returns false if the proof was used before, or if the memory is full. */
   use(proof: Pick<ProvenWallet, 'proof' | 'expiresAtMs'>, nowMs: number): boolean
 }
 
-// Six minutes of 100 statements a second; about 12 MB.
+// Enough for 100 statements a second for six minutes; about 12 MB.
 const proofsMax = 36_000
 
-/**
- * False for a proof that was used and has not expired, and when the
- * memory is full: no entry is dropped before it expires.
- */
+/** Entries are dropped only after they expire, so a full memory refuses new proofs. */
 export function createUsedProofs(max = proofsMax): UsedProofs {
   assert(max > 0, 'a proof can be remembered')
   const used = new Map<string, number>()

@@ -5,14 +5,14 @@ import { verifyEd25519 } from '@tollbook/core/ed25519'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 
 /*
- * Proof of a wallet without a chain transaction: the wallet signs a short text that names this service, what is asked for, and
- * an end. The text opens nothing else, here or at another service.
+ * Proves a wallet without a chain transaction. The wallet signs a short text that names this service, the purpose and
+ * an expiry. The signature is useless for other purposes and at other services.
  */
 
 export interface SignatureQuestion {
   /** Name of the service in the text. */
   readonly origin: string
-  /** Object of the request, for example `show the payment 5x…`. */
+  /** Purpose of the request, for example `show the payment 5x…`. */
   readonly purpose: string
   readonly authorization: string | undefined
   readonly nowMs: number
@@ -21,16 +21,16 @@ export interface SignatureQuestion {
 /** A wallet that has signed for this purpose. */
 export interface ProvenWallet {
   readonly wallet: string
-  /** The text and its signature; one proof is one value. */
+  /** The text and its signature. One proof has exactly one value. */
   readonly proof: string
   readonly expiresAtMs: number
 }
 
-// Clocks of payers differ, and a person signs by hand.
+// Five minutes, because clocks of payers differ and a person signs by hand.
 const validMs = 5 * 60 * 1000
 const clockToleranceMs = 60_000
 
-/** Undefined without an authorization that holds now: the caller is asked to sign. */
+/** Undefined if the authorization is absent or not valid now; the caller is then told to sign. */
 export function readWallet({ origin, purpose, authorization, nowMs }: SignatureQuestion): ProvenWallet | undefined {
   const given = readAuthorization(authorization ?? '')
   if (given === undefined) return undefined
