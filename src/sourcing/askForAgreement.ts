@@ -23,7 +23,7 @@ import {
 import { familyOf } from './agreement/figures.ts'
 import type { LastKnown } from './agreement/lastKnown.ts'
 
-/** The rule by which the answers of several sources become one. */
+/** The rule by which answers of several sources are combined into one. */
 export interface AgreementPolicy<Query> extends AgreementRule {
   readonly keyOf: (query: Query) => string
   readonly lastKnown: LastKnown
@@ -31,7 +31,7 @@ export interface AgreementPolicy<Query> extends AgreementRule {
   readonly witnesses?: readonly Witness<Query>[]
 }
 
-/** The sources answer and contradict each other, or one answers alone and is not believed. */
+/** The sources contradict each other, or a single answer lacks the evidence to be sold. */
 export class ProvidersDiffer extends ProvidersFailed {
   readonly isAlone: boolean
 
@@ -58,8 +58,8 @@ interface Round<Query, Data> {
 }
 
 /**
- * Queries at least two sources at once, and further ones in turn until the answers agree. Sells the answer of the first
- * provider that no majority contradicts, or nothing.
+ * Queries at least two sources at once, and further ones in turn until the answers agree. Sells the first provider's
+ * answer that no majority contradicts, or nothing.
  */
 export async function askForAgreement<Query, Data>(
   asking: ProvidersInTurn<Query, Data>,
@@ -74,7 +74,7 @@ export async function askForAgreement<Query, Data>(
   const needsSecond = hasSeveralSources(options.providers, policy, query)
   const waiting = availableFirst(options.providers, query)
   let judged: Judgement = { kind: 'none' }
-  // A value that is known confirms the figures that witnesses do not report.
+  // One provider is enough to start with if witnesses confirm the price and a known value confirms the other figures.
   let size = witnesses.length > 0 && lastKnown !== undefined ? 1 : 2
   for (let asked = 0; waiting.length > 0; asked++) {
     const wave = waiting.splice(0, size).map((provider) => readProvider(round, provider))
@@ -93,7 +93,7 @@ function witnessesOf<Query>({ witnesses = [] }: AgreementPolicy<Query>, query: Q
   return witnesses.filter((witness) => witness.covers(query))
 }
 
-/** An item that several sources have is not sold by one of them alone, even while the others are silent. */
+/** True if several sources have the item. One of them alone is then not enough, even while the others do not answer. */
 function hasSeveralSources<Query, Data>(
   providers: readonly Provider<Query, Data>[],
   policy: AgreementPolicy<Query>,
@@ -103,7 +103,7 @@ function hasSeveralSources<Query, Data>(
   return covering.length + witnessesOf(policy, query).length > 1
 }
 
-/** The reason why an answer could not be confirmed now, for a refusal before the quote. */
+/** Returns the reason why an answer cannot be confirmed now, for a refusal before the quote. */
 export function whyUnconfirmable<Query, Data>(
   providers: readonly Provider<Query, Data>[],
   policy: AgreementPolicy<Query>,
@@ -119,7 +119,7 @@ export function whyUnconfirmable<Query, Data>(
     : 'only one source can be asked at the moment, and another has to confirm its answer'
 }
 
-/** Providers that rest or do not cover the item fail without a request, so they come last. */
+/** Orders resting providers, and those that do not cover the item, last: they fail without a request. */
 function availableFirst<Query, Data>(providers: readonly Provider<Query, Data>[], query: Query) {
   const canAsk = (provider: Provider<Query, Data>) =>
     Number(provider.covers?.(query) !== false && provider.whyUnavailable() === undefined)
@@ -143,7 +143,7 @@ function concluded<Query, Data>(round: Round<Query, Data>, judged: Judgement): P
     'the sold reading was heard',
   )
   const sold = assertPresent(answer, 'a complete reading has its answer')
-  // A lone answer must not become the measure of the next one: small steps would lead anywhere.
+  // Remember agreed answers only. If lone answers confirmed each other, the price could drift anywhere in small steps.
   if (judged.kind === 'agreed' || !hasSeveralSources(asking.options.providers, policy, query))
     policy.lastKnown.remember(policy.keyOf(query), judged.sold.figures)
   return {
@@ -177,7 +177,7 @@ function noteOf<Query, Data>({ policy, silent }: Round<Query, Data>, agreed: Agr
 
 const fieldsShownMax = 20
 
-/** A series has thousands of fields: lists of many fields name the families only. */
+/** Names only the families in a long list of fields, because a series has thousands of fields. */
 function shownFields(fields: readonly string[]): readonly string[] {
   return fields.length <= fieldsShownMax ? fields : [...new Set(fields.map(familyOf))]
 }
@@ -197,7 +197,7 @@ async function readProvider<Query, Data>(
     return { reading, answer }
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    // A provider that had no time left was not asked.
+    // Do not count a failure without time left: no request was sent.
     if (leftMs > 0) liveness.noteFailure(provider.name, error)
     failures.push(error)
     if (error.kind !== 'not_covered') silent.push(provider.name)
@@ -213,7 +213,7 @@ async function readWitness<Query, Data>(
     const { figures, asOfMs } = await ask(query)
     return { reading: { source: name, figures, asOfMs, isComplete: false }, answer: undefined }
   } catch (error) {
-    // The failure was counted and logged where it happened.
+    // Ignore the failure here: the upstream has counted and logged it.
     if (!(error instanceof UpstreamFailure)) throw error
     silent.push(name)
     return undefined

@@ -5,34 +5,35 @@ import type { Observation, Provider } from './provider.ts'
 
 export interface ProviderChainOptions<Query, Data> {
   readonly providers: readonly Provider<Query, Data>[]
-  /** Age, by the provider's own timestamp, from which an answer counts as a failure. */
+  /** Age from which an answer counts as a failure, by the provider's own timestamp. */
   readonly ageMaxMs: number
-  /** Maximum time by which an answer may lie ahead of now. Only forecasts need it. */
+  /** Maximum time by which an answer's timestamp may be in the future. Needed for forecasts only. */
   readonly aheadMaxMs?: number
 }
 
-/** An answer as it is held in the cache. */
+/** An answer as the cache stores it. */
 export interface ProviderAnswer<Data> {
   readonly observation: Observation<Data>
   readonly provider: string
   /** Monotonic time, so that a change of the system clock does not change the age. */
   readonly fetchedAtMs: number
-  /** The sources that agree on it. Absent: its provider alone. */
+  /** The sources that agree on the answer. Absent: only its provider. */
   readonly usedProviders?: readonly string[]
 }
 
-// Limits for one provider and for the whole chain, whatever a provider's own time-out is.
+// Time limits for one provider and for all providers of a query. They apply even if a provider's own time-out is
+// longer.
 export const providerMsMax = 4_000
 export const chainMsMax = 10_000
-// Other clocks may be a little ahead of ours.
+// Tolerate timestamps up to five minutes in the future, because clocks differ.
 const aheadMaxMsDefault = 5 * 60 * 1000
 
-/** A provider that covers the item does not know it, and every other one does not know it or does not cover it. */
+/** At least one provider that covers the item does not have it, and no other provider may have it. */
 export class ItemUnknown extends Error {
   override readonly name = 'ItemUnknown'
 }
 
-/** At least one provider that may know the item gave no usable answer, or none covers it. */
+/** A provider that may have the item gave no usable answer, or no provider covers it. */
 export class ProvidersFailed extends Error {
   override readonly name = 'ProvidersFailed'
   readonly code: 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT'
@@ -43,7 +44,7 @@ export class ProvidersFailed extends Error {
   }
 }
 
-/** The reason why no provider has an answer: the item is unknown to them, or one of them failed. */
+/** Returns the reason why no provider has an answer: all of them lack the item, or one of them failed. */
 export function noAnswerOf(failures: readonly UpstreamFailure[]): ItemUnknown | ProvidersFailed {
   const isKnownMissing = failures.every(isMissingItem) && failures.some(({ kind }) => kind === 'not_found')
   return isKnownMissing ? new ItemUnknown('no provider has the item') : new ProvidersFailed(failures)
@@ -56,7 +57,8 @@ export interface ProvidersInTurn<Query, Data> {
 }
 
 /**
- * The first usable answer. Throws `ItemUnknown` or `ProvidersFailed` when no provider has one within `chainMsMax`.
+ * Returns the first usable answer. Throws `ItemUnknown` or `ProvidersFailed` if no provider has one within
+ * `chainMsMax`.
  */
 export async function askInTurn<Query, Data>(
   { clock, options, liveness }: ProvidersInTurn<Query, Data>,
@@ -72,7 +74,7 @@ export async function askInTurn<Query, Data>(
       return answer
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error
-      // A provider that had no time left was not asked.
+      // Do not count a failure without time left: no request was sent.
       if (leftMs > 0) liveness.noteFailure(provider.name, error)
       failures.push(error)
     }
@@ -87,7 +89,7 @@ export interface AskedProvider<Query, Data> {
   readonly leftMs: number
 }
 
-/** Asks one provider once. Throws `UpstreamFailure` when it rests, is late or answers with outdated data. */
+/** Queries one provider once. Throws `UpstreamFailure` if the provider rests, is late or returns outdated data. */
 export async function askOne<Query, Data>(
   { clock, options, provider, leftMs }: AskedProvider<Query, Data>,
   query: Query,
@@ -104,14 +106,14 @@ export async function askOne<Query, Data>(
   return { observation, provider: provider.name, fetchedAtMs: clock.monotonicMs() - heldMs }
 }
 
-/** Waits up to a limit. A provider that is too slow runs on to its own time-out, and its answer is ignored. */
+/** Waits up to a limit. A slower provider continues until its own time-out, and its answer is ignored. */
 async function within<T>(clock: Clock, durationMs: number, asked: Promise<T>): Promise<T> {
   const ended = new AbortController()
   const late = clock.sleep(durationMs, ended.signal).then(
     (): T => {
       throw new UpstreamFailure('timeout', `no answer within ${durationMs} ms`)
     },
-    // The timer was cancelled, because `asked` has settled the race.
+    // The timer was cancelled, so `asked` has settled.
     () => asked,
   )
   try {

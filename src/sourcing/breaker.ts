@@ -1,19 +1,22 @@
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Circuit breaker of one provider. It opens after failures in a row, or for as long as the provider asked for. Then one
- * caller probes, and the others are turned away until the probe succeeds: a caller who waited behind it would wait for a
- * provider that is probably still down.
+ * Circuit breaker of one provider. It opens after several failures in a row, or for the pause that the provider
+ * requested. Afterwards one request probes the provider, and all others are refused until it succeeds. They do not wait
+ * for the probe, because the provider is probably still down.
  */
 export interface Breaker {
   isOpen(): boolean
-  /** Called for each request that `isOpen` let pass. */
+  /** Records the start of a request. Call it for each request that `isOpen` allows. */
   enter(): void
-  /** True when this success closed it. `item`: this item was answered; absent when only its absence was. */
+  /**
+   * Records a success. Returns true if it closed the breaker. `item`: the item that was answered; absent if the
+   * provider lacks the item.
+   */
   succeeded(item?: string): boolean
   /**
-   * True when this failure opened it. `item`: only this item failed. It counts once in a row of failures, and not at all if it
-   * was never answered while the provider answers others.
+   * Records a failure. Returns true if it opened the breaker. `item`: only this item failed. The item counts once in a
+   * row of failures. It does not count if it was never answered while the provider answers others.
    */
   failed(item?: string): boolean
   rest(durationMs: number): void
@@ -21,13 +24,17 @@ export interface Breaker {
 
 const failuresMax = 5
 export const breakerRestMs = 30_000
-// A provider that has changed its answers is found by the items that it answered before, and after this time by any item.
+// For 5 minutes after an answer, only failures of items that were answered before count. Later, failures of all items
+// count.
 const answeringMs = 5 * 60_000
-// Items of 100 bytes or so.
+// Each item has about 100 bytes.
 const answeredMax = 1_000
 const itemLengthMax = 500
 
-/** Opens after failures in a row. After its rest one request is sent; its outcome closes or opens it again. */
+/**
+ * Creates a breaker that opens after failures in a row. After the rest, the outcome of one request closes it or opens
+ * it again.
+ */
 export function createBreaker(clock: Clock): Breaker {
   let failuresInARow = 0
   const failedItems = new Set<string>()
@@ -44,7 +51,8 @@ export function createBreaker(clock: Clock): Breaker {
     const [oldest] = answeredItems
     if (answeredItems.size > answeredMax && oldest !== undefined) answeredItems.delete(oldest)
   }
-  // A caller who asks for malformed items, one after another, must not close the provider to all others.
+  // True if the item itself may be malformed. A caller with many malformed items must not stop all requests to the
+  // provider.
   const isOwnFault = (item: string) =>
     failuresInARow < failuresMax && !answeredItems.has(item) && clock.monotonicMs() - answeredAtMs < answeringMs
   return {

@@ -4,7 +4,10 @@ export interface ListedName {
   readonly name: string
 }
 
-/** Items whose symbol or a word of whose name begins with the query; symbols first, in the order of the list. */
+/**
+ * Returns items whose symbol, or a word of whose name, begins with the query. Symbols come first, in the order of the
+ * list.
+ */
 export function findListed<T extends ListedName>(items: readonly T[], query: string): readonly T[] {
   const wanted = plain(query)
   const ranked = items.flatMap((item): [rank: number, item: T][] => {

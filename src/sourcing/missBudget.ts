@@ -3,12 +3,12 @@ import { cacheBound } from './cacheBound.ts'
 import type { Clock } from '@tollbook/core/clock'
 
 /**
- * Lookups of one wallet that may end with an item that no provider knows. An unspent payment can ask again and again, and each question
- * takes requests from the quota of every provider. Answers are paid for, so they are not counted.
+ * Limits one wallet's lookups of items that no provider has. An unspent payment can be used for any number of such
+ * lookups, and each takes requests from every provider's quota. Answers are paid for, so they are not counted.
  */
 export interface MissBudget {
   mayBegin(buyer: string): boolean
-  /** Undefined when the wallet has used its misses; otherwise to be called with the outcome. */
+  /** Undefined if the wallet has used its misses. Otherwise returns a function that must be called with the outcome. */
   begin(buyer: string): ((isMiss: boolean) => void) | undefined
 }
 
@@ -25,7 +25,7 @@ export function createMissBudget(clock: Clock): MissBudget {
     begin(buyer) {
       const earlier = recent(buyer)
       if (earlier.length >= missesMax) return undefined
-      // Counted at once, so that lookups at the same time count too.
+      // Count the lookup before its outcome, so that concurrent lookups count too.
       const atMs = clock.monotonicMs()
       countedMs.set(buyer, [...earlier, atMs])
       return (isMiss) => {

@@ -5,16 +5,16 @@ export interface PaceLimit {
   readonly perSeconds: number
 }
 
-/** Sliding window: never more than this many calls in any interval of this many seconds. */
+/** Sliding window: at most this many calls in any interval of this many seconds. */
 export interface Pace {
   isFull(): boolean
-  /** False when it is full; nothing is counted then. */
+  /** Returns false if the window is full; the call is then not counted. */
   take(): boolean
 }
 
-/** A sliding window over the latest calls. `take` is false at the limit, and then counts nothing. */
+/** Creates a sliding window over the latest calls. */
 export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit): Pace {
-  // The times of the latest calls, oldest first: as many as the limit, which is hundreds at most.
+  // Times of the latest calls, oldest first. At most as many as the limit, which is some hundreds.
   const takenMs: number[] = []
   const isFull = () => {
     const [oldestMs] = takenMs

@@ -5,7 +5,7 @@ import type { OpenSharedCount, Provider } from './provider.ts'
 
 export interface ProviderSharesDeps {
   readonly clock: Clock
-  /** Absent: this instance is the only one. */
+  /** Absent if this instance is the only one. */
   readonly openSharedCount?: OpenSharedCount
 }
 
@@ -15,16 +15,16 @@ export interface Lookup {
   readonly isListed: boolean
 }
 
-/** The providers as one lookup may use them. */
+/** Returns the providers with the limits of one lookup. */
 export type ProviderShares<Query, Data> = (lookup: Lookup) => readonly Provider<Query, Data>[]
 
 const windowMs = 60_000
-// The rest is kept for items that exist: a payment can ask for unknown items again and again without being spent.
+// Reserve half of the pace for items that exist. An unspent payment can be used for any number of unknown items.
 const unlistedShare = 1 / 2
 
 /**
- * Divides the pace of each provider between callers. A wallet may use as many lookups in a minute as it leaves to others, and
- * items that are not known to exist may use half of the pace, for all callers together.
+ * Divides the pace of each provider between callers. Within a minute, a wallet may use as many lookups as it leaves to
+ * others. Items that are not known to exist may use half of the pace, for all callers together.
  */
 export function createProviderShares<Query, Data>(
   deps: ProviderSharesDeps,
@@ -46,7 +46,7 @@ function shareOf<Query, Data>(
   if (pace === undefined) return () => provider
   const max = lookupsPerWindow(pace)
   const all = openSharedCount?.(name, max)
-  // Has at most as many entries as the pace allows requests, which is hundreds.
+  // Has at most as many entries as the pace allows requests, which is some hundreds.
   const taken: Taken[] = []
   const whyRefused = (lookup: Lookup): string | undefined => {
     const sinceMs = clock.monotonicMs() - windowMs

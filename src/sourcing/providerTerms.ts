@@ -1,22 +1,22 @@
 import type { ProviderName } from '../product/productFacts.ts'
 import type { UpstreamName, UpstreamConfigs } from '../product/upstreamName.ts'
 
-/** Permission of a provider for a service that sells its data. docs/providers.md has the sources. */
+/** Whether a provider permits a service that sells its data. docs/providers.md lists the sources. */
 export type Permission =
   | 'permitted'
   /** Depends on the plan of the operator's key. */
   | 'by_plan'
   | 'forbidden'
-  /** No statement was found. */
+  /** We found no statement. */
   | 'unknown'
 
-/** Permissions and duties in the terms of a provider, as far as we have read them. */
+/** Permissions and duties in a provider's terms, as far as we have read them. */
 export interface ProviderTerms {
   readonly commercialUse: Permission
   readonly resale: Permission
-  /** `required`: without a key the provider is not asked. */
+  /** `required`: without a key the provider is not used. */
   readonly key: 'none' | 'optional' | 'required'
-  /** Without these keys the product would have no data. With all of them, this provider is not asked. */
+  /** Keys of the providers that replace this one. If all of them are set, this provider is not used. */
   readonly until?: readonly UpstreamName[]
   /** Credit that every answer with its data must carry. */
   readonly credit?: Credit
@@ -28,7 +28,7 @@ const unknown = { commercialUse: 'unknown', resale: 'unknown', key: 'none' } as 
 const byPlan = { commercialUse: 'by_plan', resale: 'by_plan', key: 'optional' } as const
 const permitted = { commercialUse: 'permitted', resale: 'permitted', key: 'none' } as const
 
-/** Places of the bundled list and of the geocoder. */
+/** Credit for places of the bundled list and of the geocoder. */
 export const geoNamesCredit: Credit = { text: 'Places by GeoNames (CC BY 4.0)', url: 'https://www.geonames.org/' }
 
 export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
@@ -54,11 +54,11 @@ export const providerTerms: Readonly<Record<ProviderName, ProviderTerms>> = {
   DEXSCREENER: unknown,
   GECKOTERMINAL: unknown,
   NEWS_FEEDS: unknown,
-  // The operator's own contract; without a server no chat is sold.
+  // The operator has a contract with the server. Without a server no chat is sold.
   AI: { commercialUse: 'permitted', resale: 'permitted', key: 'optional' },
 }
 
-/** Whether a provider is asked with these settings. */
+/** True if a provider is used with this configuration. */
 export function isAsked(name: ProviderName, upstreams: UpstreamConfigs): boolean {
   const { key, until } = providerTerms[name]
   const settings: Readonly<Partial<Record<ProviderName, { readonly apiKey?: string | undefined }>>> = upstreams
@@ -70,17 +70,19 @@ const byName: ReadonlyMap<string, ProviderTerms> = new Map(
   Object.entries(providerTerms).map(([name, terms]) => [plain(name), terms]),
 )
 
-/** Names of `meta.source` have dashes or nothing where those of settings have underscores. */
+/** Makes names comparable: `meta.source` has dashes or nothing where settings have underscores. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '')
 }
 
-/** The credits that are due for data of these providers, each once. Names are those of `meta.source`. */
+/**
+ * Returns the credits that are due for data of these providers, without duplicates. Names are those of `meta.source`.
+ */
 export function creditsOf(providers: readonly string[]): readonly Credit[] {
   return [...new Set(providers.flatMap((name) => byName.get(plain(name))?.credit ?? []))]
 }
 
-/** The member `credits` of `meta`; absent when no credit is due. */
+/** Returns the member `credits` of `meta`; absent if no credit is due. */
 export function creditMeta(credits: readonly Credit[]): { readonly credits?: readonly Credit[] } {
   return credits.length === 0 ? {} : { credits }
 }

@@ -8,7 +8,7 @@ import { UpstreamFailure } from '../product/upstreamFailure.ts'
 /** A conditional request for a feed (RFC 9110, 13). */
 export interface FeedRequest {
   readonly url: string
-  /** Validators of the last answer; a server that knows them need not send the same again. */
+  /** Validator of the last answer, with which the server can report an unchanged feed. */
   readonly etag: string | undefined
   readonly lastModified: string | undefined
   readonly signal: AbortSignal
@@ -30,13 +30,12 @@ type FeedDeps = Pick<UpstreamDeps, 'version' | 'contact' | 'onCall'>
 const upstreamLabel = 'publisher-rss'
 const timeoutMs = 8_000
 const bytesMax = 1024 * 1024
-// Redirects of a normal feed: to https, to another host, to a CDN. A longer chain leads nowhere.
+// A normal feed redirects up to three times: to https, to another host, to a CDN.
 const hopsMax = 3
 
 /**
- * Reads a feed of a publisher. Throws only `UpstreamFailure`. The poller decides when to retry, so nothing is tried
- * twice here. An address that the operator chose may be private; a name, and whatever a publisher redirects to, must
- * lead to the public web.
+ * Reads a feed of a publisher. Throws only `UpstreamFailure`. Does not retry: the poller decides when to. An address
+ * that the operator chose may be private. Names and redirect targets must lead to the public web.
  */
 export function createReadFeed(deps: FeedDeps, rules: EgressRules = webRules([])): ReadFeed {
   const get = createPinnedGet(rules)
@@ -68,7 +67,8 @@ async function follow({ get, version, contact }: FollowDeps, request: FeedReques
   const first = new URL(request.url)
   let url = first
   for (let hop = 0; hop <= hopsMax; hop++) {
-    // A publisher must not lead us to what only we can reach.
+    // Allow private addresses at the chosen origin only: a redirect must not lead to hosts that only this machine can
+    // reach.
     const reply = await get({ url, headers, signal: request.signal, isChosen: url.origin === first.origin })
     if (reply.kind === 'forbidden')
       throw new UpstreamFailure('blocked', `the feed is at an address that ${reply.problem}`)
@@ -105,7 +105,9 @@ function kindOf(status: number) {
   return status === 401 || status === 403 || status === 451 ? 'blocked' : 'bad_payload'
 }
 
-/** The header names the encoding, or the XML declaration does; otherwise, and if it is unknown, it is UTF-8. */
+/**
+ * Decodes a feed by the encoding in its header, or in its XML declaration. Uses UTF-8 if neither names a supported one.
+ */
 function decode(bytes: Buffer, contentType: string): string {
   const declared = /^[^>]*\sencoding=["']([\w-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1]
   const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? declared ?? 'utf-8'
@@ -120,6 +122,6 @@ function failureOf(error: unknown, signal: AbortSignal): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', error.message)
   if (signal.aborted) return new UpstreamFailure('timeout', `the feed did not answer within ${timeoutMs} ms`)
-  // The cause is left out: fetch quotes an address that it rejects, with its key.
+  // Omit the cause: fetch quotes an address that it rejects, with its key.
   return new UpstreamFailure('upstream', `the feed cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 
-/** Seconds or an HTTP date; undefined when it is absent or neither. */
+/** Reads a Retry-After header in seconds or as an HTTP date; undefined if it is absent or neither. */
 export function retryAfterMsOf(headers: Headers | undefined, clock: Clock): number | undefined {
   const given = headers?.get('retry-after')
   if (given === null || given === undefined) return undefined

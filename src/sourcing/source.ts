@@ -20,15 +20,15 @@ import { type AnswerWords, failureOfCode, failureOfError, tooManyMisses } from '
 import { createProviderShares, type Lookup, type ProviderShares } from './providerShares.ts'
 import { type Credit, creditMeta, creditsOf } from './providerTerms.ts'
 
-/** The providers of one endpoint in the order in which they are asked, with a cache of their answers. */
+/** The providers of one endpoint in order of preference, with a cache of their answers. */
 export interface AnswerSource<Query, Data> {
-  /** Undefined when at least one provider can be asked, or when the answer to this query is cached. */
+  /** Undefined if at least one provider is available, or if the answer to this query is cached. */
   whyUnavailable(query?: Query, buyer?: string): string | undefined
   /** True when every provider reported within the last ten minutes that the answer does not exist. */
   isKnownMissing(query: Query): boolean
   /**
-   * Returns failures of providers and never throws them. Simultaneous callers with the same query share one request.
-   * `buyer` is the wallet that pays: its lookups of items that no provider knows are bounded.
+   * Returns failures of providers instead of throwing them. Concurrent callers with the same query share one request.
+   * `buyer` is the wallet that pays. Its lookups of items that no provider has are limited.
    */
   ask(query: Query, buyer?: string): Promise<SourceFinding<Data>>
   readonly liveness: Liveness
@@ -46,15 +46,15 @@ export type SourceFinding<Data> =
 
 export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data>, AnswerWords {
   readonly keyOf: (query: Query) => string
-  /** Whether the item certainly exists. Absent: it is known once a provider has answered it. */
+  /** True if the item certainly exists. Absent: an item counts as existing once a provider has answered it. */
   readonly isListed?: (query: Query) => boolean
-  /** Queries for probes, in turn: every provider has their answers. */
+  /** Queries for probes, used in turn. Every provider has their answers. */
   readonly known: readonly [Query, ...Query[]]
-  /** Age up to which an answer is served without asking again. */
+  /** Age up to which an answer is served without a new request. */
   readonly freshMs: number
-  /** Further age up to which it is served while every provider fails. */
+  /** Further age up to which an answer is served while every provider fails. */
   readonly staleMs: number
-  /** Present: several providers are queried, and only an answer on which they agree is sold. */
+  /** Present if several providers are queried and only an answer on which they agree is sold. */
   readonly agreement?: AgreementPolicy<Query>
   /** Credits that are due for every answer, besides those of its providers. */
   readonly credits?: readonly Credit[]
@@ -69,7 +69,7 @@ const staleRetryMs = 5_000
 
 type SourceDeps = Pick<ProviderDeps, 'clock' | 'sampleUpstreams' | 'isProbed' | 'openSharedCount'>
 
-/** One source of answers for a product: cache, providers, agreement and budgets. Equal questions share one lookup. */
+/** Creates a source for a product: cache, providers, agreement and budgets. Equal queries share one lookup. */
 export function createSource<Query, Data>(
   deps: SourceDeps,
   options: SourceOptions<Query, Data>,
@@ -181,7 +181,7 @@ function whyUnavailable<Query, Data>(
   return why === undefined ? undefined : `${what}: ${why}`
 }
 
-/** Undefined when the caller's share of one provider is left. */
+/** Undefined if the caller has a share left at one provider at least. */
 function whyNoShare<Query, Data>(
   { what }: SourceOptions<Query, Data>,
   query: Query,
@@ -201,7 +201,7 @@ function openLiveness<Query, Data>(deps: SourceDeps, options: SourceOptions<Quer
       const leftMs = providerMsMax
       const query = known[asked++ % known.length] ?? known[0]
       const { fetchedAtMs } = await askOne({ clock, options, provider, leftMs }, query)
-      // An answer that the provider's adapter had stored proves nothing about now.
+      // Reject an answer that the adapter had stored: it does not show that the provider works now.
       return clock.monotonicMs() - fetchedAtMs <= leftMs
     },
   }))

@@ -1,13 +1,13 @@
 import type { OpenProduct } from '../product/productDefinition.ts'
 
-/** A product whose providers are the samples. */
+/** A product that only samples supply. */
 export function ofSamples(product: OpenProduct): OpenProduct {
   return { ...product, suppliedBy: () => (product.suppliedBy() === 'providers' ? 'samples' : 'none') }
 }
 
-/** The product over its providers while one of them answers, and over the samples of local mode otherwise. */
+/** Uses the providers while one of them answers, and the samples of local mode otherwise. */
 export function withStandIn(provided: OpenProduct, sampled: OpenProduct): OpenProduct {
-  // Decided once per request: `read` returns the quote's checks and the handler of one of them.
+  // Decide once per request, so that the checks of the quote and the handler come from the same one.
   const isProvided = () => provided.suppliedBy() === 'providers'
   const current = () => (isProvided() ? provided : sampled)
   return {

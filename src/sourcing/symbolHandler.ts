@@ -5,10 +5,10 @@ import type { ProductHandler } from '../product/productDefinition.ts'
 import type { AnswerSource, SourceFinding } from './source.ts'
 import { text, type TextRule } from '../product/text.ts'
 
-/** Symbols beyond the first in one request. Each costs the providers as much as a separate request. */
+/** Maximum of further symbols in one request. Each costs the providers as much as a separate request. */
 const moreMax = 4
 
-/** Further symbols for `more`, separated by commas. */
+/** The parameter `more`: further symbols, separated by commas. */
 export function moreSymbols(what: string, symbol: RegExp) {
   const rule: TextRule = {
     expected: `1 to ${moreMax} further ${what}, separated by commas`,
@@ -22,14 +22,14 @@ export function moreSymbols(what: string, symbol: RegExp) {
   return text(rule)
 }
 
-/** The symbols of a parameter that `moreSymbols` has accepted. */
+/** Splits a parameter that `moreSymbols` has accepted. */
 export function splitSymbols(more: string | undefined): readonly string[] {
   return more?.split(',') ?? []
 }
 
 interface SymbolHandlerOptions<Order, Query, Data> {
   readonly source: AnswerSource<Query, Data>
-  /** The item of the answer first, then those of `more`. */
+  /** The item of the answer first, then the items of `more`. */
   readonly queriesOf: (order: Order) => readonly [Query, ...Query[]]
   readonly dataOf: (order: Order, answered: AnsweredQuery<Query, Data>) => Readonly<Record<string, Json>>
   /** Advice for a caller whose symbol no provider knows. */
@@ -41,7 +41,7 @@ export interface AnsweredQuery<Query, Data> {
   readonly found: Extract<SourceFinding<Data>, { kind: 'found' }>
 }
 
-/** The handler of a product that is ordered by symbols and delivered by a source of providers: all of the items, or none. */
+/** Handler of a product that is ordered by symbols and delivered by a source. It delivers all of the items or none. */
 export function symbolHandler<Order extends Json, Query extends { readonly symbol: string }, Data>(
   options: SymbolHandlerOptions<Order, Query, Data>,
 ): ProductHandler<Order> {

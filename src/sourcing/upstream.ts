@@ -17,37 +17,40 @@ import { TooLong } from '../outbound/readBytes.ts'
 import { isMissingItem, countsForBreaker, UpstreamFailure } from '../product/upstreamFailure.ts'
 
 /**
- * One provider. All protection of the provider from us, and of us from the provider, is in here and not in an adapter.
+ * Access to one provider. All protection of the provider from us, and of us from the provider, is here and not in
+ * adapters.
  */
 export interface Upstream {
   readonly name: string
-  /** Its limit. Undefined: only the provider limits us. */
+  /** Limit of the requests that we send. Undefined: only the provider limits us. */
   readonly pace: PaceLimit | undefined
-  /** Undefined when it can be asked now; otherwise why not. */
+  /** Undefined if the provider is available now; otherwise the reason. */
   whyResting(): string | undefined
   /**
-   * Asks, and has `read` make an answer of the reply; what `read` throws counts against the provider, unless it is a
-   * verdict or only this one answer is incomplete. Throws only `UpstreamFailure`, at the latest when the time is up.
+   * Sends a request and converts the reply with `read`. Errors that `read` throws count against the provider, unless
+   * the item is missing or only this answer is incomplete. Throws only `UpstreamFailure`, at the latest when the time
+   * is up.
    */
   ask<T>(request: UpstreamRequest, read: (reply: Reply) => T): Promise<T>
   /**
-   * Asks once, and has `read` make parts of a 2xx body while it arrives. The time limit ends with the first byte; `signal`
-   * ends the rest. The provider is judged when the parts end, so a reader must read to the end or close the generator.
+   * Sends one request, and yields the parts that `read` makes of a 2xx body while it arrives. The time limit ends with
+   * the first byte; `signal` ends the rest. The outcome is recorded when the parts end, so a reader must read to the
+   * end or close the generator.
    */
   stream<T, R>(request: UpstreamRequest, reading: StreamReading<T, R>): AsyncGenerator<T, R, void>
 }
 
 export interface StreamReading<T, R> {
   read(body: AsyncIterable<Uint8Array>): AsyncGenerator<T, R, void>
-  /** Makes a result of a reply without 2xx, or throws. */
+  /** Returns a result for a reply without 2xx, or throws. */
   refuse(reply: Reply): R
 }
 
-/** Limits of one provider. Absent ones have defaults. */
+/** Limits of one provider. Absent limits have defaults. */
 export interface UpstreamLimits extends Pick<UpstreamRequestOptions, 'timeoutMs' | 'bytesMax'> {
   /** The provider's published limit, or less. Requests beyond it are not sent. Undefined: only the provider limits us. */
   readonly pace?: PaceLimit
-  /** Default: 2. One for requests that must not be made twice. */
+  /** Default: 2. Use 1 for requests that must not be sent twice. */
   readonly triesMax?: number
 }
 
@@ -57,14 +60,14 @@ export interface UpstreamDeps extends Omit<UpstreamRequestDeps, 'options'> {
 }
 
 export interface UpstreamOptions extends UpstreamLimits, UpstreamRequestOptions {
-  /** The shortest rest after a request to wait. Default: 5 s. */
+  /** The shortest pause after the provider limits us. Default: 5 s. */
   readonly pauseMinMs?: number
 }
 
 const pauseMaxMs = 15 * 60 * 1000
-// Some send 0 and mean it, some send nothing: a limit that was hit once is hit again immediately.
+// Some providers request no pause, or one of 0 s, and would limit the next request too.
 const pauseMinMsDefault = 5_000
-// A second try helps against one lost connection and makes an outage worse, so there are few of them.
+// Try twice at most: a second try helps against one lost connection, and more tries make an outage worse.
 const triesMaxDefault = 2
 const retryPace = { requests: 6, perSeconds: 60 }
 const retryPauseMs = 100
@@ -132,20 +135,20 @@ async function* stream<T, R>(
     if (!response.ok) return refuse(await readReply(state, response))
     return yield* read(bodyOf(response, stopTimer))
   } catch (error) {
-    // The reader ended a stream that the provider had begun: nothing speaks against the provider.
+    // Do not count a stream that the caller ended after it had begun: the provider did not fail.
     if (request.signal?.aborted === true && begun.signal.aborted)
       throw new UpstreamFailure('timeout', `${name} was cut`)
     failure = noteFailure(state, request, unreachable(state, error, late.signal))
     throw failure
   } finally {
     stopTimer()
-    // A reader that gives up on a silent body leaves a read pending, which only this ends.
+    // Abort the request: a reader that gives up on a silent body leaves a pending read.
     closed.abort()
     if (failure === undefined) noteSuccess(state, itemOf(request))
   }
 }
 
-// 32,768 tokens, the longest output that can be configured, with 200 bytes of JSON around each.
+// Enough for 32,768 tokens, the longest configurable output, with 200 bytes of JSON around each.
 const streamBytesMax = 16 * 1024 * 1024
 
 async function* bodyOf({ body }: Response, onFirst: () => void): AsyncGenerator<Uint8Array> {
@@ -187,7 +190,7 @@ function itemOf({ path, query = {}, body = '' }: UpstreamRequest): string {
 
 function asFailure(error: unknown, name: string): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
-  // An adapter that fails on an answer has met an undocumented shape.
+  // Report other errors of an adapter as an answer of an undocumented shape.
   return new UpstreamFailure('bad_payload', `${name} sent what we cannot read`, { cause: error })
 }
 
@@ -217,13 +220,16 @@ async function askInTries<T>(state: State, request: UpstreamRequest, read: (repl
     } catch (error) {
       if (attempt >= triesMax || signal.aborted || !mayHelp(error) || pace?.isFull() === true || !retries.take())
         throw error
-      // Waits between half and one and a half of it, so that instances that failed together do not retry together.
+      // Spread the pause from 50 % to 150 %, so that instances that failed together do not retry together.
       await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))
     }
   }
 }
 
-/** A retry helps only if the failure may be over in a moment: not after a limit, and not after a time-out, which has used up the time. */
+/**
+ * True if the failure may be over in a moment. A retry does not help after a limit, or after a time-out, which leaves
+ * no time.
+ */
 function mayHelp(error: unknown): boolean {
   return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
 }

@@ -4,19 +4,19 @@ import { readBytes, TooLong } from '../outbound/readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
-/** One request of a provider's API. */
+/** One request to a provider's API. */
 export interface UpstreamRequest {
   /** Appended to the base; begins with a slash. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON to post; without it the request is a GET. */
+  /** JSON body of a POST. Absent: the request is a GET. */
   readonly body?: string
-  /** Aborted when the caller no longer waits. */
+  /** Aborted if the caller stops waiting. */
   readonly signal?: AbortSignal
 }
 
-/** Any answer with any status: many providers report errors in the body and not in the status. */
+/** A reply with any status: many providers report errors in the body and not in the status. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -27,13 +27,13 @@ export interface UpstreamRequestOptions {
   /** Name of the provider. */
   readonly name: string
   readonly base: URL
-  /** Sent with each request: keys, a browser's User-Agent where nothing else is served. */
+  /** Headers of each request: keys, or a browser's User-Agent if the provider requires one. */
   readonly headers?: Readonly<Record<string, string>>
-  /** True: every status but redirects is a reply, and its reader decides itself about 429 and 5xx. */
+  /** True if the reader handles 429 and 5xx itself. Only redirects then fail by their status. */
   readonly readsFailures?: boolean
-  /** Pause that a 429 requests in its body and not in Retry-After. */
+  /** Reads the pause that a 429 requests in its body instead of in Retry-After. */
   readonly pauseMs?: (reply: Reply) => number
-  /** Time for everything that is done for an answer, a second try included. */
+  /** Time limit for the whole answer, including a second try. */
   readonly timeoutMs?: number
   readonly bytesMax?: number
 }
@@ -41,7 +41,7 @@ export interface UpstreamRequestOptions {
 export interface UpstreamRequestDeps {
   readonly clock: Clock
   readonly version: string
-  /** Contact for the provider's operators: what a good User-Agent has. */
+  /** Contact for the provider's operators, sent in the User-Agent. */
   readonly contact: string
   readonly options: UpstreamRequestOptions
 }
@@ -49,7 +49,7 @@ export interface UpstreamRequestDeps {
 export const timeoutMsDefault = 4_000
 const bytesMaxDefault = 256 * 1024
 
-/** One request and its whole reply. Throws `UpstreamFailure` when there is none that can be read. */
+/** Sends one request and reads the whole reply. Throws `UpstreamFailure` if there is no readable reply. */
 export async function fetchReply(
   deps: UpstreamRequestDeps,
   request: UpstreamRequest,
@@ -62,7 +62,7 @@ export async function fetchReply(
   }
 }
 
-/** Resolves with the head of the answer, whatever its status. */
+/** Sends a request. Resolves with the head of the response, whatever its status. */
 export function send(
   { options, version, contact }: UpstreamRequestDeps,
   request: UpstreamRequest,
@@ -83,12 +83,12 @@ export function send(
   })
 }
 
-/** The whole body of an answer, unless its status alone is a failure. */
+/** Reads the whole body of a response, unless its status alone is a failure. */
 export async function readReply(deps: UpstreamRequestDeps, response: Response): Promise<Reply> {
   const { bytesMax = bytesMaxDefault, readsFailures } = deps.options
   const failure = whyUnread(deps, response)
   if (failure !== undefined) {
-    // The body is not read, and an open body would hold the connection.
+    // Cancel the unread body, which would otherwise hold the connection.
     await response.body?.cancel()
     throw failure
   }
@@ -98,19 +98,19 @@ export async function readReply(deps: UpstreamRequestDeps, response: Response): 
   return reply
 }
 
-/** The failure behind an error of fetch. */
+/** Converts an error of fetch into a failure of the provider. */
 export function unreachable({ options }: UpstreamRequestDeps, error: unknown, late: AbortSignal): UpstreamFailure {
   const { name, timeoutMs = timeoutMsDefault } = options
   if (error instanceof UpstreamFailure) return error
   if (error instanceof TooLong) return new UpstreamFailure('bad_payload', `${name}: ${error.message}`)
   if (late.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
-  // The cause is not passed on: what fetch says of a header or an address that it dislikes quotes it, key and all.
+  // Omit the cause: fetch quotes a header or an address that it rejects, including the key.
   return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
-/** Outcome by status alone, for any body. */
+/** Returns the failure that the status alone determines, whatever the body. */
 function whyUnread(
   { options, clock }: UpstreamRequestDeps,
   { status, headers }: Response,
@@ -120,7 +120,7 @@ function whyUnread(
     const retryAfterMs = retryAfterMsOf(headers, clock)
     return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
   }
-  // A provider has no reason to send us elsewhere, and elsewhere might be inside.
+  // Refuse redirects: a provider has no reason to redirect us, and the target might be in our own network.
   if (redirects.has(status)) return new UpstreamFailure('bad_payload', `${name} redirects us: HTTP ${status}`)
   return undefined
 }

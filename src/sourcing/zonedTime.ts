@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** A date and time as a clock in some zone shows it. */
+/** A date and time as a clock in a given zone shows it. */
 export interface ClockReading {
   readonly year: number
   /** 1 to 12. */
@@ -11,15 +11,15 @@ export interface ClockReading {
   readonly second: number
 }
 
-/** The instant at which a clock in that zone showed this time. In the repeated hour of autumn it is the later one. */
+/** Returns the instant at which a clock in the zone showed this time; the later one in the repeated hour of autumn. */
 export function epochMsOf({ year, month, day, hour, minute, second }: ClockReading, timeZone: string): number {
   const asUtcMs = Date.UTC(year, month - 1, day, hour, minute, second)
-  // Uses the offset of a nearby instant, then that of the result: they differ on the days when clocks change.
+  // Find the offset of a nearby instant first, then that of the result. The two differ on days when clocks change.
   const nearMs = asUtcMs - offsetMsOf(asUtcMs, timeZone)
   return asUtcMs - offsetMsOf(nearMs, timeZone)
 }
 
-// Creating one takes longer than some hundred uses, and a year of bars needs it 500 times.
+// Keep formats: creating one takes longer than some hundred uses, and a year of bars needs it 500 times.
 const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 50 })
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
@@ -31,7 +31,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 function offsetMsOf(epochMs: number, timeZone: string): number {
   const parts = formatOf(timeZone).formatToParts(epochMs)
   const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  // `GMT-05:00`, or `GMT` alone for no offset.
+  // Offsets are written `GMT-05:00`, or `GMT` for zero.
   const [, sign, hours = '0', minutes = '0'] = /^GMT(?:([+-])(\d{2}):(\d{2}))?$/.exec(name) ?? []
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
 }

@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import { familyOf, fieldsApart, type Figures, sharedFields, type Tolerances } from './figures.ts'
 
-/** The report of one source about an item. */
+/** The figures that one source reports about an item. */
 export interface Reading {
   readonly source: string
   readonly figures: Figures
@@ -9,31 +9,31 @@ export interface Reading {
   readonly asOfMs: number | undefined
   /** Reason why this answer is sold only if another source confirms its main figure. */
   readonly doubt?: string | undefined
-  /** The source's own series confirms the reading, so that it needs no other source. */
+  /** True if the source's own series confirms the reading, so that no other source is needed. */
   readonly isContinuous?: boolean | undefined
-  /** False for a source that has no complete answer and can only confirm those of others. */
+  /** False for a source without a complete answer. It only confirms the answers of others. */
   readonly isComplete: boolean
 }
 
-/** Rule of a product for answers that have to agree before they are sold. */
+/** A product's rule for answers that must agree before they are sold. */
 export interface AgreementRule {
-  /** The field, or the family of fields, that another source or the last known value should confirm: the price. */
+  /** The field, or family of fields, that another source or the last known value should confirm, such as the price. */
   readonly main: string
   readonly tolerances: Tolerances
   /**
-   * Distances from the last known value up to which it confirms an answer. Never narrower than the tolerance: the known value
-   * may be of another source.
+   * Distances from the last known value within which it confirms an answer. Never smaller than the tolerance, because
+   * the known value may come from another source.
    */
   readonly jumps: Tolerances
-  /** The field with the move of a day in per cent, for products that have one. */
+  /** The field with the daily change in per cent, for products that have one. */
   readonly move?: string
 }
 
 /** Evidence besides the readings themselves. */
 export interface Evidence {
-  /** Undefined: nothing was sold lately. */
+  /** Undefined if nothing was sold recently. */
   readonly lastKnown: Figures | undefined
-  /** Sources exist that should confirm the answer. Without them and without a last known value it is not sold. */
+  /** True if several sources have the item. One of them alone is then not sold without a last known value. */
   readonly needsSecond: boolean
 }
 
@@ -44,34 +44,33 @@ export type Judgement =
   /** No source has a complete answer. */
   | { readonly kind: 'none' }
 
-/** The reading that is sold, and how the others compare with it. */
+/** The reading that is sold, and its comparison with the other readings. */
 export interface AgreedReading {
   /** `agreed`: two sources or more. `last_known`: one source, near the last known value. `single`: one source. */
   readonly kind: 'agreed' | 'last_known' | 'single'
   readonly sold: Reading
-  /** The sold reading first. */
+  /** Readings that agree with the sold one, which comes first. */
   readonly near: readonly Reading[]
   readonly apart: readonly { readonly reading: Reading; readonly fields: readonly string[] }[]
   /** Fields that neither another source nor the last known value confirms. */
   readonly unconfirmed: readonly string[]
-  /** No family has more than half of its fields among them. */
+  /** True if no family has more than half of its fields in `unconfirmed`. */
   readonly isConfirmed: boolean
 }
 
-// A larger move is more often an unadjusted split, another unit or another coin than news.
+// A daily change above 30 % is more often an unadjusted split, another unit or another coin than news.
 export const movePercentMax = 30
 
-/** A move that needs every source: none may contradict it, and all have to be asked. */
+/** True for a large daily change. It requires that every source is queried and that none contradicts it. */
 export function isLargeMove({ figures }: Reading, { move }: AgreementRule): boolean {
   const percent = move === undefined ? 0 : figures[move]
   return typeof percent === 'number' && Math.abs(percent) > movePercentMax
 }
 
 /**
- * The first complete reading that no majority contradicts in any field. A field counts as contradicted when at least as
- * many sources are apart from it as near to it, the reading itself included: of two sources that differ, neither is
- * sold. Aggregators copy from each other, so no number of them outvotes the exchanges; and a large move is contradicted
- * by any source.
+ * Returns the first complete reading without a contradicted field. A field is contradicted if at least as many sources
+ * differ from it as agree, counting the reading itself. Neither of two sources that differ is sold. Aggregators copy
+ * from each other, so they cannot outvote the exchanges. Any one source can contradict a large daily change.
  */
 export function judgeReadings(readings: readonly Reading[], rule: AgreementRule, evidence: Evidence): Judgement {
   const complete = readings.filter(({ isComplete }) => isComplete)
@@ -107,7 +106,7 @@ interface Candidate {
   readonly rule: AgreementRule
 }
 
-/** Undefined when the reading may not be sold on this evidence. */
+/** Undefined if the evidence does not allow selling the reading. */
 function agreedOn(
   { sold, readings, rule }: Candidate,
   { lastKnown, needsSecond }: Evidence,
@@ -144,7 +143,7 @@ function nearFields(sold: Reading, other: Reading, apart: ReadonlySet<string>): 
   return sharedFields(sold.figures, other.figures).filter((field) => !apart.has(field))
 }
 
-/** The families with more than half of their fields in a part of all fields. */
+/** Returns the families that have more than half of their fields in `part`. */
 function familiesMostlyIn(part: readonly string[], fields: readonly string[]): readonly string[] {
   const counts = Map.groupBy(fields, familyOf)
   return [...Map.groupBy(part, familyOf)]

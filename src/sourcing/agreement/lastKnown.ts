@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { cacheBound } from '../cacheBound.ts'
 import type { Figures } from './figures.ts'
 
-/** The figures that this process sold last, by item. */
+/** The figures that this process sold most recently, by item. */
 export interface LastKnown {
   find(key: string): Figures | undefined
   remember(key: string, figures: Figures): void
@@ -11,7 +11,7 @@ export interface LastKnown {
 
 const itemsMax = 5_000
 
-/** Known values are in memory and bounded: after a restart they confirm no single source. */
+/** Known values are in bounded memory. After a restart there are none, so they confirm nothing. */
 export function createLastKnown(clock: Clock, heldMs: number): LastKnown {
   const perf = { now: () => clock.monotonicMs() }
   const held = new LRUCache<string, Figures>({ perf, ttlResolution: 0, ...cacheBound(itemsMax), ttl: heldMs })

@@ -1,33 +1,34 @@
 import { UpstreamFailure } from '../../product/upstreamFailure.ts'
 
-/** Prices of one interval, in the order of time. */
+/** The prices of one interval. */
 export interface Bar {
   readonly startMs: number
   readonly open: number
   readonly high: number
   readonly low: number
   readonly close: number
-  /** Absent where the provider does not report it. */
+  /** Absent if the provider does not report it. */
   readonly volume?: number | undefined
 }
 
-/** Conditions that the bars of a provider have to meet before they are sold. */
+/** Conditions that a provider's bars must meet before they are sold. */
 export interface BarRule {
-  /** The price that is sold with the history. Undefined for a probe. */
+  /** The price that is sold with the history. Undefined: the bars are for a probe. */
   readonly price: number | undefined
-  /** The distance from it that the last close may have. */
+  /** The largest allowed distance of the last close from the price, in per cent. */
   readonly percentMax: number
   readonly nowMs: number
-  /** Earliest begin of the first bar. */
+  /** Earliest allowed start of the first bar. */
   readonly sinceMs: number
-  /** Age of the last bar's end from which the series is out of date. */
+  /** Time after the end of the last bar from which the series is out of date. */
   readonly ageMaxMs: number
   readonly intervalMs: number
 }
 
-// One price among thousands of times larger ones is a defect. Prices do rise and fall several times within a bar.
+// Allow a factor of 5 within a bar or between closes. Prices may rise or fall several times over, but a price off by a
+// thousand is a defect.
 const stepFactorMax = 5
-// Providers round the four prices of a bar separately.
+// Tolerate rounding, because providers round the four prices of a bar separately.
 const roundingSlack = 1e-6
 
 /** Throws unless the bars are in order, consistent, recent, and end near the price on which sources agree. */
@@ -59,7 +60,7 @@ function isFar(one: number, other: number): boolean {
   return Math.max(one, other) > Math.min(one, other) * stepFactorMax
 }
 
-/** The time of a series: the end of its last bar, or now while that bar runs. */
+/** Returns the time of a series: the end of its last bar, or now if that bar has not ended. */
 export function endMsOf(bars: readonly Bar[], { intervalMs, nowMs }: Pick<BarRule, 'intervalMs' | 'nowMs'>): number {
   return Math.min(nowMs, (bars.at(-1)?.startMs ?? 0) + intervalMs)
 }

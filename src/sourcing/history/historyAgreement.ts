@@ -5,18 +5,18 @@ import type { AgreementPolicy } from '../askForAgreement.ts'
 import type { Bar } from './bars.ts'
 
 /*
- * Series of several providers as figures that can be compared: one field for each price of each stretch of time that both cover.
- * The word before the space is the field's family, whose tolerance it has.
+ * Converts series of several providers into comparable figures. Each field is one price of one period. The word before
+ * the space is the field's family, which has the tolerance.
  */
 
-/** Common cells of time, in which providers with different bars can be compared. */
+/** Common periods, so that providers with bars of different lengths can be compared. */
 export interface Grid {
   readonly intervalMs: number
-  /** The longest bar of any provider for this range. Shorter bars are joined to it. */
+  /** The longest bar of any provider for this range. Shorter bars are merged into cells of this length. */
   readonly cellMs: number
 }
 
-/** Joined bars: providers have bars of half an hour, of hours, and of days. */
+/** Merges bars into cells, because providers have bars of half an hour, of hours, and of days. */
 export function gridFigures(bars: readonly Bar[], { intervalMs, cellMs }: Grid): Figures {
   const cells = Map.groupBy(bars, ({ startMs }) => Math.floor(startMs / cellMs))
   return Object.fromEntries(
@@ -34,7 +34,10 @@ export function gridFigures(bars: readonly Bar[], { intervalMs, cellMs }: Grid):
   )
 }
 
-/** Bars of a day, by its date at the exchange: some providers say when trading begins, others midnight. */
+/**
+ * Figures of daily bars, keyed by the date at the exchange. Some providers date a bar by the opening, others by
+ * midnight.
+ */
 export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
   const dates = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
   const figures: Record<string, number | string> = {}
@@ -47,7 +50,7 @@ export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
       [`high ${date}`]: high,
       [`low ${date}`]: low,
       ...(volume === undefined ? {} : { [`volume ${date}`]: volume }),
-      // A bar with a wrong date has no counterpart, but it stands before one that has.
+      // Include the date of the bar before: a bar with a wrong date has no counterpart, but the bar after it has one.
       ...(before === undefined ? {} : { [`before ${date}`]: before }),
     })
     before = date
@@ -55,9 +58,9 @@ export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
   return figures
 }
 
-// The highest and the lowest trade of an hour differ between exchanges more than the last one.
+// Exchanges differ more in the high and low of an hour than in its close.
 const cryptoTolerances: Tolerances = { close: { percent: 3 }, high: { percent: 8 }, low: { percent: 8 } }
-// The same trades of the same exchange, but providers leave out different ones.
+// Providers have the trades of the same exchange, but each leaves out different ones.
 const stockTolerances: Tolerances = {
   close: { percent: 2 },
   open: { percent: 3 },
@@ -70,5 +73,5 @@ const ruleOf = (tolerances: Tolerances): AgreementRule => ({ main: 'close', tole
 export const cryptoHistoryRule = ruleOf(cryptoTolerances)
 export const stockHistoryRule = ruleOf(stockTolerances)
 
-/** Histories are confirmed with each request: thousands of them would be too many figures to remember. */
+/** Confirm histories by the sources of each request: the thousands of figures would be too many to remember. */
 export const nothingKnown: AgreementPolicy<unknown>['lastKnown'] = { find: () => undefined, remember: () => undefined }

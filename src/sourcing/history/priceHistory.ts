@@ -6,7 +6,7 @@ import type { ProductHandler } from '../../product/productDefinition.ts'
 import type { AnswerSource } from '../source.ts'
 import type { Bar } from './bars.ts'
 
-/** Bars in the order of time, with prices in `currency`. */
+/** Bars from oldest to newest, with prices in `currency`. */
 export interface PriceHistory {
   readonly bars: readonly Bar[]
   readonly intervalMs: number
@@ -15,7 +15,7 @@ export interface PriceHistory {
   readonly facts?: Readonly<Record<string, Json>>
 }
 
-// Working days of a leap year. An exchange has fewer.
+// Number of working days in a leap year. Exchanges have fewer.
 const barsMax = 263
 
 /** The member `history` of an answer. */
@@ -39,7 +39,9 @@ export const shownHistory = z.object({
 
 interface HistoryOptions<Order, Query> {
   readonly source: AnswerSource<Query, PriceHistory>
-  /** Undefined for an order without a history. `sold`: the answer on which sources agreed; absent before the purchase. */
+  /**
+   * Undefined if the order asks for no history. `sold`: the answer on which sources agreed; absent before the purchase.
+   */
   readonly queryOf: (order: Order, sold?: SoldPrice) => Query | undefined
 }
 
@@ -50,7 +52,7 @@ export interface SoldPrice {
   readonly meta: Value['meta']
 }
 
-/** The handler with the history that an order asks for. Without the history, the whole order is not sold. */
+/** Adds the history that an order asks for. If the history is missing, the whole order fails. */
 export function withHistory<Order extends Json, Query>(
   handler: ProductHandler<Order>,
   { source, queryOf }: HistoryOptions<Order, Query>,
