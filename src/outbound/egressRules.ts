@@ -8,7 +8,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /** Rules for connections to hosts that callers name. */
 export interface EgressRules {
-  /** Hosts that may be reached though they are not global. */
+  /** Hosts that callers may reach although they are not global. */
   readonly allowHosts: readonly string[]
   readonly denied: DeniedHosts
   readonly ports: readonly number[]

@@ -9,7 +9,7 @@ export interface PostOptions {
 }
 
 const standardAnswerBytesMax = 4 * 1024 * 1024
-// Close idle connections after 4 s. Common servers keep them longer, so they seldom close one while a request is on its
+// Close idle connections after 4 s. Common servers keep them longer, so they rarely close one while a request is on its
 // way.
 const idleConnectionMs = 4_000
 const connections = { keepAlive: true, timeout: idleConnectionMs }

@@ -15,7 +15,7 @@ export interface Endpoint extends ProductFacts {
   read(input: unknown): ReadParameters
 }
 
-/** `samples`: the stand-ins of local mode. `none`: no provider is configured, or none answers. */
+/** `samples`: local mode's substitutes for providers. `none`: no provider is configured, or none answers. */
 export type Supplier = 'providers' | 'samples' | 'none'
 
 export type ReadParameters =

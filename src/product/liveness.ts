@@ -90,7 +90,7 @@ function noteAnswer({ clock }: State, standing: ProviderState | undefined): void
   standing.heardAtMs = clock.monotonicMs()
 }
 
-/** Failures that do not speak against a provider: limits, pauses and missing items. */
+/** Failures after which a provider still counts as working: limits, pauses and missing items. */
 const harmless = new Set<UpstreamFailure['kind']>(['rate_limited', 'resting', 'not_found', 'not_covered', 'incomplete'])
 
 function noteFailure(standing: ProviderState | undefined, { kind }: UpstreamFailure): void {

@@ -16,7 +16,7 @@ export interface CheckedOrder {
    */
   readonly formerEndpoint?: string
   readonly parameters: Json
-  /** Undefined when the product can be sold now; otherwise the reason, in words for the caller. Asked before every quote. */
+  /** Undefined if the product can be sold now; otherwise the reason, for the caller. Called before every quote. */
   readonly whyUnavailable: (payer?: string) => string | undefined
   /**
    * Undefined if a paid order can be delivered; otherwise the reason. A long queue stops new buyers only, so it is not

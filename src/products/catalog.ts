@@ -16,7 +16,7 @@ import { weather } from './weather/weather.ts'
 
 export type CatalogDeps = ProviderDeps & RenderDeps & ChatDeps & NewsDeps
 
-/** Everything that can be sold, in the order of the price list. A new product is one more name here. */
+/** All products for sale, in the order of the price list. To add a product, add its name here. */
 export const products: readonly ProductDefinition<CatalogDeps>[] = [
   crypto,
   weather,
@@ -29,13 +29,16 @@ export const products: readonly ProductDefinition<CatalogDeps>[] = [
   chatCompletions,
 ]
 
-/** The products that this process sells, and one way to close them all. */
+/** The products that this process sells, and a method that closes all of them. */
 export interface Catalog {
   readonly endpoints: readonly Endpoint[]
   close(): Promise<void>
 }
 
-/** With `samples`, which only local mode has, a product is made of samples while none of its providers answers. */
+/**
+ * Opens all products. With `samples`, which only local mode has, a product uses samples while none of its providers
+ * answers.
+ */
 export function openCatalog(
   sold: readonly ProductDefinition<CatalogDeps>[],
   deps: CatalogDeps,

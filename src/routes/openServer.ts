@@ -67,8 +67,8 @@ export interface OpenServer {
 }
 
 /**
- * Opens the public listener, and those for finance and health where
- * they are configured. Rejects when a port is taken.
+ * Opens the public listener, and the listeners for finance and health if they are configured. Rejects if a port is
+ * taken.
  */
 export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
   const { clock, finance, callers } = deps

@@ -1,7 +1,7 @@
 import type { ProviderName } from '../product/productFacts.ts'
 import type { UpstreamName, UpstreamConfigs } from '../product/upstreamName.ts'
 
-/** Whether a provider permits a service that sells its data. docs/providers.md lists the sources. */
+/** States if a provider permits a service that sells its data. docs/providers.md lists the sources. */
 export type Permission =
   | 'permitted'
   /** Depends on the plan of the operator's key. */
@@ -70,7 +70,7 @@ const byName: ReadonlyMap<string, ProviderTerms> = new Map(
   Object.entries(providerTerms).map(([name, terms]) => [plain(name), terms]),
 )
 
-/** Makes names comparable: `meta.source` has dashes or nothing where settings have underscores. */
+/** Makes names comparable: `meta.source` has dashes or nothing where variables have underscores. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '')
 }

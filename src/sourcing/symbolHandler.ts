@@ -32,7 +32,7 @@ interface SymbolHandlerOptions<Order, Query, Data> {
   /** The item of the answer first, then the items of `more`. */
   readonly queriesOf: (order: Order) => readonly [Query, ...Query[]]
   readonly dataOf: (order: Order, answered: AnsweredQuery<Query, Data>) => Readonly<Record<string, Json>>
-  /** Advice for a caller whose symbol no provider knows. */
+  /** Advice for a caller whose symbol no provider has. */
   readonly hint: string
 }
 

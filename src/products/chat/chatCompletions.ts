@@ -19,8 +19,9 @@ import type { DemoBuyer } from '../../product/productFacts.ts'
 import { bounded, boundedInteger, objectWith, oneOf, text, yesOrNo } from '../../product/text.ts'
 
 /*
- * The chat in the wire format of OpenAI, for its client libraries. The body is theirs to the byte, so it has no place for our
- * envelope: it is sent as a stream in both forms, with the receipt in a trailer or as the last event.
+ * The chat in the wire format of OpenAI, for its client libraries. The body must match that format exactly, so it has
+ * no room for our envelope. Both forms are therefore sent as a stream, with the receipt in a trailer or as the last
+ * event.
  */
 
 const part = z.strictObject({ type: oneOf(['text']), text: messageText })
@@ -47,7 +48,7 @@ const stopText = text({
 const orderShape = (rules: ModelRules) => {
   const tokensMost = tokenLimit(rules).exactOptional()
   return z.strictObject({
-    // Clients always send it; without it the first model answers.
+    // Clients always send `model`. The first model answers a request without it.
     model: modelName(rules).exactOptional(),
     messages: conversation(message).meta({ description: `1 to 50 messages, ${conversationRule}` }),
     temperature: temperature.exactOptional(),
@@ -83,7 +84,7 @@ function turnOf(order: Order): ChatTurn {
   const { model, messages, temperature: heat, top_p: topP, stop, seed, stream } = order
   return {
     model,
-    // Most servers do not know the role `developer`, which OpenAI gave to system prompts.
+    // Rename the role `developer`, OpenAI's name for system prompts, because most servers support only `system`.
     messages: messages.map((one) => ({ ...one, role: one.role === 'developer' ? 'system' : one.role })),
     temperature: heat,
     topP,
@@ -163,7 +164,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes)
 }
 
-/** Clients know a closed list of reasons. */
+/** Maps a reason to one of the fixed list that clients accept. */
 function reasonOf(finishReason: string): string {
   return finishReason === 'unknown' ? 'stop' : finishReason
 }

@@ -6,7 +6,9 @@ import { bounded, boundedInteger, characterCount, text } from '../../product/tex
 /* Fields and rules that the two wire formats of the chat share. */
 
 const messageCharactersMax = 8_000
-/** Limit of all messages of one request together, the system prompt included: some 4,000 tokens of English. */
+/**
+ * Maximum length of all messages of one request together, including the system prompt: some 4,000 tokens of English.
+ */
 const conversationCharactersMax = 16_000
 const messagesMax = 50
 
@@ -19,23 +21,23 @@ export const messageText = text({
 
 export const conversationRule = `together at most ${conversationCharactersMax.toLocaleString('en-US')} characters`
 
-/** A conversation whose last message the model answers. */
+/** A conversation. The model answers its last message. */
 export function conversation<T extends z.ZodType>(message: T) {
   const expected = `must be a list of 1 to ${messagesMax} messages`
   return z.array(message, { error: expected }).min(1, expected).max(messagesMax, expected)
 }
 
-/** The models on offer, and the tokens of output that the price of each covers. */
+/** The models for sale, and the tokens of output that each price covers. */
 export interface ModelRules {
-  /** Undefined before the configuration is known, so that any name is documented. */
+  /** Undefined before the configuration is read, so that the documents accept any name. */
   readonly models: readonly string[] | undefined
   readonly outputTokensMax: (model?: string) => number
 }
 
-/** Rules before the configuration is known: the largest limit that can be configured. */
+/** Rules before the configuration is read, with the largest limit that can be configured. */
 export const anyModel: ModelRules = { models: undefined, outputTokensMax: () => outputTokensMost }
 
-/** The largest limit of any model; `withinLimits` checks that of the model that was chosen. */
+/** A limit of tokens, up to the largest limit of all models. `withinLimits` checks the limit of the chosen model. */
 export function tokenLimit(rules: ModelRules) {
   return boundedInteger(1, largestLimitOf(rules))
 }
@@ -46,11 +48,11 @@ function largestLimitOf({ models = [], outputTokensMax }: ModelRules): number {
 
 interface TurnReader<Order> {
   readonly turnOf: (order: Order) => ChatTurn
-  /** The field of the order that has the limit of tokens. */
+  /** Returns the name of the order's field that limits the tokens. */
   readonly tokensField: (order: Order) => string
 }
 
-/** Refuses conversations that are too long, and limits of tokens that the price of the chosen model does not cover. */
+/** Refuses conversations that are too long, and token limits beyond what the price of the chosen model covers. */
 export function withinLimits<Order>(
   schema: z.ZodType<Order>,
   rules: ModelRules,
@@ -62,7 +64,7 @@ export function withinLimits<Order>(
     if (characters > conversationCharactersMax)
       context.addIssue({ code: 'custom', path: ['messages'], message: `must have ${conversationRule}` })
     const most = rules.outputTokensMax(model)
-    // `tokenLimit` has refused a number beyond the limits of all models.
+    // Skip numbers beyond the limits of all models, because `tokenLimit` has refused them.
     if (tokensMax > most && tokensMax <= largestLimitOf(rules)) {
       const message = `must be a whole number from 1 to ${most} for this model`
       context.addIssue({ code: 'custom', path: [tokensField(order)], message })
@@ -79,5 +81,5 @@ export function modelName({ models }: ModelRules) {
   })
 }
 
-// The range of OpenAI.
+// The range that OpenAI allows.
 export const temperature = bounded(0, 2)

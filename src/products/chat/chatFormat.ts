@@ -20,7 +20,7 @@ import type { ChatEnd, ChatReply, ChatTurn } from './server/chatRequest.ts'
 import type { Job, Meta, Outcome } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
 
-/* A chat is sold in several wire formats. A format reads orders and writes replies, and everything else is the same. */
+/* A chat is sold in several wire formats. A format reads orders and writes replies. All other parts are shared. */
 
 export interface ChatFormat<Order> {
   readonly parametersWith: (rules: ModelRules) => z.ZodType<Order>
@@ -29,7 +29,7 @@ export interface ChatFormat<Order> {
   readonly eventsOf: (order: Order, head: ReplyHead & { readonly model: string }) => ReplyEvents
 }
 
-/** Facts about a reply besides its text. */
+/** Facts about a reply in addition to its text. */
 export interface ReplyHead {
   readonly requestId: string
   readonly nowMs: number
@@ -43,7 +43,7 @@ export interface ReplyEvents {
   readonly end: (end: ChatEnd) => string
 }
 
-/** The chat in a wire format. */
+/** Opens the chat in a given wire format. */
 export function openChatIn<Order extends Json>(format: ChatFormat<Order>) {
   return (deps: ChatDeps): ProductHandler<Order> => {
     const chat = openChat(deps)

@@ -12,20 +12,20 @@ export interface ChatDeps {
   readonly clock: Clock
   readonly sampleUpstreams: boolean
   readonly isProbed: boolean
-  /** In the order of preference. */
+  /** Chat servers in order of preference. */
   readonly chatServers: readonly ChatServer[]
   readonly chatLimits: ChatLimits
 }
 
 /** Limits of one reply, set by the operator. */
 export interface ChatLimits {
-  /** Tokens that the price of one reply covers, unless the model has its own limit. */
+  /** Tokens that the price of one reply covers, unless the model has a separate limit. */
   readonly outputTokensMax: number
   /** Models with a separate price. */
   readonly modelPrices: ModelPrices
-  /** Time of the model for a streamed reply, below the time after which a stream counts as broken. */
+  /** Time for a streamed reply, shorter than the time after which a stream counts as broken. */
   readonly streamMsMax: number
-  /** The longest pause within a streamed reply: a longer one breaks it. */
+  /** The longest pause within a streamed reply. A longer pause breaks the reply. */
   readonly silentMsMax: number
 }
 
@@ -34,7 +34,7 @@ export interface Chat extends ChatDeps {
   readonly liveness: Liveness
 }
 
-/** The chat servers with their liveness. Nothing is asked yet. */
+/** Opens the chat servers and tracks their liveness. Sends no request yet. */
 export function openChat(deps: ChatDeps): Chat {
   return { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
 }
@@ -50,7 +50,7 @@ function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider 
   }
 }
 
-/** Every model that a caller may choose, in the order in which servers are asked. */
+/** Returns every model that a caller may choose, in the order of the servers. */
 export function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
   return [...new Set(chatServers.flatMap(({ models }) => models))]
 }
@@ -64,12 +64,12 @@ export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers
   }
 }
 
-/** The model, where it has its own price: a payment for another one does not buy its replies. */
+/** Returns the model if it has a separate price: a payment for another model does not buy its replies. */
 export function variantOf({ chatLimits }: Chat, model: string | undefined): string | undefined {
   return model !== undefined && chatLimits.modelPrices.has(model) ? model : undefined
 }
 
-/** A request that names no model pays the price of the product, so it is never answered by a model that costs more. */
+/** A request without a model pays the product's price, so models that cost more are left out. */
 function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined): readonly ChatServer[] {
   return chatServers.filter(({ models }) => {
     const [standard = ''] = models
@@ -77,7 +77,7 @@ function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined)
   })
 }
 
-/** Reason why a reply cannot be sold now, for the caller. Without a model: why none can be asked. */
+/** Returns the reason why a reply cannot be sold now, for the caller. Without a model: why none is available. */
 export function whyChatUnavailable(chat: Chat, model?: string): string | undefined {
   const { chatServers, liveness } = chat
   if (chatServers.length === 0) return 'AI chat is not set up on this server'
@@ -89,7 +89,7 @@ export function whyChatUnavailable(chat: Chat, model?: string): string | undefin
     : `the model ${model} cannot be asked at the moment`
 }
 
-/** Probes of the models of a chat product, and whether one of them answers. */
+/** Returns the probes of a chat product, and whether one of its models answers. */
 export function supplyOf({ chatServers, liveness }: Chat) {
   return {
     probes: chatServers.length === 0 ? [] : [liveness],
@@ -97,7 +97,7 @@ export function supplyOf({ chatServers, liveness }: Chat) {
   }
 }
 
-/** The model and the tokens that the price of a reply covers. */
+/** Returns the model and the tokens that the price of a reply covers. */
 export function coverageOf(chat: Chat, { model, tokensMax }: ChatTurn) {
   return {
     model: model ?? serversOf(chat, undefined)[0]?.models[0] ?? null,
@@ -107,11 +107,11 @@ export function coverageOf(chat: Chat, { model, tokensMax }: ChatTurn) {
 
 type Answered<T> = { readonly kind: 'answered'; readonly answer: T; readonly source: string } | Failure
 
-/** A streamed reply whose first text is here, so that its server works. */
+/** A streamed reply whose first text has arrived, so the server works. */
 export interface ReplyParts {
   readonly first: IteratorResult<string, ChatEnd>
   readonly rest: AsyncGenerator<string, ChatEnd, void>
-  /** The model that was asked; its server may report another name at the end. */
+  /** The requested model. Its server may report another name at the end. */
   readonly model: string
   readonly label: string
   readonly charactersMax: number
@@ -119,7 +119,7 @@ export interface ReplyParts {
   readonly stop: () => void
 }
 
-/** A whole reply, cut to the length that its price covers. */
+/** Requests a whole reply, and cuts it to the length that its price covers. */
 export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
   const asking = { request, signal: job.signal }
   const answered = await askInTurn(chat, asking, (server) => server.ask(request, job.signal))
@@ -127,10 +127,11 @@ export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Prom
   return { ...answered, answer: cutReply(answered.answer, charactersMaxOf(request)) }
 }
 
-// No token of a known language model has more characters, so a longer reply has more tokens than were paid for.
+// No token of a known language model has more than 128 characters, so a longer reply exceeds the tokens that were paid
+// for.
 const charactersOfToken = 128
 
-/** Some servers ignore the limit of tokens. */
+/** Bound the characters, because some servers ignore the limit of tokens. */
 function charactersMaxOf({ tokensMax }: Pick<ChatRequest, 'tokensMax'>): number {
   return tokensMax * charactersOfToken
 }
@@ -145,7 +146,9 @@ function cutText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Resolves with the first part of the reply. The caller must call `stop`, or the model writes on at our cost. */
+/**
+ * Resolves with the first part of the reply. The caller must call `stop`; otherwise the model continues at our cost.
+ */
 export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ReplyParts>> {
   return askInTurn(chat, { request, signal: job.signal }, async (server) => {
     const stopped = new AbortController()
@@ -154,7 +157,7 @@ export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise
     const model = request.model ?? server.models[0] ?? server.label
     const stop = () => {
       stopped.abort()
-      // Its end is not waited for: a server that hangs would hang here too.
+      // Do not wait for the end, because a server may hang.
       rest.return(cutOff(model)).catch(() => undefined)
     }
     job.signal.addEventListener('abort', stop, { once: true })
@@ -202,9 +205,10 @@ function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
 }
 
 /**
- * The texts of a streamed reply within the model's time and the tokens that were paid for. A reply that takes longer, or goes on
- * after its limit, ends as one that was cut at its limit: if it broke, its caller could have long texts without paying for them.
- * The first text that comes later than the longest pause before the end is the last one, so that a silent reply always breaks.
+ * Yields the texts of a streamed reply, within the time for the model and the tokens that were paid for. A reply beyond
+ * these limits ends as if it were complete and cut. If it broke instead, a caller could receive long texts without
+ * paying. The last text is the first one that arrives within the longest pause before the end of the time. A silent
+ * reply therefore always breaks.
  */
 export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
   const { clock, liveness, chatLimits } = chat

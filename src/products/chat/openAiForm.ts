@@ -1,9 +1,12 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { ErrorForm } from '../../product/productFacts.ts'
 
-/* The wire format of OpenAI beyond a chat itself: errors, and parameters that its clients send though they change nothing. */
+/* OpenAI's wire format for errors, and for parameters that clients send although they have no effect. */
 
-/** An error as OpenAI's clients read it. All other members stay, so that a paying client finds the offer. */
+/**
+ * Converts an error into the form that OpenAI's clients read. All other members stay, so that a paying client finds the
+ * offer.
+ */
 export const openAiError: ErrorForm = (status, body) => {
   const { error = '', code = null, details } = body
   return { ...body, error: { message: error, type: typeOf(status), param: fieldOf(details), code } }
@@ -16,7 +19,7 @@ function typeOf(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'server_error'
 }
 
-/** The first parameter at fault. */
+/** Returns the first parameter that is at fault. */
 function fieldOf(details: Json | undefined): Json {
   const [first] = Array.isArray(details) ? details : []
   return typeof first === 'object' && first !== null && !Array.isArray(first) ? (first['field'] ?? null) : null
@@ -31,7 +34,10 @@ const isEmpty = (value: unknown) => isObject(value) && Object.keys(value).length
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 const is = (neutral: unknown) => (value: unknown) => value === neutral
 
-/** Values with which a parameter changes nothing of a reply. Any other value is refused, because the reply would not have it. */
+/**
+ * Values with which a parameter does not change a reply. Other values are refused, because the service does not support
+ * them.
+ */
 const neutral: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['presence_penalty', is(0)],
   ['frequency_penalty', is(0)],
@@ -46,20 +52,20 @@ const neutral: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['service_tier', (value) => value === 'auto' || value === 'default'],
   ['store', is(false)],
   ['modalities', (value) => Array.isArray(value) && value.every(is('text'))],
-  // Facts about the caller, for the records of OpenAI.
+  // Facts about the caller for OpenAI's records. They do not change the reply.
   ['user', isText],
   ['safety_identifier', isText],
   ['prompt_cache_key', isText],
   ['metadata', isObject],
 ])
 
-/** Members of a message that clients repeat from an earlier reply. */
+/** Empty members of a message, which clients copy from an earlier reply. */
 const neutralOfMessage: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['tool_calls', isEmptyList],
   ['annotations', isEmptyList],
 ])
 
-/** The request without parameters that change nothing. `null` means to OpenAI that a parameter is absent. */
+/** Removes parameters that have no effect. For OpenAI, `null` means that a parameter is absent. */
 export function withoutNeutral(input: unknown): unknown {
   if (!isObject(input)) return input
   const order = keep(input, neutral)

@@ -47,7 +47,7 @@ const minute = 60_000
 const hour = 60 * minute
 const freshMs = minute
 const staleMs = 10 * minute
-// CoinGecko lags by a minute or two and CoinPaprika by up to ten; a price that is half an hour old is wrong.
+// CoinGecko is one to two minutes late, and CoinPaprika up to ten. Refuse a price that is half an hour old.
 const ageMaxMs = 30 * minute
 const lastKnownMs = 2 * hour
 const hint = 'only coins that are ranked by market capitalisation are sold, by their ticker'
@@ -56,7 +56,8 @@ function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
   const coinGecko = openCoinGecko(deps)
   const krakenTables = openKrakenTables(deps)
   const coins = openCoins(deps, createCoinGecko(deps, coinGecko))
-  // The hosts are probed for prices. A probe of these would stop at Kraken, which has some of the coins only.
+  // Do not probe these sources: the price source already probes the hosts. A probe would end at Kraken, which has only
+  // some of the coins.
   const unprobed = { ...deps, isProbed: false }
   const history = createSource<CryptoHistoryQuery, PriceHistory>(unprobed, {
     what: 'the history of a cryptocurrency price',
@@ -116,7 +117,7 @@ function historyKeyOf(query: CryptoHistoryQuery): string {
   return `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`
 }
 
-/** No symbol has a colon. */
+/** Returns the cache key of a coin. Keys by id have a colon, which no symbol has. */
 function coinKeyOf({ symbol, coin, id }: CryptoQuery): string {
   return coin?.symbol ?? (id === undefined ? symbol : `id:${id}`)
 }
@@ -131,7 +132,7 @@ function queryOf(requested: string): CryptoQuery {
   return { symbol: ticker, coin: coinOf(ticker) }
 }
 
-/** A listed coin is the same question by id and by symbol. */
+/** Uses the symbol of a listed coin, so that queries by id and by symbol share an answer. */
 function queryOfId(id: string): CryptoQuery {
   const coin = coinOfId(id)
   return coin === undefined ? { symbol: id, coin, id } : { symbol: coin.symbol, coin }
@@ -141,14 +142,14 @@ function historyQueryOf(order: CryptoOrder, sold: SoldPrice | undefined): Crypto
   return order.history === undefined ? undefined : historyOf(order.history, queriesOf(order)[0], sold)
 }
 
-/** Coins outside our list are sold by CoinGecko alone, whose answer names their id. */
+/** Coins outside our list come only from CoinGecko, whose answer contains the id. */
 function historyOf(range: CryptoHistoryQuery['range'], query: CryptoQuery, sold: SoldPrice | undefined) {
   const soldId = sold?.meta['id']
   const unlistedId = query.id ?? (typeof soldId === 'string' && isCoinGeckoId(soldId) ? soldId : undefined)
   return { ...query, range, coinGeckoId: query.coin?.coingecko ?? unlistedId, price: sold?.price }
 }
 
-/** The answer repeats the requested spelling: XBT for a caller who asked for XBT, though BTC was fetched. */
+/** Repeats the requested spelling: XBT for a caller who requested XBT, although BTC was fetched. */
 function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: AnsweredQuery<CryptoQuery, CryptoPrice>) {
   const { symbol: answered, ...figures } = found.data
   return {

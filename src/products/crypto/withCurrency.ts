@@ -8,7 +8,7 @@ import type { AnswerSource, SourceFinding } from '../../sourcing/source.ts'
 
 type Rates = AnswerSource<RatesQuery, ExchangeRates>
 
-/** The handler with amounts in the currency that an order names. Without an agreed rate, the order is not sold. */
+/** Converts amounts to the currency that an order names. Without an agreed rate, the order fails. */
 export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates): ProductHandler<CryptoOrder> {
   return {
     ...handler,
@@ -21,7 +21,7 @@ export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates)
     async deliver(order, job): Promise<Outcome> {
       const currency = currencyOf(order)
       if (currency === undefined) return handler.deliver(order, job)
-      // Both are requested at once, so that a coin and the rates are of the same minute.
+      // Request both at once, so that price and rates are of the same minute.
       const [outcome, found] = await Promise.all([handler.deliver(order, job), rates.ask({}, job.payer)])
       if (outcome.kind !== 'delivered') return outcome
       return found.kind === 'failed' ? found : inCurrency(outcome, currency, found)
@@ -50,7 +50,7 @@ function inCurrency(
 
 const metaList = z.array(z.record(z.string(), z.json()))
 
-/** The evidence of `agreement` stays in US dollars. */
+/** Converts `meta`. The evidence in `agreement` stays in US dollars. */
 function metaIn(currency: OtherCurrency, { more }: Value['meta']) {
   const others = metaList.safeParse(more).data
   return { currency, ...(others === undefined ? {} : { more: others.map((other) => ({ ...other, currency })) }) }

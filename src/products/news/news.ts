@@ -62,14 +62,14 @@ export const news = defineProduct({
 export interface NewsDeps {
   readonly clock: Clock
   readonly newsSearch: NewsSearch
-  /** The upstreams are the loopback samples of local mode; `meta.source` says so. */
+  /** True if the upstreams are the loopback samples of local mode. `meta.source` then says so. */
   readonly sampleUpstreams: boolean
 }
 
 function openNews(deps: NewsDeps): ProductHandler<NewsOrder> {
   const { newsSearch } = deps
   return {
-    // News is polled, so it needs no probes.
+    // There are no probes, because news is polled.
     providersAnswer: () => newsSearch.whyUnavailable() === undefined,
     whyUnavailable: newsSearch.whyUnavailable,
     whyNoData: (order) => newsSearch.whyNoData(questionOf(order)),
@@ -86,7 +86,7 @@ function openNews(deps: NewsDeps): ProductHandler<NewsOrder> {
   }
 }
 
-/** Members that an article lacks are absent. */
+/** Omits members that an article lacks. */
 function soldArticle({ description, imageUrl: image, language, others, ...article }: ServedArticle) {
   return {
     ...soldMember(article),
@@ -101,7 +101,7 @@ function soldMember({ title, publisher, url, publishedAtMs }: ServedMember) {
   return { title, source: publisher, url, publishedAt: isoTime(publishedAtMs) }
 }
 
-/** The cursor of the next page; absent after the last one. */
+/** Returns the cursor of the next page; absent after the last page. */
 function nextPageOf({ limit }: NewsOrder, { articles }: FoundNews) {
   const last = articles.at(-1)
   return last === undefined || articles.length < limit ? {} : { nextCursor: cursorOf(last) }

@@ -5,13 +5,13 @@ import { isNewsCategory, type NewsCategory } from './articles/newsCategory.ts'
 export interface Feed {
   readonly category: NewsCategory
   readonly url: string
-  /** Undefined: the name that the feed gives itself. */
+  /** Undefined: use the name in the feed itself. */
   readonly publisher: string | undefined
-  /** Hosts of the publisher's articles, where the feed is at another one. */
+  /** Hosts of the publisher's articles, if the feed has another host. */
   readonly hosts?: readonly string[]
 }
 
-/** A feed of `NEWS_FEEDS`. */
+/** One feed in the operator's variable `NEWS_FEEDS`. */
 export interface FeedSetting {
   readonly category: string
   readonly url: string
@@ -20,8 +20,8 @@ export interface FeedSetting {
 const bbc = ['bbc.com', 'bbc.co.uk']
 
 /*
- * Feeds for categories that the operator names no feed for. Publishers' terms differ, and most are written for readers:
- * docs/providers.md lists what to check before selling.
+ * Feeds for categories without a feed of the operator. Terms differ between publishers, and most are written for
+ * readers. docs/providers.md lists what to check before selling.
  */
 export const ourFeeds: readonly Feed[] = [
   { category: 'general', publisher: 'BBC News', hosts: bbc, url: 'https://feeds.bbci.co.uk/news/rss.xml' },
@@ -50,7 +50,9 @@ export const ourFeeds: readonly Feed[] = [
   { category: 'sports', publisher: 'BBC Sport', hosts: bbc, url: 'https://feeds.bbci.co.uk/sport/rss.xml' },
 ]
 
-/** The operator's feeds, and ours for the other categories. With sample upstreams no public feed is read. */
+/**
+ * Returns the operator's feeds, and our feeds for the other categories. With sample upstreams no public feed is read.
+ */
 export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boolean): readonly Feed[] {
   const theirs = configured.map(({ category, url }): Feed => {
     if (isNewsCategory(category)) return { category, url, publisher: undefined }

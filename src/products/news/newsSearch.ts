@@ -6,7 +6,7 @@ import { foldSearchQuery, readSearchWords } from './articles/foldWords.ts'
 import type { NewsCategory } from './articles/newsCategory.ts'
 import type { NewsSearcher } from './providers/newsProvider.ts'
 
-/** The store of articles, as far as this search needs it; `store/newsStore.ts` implements it. */
+/** The part of the article store that this search uses; `store/newsStore.ts` implements it. */
 export interface ArticleStore {
   keep(batch: {
     readonly provider: string
@@ -26,7 +26,7 @@ export interface ArticleQuestion {
   readonly page?: ArticlePage
 }
 
-/** A range and an order of time. Absent members do not restrict. */
+/** A range and an order of articles by time. Absent members do not restrict. */
 export interface ArticlePage {
   readonly fromMs?: number | undefined
   /** Exclusive. */
@@ -35,26 +35,26 @@ export interface ArticlePage {
   readonly after?: ArticlePosition | undefined
 }
 
-/** The place of an article in the order of time. Articles of the same moment are in the order of their hashes. */
+/** The position of an article in the order by time. Articles of the same moment are ordered by their hashes. */
 export interface ArticlePosition {
   readonly publishedAtMs: number
   readonly urlHash: string
 }
 
-/** A question with its words folded as the store compares them. */
+/** A question whose words are folded in the same way as those in the store. */
 export interface StoreQuestion extends ArticleQuestion {
-  /** Words of which an article has none. */
+  /** Words that no returned article contains. */
   readonly excluded?: string | undefined
-  /** The words as providers were asked for them. */
+  /** The words that were sent to the provider. */
   readonly question?: string | undefined
 }
 
-/** The article of a story that is shown, with the story's other publishers. */
+/** The article that is shown for a story, with the other publishers of the story. */
 export interface ServedArticle extends ArticlePosition, ServedMember {
   readonly description: string | undefined
   readonly imageUrl: string | undefined
   readonly language: string | undefined
-  /** Other publishers of the same story, the most trusted first. */
+  /** Other publishers of the same story, with the most trusted first. */
   readonly others: readonly ServedMember[]
 }
 
@@ -72,23 +72,23 @@ export interface ArticleSummary {
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
-/** Finds articles in the store, and asks a provider that searches when the store has too few. */
+/** Finds articles in the store, and searches at a provider if the store has too few. */
 export interface NewsSearch {
-  /** Reads the summary of the store. Nothing is sold before the first call. */
+  /** Reads the summary of the store. Nothing can be sold before the first call. */
   refresh(): Promise<void>
   whyUnavailable(): string | undefined
   whyNoData(question: ArticleQuestion): string | undefined
   find(question: ArticleQuestion): Promise<FoundNews>
 }
 
-/** Articles of one page, and how complete they are. */
+/** Articles of one page, and their completeness. */
 export interface FoundNews {
   readonly articles: readonly ServedArticle[]
   /** Time of the last answer of a relevant provider. */
   readonly asOfMs: number
-  /** True when the provider was asked for this request. */
+  /** True if the provider answered a search for this request. */
   readonly isFresh: boolean
-  /** True when the provider was asked, or need not be, and there is no article. */
+  /** True if there is no article, and the provider has answered or is not needed. */
   readonly isKnownMissing: boolean
 }
 
@@ -98,11 +98,11 @@ export interface NewsSearchDeps {
   readonly searcher: NewsSearcher
 }
 
-// The housekeeping deletes older articles.
+// Older articles are deleted by the housekeeping job.
 const retentionMs = 7 * 24 * 60 * 60 * 1000
-// News that no provider has confirmed for a day is out of date.
+// News counts as out of date if no provider has answered for a day.
 const silenceMaxMs = 24 * 60 * 60 * 1000
-// The same words are searched once per interval; the articles found stay in the store.
+// Search for the same words once per interval. Found articles stay in the store.
 const searchedMs = 15 * 60 * 1000
 const searchedMax = 2_000
 const missingMs = 5 * 60 * 1000
@@ -112,13 +112,13 @@ const wordsMax = 12
 const wordsCharactersMax = 120
 
 interface NewsSearchState extends NewsSearchDeps {
-  /** Times of searches by their words. Concurrent equal questions share one search. */
+  /** Times of searches, keyed by their words. Concurrent equal questions share one search. */
   readonly searched: LRUCache<string, number>
   readonly missing: LRUCache<string, true>
   summary: ArticleSummary | undefined
 }
 
-/** Searches the store, and asks the provider where it may lack articles. */
+/** Searches the store, and also the provider if the store may lack articles. */
 export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
   const missing = new LRUCache<string, true>({ max: searchedMax, ttl: missingMs })
   const fetchMethod = (words: string) => search({ ...deps, missing }, words)
@@ -128,7 +128,7 @@ export function createNewsSearch(deps: NewsSearchDeps): NewsSearch {
     async refresh() {
       const before = lastPollMs(state.summary)
       state.summary = await deps.store.summary()
-      // The poll may have brought articles with words that nothing was known about.
+      // Forget missing words, because the poll may have added articles with them.
       if (lastPollMs(state.summary) > before) state.missing.clear()
     },
     whyUnavailable: () => whyUnavailable(state),
@@ -167,22 +167,22 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const folded = query === undefined ? undefined : readSearchWords(foldSearchQuery(query))
   const words = folded === undefined ? undefined : wordsOf(folded.wanted)
   const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
-  // Taken before the store is read, because the read may lack the articles of a search that ends during it.
+  // Check before reading the store: a search that ends during the read may add articles that the read misses.
   const isUnasked = words !== undefined && !searched.has(words)
   const stored = await store.find(asked)
-  // The provider does not know our categories, so a question within a category is answered from the store alone.
+  // Do not search at the provider within a category, because the provider does not have our categories.
   const isAsked = isUnasked && category === undefined && isFirstPage && stored.length < question.limit
   const isFresh = isAsked && (await searched.fetch(words)) !== undefined
   const articles = isFresh ? await store.find(asked) : stored
   const isKnownMissing = articles.length === 0 && isAsked === isFresh
-  // An empty page does not mean that the others are empty.
+  // Do not record an empty page as missing: other pages may have articles.
   if (isKnownMissing && words !== undefined && page === undefined) missing.set(missingKey(question), true)
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
   const heard = [...polled.map(([, atMs]) => atMs), searched.get(words ?? '') ?? 0]
   return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
 }
 
-/** The time of the search; undefined when the provider had no answer. */
+/** Searches at the provider, and returns the time; undefined if the provider did not answer. */
 async function search(
   { store, clock, searcher, missing }: Omit<NewsSearchState, 'searched' | 'summary'>,
   words: string,
@@ -190,7 +190,7 @@ async function search(
   try {
     const articles = await searcher.search(words, AbortSignal.timeout(searchTimeoutMs))
     const stored = await store.keep({ provider: searcher.name, question: words, articles })
-    // They may have the words of another question, too.
+    // The new articles may also match words that were missing before.
     if (stored > 0) missing.clear()
     return clock.nowMs()
   } catch (error) {
@@ -199,7 +199,7 @@ async function search(
   }
 }
 
-/** The words of a query without punctuation, so that callers cannot reach the provider's query syntax. */
+/** Returns the words of a query without punctuation, so that callers cannot use the provider's query syntax. */
 function wordsOf(query: string): string {
   const words = query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return words.slice(0, wordsMax).join(' ').slice(0, wordsCharactersMax).trim()

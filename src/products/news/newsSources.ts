@@ -10,10 +10,10 @@ import { createGuardian } from './providers/guardian.ts'
 import type { NewsProvider, NewsSearcher } from './providers/newsProvider.ts'
 import type { ProviderDeps } from '../../sourcing/provider.ts'
 
-/** One source that is polled for news: a feed, or one category of a provider. */
+/** One source that is polled for news: a feed, or a category of a provider. */
 export interface NewsSource {
   readonly name: string
-  /** Sources of one lane share a pace and are paused together. */
+  /** Sources in one lane share a pace and pause together. */
   readonly lane: string
   readonly category: NewsCategory
   readonly provider: string
@@ -45,7 +45,7 @@ export interface NewsSources {
   readonly searcher: NewsSearcher
 }
 
-/** Sources of this configuration. A provider without its key is left out. */
+/** Creates the sources for a configuration. A provider without its key is left out. */
 export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
   const guardian = createGuardian(deps)
   const gdelt = createGdelt(deps)
@@ -70,12 +70,12 @@ function providerSources(provider: NewsProvider): readonly NewsSource[] {
   }))
 }
 
-// The usual `ttl` of publishers; conditional requests keep it cheap on both sides.
+// Publishers usually state 15 minutes as `ttl`. Conditional requests keep polls cheap for both sides.
 const feedEveryMs = 15 * 60 * 1000
 
 function feedSource({ clock, readFeed, feedPool }: NewsSourcesDeps, feed: Feed, place: number): NewsSource {
   const { category, url, publisher } = feed
-  // An address may contain a key, so it stays out of the database and of logs.
+  // Use a hash of the address, so that a key in it does not reach the database or logs.
   const name = `${new URL(url).host}/${category}/${sha256Hex(url).slice(0, 12)}`
   return {
     name,

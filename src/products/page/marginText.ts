@@ -2,14 +2,14 @@ import { text } from '../../product/text.ts'
 
 const lengthMax = 200
 
-/** A line in the top or bottom margin of each page. Plain text, so that it can load and run nothing. */
+/** A line in the top or bottom margin of each page. It is plain text, so it cannot load or run anything. */
 export const marginText = text({
   expected: `a line of 1 to ${lengthMax} characters, in which {page}, {pages}, {title}, {url} and {date} are replaced`,
   shown: { minLength: 1, maxLength: lengthMax },
   test: (value) => value !== '' && value.length <= lengthMax,
 })
 
-// Not an object, whose inherited members such as `constructor` a caller could name.
+// A map has no inherited members such as `constructor`, which a caller could request from an object.
 const classes: ReadonlyMap<string, string> = new Map([
   ['page', 'pageNumber'],
   ['pages', 'totalPages'],
@@ -20,7 +20,7 @@ const classes: ReadonlyMap<string, string> = new Map([
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** The template of the browser, which fills elements of these classes. */
+/** Returns a template for the browser, which fills in elements of these classes. */
 export function marginTemplate(line: string): string {
   const escaped = line.replaceAll(/[&<>"]/g, (character) => escapes[character] ?? '')
   const filled = escaped.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {

@@ -1,8 +1,8 @@
-/** Number of pages in the document's own page tree. */
+/** Returns the number of pages in the page tree of the document. */
 export async function pageCount(bytes: Uint8Array): Promise<number> {
-  // Loaded on first use: 2 MB of code that one product needs.
+  // Load the library on first use: it has 2 MB, and only one product needs it.
   const { getDocumentProxy } = await import('unpdf')
-  // A copy, because the library detaches the buffer.
+  // Copy the bytes, because the library detaches the buffer.
   const document = await getDocumentProxy(Uint8Array.from(bytes))
   try {
     return document.numPages

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounded, boundedInteger, objectWith, oneOf, text } from '../../product/text.ts'
 
-/* Optional parameters that the screenshot and the PDF have in common. */
+/* Optional parameters that the screenshot and the PDF share. */
 
 const selectorLengthMax = 200
 const delayMsMax = 5_000
@@ -10,7 +10,7 @@ const tagLengthMax = 64
 export const selector = text({
   expected: `a CSS selector of 1 to ${selectorLengthMax} characters`,
   shown: { minLength: 1, maxLength: selectorLengthMax },
-  // Braces would begin a rule; no selector has one.
+  // Refuse braces, which would begin a rule. Selectors do not contain them.
   test: (value) => value.trim() !== '' && value.length <= selectorLengthMax && !/[{}]/.test(value),
 })
 

@@ -21,9 +21,9 @@ const sentPage = (language: string) =>
     test: (value) => value !== '' && utf8ByteCount(value) <= pageBytesMax,
   })
 
-// CSS pixels per unit.
+// Number of CSS pixels in each unit.
 const unitPixels = { px: 1, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54 } as const
-// Five inches. A larger margin leaves no page.
+// Five inches. A larger margin would leave too little of a page.
 const marginPixelsMax = 480
 const length = /^(\d{1,3}(?:\.\d{1,4})?)(px|in|cm|mm)$/
 
@@ -34,7 +34,7 @@ const side = z
 
 function isMargin(value: string): boolean {
   const pixels = pixelsOf(value)
-  // 127 mm are five inches plus a rounding error.
+  // Allow for a rounding error: 127 mm are five inches.
   return pixels !== undefined && pixels <= marginPixelsMax + 1e-6
 }
 
@@ -58,14 +58,14 @@ const pageRanges = text({
     value.split(',').every((range) => arePages(range)),
 })
 
-/** A page such as 5, or a range such as 1-3. The first page is 1. */
+/** True for a page such as 5, or a range such as 1-3. Pages are numbered from 1. */
 function arePages(range: string): boolean {
   const [first = 0, last = first] = range.split('-').map(Number)
   return first >= 1 && first <= last
 }
 
 const formatDefault = 'A4'
-// Chromium's own default.
+// The default margin of Chromium.
 const marginDefault = { top: '1cm', right: '1cm', bottom: '1cm', left: '1cm' }
 
 const paperInches: Record<(typeof paperFormats)[number], { readonly width: number; readonly height: number }> = {
@@ -76,7 +76,7 @@ const paperInches: Record<(typeof paperFormats)[number], { readonly width: numbe
   Letter: { width: 8.5, height: 11 },
   Tabloid: { width: 11, height: 17 },
 }
-// Chromium refuses a page without room; a page narrower than this has no room for a word.
+// Chromium refuses a page without room between its margins. A page narrower than 36 pixels has no room for a word.
 const roomPixelsMin = 36
 
 interface Paper {
@@ -85,7 +85,7 @@ interface Paper {
   readonly landscape?: boolean
 }
 
-/** CSS pixels between the margins. */
+/** Returns width and height between the margins, in CSS pixels. */
 function roomOf({ format = formatDefault, margin: given, landscape = false }: Paper) {
   const { top, right, bottom, left } = { ...marginDefault, ...given }
   const upright = paperInches[format]
@@ -164,7 +164,8 @@ export const pdf = defineProduct({
     answer: { pdfUrl: 'https://tollbook.example/artifacts/gb3swTAuxnPZDc.pdf', pages: 1, size: '12.3 KB' },
   },
   providers: [],
-  // The longest HTML, and a quarter for escapes. Reading and parsing a body costs in proportion to its bytes.
+  // Enough for the longest HTML and a quarter more for escapes. The cost of reading and parsing a body grows with its
+  // size.
   bodyBytesMax: 640 * 1024,
   demo: { order: () => ({ html: demoHtml }), check: checkDemo },
   open: openPdf,

@@ -1,12 +1,12 @@
 const step = 1024
 const units = ['KB', 'MB', 'GB'] as const
 
-/** A size for people: `"940 B"`, `"12.3 KB"`, with 1,024 bytes to a KB as file managers count. */
+/** Formats a size for people: `"940 B"`, `"12.3 KB"`. A KB has 1,024 bytes, as in file managers. */
 export function readableSize(bytes: number): string {
   if (bytes < step) return `${bytes} B`
   let size = bytes / step
   let unit = 0
-  // 1023.95 would otherwise be written as "1024.0" of the smaller unit.
+  // Use the next unit from 1023.95, which would be rounded to "1024.0" of the smaller one.
   while (size >= step - 0.05 && unit < units.length - 1) {
     size /= step
     unit++

@@ -4,14 +4,14 @@ import { RenderFailure, type RenderFailureKind, type Rendered, type Renderer } f
 import type { ArtifactStore } from '../../rendering/artifacts/artifactStore.ts'
 import type { HandlerFailure, Meta, Outcome } from '../../product/product.ts'
 
-/** The parts of the process that the two products of the browser need. */
+/** The parts of the process that both browser products need. */
 export interface RenderDeps {
   readonly clock: Clock
   readonly renderer: Renderer
   readonly artifacts: Pick<ArtifactStore, 'keep' | 'whyUnavailable'>
-  /** The absolute address of an artifact. */
+  /** Returns the absolute address of an artifact. */
   readonly artifactUrl: (name: string) => string
-  /** Hosts that the operator allows as targets though they are not public. */
+  /** Hosts that are not public but that the operator allows as targets. */
   readonly allowHosts: readonly string[]
 }
 
@@ -20,7 +20,7 @@ interface RenderedAnswer {
   readonly expiresAt: string
 }
 
-/** A long queue refuses quotes. A caller who has paid waits. */
+/** Refuses a quote while the queue is long. A caller who has paid waits. */
 export function availabilityOf({ renderer, artifacts }: RenderDeps) {
   return {
     whyUnavailable: (_order?: unknown, payer?: string) => renderer.whyNoQuote(payer) ?? artifacts.whyUnavailable(),
@@ -28,7 +28,7 @@ export function availabilityOf({ renderer, artifacts }: RenderDeps) {
   }
 }
 
-/** Renders, has `keep` store the result, and turns a failure of the browser into one of the product. */
+/** Renders a page, stores the result with `keep`, and converts failures of the browser into failures of the product. */
 export async function renderOutcome(
   clock: Clock,
   render: () => Promise<Rendered>,
@@ -68,7 +68,10 @@ const adviceOn: Record<RenderFailureKind, string> = {
   broken: 'repeat with the same proof',
 }
 
-/** `complete` is always there, because it is part of what is sold; the rest is what differs from the ordinary case. */
+/**
+ * Builds `meta`. `complete` is always present, because it is sold; other members are present only if they differ from
+ * the usual case.
+ */
 function metaOf(rendered: Rendered, clock: Clock): Meta {
   const { httpStatus, finalUrl, missing, missingGlyphs, clipped, refusedRequests } = rendered
   return {

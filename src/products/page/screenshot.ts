@@ -8,7 +8,7 @@ import type { DemoBuyer } from '../../product/productFacts.ts'
 import { availabilityOf, type RenderDeps, renderOutcome } from './renderOutcome.ts'
 import { bounded, boundedInteger, oneOf, yesOrNo } from '../../product/text.ts'
 
-/** A target that may be tried. The guard at the connection decides finally. */
+/** A target that may be tried. The final check takes place when the connection is made. */
 export function targetUrl(allowHosts: readonly string[]) {
   return z
     .string({
@@ -22,7 +22,7 @@ export function targetUrl(allowHosts: readonly string[]) {
     .meta({ description: 'an http or https URL on port 80 or 443, of a public host', format: 'uri', maxLength: 2_048 })
 }
 
-// The widths and heights that designers draw for; scale and touch as such devices have them.
+// Common widths and heights for designs, with the scale and touch of such devices.
 const devices = {
   desktop: { width: 1_280, height: 720, deviceScale: 1, isMobile: false },
   tablet: { width: 820, height: 1_180, deviceScale: 2, isMobile: true },
@@ -67,7 +67,7 @@ const parametersWith = (allowHosts: readonly string[]) =>
       message: `must make a picture of at most ${picturePixelsMax / 1e6} million pixels with this width and height`,
     })
 
-/** The defaults of a desktop are left out, so that orders without a device stay as they were. */
+/** Omits the defaults of a desktop, so that orders without a device stay unchanged. */
 function presetOf(device: keyof typeof devices) {
   const { width, height, ...touch } = devices[device]
   return device === 'desktop' ? { width, height } : { width, height, ...touch }

@@ -3,7 +3,7 @@ import QRCode from 'qrcode'
 import { assert } from '@tollbook/core/assert'
 import { quietModules } from './qrVersion.ts'
 
-/** The order of a worker thread. Plain data, because it crosses a thread. */
+/** An order for a worker thread. It is plain data, because it is sent between threads. */
 export interface QrOrder {
   readonly data: string
   readonly size: number
@@ -12,13 +12,16 @@ export interface QrOrder {
 
 const errorCorrectionLevel = 'M'
 
-/** A data URI of exactly `size` by `size` pixels. Slow for large sizes (100 ms at 2,048), so it runs in a worker thread. */
+/**
+ * Returns a data URI of exactly `size` by `size` pixels. Large sizes are slow (100 ms at 2,048), so this runs in a
+ * worker thread.
+ */
 export async function qrImage(order: QrOrder): Promise<string> {
   if (order.format === 'svg') return `data:image/svg+xml;base64,${Buffer.from(await svgOf(order)).toString('base64')}`
   return `data:image/png;base64,${pngOf(order).toString('base64')}`
 }
 
-// Always in byte mode, so that the size of the code follows from the number of bytes (qrVersion.ts).
+// Uses byte mode only, so that the number of bytes determines the size of the code (qrVersion.ts).
 function segmentsOf({ data }: QrOrder) {
   return [{ data: Buffer.from(data, 'utf8'), mode: 'byte' as const }]
 }
@@ -33,8 +36,8 @@ function svgOf(order: QrOrder): Promise<string> {
 }
 
 /**
- * The library's own PNG scales by a fraction: modules differ in width, and some pictures are a pixel short. Here every
- * module has the same whole number of pixels, and the remainder becomes quiet zone.
+ * Draws a PNG whose modules all have the same whole number of pixels; remaining pixels widen the quiet zone. The
+ * library's own PNG scales by a fraction, so modules differ in width and some pictures are a pixel too small.
  */
 function pngOf(order: QrOrder): Buffer {
   const { modules } = QRCode.create(segmentsOf(order), { errorCorrectionLevel })

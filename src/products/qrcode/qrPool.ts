@@ -6,13 +6,13 @@ import { threadArguments } from '../../sourcing/threadArguments.ts'
 /** Threads that draw QR codes, so that a large code does not block the event loop. */
 export interface QrPool {
   draw(order: QrOrder, signal: AbortSignal): Promise<string>
-  /** True when the queue is longer than the pool can draw before the deadline. */
+  /** True if the queue is too long for the pool to draw it before the deadline. */
   isBusy(): boolean
   close(): Promise<void>
 }
 
-// Two threads on two cores would starve the event loop that they relieve. At 100 ms for the largest code, 200 orders are
-// drawn within the deadline of an attempt.
+// Use one thread: two threads on two cores would starve the event loop. At 100 ms for the largest code, the thread
+// draws 200 orders before the deadline of an attempt.
 const threads = 1
 const waitingMax = 200
 // Drawing the largest code takes 60 MB. The limit stops a runaway thread before it exhausts the process.

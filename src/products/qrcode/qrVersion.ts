@@ -1,16 +1,19 @@
 /*
- * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). The table allows refusing a size
- * that is too small before payment, without drawing the code (20 ms for the largest).
+ * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). With the table, a size that
+ * is too small is refused before payment without drawing the code (20 ms for the largest).
  */
 const bytesByVersion = [
   14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412, 450, 504, 560, 624, 666, 711, 779, 857, 911,
   997, 1059, 1125, 1190, 1264, 1370, 1452, 1538, 1628, 1722, 1809, 1911, 1989, 2099, 2213, 2331,
 ] as const
 
-/** Modules of the quiet zone on each side that the standard requires. */
+/** Width in modules of the quiet zone that the standard requires on each side. */
 export const quietModules = 4
 
-/** Width of the code with its quiet zone, in modules; an image with fewer pixels cannot be read. Undefined: no code is that large. */
+/**
+ * Returns the width of the code with its quiet zone, in modules. An image with fewer pixels is unreadable. Undefined if
+ * no code is that large.
+ */
 export function modulesFor(byteCount: number): number | undefined {
   const index = bytesByVersion.findIndex((bytes) => byteCount <= bytes)
   return index === -1 ? undefined : 17 + 4 * (index + 1) + 2 * quietModules

@@ -18,7 +18,7 @@ export const tickerSearch: FreeSearch = {
 
 const symbols: ReadonlySet<string> = new Set(Object.keys(tickers))
 
-/** Whether a ticker is in the list. A ticker outside of it may exist. */
+/** True if the ticker is in the list. Tickers outside the list may exist. */
 export function isListedTicker(symbol: string): boolean {
   return symbols.has(symbol)
 }

@@ -85,14 +85,15 @@ export const stock = defineProduct({
 
 const freshMs = 60_000
 const staleMs = 15 * 60_000
-// The last trade may precede a long weekend: Thursday evening to Tuesday morning at Easter is four and a half days.
+// The last trade may be from before a long weekend: from Thursday evening to Tuesday morning at Easter are four and a
+// half days.
 const ageMaxMs = 5 * 24 * 60 * 60_000
 const lastKnownMs = 24 * 60 * 60_000
 const hint = 'a class of shares is asked for as BRK.B, a listing outside of the United States as 0700.HK'
 
 function openStock(deps: ProviderDeps): ProductHandler<z.infer<typeof parameters>> {
   const keyOf = ({ ticker }: StockQuery) => ticker.canonical
-  // In the order in which they are sold.
+  // Providers in order of preference.
   const sources = [openTwelveData(deps), openEodhd(deps), openYahoo(deps)].filter((one) => one !== undefined)
   const source = createSource<StockQuery, StockPrice>(deps, {
     what: 'a stock price',
@@ -143,7 +144,7 @@ function queriesOf({ symbol: first, more }: StockOrder): readonly [StockQuery, .
   return [queryOf(first), ...splitSymbols(more).map(queryOf)]
 }
 
-/** The answer repeats the requested spelling: BRK-B for a caller who asked for BRK-B. */
+/** Repeats the requested spelling: BRK-B for a caller who requested BRK-B. */
 function dataOf({ details: isDetailed }: StockOrder, { query, found }: AnsweredQuery<StockQuery, StockPrice>) {
   return { ...found.data, symbol: query.symbol, ...(isDetailed === true ? { details: found.details } : {}) }
 }

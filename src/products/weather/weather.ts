@@ -34,7 +34,7 @@ export const weather = defineProduct({
   open: openWeather,
 })
 
-/** There are several, because MET Norway is not asked twice within its `Expires`. */
+/** Several places, because MET Norway must not be queried again for one place before its `Expires`. */
 const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
   { latitude: 40.7143, longitude: -74.006 },
   { latitude: 41.85, longitude: -87.65 },
@@ -55,13 +55,13 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
     agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
     known: knownPlaces,
-    // Every position has weather.
+    // Every position on Earth has weather.
     isListed: () => true,
     credits: [geoNamesCredit],
     freshMs: 10 * minute,
     staleMs: 170 * minute,
     ageMaxMs: 180 * minute,
-    // The step of a forecast nearest to now may lie ahead.
+    // The forecast step nearest to now may be in the future.
     aheadMaxMs: 180 * minute,
   })
   return {
@@ -71,7 +71,7 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
       if (asked === undefined) return source.whyUnavailable()
       const search = findOrdered(gazetteer, asked)
       if (search.kind !== 'unlisted') return source.whyUnavailable(queryOf(asked, search.place))
-      // A place that is known not to exist is answered with NO_DATA, even while every provider is down.
+      // Report a place that is known to be missing as NO_DATA, even while every provider is down.
       return geocoding.isKnownMissing(search.query)
         ? undefined
         : (geocoding.whyUnavailable(search.query, buyer) ?? source.whyUnavailable())
@@ -111,7 +111,7 @@ function queryOf({ latitude, longitude, hours, days }: WeatherOrder, place: Weat
   }
 }
 
-/** The place of an order. A position needs no search, because its weather does not depend on the name of the place. */
+/** Returns the place of an order. A position needs no search, because its weather does not depend on a name. */
 function findOrdered(gazetteer: Gazetteer, { city, latitude, longitude }: WeatherOrder) {
   if (city !== undefined) return findPlace(gazetteer, city)
   assert(latitude !== undefined && longitude !== undefined, 'an order has a city or a position')
@@ -123,22 +123,22 @@ function checkDemo({ location, current }: WeatherData, { expect }: DemoBuyer): s
   const { humidity, description } = current
   expect(location.city === 'London' && location.country === 'United Kingdom', 'London is in the United Kingdom')
   expect(celsius > -40 && celsius < 50 && humidity >= 0 && humidity <= 100, 'the figures are of this planet')
-  // Both temperatures are rounded to a tenth from the same figure.
+  // Both temperatures are computed from one figure and rounded to a tenth.
   expect(Math.abs((celsius * 9) / 5 + 32 - fahrenheit) < 0.2, `${celsius} °C are ${fahrenheit} °F`)
   return `${location.city}, ${location.country}: ${celsius} °C, ${fahrenheit} °F, humidity ${humidity} %, ${description}`
 }
 
 type Geocoding = AnswerSource<PlaceQuery, FoundPlace>
 
-/** Positions of places outside the local list. Places do not move, so each is asked for once a day. */
+/** Finds positions of places outside the local list. Places do not move, so each is requested once a day. */
 function createGeocoding(deps: ProviderDeps): Geocoding {
   return createSource<PlaceQuery, FoundPlace>(deps, {
     what: 'the position of a city',
     providers: [createOpenMeteoGeocoding(deps)],
-    // Names are not folded further: the geocoder distinguishes spellings that our list treats as one.
+    // Do not fold names further: the geocoder distinguishes spellings that our list treats as equal.
     keyOf: ({ name, qualifiers }) => [name, ...qualifiers].join(',').toLowerCase(),
     known: [{ name: 'Hallstatt', qualifiers: [] }],
-    // No list has these places, so no share is kept for listed ones.
+    // None of these places is in a list, so do not reserve a share for listed ones.
     isListed: () => true,
     freshMs: day,
     staleMs: 6 * day,

@@ -7,14 +7,14 @@ import { unlessSilent } from '../../../outbound/unlessSilent.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
 /*
- * Answers of `POST /chat/completions`, whole and streamed. Messages of failures never quote the server: some servers quote
- * the key that they were sent.
+ * Reads answers of `POST /chat/completions`, whole and streamed. Failure messages never quote the server, because some
+ * servers quote the key that they received.
  */
 
-/** The server that answers, as far as reading needs it. */
+/** The server that answers, as far as the readers need it. */
 export interface AnsweringServer {
   readonly label: string
-  /** The model that was asked. */
+  /** The model that was requested. */
   readonly model: string
 }
 
@@ -22,8 +22,8 @@ const count = z.int().min(0).nullish().catch(null)
 const usage = z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).nullish().catch(null)
 const model = z.string().min(1).max(200).optional().catch(undefined)
 /**
- * A text, or parts whose texts are the reply. Servers put the reasoning of a model into parts of another type (Mistral:
- * `thinking`), or into fields that no schema here has (`reasoning_content`, `reasoning`).
+ * A text, or parts whose texts form the reply. Servers put the reasoning of a model into parts of another type
+ * (Mistral: `thinking`), or into other fields (`reasoning_content`, `reasoning`). The schemas here omit both.
  */
 const content = z.union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))]).nullish()
 const completion = z.object({
@@ -41,10 +41,10 @@ const completion = z.object({
   usage,
 })
 
-// Reasons that end a complete answer. Some servers leave the reason out.
+// Reasons that mark a complete answer. Some servers omit the reason.
 const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
 
-/** Throws `UpstreamFailure` for anything but a complete reply. A refusal of the model is `not_covered`. */
+/** Reads a complete reply. Throws `UpstreamFailure` for any other answer. A refusal by the model is `not_covered`. */
 export function readCompletion(
   server: AnsweringServer,
   { text, isJson }: { text: string; isJson: boolean },
@@ -54,7 +54,7 @@ export function readCompletion(
   const [choice] = parsed.data?.choices ?? []
   if (!parsed.success || choice === undefined)
     throw new UpstreamFailure('bad_payload', `${label} sent something other than a chat completion`)
-  // OpenRouter reports failures of the servers behind it under 200.
+  // OpenRouter reports failures of the servers behind it with status 200.
   if ((parsed.data.error ?? choice.error ?? undefined) !== undefined)
     throw new UpstreamFailure('upstream', `${label} answered with an error under HTTP 200`)
   const { refusal } = choice.message
@@ -85,7 +85,8 @@ const chunk = z.object({
     .array(
       z.object({
         error: z.unknown().optional(),
-        // Only the named fields are sold. The others, such as `reasoning_content`, show that the model works.
+        // Only the named fields are sold. Other fields, such as `reasoning_content`, only show that the model is
+        // working.
         delta: z.looseObject({ content, refusal: z.string().nullish() }).nullish(),
         finish_reason: z.string().nullish(),
       }),
@@ -96,22 +97,25 @@ const chunk = z.object({
 
 type Chunk = z.infer<typeof chunk>
 
-/** Limits of the time that a server may be silent. */
+/** Limits of the time without progress of the server. */
 export interface SilenceLimits {
   readonly clock: Clock
-  /** Before the first text: some models reason before it and send nothing. */
+  /** Limit before the first text: some models reason first and send nothing. */
   readonly timeoutMs: number
-  /** After the first text. */
+  /** Limit after the first text. */
   readonly silentMsMax: number
 }
 
-/** The texts of a streamed answer. Throws when it breaks off, falls silent, is refused or has no text. */
+/**
+ * Yields the texts of a streamed answer. Throws if the answer is interrupted, refused or empty, or if the server falls
+ * silent.
+ */
 export async function* readStream(
   server: AnsweringServer,
   { body, clock, timeoutMs, silentMsMax }: { readonly body: AsyncIterable<Uint8Array> } & SilenceLimits,
 ): AsyncGenerator<string, ChatEnd, void> {
   const { label } = server
-  // Joins a surrogate pair that the server splits, and replaces lone halves.
+  // Join a surrogate pair that the server splits, and replace lone halves.
   const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
   const end = { model: server.model, finishReason: undefined as string | undefined, usage: usageOf(undefined) }
   let held = ''
@@ -129,7 +133,7 @@ export async function* readStream(
     end.finishReason ??= choice?.finish_reason ?? undefined
     isRefused ||= (choice?.delta?.refusal ?? '') !== ''
     held += decoder.decode(Buffer.from(textOf(choice?.delta?.content), 'utf16le'), { stream: true })
-    // White space alone does not begin a reply: until it has a text, the next server can be asked.
+    // White space alone does not start a reply: until the first text, another server can be tried.
     hasText ||= held.trim() !== ''
     if (!hasText || held === '') continue
     yield held
@@ -146,12 +150,14 @@ export async function* readStream(
   return { ...end, finishReason }
 }
 
-/** Chunks of a chat, then `done`, after which some servers leave the connection open. */
+/** Yields the chunks of a chat, then `done`. Some servers leave the connection open after `done`. */
 async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk | 'done'> {
   for await (const data of eventData(body)) yield data.trim() === '[DONE]' ? 'done' : readChunk(label, data)
 }
 
-/** Whether the model wrote something: text or parts, in a field of any name. Some servers send empty chunks meanwhile. */
+/**
+ * True if the model wrote text or parts, in a field of any name. Some servers send empty chunks before any text.
+ */
 function isProgress(read: Chunk | 'done'): boolean {
   if (read === 'done') return true
   const written = read.choices.flatMap(({ delta }) => Object.entries(delta ?? {}))

@@ -1,9 +1,9 @@
-/** One turn of a chat, as an order of any wire format describes it. */
+/** One turn of a chat, independent of the wire format of the order. */
 export interface ChatTurn {
   /** Undefined: the first model of each server. */
   readonly model?: string | undefined
   readonly messages: readonly ChatMessage[]
-  /** Undefined: the limit of the model. */
+  /** Undefined: use the limit of the model. */
   readonly tokensMax?: number | undefined
   readonly temperature?: number | undefined
   readonly topP?: number | undefined
@@ -14,9 +14,9 @@ export interface ChatTurn {
   readonly isStreamed?: boolean | undefined
 }
 
-/** A turn for a language model, in terms of the OpenAI chat protocol that all its servers share. */
+/** A turn for a language model, in terms of the OpenAI chat protocol. All chat servers use that protocol. */
 export interface ChatRequest extends ChatTurn {
-  /** Tokens of output that the price covers. A reply is cut there. */
+  /** Tokens of output that the price covers. A longer reply is cut. */
   readonly tokensMax: number
 }
 
@@ -25,18 +25,18 @@ export interface ChatMessage {
   readonly content: string
 }
 
-/** Tokens as the server counted them; null where it does not report them. */
+/** Token counts as the server reports them; null if it does not. */
 export interface ChatUsage {
   readonly promptTokens: number | null
   readonly completionTokens: number | null
   readonly totalTokens: number | null
 }
 
-/** Facts that a model's server reports with or after the text of a reply. */
+/** Facts that the server of a model reports with the text of a reply or after it. */
 export interface ChatEnd {
   readonly model: string
   readonly finishReason: string
-  /** Null if the server does not report it. A number of ours would look like the server's. */
+  /** Null if the server does not report it. Our own count would look like the server's. */
   readonly usage: ChatUsage
 }
 
@@ -46,19 +46,19 @@ export interface ChatReply extends ChatEnd {
 
 export interface RequestForm {
   readonly model: string
-  /** OpenAI's reasoning models know the limit under its new name only, most other servers under the old one only. */
+  /** OpenAI's reasoning models accept only the new name of the limit. Most other servers accept only the old one. */
   readonly limitName: 'max_tokens' | 'max_completion_tokens'
   readonly isStreamed: boolean
 }
 
-/** The body of `POST /chat/completions`. Fields that the caller left out are left out. */
+/** Returns the body of `POST /chat/completions`. Fields that the caller omitted are omitted. */
 export function requestBody(request: ChatRequest, { model, limitName, isStreamed }: RequestForm): string {
   const { messages, tokensMax, temperature, topP, stop, seed, isJson } = request
   return JSON.stringify({
     model: request.model ?? model,
     messages,
     [limitName]: tokensMax,
-    // JSON leaves out undefined fields.
+    // Undefined fields are omitted from JSON.
     temperature,
     top_p: topP,
     stop,

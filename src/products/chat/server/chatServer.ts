@@ -11,24 +11,27 @@ import { findUrlProblem } from '../../../outbound/urlGuard.ts'
 
 /** One server of the OpenAI chat protocol: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, LM Studio. */
 export interface ChatServer {
-  /** Unique among the servers: "ai-1" is asked first. */
+  /** A unique label. The server "ai-1" is tried first. */
   readonly label: string
-  /** The `source` of `meta`: the host if it is public. */
+  /** The `source` in `meta`: the host name if it is public. */
   readonly name: string
-  /** The models that the operator offers, the default first. */
+  /** The models that the operator offers. The first one is the default. */
   readonly models: readonly string[]
-  /** Undefined when it can be asked now; otherwise the reason. */
+  /** Undefined if the server is available now; otherwise the reason. */
   whyResting(): string | undefined
-  /** Asks for the list of models, which costs no tokens. Throws only `UpstreamFailure`. */
+  /** Requests the list of models, which costs no tokens. Throws only `UpstreamFailure`. */
   probe(): Promise<void>
-  /** Throws only `UpstreamFailure`, without the provider's words: some servers quote the key they were sent. */
+  /**
+   * Requests a reply. Throws only `UpstreamFailure`, without the server's text: some servers quote the key that they
+   * received.
+   */
   ask(request: ChatRequest, signal: AbortSignal): Promise<ChatReply>
-  /** The texts of a reply while the model writes it. Throws as `ask` does, also when the server breaks off. */
+  /** Yields the texts of a reply while the model writes it. Throws as `ask` does, also if the server breaks off. */
   stream(request: ChatRequest, signal: AbortSignal): AsyncGenerator<string, ChatEnd, void>
 }
 
 export interface ChatServerOptions {
-  /** For metrics and logs, where hosts of the operator's network may stand side by side. */
+  /** Label for metrics and logs, which may name hosts of the operator's network. */
   readonly label: string
   readonly baseUrl: string
   readonly models: readonly [string, ...string[]]
@@ -40,9 +43,9 @@ export interface ChatServerOptions {
 
 const pauseMinMs = 1_000
 const pauseMs = 5_000
-// The next request would fail too until the operator changes the key, the credits or the model.
+// Pause 30 s after a refusal: requests fail until the operator changes the key, the credits or the model.
 const refusedRestMs = 30_000
-// The longest output that can be configured, 32,768 tokens, has some 150 kB, and escapes can make six bytes of one.
+// Enough for the longest configurable output: 32,768 tokens have some 150 kB, and an escape can need six bytes for one.
 const answerBytesMax = 1024 * 1024
 
 interface ChatServerState {
@@ -52,7 +55,7 @@ interface ChatServerState {
   limitName: RequestForm['limitName']
 }
 
-/** A server with the chat API of OpenAI. Its error bodies are read and never quoted. */
+/** Opens a server with the chat API of OpenAI. Its error bodies are read but never quoted. */
 export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions): ChatServer {
   const { label, baseUrl, models, apiKey, timeoutMs } = options
   const upstream = createUpstream(deps, {
@@ -61,7 +64,7 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
     headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
     timeoutMs,
     bytesMax: answerBytesMax,
-    // A second answer would cost twice.
+    // Do not retry: a second answer would cost twice.
     triesMax: 1,
     readsFailures: true,
     pauseMinMs,
@@ -78,7 +81,7 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
   }
 }
 
-/** Hosts inside the operator's network are not named to callers. */
+/** Hides the names of hosts inside the operator's network from callers. */
 function publicNameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   return findUrlProblem(`https://${hostname}/`) === undefined ? hostname : 'self-hosted'
@@ -89,7 +92,7 @@ const probeMs = 4_000
 async function probe(state: ChatServerState): Promise<void> {
   const signal = AbortSignal.timeout(probeMs)
   await state.upstream.ask({ path: '/models', signal }, (reply) => {
-    // Some servers have no list and say so in JSON. A page is a wrong address or a login.
+    // Accept a JSON error from servers without a list of models. A web page means a wrong address or a login.
     const hasNoList = reply.status === 404 || reply.status === 405
     if (!hasNoList && !(reply.status >= 200 && reply.status <= 299)) throw statusFailure(state, reply)
     if (parseJson(reply.text) === undefined)
@@ -138,7 +141,7 @@ function answering({ options: { label, models } }: ChatServerState, request: Cha
   return { label, model: request.model ?? models[0] }
 }
 
-/** Happens once a request: the second one has the other name, and its refusal is a failure. */
+/** Handles a refusal. A request is repeated once, with the other name of the limit; a second refusal is a failure. */
 function refuse(
   state: ChatServerState,
   request: ChatRequest,
@@ -151,12 +154,12 @@ function refuse(
   return 'other limit name'
 }
 
-// OpenRouter, for a message that the moderation of a model has flagged.
+// OpenRouter's error for a message that the moderation of a model has flagged.
 const moderation = z.object({ error: z.object({ metadata: z.object({ reasons: z.array(z.unknown()) }) }) })
 
 /**
- * Refusals that the next request would not meet: of a flagged message, or of a further model that the server lacks. The server does
- * not rest after them, or one caller could close it to all others.
+ * True if the refusal concerns only this request: a flagged message, or a further model that the server lacks. The
+ * server does not rest after such a refusal. Otherwise one caller could stop it for all others.
  */
 function refusesThisRequest({ options: { models } }: ChatServerState, { model }: ChatRequest, reply: Reply): boolean {
   if (reply.status === 404) return model !== undefined && model !== models[0]
@@ -177,7 +180,7 @@ function statusFailure({ options: { label }, clock }: ChatServerState, { status,
   }
   if ([401, 402, 403, 404].includes(status)) return new UpstreamFailure('auth', said, { retryAfterMs: refusedRestMs })
   if (status === 408 || status === 504) return new UpstreamFailure('timeout', said)
-  // The message is too long for the model, or the model refuses it.
+  // The message is too long for the model, or the model rejects it.
   if ([400, 413, 422].includes(status)) return new UpstreamFailure('not_covered', said)
   return new UpstreamFailure(status < 500 ? 'bad_payload' : 'upstream', said)
 }

@@ -3,7 +3,7 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { createMarket, figure, type Market } from './marketPrice.ts'
 import { type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
 
-// The provider returns thirty pairs.
+// Accept up to 200 pairs. The provider returns thirty.
 const pairsMax = 200
 
 const count = z.number().nullish()
@@ -17,7 +17,7 @@ const pair = z.object({
 type TokenPair = z.infer<typeof pair>
 const pairs = z.array(pair).max(pairsMax)
 
-/** The deepest pool in which the token is the base. */
+/** Reads the price from the deepest pool in which the token is the base. */
 export function createDexscreener(deps: ProviderDeps): Market {
   return createMarket(deps, {
     setting: 'DEXSCREENER',
@@ -32,27 +32,27 @@ export function createDexscreener(deps: ProviderDeps): Market {
   })
 }
 
-/** The deepest traded pool of a token with a price. */
+/** Returns the deepest pool of a token that has a price and recent trades. */
 function deepestOf(all: readonly TokenPair[], mint: string): TokenPair {
-  // Addresses are case-sensitive. A pair with the token as the quote states the price of its partner.
+  // Compare addresses with their case. In a pair with the token as the quote, the price is that of the other token.
   const own = all.filter(({ chainId, baseToken }) => (chainId ?? 'solana') === 'solana' && baseToken.address === mint)
   if (own.length === 0) throw new UpstreamFailure('not_found', 'it has no pool of the token')
   const [deepest] = own
     .filter((one) => one.priceUsd !== undefined && isTraded(one))
     .toSorted((one, other) => depthOf(other) - depthOf(one))
-  // Pools cannot be compared without their depth.
+  // Refuse pools without a depth, because they cannot be compared.
   if (deepest === undefined || depthOf(deepest) === 0)
     throw new UpstreamFailure('incomplete', 'it has no pool of the token with a price, liquidity and trades')
   return deepest
 }
 
-/** Pools without a trade in the last day have an outdated price. */
+/** True if a pool had a trade in the last day. The price of other pools is outdated. */
 function isTraded({ txns }: TokenPair): boolean {
   const day = txns?.h24
   return day === null || day === undefined || (day.buys ?? 0) + (day.sells ?? 0) > 0
 }
 
-/** Compares one pool with another. */
+/** Returns the depth by which pools are compared. */
 function depthOf({ liquidity }: TokenPair): number {
   const usd = Number(liquidity?.usd ?? 0)
   return Number.isFinite(usd) && usd > 0 ? usd : 0

@@ -7,16 +7,18 @@ const byMint = z.record(z.string(), figure)
 const answer = z.object({
   data: z.object({ attributes: z.object({ token_prices: byMint, total_reserve_in_usd: byMint.nullish() }) }),
 })
-/** Two error shapes: `status` for rate limits, `errors` for everything else. */
+/** Errors have two shapes: `status` for rate limits, `errors` for all others. */
 const limited = z.object({ status: z.object({ error_code: z.number() }) })
 const refused = z.object({ errors: z.array(z.object({ status: z.union([z.string(), z.number()]).optional() })).min(1) })
 
-/** Price and reserves over all pools. Other markets report the liquidity of one pool, so this figure is the larger one. */
+/**
+ * Reads price and reserves over all pools. Other markets report the liquidity of one pool, so this figure is larger.
+ */
 export function createGeckoterminal(deps: ProviderDeps): Market {
   return createMarket(deps, {
     setting: 'GECKOTERMINAL',
     publicBase: 'https://api.geckoterminal.com',
-    // Documented limit: 30 a minute. Its bucket holds four to six; above it the answer is 429 with `retry-after: 0`.
+    // Documented limit: 30 a minute. Bursts of more than four to six requests receive 429 with `retry-after: 0`.
     pace: { requests: 20, perSeconds: 60 },
     request: ({ address }) => ({
       path: `/api/v2/simple/networks/solana/token_price/${address}`,
@@ -26,14 +28,14 @@ export function createGeckoterminal(deps: ProviderDeps): Market {
       refuseErrors(parseJson(reply))
       const { token_prices: prices, total_reserve_in_usd: reserves } = readJson(reply, answer).data.attributes
       const price = Object.hasOwn(prices, address) ? prices[address] : undefined
-      // Unknown tokens are left out or are null.
+      // Unknown tokens are absent or null.
       if (price === undefined) throw new UpstreamFailure('not_found', 'it has no price for the token')
       return { price, liquidity: reserves?.[address] }
     },
   })
 }
 
-/** Both error shapes also come under HTTP 200, from caches. */
+/** Throws for both shapes of errors, which caches also send with status 200. */
 function refuseErrors(body: unknown): void {
   if (limited.safeParse(body).data?.status.error_code === 429)
     throw new UpstreamFailure('rate_limited', 'it asks us to wait')

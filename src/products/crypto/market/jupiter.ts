@@ -6,12 +6,12 @@ import { type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
 const prices = z.record(z.string(), z.unknown())
 const priced = z.object({ usdPrice: figure, liquidity: figure, decimals: z.number().nullish() })
 
-/** Price v3: one price over all pools, from the last swaps. */
+/** Reads price v3: one price over all pools, from the latest swaps. */
 export function createJupiter(deps: ProviderDeps): Market {
   return createMarket(deps, {
     setting: 'JUPITER',
     publicBase: 'https://api.jup.ag',
-    // Limit without a key: 30 a minute in a sliding window. We ask four times a minute.
+    // Limit without a key: 30 a minute in a sliding window. We send four requests a minute.
     pace: { requests: 30, perSeconds: 60 },
     request: ({ address }) => ({ path: '/price/v3', query: { ids: address } }),
     read(reply, { address, decimals }) {
@@ -19,7 +19,7 @@ export function createJupiter(deps: ProviderDeps): Market {
       const token = priced.nullable().safeParse(Object.hasOwn(body, address) ? body[address] : null)
       if (!token.success || (token.data === null && isError(body)))
         throw new UpstreamFailure('bad_payload', 'no price list')
-      // Tokens without a price are left out of the answer.
+      // Tokens without a price are absent from the answer.
       if (token.data === null) throw new UpstreamFailure('not_found', 'it has no price for the token')
       if ((token.data.decimals ?? decimals) !== decimals)
         throw new UpstreamFailure('bad_payload', 'it gives the token other decimals than the chain does')
@@ -28,7 +28,7 @@ export function createJupiter(deps: ProviderDeps): Market {
   })
 }
 
-/** The answer is keyed by mint. An object without a mint but with other keys is an error under HTTP 200. */
+/** True for an error with status 200. Answers are keyed by mint, so any of these keys marks an error. */
 function isError(body: Readonly<Record<string, unknown>>): boolean {
   return ['error', 'message', 'code', 'status', 'success'].some((key) => Object.hasOwn(body, key))
 }

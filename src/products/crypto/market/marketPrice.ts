@@ -19,10 +19,10 @@ export interface PricedToken {
   readonly decimals: number
 }
 
-/** A market for the token. Products do not ask it; the price job does, at intervals. */
+/** A market for the token. Only the price job queries it, at intervals; products do not. */
 export type Market = Provider<PricedToken, Omit<MarketReading, 'source'>>
 
-/** Figures come as JSON numbers or as text. A number becomes its shortest decimal, with 15 digits or more. */
+/** A figure as a JSON number or as text. A number becomes its shortest decimal, with 15 digits or more. */
 export const figure = z
   .union([z.string().max(120), z.number()])
   .transform(String)
@@ -43,7 +43,7 @@ interface MarketApi {
   readonly read: (reply: Reply, token: PricedToken) => MarketFigures
 }
 
-/** One market of the token price. Its key, if the operator has one, is sent as `x-api-key`. */
+/** Opens one market of the token price. The operator's key, if present, is sent as `x-api-key`. */
 export function createMarket(deps: ProviderDeps, { setting, publicBase, pace, request, read }: MarketApi): Market {
   const name = setting.toLowerCase()
   const apiKey = deps.upstreams[setting]?.apiKey
@@ -65,13 +65,13 @@ export function createMarket(deps: ProviderDeps, { setting, publicBase, pace, re
   }
 }
 
-/** A market without a usable price fails; the price is never taken as zero. */
+/** Returns a usable price, or throws: a missing price never counts as zero. */
 function priceOf({ price, liquidity }: MarketFigures) {
   if (price === undefined) throw new UpstreamFailure('incomplete', 'the token is listed without a price')
   const tokenPriceAttoUsd = parseMarketPrice(price)
   if (tokenPriceAttoUsd === undefined) throw new UpstreamFailure('incomplete', 'its price cannot be that of a token')
   const liquidityUsd = liquidity === undefined ? undefined : parseRoundingDown(liquidity, 0)
-  // Negative liquidity fails, because missing liquidity would count as a market that does not report it.
+  // Refuse negative liquidity: dropping it would make the market look like one that reports no liquidity.
   if (liquidity !== undefined && liquidityUsd === undefined)
     throw new UpstreamFailure('incomplete', 'its liquidity is not an amount')
   return { tokenPriceAttoUsd, liquidityUsd }
@@ -79,7 +79,7 @@ function priceOf({ price, liquidity }: MarketFigures) {
 
 const staleSeconds = 120
 
-/** No market reports the time of its price. A cache on the way reports the age of the answer. */
+/** Refuses an old answer by its `age` header, which caches set. Markets do not report the time of their price. */
 function refuseStale({ headers }: Reply): void {
   const age = headers.get('age') ?? ''
   if (/^\d{1,9}$/.test(age) && Number(age) > staleSeconds)

@@ -1,16 +1,16 @@
 import coinIds from './coinIds.json' with { type: 'json' }
 
-/** A listed coin, identified by its symbol even if other coins share it. */
+/** A listed coin. Its symbol identifies it, even if other coins share that symbol. */
 export interface Coin {
-  /** Spelling of the providers: `XBT` and `BTC` are one coin. */
+  /** Symbol that providers use: `BTC`, also if `XBT` is requested. */
   readonly symbol: string
   readonly coingecko: string
   readonly coinpaprika?: string | undefined
-  /** Kraken's pair with the dollar: the price and the history of the coin can be checked. */
+  /** Kraken's pair with the dollar, if any. It confirms the price and the history of the coin. */
   readonly kraken?: string | undefined
 }
 
-/** Other symbols of one coin, and those from before it was renamed one to one. */
+/** Other symbols of a coin, including those from before a one-to-one renaming. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['XBT', 'BTC'],
   ['XDG', 'DOGE'],
@@ -18,19 +18,19 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['RNDR', 'RENDER'],
 ])
 
-// A map and not the object itself, because callers may ask for the symbol `toString`.
+// Use a map instead of the object itself, because callers may request the symbol `toString`.
 const coins: ReadonlyMap<string, Coin> = new Map(
   Object.entries(coinIds).map(([symbol, ids]): [string, Coin] => [symbol, { symbol, ...ids }]),
 )
 
 const coinsById = new Map([...coins.values()].map((coin) => [coin.coingecko, coin]))
 
-/** The listed coin of CoinGecko's id. */
+/** Returns the listed coin with this CoinGecko id. */
 export function coinOfId(id: string): Coin | undefined {
   return coinsById.get(id)
 }
 
-/** The listed coin of a symbol; undefined when rank and volume decide. */
+/** Returns the listed coin with this symbol. Undefined: rank and volume decide which coin is meant. */
 export function coinOf(symbol: string): Coin | undefined {
   return coins.get(aliases.get(symbol) ?? symbol)
 }

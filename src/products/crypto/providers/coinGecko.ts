@@ -7,11 +7,11 @@ import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRan
 import { type Observation, ofUpstream, type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
 import type { CryptoPrice } from './cryptoPrice.ts'
 
-// The likeliest coins of one symbol; 900 bytes each.
+// Request the 50 likeliest coins of a symbol, at 900 bytes each.
 const candidatesMax = 50
 
 const nullableNumber = z.number().nullish()
-// A figure that only checks others is ignored where it cannot be read.
+// A figure that only serves as a check. Unreadable values are ignored.
 const unsoldNumber = z.number().nullish().catch(undefined)
 const market = z.object({
   id: z.string().regex(/^[^\s<>&"']{1,200}$/),
@@ -41,7 +41,7 @@ export function createCoinGecko(deps: ProviderDeps, upstream: Upstream = openCoi
           path: '/coins/markets',
           query: {
             vs_currency: 'usd',
-            // Requests all coins of the symbol. We choose among them and report the alternatives.
+            // Request all coins of the symbol, because we choose among them and report the alternatives.
             ...(query.id === undefined ? { symbols: symbolOf(query), include_tokens: 'all' } : { ids: query.id }),
             per_page: String(candidatesMax),
           },
@@ -66,11 +66,11 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
   const chosen = candidates.find(({ id, market_cap_rank: rank }) =>
     meant === undefined ? isRanked(rank) : id === meant,
   )
-  // The coin that is meant, or one that ranks higher, may be among the items that cannot be read.
+  // Refuse the answer if an unreadable item may be the requested coin, or one that ranks higher.
   if (readable.length < items.length && (meant === undefined || chosen === undefined))
     throw new UpstreamFailure('bad_payload', 'a coin that cannot be read')
   if (chosen === undefined) {
-    // A listed coin exists. A provider that leaves it out has not answered, and the result must not be cached as missing.
+    // A listed coin exists, so an answer without it is incomplete. The coin must not be cached as missing.
     const kind = query.coin === undefined ? 'not_found' : 'incomplete'
     throw new UpstreamFailure(kind, `none of ${candidates.length} coins is the one that is meant`)
   }

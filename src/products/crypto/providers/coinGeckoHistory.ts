@@ -13,18 +13,18 @@ import { ofUpstream, readJson } from '../../../sourcing/provider.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
-/** The provider decides the length of a bar by the span. */
+/** Spans of history. The provider derives the length of a bar from the span. */
 const spans: Readonly<Record<HistoryRange, { readonly days: string; readonly intervalMs: number }>> = {
   '1d': { days: '1', intervalMs: 30 * minute },
   '7d': { days: '7', intervalMs: 240 * minute },
   '30d': { days: '30', intervalMs: 240 * minute },
 }
-// Renewed every quarter of an hour, and a bar appears when it has ended.
+// The provider renews the history every 15 minutes, and adds a bar when it has ended.
 const renewedMs = 30 * minute
 
 const rows = z.array(z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()])).max(250)
 
-/** Bars in dollars, without volume. The time of a bar is its end. */
+/** Provides bars in dollars, without volume. The provider dates a bar by its end. */
 export function createCoinGeckoHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
     ...ofUpstream(upstream),

@@ -10,7 +10,9 @@ const answer = z.object({
   rates: z.record(z.string(), z.object({ value: z.number(), type: z.string() }).nullable().catch(null)),
 })
 
-/** Exchange rates by the prices of bitcoin. The answer has no time; it is renewed every five minutes. */
+/**
+ * Derives exchange rates from the prices of bitcoin. The answer has no time; the provider renews it every five minutes.
+ */
 export function createCoinGeckoRates(upstream: Upstream, clock: Clock): RatesProvider {
   return {
     name: 'coingecko',

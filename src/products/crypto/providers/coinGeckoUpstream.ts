@@ -5,13 +5,13 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { baseUrlOf } from '../../../product/upstreamName.ts'
 import { errorIn, openUpstreamOf, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
 
-// Limit without a key: 5 a minute and address. With a free key: 30 by the older documents, 100 by the newer ones.
+// Limit without a key: 5 a minute per address. With a free key: 30 in older documents, 100 in newer ones.
 const pacePublic = { requests: 5, perSeconds: 60 }
 const paceWithKey = { requests: 30, perSeconds: 60 }
 const publicBase = 'https://api.coingecko.com/api/v3'
 const proHost = 'pro-api.coingecko.com'
 
-/** One limit for prices, exchange rates and histories. */
+/** Opens one upstream for prices, exchange rates and histories, which share one limit. */
 export function openCoinGecko(deps: ProviderDeps): Upstream {
   return openUpstreamOf(deps, 'COINGECKO', coinGeckoOptions(deps))
 }
@@ -34,7 +34,7 @@ const errorBody = z
   .transform(({ status }) => status.error_code)
 const keyProblems = new Set([10_002, 10_005, 10_010, 10_011])
 
-/** A rate limit is also reported in a body under 200. */
+/** Throws for an error in the body: rate limits are also reported with status 200. */
 export function refuseCoinGeckoError(reply: Reply): void {
   const code = errorIn(reply, errorBody)
   if (code === 429) throw new UpstreamFailure('rate_limited', 'the limit is in the body')

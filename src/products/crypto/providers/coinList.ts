@@ -4,9 +4,9 @@ import { listedCoins } from './coin.ts'
 import { coinGeckoOptions, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import type { CryptoQuery } from './cryptoPrice.ts'
 
-/** The coins that CoinGecko has, read in the background: an unknown one is refused before a payment. */
+/** The list of CoinGecko's coins, read in the background. A coin outside it is refused before payment. */
 export interface CoinList {
-  /** False only while a recent list is here and lacks the coin. Reads a new list where this one is old. */
+  /** Returns false only if a recent list lacks the coin. Starts to read a new list if the current one is old. */
   mayHave(query: CryptoQuery): boolean
 }
 
@@ -14,7 +14,7 @@ export interface CoinList {
 const bytesMax = 8 * 1024 * 1024
 const timeoutMs = 20_000
 const hour = 60 * 60 * 1000
-// A new coin is ranked, and so for sale, some days after it is listed.
+// A new coin is ranked some days after it is listed. It is for sale only then, so six hours are soon enough.
 const renewMs = 6 * hour
 const validMs = 24 * hour
 const retryMs = hour / 6
@@ -25,7 +25,7 @@ interface Names {
   readonly readAtMs: number
 }
 
-/** Reads the list at once, unless probes are off: then nothing is asked without a caller. */
+/** Reads the list at once, unless probes are off: then only requests of callers are sent. */
 export function openCoinList(deps: ProviderDeps): CoinList {
   const { clock, isProbed } = deps
   const upstream = openUpstreamOf(deps, 'COINGECKO', {
@@ -49,7 +49,7 @@ export function openCoinList(deps: ProviderDeps): CoinList {
         names = { ...found, readAtMs: nowMs }
         nextAtMs = nowMs + renewMs
       },
-      // Logged and counted where it happened. The last list stays until it is too old.
+      // Ignore the failure here: the upstream has logged and counted it. The last list stays until it is too old.
       () => undefined,
     )
   }
@@ -63,7 +63,10 @@ export function openCoinList(deps: ProviderDeps): CoinList {
   }
 }
 
-/** Throws for a list that lacks half of the coins that exist: it would deny the others, too. Local mode's samples are few. */
+/**
+ * Reads the list. Throws if it lacks half of the listed coins: it would wrongly deny other coins too. Local mode's
+ * samples have few coins.
+ */
 function namesOf(items: unknown, { sampleUpstreams }: ProviderDeps): Omit<Names, 'readAtMs'> {
   const [symbols, ids] = [new Set<string>(), new Set<string>()]
   for (const item of Array.isArray(items) ? items : []) {

@@ -13,12 +13,12 @@ import {
   refuseStatus,
 } from '../../../sourcing/provider.ts'
 
-// 20,000 requests a month are free, which is 27 an hour.
+// The free plan allows 20,000 requests a month, which is 27 an hour.
 const pacePublic = { requests: 27, perSeconds: 3_600 }
 const paceWithKey = { requests: 60, perSeconds: 60 }
 
 const nullableNumber = z.number().nullish()
-// A figure that only checks others is ignored where it cannot be read.
+// A figure that only serves as a check. Unreadable values are ignored.
 const unsoldNumber = z.number().nullish().catch(undefined)
 const ticker = z.object({
   id: z.string().regex(/^[a-z0-9._-]{1,200}$/),
@@ -39,8 +39,8 @@ const ticker = z.object({
 })
 
 /**
- * Serves only the coins whose id our list has. A search by symbol can lead to another coin than CoinGecko's: hundreds of
- * tokens share some symbols.
+ * Serves only coins whose id is in our list. A search by symbol can find another coin than CoinGecko's, because
+ * hundreds of tokens share some symbols.
  */
 export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   const key = deps.upstreams.COINPAPRIKA?.apiKey
@@ -71,7 +71,7 @@ function read(reply: Reply, query: CryptoQuery, coin: Coin): Observation<CryptoP
   const found = readJson(reply, ticker)
   const { id, name, symbol, last_updated: updatedAt, quotes } = found
   if (id !== coin.coinpaprika) throw new UpstreamFailure('bad_payload', 'another id was answered')
-  // An id that was reassigned to another coin must not sell that coin under this name.
+  // Refuse an id that was reassigned to another coin: that coin must not be sold under this name.
   if (symbol.toUpperCase() !== coin.symbol)
     throw new UpstreamFailure('not_covered', 'the id of our list stands for another symbol')
   const { price, volume_24h: volume, market_cap: marketCap, percent_change_24h: changePercent } = quotes.USD
@@ -95,9 +95,10 @@ const errorBody = z.object({ error: z.string() })
 
 function refuseError(reply: Reply): void {
   const { status } = reply
-  // CoinPaprika's 402 reports an exhausted quota, its 403 an invalid key.
+  // CoinPaprika's 402 means a used quota, and its 403 an invalid key.
   if (status === 402 || status === 403) throw new UpstreamFailure('auth', `key or quota: HTTP ${status}`)
-  // CoinPaprika's own "id not found", as opposed to the 404 page of a wrong host. The coin exists: our list has it.
+  // CoinPaprika's own "id not found" has a JSON body, unlike the 404 page of a wrong host. The coin exists, because our
+  // list has it.
   if (status === 404 && errorIn(reply, errorBody) !== undefined)
     throw new UpstreamFailure('not_covered', 'the id of our list is gone')
   refuseStatus(reply, 'bad_payload')

@@ -7,12 +7,12 @@ import type { Observation, Provider } from '../../../sourcing/provider.ts'
 export const historyRanges = ['1d', '7d', '30d'] as const
 export type HistoryRange = (typeof historyRanges)[number]
 
-/** A coin and a range. The history is asked for after its price is known. */
+/** A coin and a range. The history is requested after the price is known. */
 export interface CryptoHistoryQuery extends CryptoQuery {
   readonly range: HistoryRange
-  /** CoinGecko's id of the coin whose price was sold; undefined before the purchase, for coins outside our list. */
+  /** CoinGecko's id of the coin whose price was sold. Undefined before the purchase for coins outside our list. */
   readonly coinGeckoId: string | undefined
-  /** The price on which sources agree, in US dollars: the history must end near it. Undefined for a probe. */
+  /** The price on which sources agree, in US dollars. The history must end near it. Undefined for a probe. */
   readonly price: number | undefined
 }
 
@@ -21,17 +21,20 @@ export type CryptoHistoryProvider = Provider<CryptoHistoryQuery, PriceHistory>
 const hour = 60 * 60_000
 const day = 24 * hour
 
-/** Bars of an hour up to a week, and of a day up to a month. */
+/** Bars are one hour long up to a week, and one day long up to a month. */
 export const cryptoRanges: Readonly<Record<HistoryRange, { readonly intervalMs: number; readonly spanMs: number }>> = {
   '1d': { intervalMs: hour, spanMs: day },
   '7d': { intervalMs: hour, spanMs: 7 * day },
   '30d': { intervalMs: day, spanMs: 30 * day },
 }
 
-// CoinGecko has four hours as its longer bars.
+// Length of the bars that are compared. CoinGecko's longer bars have four hours.
 const cellMsOf: Readonly<Record<HistoryRange, number>> = { '1d': hour, '7d': 4 * hour, '30d': day }
 
-/** The distance of the last close from the agreed price: of a bar that has not ended, or of one that ended up to hours ago. */
+/**
+ * Largest distance in per cent of the last close from the agreed price. It is smaller for a bar that still runs than
+ * for a bar that ended up to hours ago.
+ */
 export const historyPercentMax = { running: 3, ended: 12 } as const
 
 /** Checks the bars and makes them comparable. Throws `UpstreamFailure` for bars that break the rule. */
@@ -47,7 +50,7 @@ export function cryptoHistoryObservation(
   }
 }
 
-/** The bars of an exchange: the last one has not ended. */
+/** Builds the history of an exchange, whose last bar has not ended. */
 export function exchangeHistory(
   bars: readonly Bar[],
   { range, price }: CryptoHistoryQuery,

@@ -10,13 +10,13 @@ import { type Observation, positive, type Provider } from '../../../sourcing/pro
 export interface CryptoQuery {
   /** The requested symbol in capitals, or the requested id. */
   readonly symbol: string
-  /** CoinGecko's id. Present: the coin is requested by it and not by a symbol. */
+  /** CoinGecko's id. If present, the coin is requested by its id and not by its symbol. */
   readonly id?: string
   /** Undefined for coins outside our list. */
   readonly coin: Coin | undefined
 }
 
-/** In US dollars. */
+/** Price figures in US dollars. */
 export type CryptoPrice = {
   readonly symbol: string
   readonly price: number
@@ -28,8 +28,9 @@ export type CryptoPrice = {
 export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
 
 /**
- * Venues usually differ by less than one per cent; CoinGecko lags by a minute or two and CoinPaprika by up to ten. Volumes and
- * capitalisations are counted differently by each provider, so only another unit or another coin is apart.
+ * Venues usually differ by less than one per cent. CoinGecko is one to two minutes late, and CoinPaprika up to ten.
+ * Providers count volumes and capitalisations differently, so their tolerances only reveal another unit or another
+ * coin.
  */
 export const cryptoAgreement: AgreementRule = {
   main: 'price',
@@ -39,7 +40,7 @@ export const cryptoAgreement: AgreementRule = {
     volume24h: { factor: 10 },
     marketCap: { factor: 1.5 },
   },
-  // The last known value may be of the other provider, and the market moves besides.
+  // Allow for two differences: the last known value may come from the other provider, and the market moves.
   jumps: {
     price: { percent: 12 },
     change24h: { points: 25 },
@@ -49,13 +50,13 @@ export const cryptoAgreement: AgreementRule = {
   move: 'change24h',
 }
 
-/** Null and undefined where a provider has none. */
+/** Null or undefined if a provider does not report the figure. */
 type Reported<T> = T | null | undefined
 
 /** The fields of a provider's answer. */
 export interface CryptoFigures {
   readonly id: string
-  /** The symbol in capitals, for a coin that was requested by its id. */
+  /** The symbol in capitals, needed for a coin that was requested by its id. */
   readonly symbol: string
   readonly name: string
   readonly rank: Reported<number>
@@ -63,24 +64,26 @@ export interface CryptoFigures {
   readonly changePercent: Reported<number>
   readonly volume: Reported<number>
   readonly marketCap: Reported<number>
-  /** Coins of which the market capitalisation is made. */
+  /** The number of coins from which the market capitalisation is computed. */
   readonly supply?: Reported<number>
-  /** The most coins that exist. */
+  /** The largest number of coins that can exist. */
   readonly supplyMax?: Reported<number>
   readonly high?: Reported<number>
   readonly low?: Reported<number>
-  /** The change of 24 hours in dollars. */
+  /** The change within 24 hours, in dollars. */
   readonly changeAmount?: Reported<number>
-  /** ISO 8601 with its zone. */
+  /** ISO 8601 time with a zone. */
   readonly updatedAt: Reported<string>
-  /** Other coins of the same symbol, by the provider's ids. */
+  /** Other coins with the same symbol, as ids of the provider. */
   readonly others: readonly string[]
 }
 
-// Hundreds of tokens share some symbols. `meta` shows the likeliest.
+// Show the likeliest alternatives only, because hundreds of tokens share some symbols.
 const alternativesMax = 10
 
-/** Requires every field: a coin without a market capitalisation or a change is not sold at zero. */
+/**
+ * Builds an observation. Every sold field is required: a missing market capitalisation or change is not sold as zero.
+ */
 export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
   const { id, others, changePercent, updatedAt } = figures
   const name = plainName(figures.name) || id
@@ -115,7 +118,7 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
   }
 }
 
-/** Sold on request; a figure is absent where the provider does not report it. */
+/** Figures sold on request. A figure is absent if the provider does not report it. */
 function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   return {
     id,
@@ -128,12 +131,13 @@ function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   }
 }
 
-// No coin costs a thousandth of the first, and all of them are worth a tenth of the second.
+// Bounds for defects. No coin costs a thousandth of the first bound. All coins together are worth at most a tenth of the
+// second.
 const priceMax = 1e8
 const marketCapMax = 1e14
-// Price, capitalisation and supply are not of the same second.
+// Tolerate a difference, because price, capitalisation and supply come from different moments.
 const contradictionMin = 0.2
-// The range of a day may lag behind the price by some minutes.
+// Tolerate a difference, because the range of the day may be some minutes older than the price.
 const rangeSlack = 0.05
 const changePointsMax = 2
 
@@ -143,7 +147,7 @@ interface Sold extends CryptoFigures {
   readonly changePercent: number
 }
 
-/** A figure that was corrupted alone does not fit the other figures of its answer. */
+/** Throws if the figures of an answer contradict each other, because one of them is then corrupted. */
 function refuseContradiction(sold: Sold): void {
   const { price, marketCap, changePercent, supply, supplyMax, high, low, changeAmount } = sold
   const refuse = (why: string) => new UpstreamFailure('incomplete', why)
@@ -164,13 +168,13 @@ export interface RankedCoin {
   readonly volume: number | null | undefined
 }
 
-/** Orders coins by rank of market capitalisation, unranked ones last, then by volume. */
+/** Orders coins by rank of market capitalisation, then by volume. Unranked coins come last. */
 export function byRank(a: RankedCoin, b: RankedCoin): number {
   const rankOf = ({ rank }: RankedCoin) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
   return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)
 }
 
-/** CoinPaprika writes 0 where CoinGecko writes null. */
+/** True if a coin has a rank. CoinPaprika writes 0 for an unranked coin, and CoinGecko writes null. */
 export function isRanked(rank: number | null | undefined): rank is number {
   return rank !== null && rank !== undefined && rank > 0
 }

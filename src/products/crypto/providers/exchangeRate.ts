@@ -4,7 +4,7 @@ import type { Tolerance } from '../../../sourcing/agreement/figures.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { Observation, Provider } from '../../../sourcing/provider.ts'
 
-/** The currencies that both sources of rates have. */
+/** The currencies for which both sources have rates. */
 export const otherCurrencies = ['EUR', 'GBP', 'JPY', 'CAD', 'CHF', 'AUD'] as const
 export type OtherCurrency = (typeof otherCurrencies)[number]
 
@@ -12,7 +12,7 @@ const exchangeRates = z.record(z.enum(otherCurrencies), z.number().positive())
 /** Units of each currency for one US dollar. */
 export type ExchangeRates = z.infer<typeof exchangeRates>
 
-/** All rates come in one answer, so there is nothing to ask for. */
+/** An empty query, because one answer has all rates. */
 export type RatesQuery = Readonly<Record<string, never>>
 
 export type RatesProvider = Provider<RatesQuery, ExchangeRates>
@@ -21,14 +21,16 @@ function ofEach(tolerance: Tolerance) {
   return Object.fromEntries(otherCurrencies.map((currency) => [currency, tolerance]))
 }
 
-/** CoinGecko's rates are made of prices of bitcoin, which differ between venues by tenths of a per cent. */
+/** CoinGecko derives its rates from prices of bitcoin, which differ between venues by tenths of a per cent. */
 export const ratesAgreement: AgreementRule = {
   main: 'EUR',
   tolerances: ofEach({ percent: 1 }),
   jumps: ofEach({ percent: 3 }),
 }
 
-/** A currency that a source leaves out costs its whole answer: the sources are compared in all of them. */
+/**
+ * Builds an observation. A missing currency fails the whole answer, because the sources are compared in all currencies.
+ */
 export function ratesObservation(
   rateOf: (currency: OtherCurrency) => number | undefined,
   asOfMs: number,

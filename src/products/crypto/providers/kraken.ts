@@ -13,18 +13,21 @@ import {
 } from '../../../sourcing/provider.ts'
 
 export const krakenBase = 'https://api.kraken.com'
-// Documented limit: about one a second.
+// Documented limit: about one request a second.
 const pacePublic = { requests: 1, perSeconds: 1 }
-// The check must not delay the caller: an exchange that has not answered by then is ignored.
+// Wait one second at most, so that the check does not delay the caller. A slower exchange is ignored.
 const timeoutMs = 1_000
 
 const answer = z.object({
   error: z.array(z.string()),
-  // The name in the answer differs from the one in the request: XBTUSD is named XXBTZUSD.
+  // The key in the answer differs from the requested name: XBTUSD becomes XXBTZUSD.
   result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
 })
 
-/** Kraken: the last trade of a pair such as XBTUSD. Its `o` is the open of the UTC day, so it has no 24-hour change. */
+/**
+ * Reads the last trade of a pair such as XBTUSD. Kraken's `o` is the open of the UTC day, so there is no 24-hour
+ * change.
+ */
 export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   const upstream = openUpstreamOf(deps, 'KRAKEN', {
     name: 'kraken',
@@ -42,7 +45,7 @@ export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   }
 }
 
-/** Throws `not_covered` for a coin without a dollar pair, which does not count against the exchange. */
+/** Returns the dollar pair of a coin. Throws `not_covered` without one, which does not count against the exchange. */
 export function krakenPairOf(coin: CryptoQuery['coin']): string {
   if (coin?.kraken !== undefined) return coin.kraken
   throw new UpstreamFailure('not_covered', 'the coin is not traded against the dollar here')
@@ -59,13 +62,16 @@ function read(reply: Reply, asked: string) {
   return { figures: { price: positive(decimalOf(trade[0]), 'the price') } }
 }
 
-/** Older pairs have a letter before each side in the answer: XXBTZUSD for XBTUSD. */
+/**
+ * True if both names mean the same pair. Kraken answers XXBTZUSD for XBTUSD: older pairs have a letter before each
+ * side.
+ */
 export function isSamePair(answered: string, asked: string): boolean {
   const base = asked.replace(/USD$/, '')
   return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`
 }
 
-/** Every answer comes under 200. */
+/** Throws for an error in the body: every answer has status 200. */
 export function refuseKrakenError([error]: readonly string[]): void {
   if (error === undefined) return
   if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')

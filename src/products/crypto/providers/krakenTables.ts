@@ -14,15 +14,15 @@ import {
   refuseStatus,
 } from '../../../sourcing/provider.ts'
 
-// Apart from the price check, which must not wait for these.
+// A separate limit, so that the price check does not wait for these requests.
 const pacePublic = { requests: 15, perSeconds: 30 }
 
-/** Kraken's tables: exchange rates and histories. They are longer than a price check and may take longer. */
+/** Opens Kraken's exchange rates and histories. These answers are longer than a price check and may take more time. */
 export function openKrakenTables(deps: ProviderDeps): Upstream {
   return openUpstreamOf(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs: 3_000 })
 }
 
-/** Kraken's pairs, their names in the answer, and the side on which the dollar is. */
+/** Kraken's pairs, their names in the answer, and the side of the dollar. */
 const pairs: Readonly<
   Record<OtherCurrency, { readonly pair: string; readonly key: string; readonly of: 'USD' | 'it' }>
 > = {
@@ -43,7 +43,7 @@ const tickers = z.object({
   result: z.record(z.string(), z.object({ a: sides, b: sides })).optional(),
 })
 
-/** The middle of bid and ask: a thin pair may have no trade for hours. */
+/** Uses the middle of bid and ask, because a thin pair may have no trade for hours. */
 export function createKrakenRates(upstream: Upstream, clock: Clock): RatesProvider {
   return {
     name: 'kraken',
@@ -70,7 +70,7 @@ const table = z.object({
   result: z.record(z.string(), z.union([z.array(row).max(1_000), z.number()])).optional(),
 })
 
-/** Bars of one hour or one day in dollars; the volume is that of Kraken, in coins. The last bar has not ended. */
+/** Provides bars of one hour or one day in dollars. The volume is Kraken's, in coins. The last bar has not ended. */
 export function createKrakenHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
     ...ofUpstream(upstream),

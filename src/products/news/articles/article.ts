@@ -8,13 +8,13 @@ import { storyKeyOf } from './storyWords.ts'
 
 /** One article as it is stored. */
 export interface Article {
-  /** Equal for all addresses of one article. */
+  /** Key of the address. All addresses of one article share it. */
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /** Equal for all spellings of one title. */
+  /** Key of the title. All spellings of one title share it. */
   readonly titleKey: string
-  /** The significant words of the title: nearly the same ones are the same story. */
+  /** The significant words of the title. Articles with nearly the same words are about the same story. */
   readonly storyKey: string
   readonly publisher: string
   readonly publishedAtMs: number
@@ -23,7 +23,7 @@ export interface Article {
   readonly imageUrl: string | undefined
   /** ISO 639, such as `en`. */
   readonly language: string | undefined
-  /** Place in the order of trust: the lower, the more trusted. Undefined: that of its provider. */
+  /** Rank of trust; a lower rank is more trusted. Undefined: use the rank of the provider. */
   readonly rank?: number
 }
 
@@ -33,19 +33,22 @@ export interface RawArticle {
   readonly url: string | undefined
   readonly publisher: string | undefined
   readonly publishedAt: string | undefined
-  /** The first one with a text is taken. */
+  /** Candidates for the description. The first one with text is used. */
   readonly descriptions?: readonly (string | undefined)[]
-  /** The first one that is the address of a picture is taken. */
+  /** Candidates for the picture. The first valid address of a picture is used. */
   readonly images?: readonly (string | undefined)[]
   readonly language?: string | undefined
 }
 
-// Older articles are not news and would be deleted at once.
+// Refuse older articles: they are not news, and would be deleted immediately.
 const ageMaxMs = 7 * 24 * 60 * 60 * 1000
-// Clocks differ.
+// Tolerate dates up to an hour in the future, because clocks differ.
 const aheadMaxMs = 60 * 60 * 1000
 
-/** Undefined when a field that is sold is missing or impossible. Such an item is left out and never completed by guessing. */
+/**
+ * Builds an article. Undefined if a sold field is missing or impossible: such an item is dropped, and missing fields
+ * are never guessed.
+ */
 export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   const url = cleanUrl(raw.url ?? '')
   const title = cleanTitle(raw.title ?? '')
@@ -61,7 +64,7 @@ export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
     titleKey: titleKeyOf(title),
     storyKey: storyKeyOf(title, publisher),
     publisher,
-    // An article dated ahead would stay at the top of the list until then.
+    // Limit the time to now: an article with a future date would stay at the top of the list until then.
     publishedAtMs: Math.min(publishedAtMs, nowMs),
     description: descriptionOf(raw.descriptions ?? [], title),
     imageUrl: imageOf(raw.images ?? []),
@@ -69,7 +72,7 @@ export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   }
 }
 
-/** Leaves out a description that repeats the title. */
+/** Returns the first description with text that does not repeat the title. */
 function descriptionOf(descriptions: readonly (string | undefined)[], title: string): string | undefined {
   return descriptions.map((text) => cleanDescription(text ?? '')).find((text) => text !== '' && text !== title)
 }

@@ -1,8 +1,9 @@
 import { cleanUrl } from './articleUrl.ts'
 
 /**
- * The address of an article's picture, which is passed on and never fetched. Undefined unless it is an `https` address of a public
- * host: readers load it, and must not be led into their own network or be seen on the way.
+ * Returns the address of an article's picture, which is passed on and never fetched. Undefined unless it is an `https`
+ * address of a public host. Readers load the picture, so the address must not point into their own network or reveal
+ * them on the way.
  */
 export function imageOf(candidates: readonly (string | undefined)[]): string | undefined {
   return candidates

@@ -2,21 +2,21 @@ import { decodeHTMLStrict } from 'entities'
 
 const titleCharactersMax = 300
 const descriptionCharactersMax = 500
-// The longest title or description that is read, markup included. Beyond it are whole articles.
+// Read at most this much of a title or description, including markup. Longer texts are whole articles.
 const rawCharactersMax = 20_000
-// Elements whose text no reader sees.
+// Elements whose text readers do not see.
 const unseen = /<(script|style|template)\b[^>]*>[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)/gi
 const tag = /<\/?[a-z!][^<>]*>/gi
-// Invisible characters that can mislead a reader: marks of direction, zero-width spaces, soft hyphens. And the mark of an
-// entity that is not a character.
+// Invisible characters that can mislead a reader (direction marks, zero-width spaces, soft hyphens), and the
+// replacement character.
 const unwanted = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g
 
-/** Plain text of a title that may contain markup, entities, and entities of markup. */
+/** Returns the plain text of a title that may contain markup, entities, and markup written as entities. */
 export function cleanTitle(raw: string): string {
   return cleanText(raw, { charactersMax: titleCharactersMax, stripTags: (text) => text.replace(tag, '') })
 }
 
-/** Plain text of a description. Its elements are paragraphs as a rule, so each tag ends a word. */
+/** Returns the plain text of a description. A tag ends a word, because the elements are usually paragraphs. */
 export function cleanDescription(raw: string): string {
   const stripTags = (text: string) => text.replace(unseen, ' ').replace(tag, ' ')
   return cleanText(raw, { charactersMax: descriptionCharactersMax, stripTags })
@@ -34,14 +34,14 @@ function cleanText(raw: string, { charactersMax, stripTags }: CleanForm): string
     .replace(unwanted, '')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-    // A character of a reader may have many code units, such as the 25 of a family; longer ones are not text.
+    // Allow 32 code units for each visible character. A family emoji has 25, and longer sequences are not text.
     .slice(0, charactersMax * 32)
   const characters = [...new Intl.Segmenter('en').segment(line)]
   const cut = characters[charactersMax]
   return cut === undefined ? line : `${line.slice(0, cut.index).trimEnd()}…`
 }
 
-// Stripping a tag may leave another one: `<<b>script>`.
+// Removing a tag may leave another one: `<<b>script>`.
 const passesMax = 5
 
 function stripRepeatedly(text: string, stripTags: CleanForm['stripTags']): string {

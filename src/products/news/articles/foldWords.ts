@@ -1,16 +1,21 @@
 /*
- * Words for comparison: without case, accents and punctuation. Folded here and not in the database, whose letters depend
- * on its locale: in some locales “quantum” in curly quotes differs from quantum.
+ * Prepares words for comparison, without case, accents and punctuation. The database does not do this, because its
+ * letters depend on its locale. In some locales “quantum” in curly quotes differs from quantum.
  */
 
-/** Words of a text, separated by single spaces; empty for a text without letters, digits and currency signs. */
+/**
+ * Returns the words of a text, separated by single spaces; empty if the text has no letters, digits or currency signs.
+ */
 export function foldWords(text: string): string {
   return foldMarks(text)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 }
 
-/** Words of a question. "Phrases", `or` and a leading minus keep their meaning; `covid-19` is two words, as in titles. */
+/**
+ * Returns the words of a search query. "Phrases", `or` and a leading minus keep their meaning. `covid-19` becomes two
+ * words, as in titles.
+ */
 export function foldSearchQuery(query: string): string {
   return foldMarks(query)
     .replace(/[“”„«»]/g, '"')
@@ -23,13 +28,13 @@ export function foldSearchQuery(query: string): string {
 /** A search query in two parts, in the syntax of a web search. */
 export interface SearchWords {
   readonly wanted: string
-  /** Words and phrases after a minus, joined by `or`; undefined when there are none. */
+  /** Words and phrases with a leading minus, joined by `or`; undefined if there are none. */
   readonly excluded: string | undefined
 }
 
 const excludedWord = /(?<!\S)-("[^"]*"?|\S+)/g
 
-/** A folded question without the words that it excludes: providers are asked for the others only. */
+/** Separates the excluded words from a folded query. Providers receive only the wanted ones. */
 export function readSearchWords(folded: string): SearchWords {
   const excluded = [...folded.matchAll(excludedWord)].map(([, word = '']) => word)
   return {
@@ -46,7 +51,7 @@ function foldMarks(text: string): string {
     .replace(/\p{Sc}/gu, nameOfCurrency)
 }
 
-// Spoken as words: a headline writes $ or dollar.
+// Replace currency signs by words, because headlines use both $ and dollar.
 const currencies: Readonly<Record<string, string>> = {
   $: 'dollar',
   '€': 'euro',

@@ -1,12 +1,12 @@
 const isoInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/i
-// RFC 822, with the zones that JavaScript parses itself.
+// A date of RFC 822 with a zone that JavaScript can parse.
 const mailInstant =
   /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\.?\s+\d{2,4}\s+\d{1,2}:\d{2}(?::\d{2})?\s+(?:[+-]\d{4}|Z|UTC?|GMT|[ECMP][SD]T)$/i
 const compactInstant = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/
 
 /**
- * Milliseconds since 1970 of a time with a zone; undefined without one. JavaScript reads a time without a zone as local to
- * this machine, which is not the publisher's zone.
+ * Parses a time with a zone into milliseconds since 1970; undefined without a zone. JavaScript would read a time
+ * without a zone in the zone of this machine, which differs from the publisher's.
  */
 export function instantOf(text: string): number | undefined {
   const time = text.trim().replace(compactInstant, '$1-$2-$3T$4:$5:$6Z')

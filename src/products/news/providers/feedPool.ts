@@ -4,7 +4,7 @@ import type { Article } from '../articles/article.ts'
 import { threadArguments } from '../../../sourcing/threadArguments.ts'
 import type { FeedText } from './publisherFeed.ts'
 
-/** Reads feeds in a thread: some texts of a megabyte take their parser minutes, which would block the event loop. */
+/** Reads feeds in a thread: the parser needs minutes for some texts of a megabyte, which would block the event loop. */
 export interface FeedPool {
   /** Throws only `UpstreamFailure`. */
   articlesOf(order: FeedOrder, signal: AbortSignal): Promise<readonly Article[]>
@@ -16,14 +16,14 @@ export interface FeedOrder {
   readonly nowMs: number
 }
 
-// A feed of a megabyte takes some 100 ms. A busy machine and the start of the thread take the rest.
+// A feed of a megabyte takes some 100 ms. The rest allows for a busy machine and the start of the thread.
 const readMsMax = 10_000
 const waitingMax = 100
 // A parsed feed takes some 20 MB.
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 const idleMs = 60_000
 
-/** Parses feeds in a thread with limited memory and time: a hostile feed can end the thread and nothing else. */
+/** Parses feeds in a thread with limited memory and time, so that a hostile feed can only end the thread. */
 export function createFeedPool(readMs = readMsMax): FeedPool {
   const pool = new Piscina<FeedOrder, readonly Article[] | undefined>({
     filename: new URL('./feedWorker.ts', import.meta.url).href,

@@ -14,14 +14,15 @@ import {
 } from '../../../sourcing/provider.ts'
 
 /*
- * GDELT indexes the world's online news every 15 minutes. `seendate` is when it first saw an article. It allows one request
- * every five seconds and blocks for minutes, so we ask a third as often and never twice at once.
+ * GDELT indexes the world's online news every 15 minutes. `seendate` is the time when it first found an article. It
+ * allows one request every five seconds, and blocks for minutes above that. Therefore we send a third as many, and
+ * never two at once.
  */
 
 const publicBase = 'https://api.gdeltproject.org/api/v2/doc'
 const publicPace = { requests: 1, perSeconds: 15 }
 const penaltyMs = 60_000
-// GDELT searches for seconds where other providers look up.
+// Allow 10 s: a search takes seconds, while other providers only look up.
 const timeoutMs = 10_000
 // 50 articles have about 25 kB.
 const recordsMax = 50
@@ -40,7 +41,7 @@ const questions: Readonly<Record<NewsCategory, string>> = {
   world: '(diplomacy OR "united nations" OR war OR "foreign minister")',
 }
 
-/** News search in many languages. A request above its limit costs a penalty pause. */
+/** Searches news in many languages. GDELT answers a request above its limit with a penalty pause. */
 export function createGdelt(deps: ProviderDeps): NewsProvider & NewsSearcher {
   const pauseMs = () => penaltyMs
   const upstream = openUpstreamOf(deps, 'GDELT', { name: 'gdelt', publicBase, pace: publicPace, timeoutMs, pauseMs })
@@ -78,7 +79,7 @@ function readArticles(reply: Reply, nowMs: number): readonly Article[] {
   refuseAccess(reply)
   refuseSpeech(reply)
   refuseStatus(reply)
-  // Its titles sometimes contain raw control characters, which JSON parsers refuse.
+  // Replace raw control characters, which some titles contain and JSON parsers reject.
   const { articles } = readJson({ ...reply, text: reply.text.replaceAll(/[\p{Cc}]/gu, ' ') }, artList)
   return articles.flatMap(
     ({ url, title = '', seendate: publishedAt, domain: publisher, socialimage, language: name }) => {
@@ -88,7 +89,7 @@ function readArticles(reply: Reply, nowMs: number): readonly Article[] {
   )
 }
 
-// GDELT writes the English names of languages. Articles in others have no language here.
+// Codes of the English language names that GDELT uses. Articles in other languages have no language here.
 const codes =
   'ar bg bn ca cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv ms nl no pl pt ro ru sk sl sq sr sv ta th tr uk ur vi zh'
 const names = new Intl.DisplayNames('en', { type: 'language' })
@@ -96,7 +97,7 @@ const languageNames: ReadonlyMap<string, string> = new Map(
   codes.split(' ').map((code) => [names.of(code) ?? code, code]),
 )
 
-/** Errors come as prose, under 200 and under 429. */
+/** Throws for an error, which is plain text with status 200 or 429. */
 function refuseSpeech({ text }: Reply): void {
   if (/^\s*[[{]/.test(text)) return
   if (/limit requests|too many requests/i.test(text))
@@ -106,7 +107,7 @@ function refuseSpeech({ text }: Reply): void {
   throw new UpstreamFailure('bad_payload', 'gdelt answered in prose')
 }
 
-/** Titles come with a space between every word and punctuation mark. */
+/** Removes spaces before and after punctuation, which GDELT inserts into titles. */
 function joinPunctuation(title: string): string {
   return title.replace(/\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
 }

@@ -7,7 +7,7 @@ import type { NewsProvider } from './newsProvider.ts'
 import { openUpstreamOf, type ProviderDeps, readableItems, readJson, refuseStatus } from '../../../sourcing/provider.ts'
 
 const publicBase = 'https://content.guardianapis.com'
-// A developer's key allows 500 requests a day and one a second: seven sections every half hour are 336.
+// A developer's key allows 500 requests a day and one a second. Seven sections every half hour need 336 a day.
 const publicPace = { requests: 1, perSeconds: 1 }
 const minute = 60 * 1000
 const pageSize = '50'

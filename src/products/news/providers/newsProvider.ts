@@ -11,13 +11,13 @@ export interface NewsProvider {
   readonly everyMs: number
   /** Interval between two polls of any category, over all instances. */
   readonly spacingMs: number
-  /** Undefined when it can be asked now; otherwise the reason. */
+  /** Undefined if the provider is available now; otherwise the reason. */
   whyUnavailable(): string | undefined
   /** Throws only `UpstreamFailure`. */
   latest(category: NewsCategory, signal: AbortSignal): Promise<readonly Article[]>
 }
 
-/** A provider that searches articles for a question. */
+/** A provider that can search for articles. */
 export interface NewsSearcher {
   readonly name: string
   /** `words` are letters and digits, separated by spaces. Throws only `UpstreamFailure`. */

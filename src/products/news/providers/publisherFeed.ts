@@ -8,14 +8,17 @@ import { readableItems } from '../../../sourcing/provider.ts'
 
 export interface FeedText {
   readonly text: string
-  /** The operator's or our name for the publisher. Undefined: the feed's own. */
+  /** The name of the publisher, from the operator or our list. Undefined: use the name in the feed. */
   readonly publisher: string | undefined
 }
 
-// A feed has a few dozen items; those further down were read before.
+// Read up to 200 items. A feed has a few dozen, and items further down were read before.
 const itemsMax = 200
 
-/** RSS, Atom, RDF or JSON Feed. Items without a title, an address or a time of publication are left out. */
+/**
+ * Reads articles from RSS, Atom, RDF or JSON Feed. Items without a title, an address or a time of publication are
+ * dropped.
+ */
 export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): readonly Article[] {
   const { title, language, items } = readFeed(text)
   const ofFeed = publisher ?? publisherOfTitle(cleanTitle(title ?? ''))
@@ -25,9 +28,9 @@ export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): re
   })
 }
 
-// The library types dates and similar fields loosely. One odd item must not cost the others.
+// The library types dates and similar fields loosely. Ignore an odd value, so that it does not cost the other items.
 const text = z.string().optional().catch(undefined)
-/** Atom has texts with attributes, other formats have them bare. */
+/** A text, bare or with attributes as in Atom. */
 const words = z
   .union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)])
   .optional()
@@ -43,7 +46,7 @@ const media = z
   .optional()
   .catch(undefined)
 
-/** Addresses of pictures, the publisher's choice for lists first. */
+/** Returns addresses of pictures, starting with the publisher's choice for lists. */
 function picturesOf(given: z.infer<typeof media>, enclosures: readonly z.infer<typeof file>[]) {
   const groups = given === undefined ? [] : [given, ...given.groups]
   return [
@@ -57,7 +60,7 @@ function isPicture({ type = '', medium, url = '' }: z.infer<typeof file>): boole
   return /\.(?:jpe?g|png|webp|gif|avif)(?:\?|$)/i.test(url)
 }
 
-/** An item of any format. Formats have different names for a field, and no format has one for another field. */
+/** An item of any format. Field names differ between formats, and each format lacks some fields. */
 const item = z
   .object({
     title: words,
@@ -119,7 +122,7 @@ const feed = z
     items: [...items, ...entries],
   }))
 
-/** A page that checks for a human visitor comes under 200, like a feed. */
+/** Throws for a page that is not a feed: a check for human visitors also has status 200. */
 function readFeed(text: string) {
   try {
     return feed.parse(parseFeed(text))
@@ -143,7 +146,9 @@ const generalWords: ReadonlySet<string> = new Set([
   'top stories',
 ])
 
-/** "Example Broadcaster - Technology", "Technology | Example": the part that is not the name of a section. */
+/**
+ * Returns the part of a feed title that is not a section: "Example Broadcaster - Technology", "Technology | Example".
+ */
 function publisherOfTitle(title: string): string {
   const parts = title.split(/\s+[-–—|»>:·•]\s+/).filter((part) => part !== '')
   return parts.find((part) => !generalWords.has(part.toLowerCase())) ?? title

@@ -23,14 +23,14 @@ import { stockObservation, type StockPrice, type StockQuery, wholeUnitOf } from 
 import { isOfUnitedStates, isSameSymbol, withClass } from './ticker.ts'
 import { usSessionSinceMs } from './usSession.ts'
 
-// 1,000 requests a minute are allowed, and 100,000 calls a day, of which a history costs five.
+// Limits: 1,000 requests a minute, and 100,000 calls a day. A history counts as five calls.
 const pacePublic = { requests: 60, perSeconds: 60 }
 // The documents of the API state a delay of 15 to 20 minutes.
 const delayedByMinutes = 15
 
 interface EodhdExchange {
   readonly code: string
-  /** The one of most listings: no answer names it. */
+  /** Currency of most listings at the exchange. The answers do not contain the currency. */
   readonly currency: string
   readonly timeZone: string
 }
@@ -50,13 +50,16 @@ const exchangeOfSuffix: ReadonlyMap<string, EodhdExchange> = new Map([
   ['AX', { code: 'AU', currency: 'AUD', timeZone: 'Australia/Sydney' }],
 ])
 
-/** Undefined for a listing that is not asked for. Twelve Data has all these exchanges, so that it can contradict a currency. */
+/**
+ * Returns the exchange of a listing; undefined if this provider is not used for it. Twelve Data has all these
+ * exchanges, so it can contradict a currency.
+ */
 function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
   if (ticker.exchangeSuffix !== undefined) return exchangeOfSuffix.get(ticker.exchangeSuffix)
   return isOfUnitedStates(ticker) ? unitedStates : undefined
 }
 
-/** The last price, delayed by a quarter of an hour, and histories. Undefined without the operator's key. */
+/** Opens prices, which are 15 minutes late, and histories. Undefined without the operator's key. */
 export function openEodhd(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.EODHD?.apiKey
   if (key === undefined) return undefined
@@ -91,7 +94,7 @@ function listingOf(query: StockQuery): { readonly symbol: string; readonly excha
   return { symbol: `${withClass(query.ticker, '-')}.${exchange.code}`, exchange }
 }
 
-// A figure that the provider does not have is the text NA.
+// A figure. The provider writes the text NA for a missing one.
 const figure = z.union([z.number(), z.literal('NA').transform(() => undefined)]).nullish()
 const unsold = figure.catch(undefined)
 const quote = z.object({
@@ -116,7 +119,7 @@ function readPrice(reply: Reply, query: StockQuery, { symbol, exchange, nowMs }:
   refuseEodhdError(reply)
   const found = readJson(reply, quote)
   if (!isSameSymbol(found.code, symbol)) throw new UpstreamFailure('bad_payload', 'another symbol was answered')
-  // A symbol that does not exist is answered under 200, without any figure.
+  // Refuse an answer without figures: the provider sends one with status 200 for an unknown symbol.
   if (found.close === undefined && found.previousClose === undefined)
     throw new UpstreamFailure('not_found', 'no figure of this symbol')
   return stockObservation(query, {
@@ -136,7 +139,7 @@ function readPrice(reply: Reply, query: StockQuery, { symbol, exchange, nowMs }:
 }
 
 const dayMs = 24 * 60 * 60_000
-/** Days of the calendar in each range: five days of trading are in ten of these. */
+/** Calendar days of each range. Ten of them contain five trading days. */
 const daysOf: Readonly<Record<StockRange, number>> = { '5d': 10, '1mo': 31, '6mo': 183, '1y': 366 }
 const shortRows = 5
 const day = z.object({
@@ -149,7 +152,7 @@ const day = z.object({
 })
 const series = z.array(day).max(400)
 
-/** Bars of a day, adjusted for splits and not for dividends; the API's end-of-day prices are not adjusted. */
+/** Reads daily bars, adjusted for splits but not for dividends. The end-of-day prices of the API are not adjusted. */
 function readDays(reply: Reply, query: StockHistoryQuery, { exchange, nowMs }: Listing): Observation<PriceHistory> {
   refuseEodhdError(reply)
   const { timeZone } = exchange
@@ -169,7 +172,10 @@ function readDays(reply: Reply, query: StockHistoryQuery, { exchange, nowMs }: L
 
 const errorBody = z.object({ error: z.string() })
 
-/** 402 is a used quota, 403 a refused key or a plan without the data, and a text under 404 an unknown symbol. */
+/**
+ * Throws for errors: 402 means a used quota, 403 a refused key or a plan without the data, and text with 404 an unknown
+ * symbol.
+ */
 function refuseEodhdError(reply: Reply): void {
   const { status, text } = reply
   if (status === 402 || status === 403) throw new UpstreamFailure('auth', `key, plan or quota: HTTP ${status}`)

@@ -9,37 +9,39 @@ import { epochMsOf } from '../../../sourcing/zonedTime.ts'
 export const stockRanges = ['5d', '1mo', '6mo', '1y'] as const
 export type StockRange = (typeof stockRanges)[number]
 
-/** A listing and a range. The history is asked for after its price is known. */
+/** A listing and a range. The history is requested after the price is known. */
 export interface StockHistoryQuery extends StockQuery {
   readonly range: StockRange
-  /** The price on which sources agree, and its currency: the history must end near it. Undefined for a probe. */
+  /**
+   * The price on which sources agree, with its currency. The history must end near the price. Undefined for a probe.
+   */
   readonly price: number | undefined
   readonly currency: string | undefined
 }
 
 export type StockHistoryProvider = Provider<StockHistoryQuery, PriceHistory>
 
-/** One provider of prices and histories, with one limit for both. */
+/** Prices and histories of one provider, which share one limit. */
 export interface StockSources {
   readonly prices: StockProvider
   readonly histories: StockHistoryProvider
 }
 
 const dayMs = 24 * 60 * 60_000
-// Five days of trading are in two weeks with holidays. The longer ranges are of the calendar.
+// Calendar days of each range. Five trading days fit into two weeks with holidays.
 const daysMaxOf: Readonly<Record<StockRange, number>> = { '5d': 14, '1mo': 40, '6mo': 195, '1y': 380 }
-// The last trade may precede a long weekend.
+// The last trade may be from before a long weekend.
 const ageMaxMs = 5 * dayMs
-// The last close is that of the price, or of the day before it.
+// Largest distance in per cent of the last close from the price. The close may be that of the day before.
 const percentMax = 12
 
 interface ExchangeTime {
   readonly nowMs: number
-  /** Time zone of the exchange, so that days of several providers correspond. */
+  /** Time zone of the exchange, so that the days of all providers match. */
   readonly timeZone: string
 }
 
-/** Throws `UpstreamFailure` for another currency than the price's, or for bars that break the rule. */
+/** Throws `UpstreamFailure` if the currency differs from that of the price, or if bars break the rule. */
 export function stockHistoryObservation(
   history: PriceHistory,
   { price, currency, range }: StockHistoryQuery,
@@ -53,7 +55,7 @@ export function stockHistoryObservation(
   return { data: history, figures: dayFigures(bars, timeZone), asOfMs: endMsOf(bars, rule) }
 }
 
-/** Midnight at the exchange. `date` is ISO 8601. */
+/** Returns midnight at the exchange. `date` is ISO 8601. */
 export function midnightMsOf(date: string, timeZone: string): number {
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
   return epochMsOf({ year, month, day, hour: 0, minute: 0, second: 0 }, timeZone)

@@ -23,13 +23,13 @@ export type StockProvider = Provider<StockQuery, StockPrice>
 
 export type MarketState = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED'
 
-/** The fields of a provider's answer; null and undefined where it has none. */
+/** The fields of a provider's answer; null or undefined if it has none. */
 export interface StockFigures {
   readonly price: number | null | undefined
   readonly previousClose: number | null | undefined
-  /** Shares of the day. */
+  /** Number of shares traded today. */
   readonly volume: number | null | undefined
-  /** Priced once a day and not traded, so it has no volume. */
+  /** True for a fund, which is priced once a day. It is not traded, so it has no volume. */
   readonly isFund?: boolean
   readonly asOfMs: number | null | undefined
   readonly currency: string | null | undefined
@@ -40,35 +40,38 @@ export interface StockFigures {
   readonly open?: number | null | undefined
   readonly high?: number | null | undefined
   readonly low?: number | null | undefined
-  /** The change of the day as the provider computes it, to check ours. */
+  /** The provider's own daily change, as a check of ours. */
   readonly changePercent?: number | null | undefined
-  /** Begin of the regular trading that runs at `nowMs`; undefined while the market is closed. */
+  /** Start of the regular session that runs at `nowMs`; undefined while the market is closed. */
   readonly openSinceMs: number | undefined
   readonly nowMs: number
 }
 
-// The most expensive share costs less than a million dollars, and the smallest currency unit is some 25,000 to the dollar.
+// Bound for defects. The most expensive share costs less than a million dollars, and a dollar is worth some 25,000 of
+// the smallest currency unit.
 const priceMax = 1e10
-// Delayed figures are of the day before until a quarter of an hour after the opening.
+// Delayed figures are from the day before until 15 minutes after the opening.
 const openingMs = 30 * 60_000
 
-// Some providers are a quarter of an hour behind. An older trade of a share that is traded is an error.
+// Some providers are 15 minutes late. Doubt an older price of a share that is being traded.
 const tradeAgeMaxMs = 60 * 60_000
-// The range of the day may be some minutes behind the price.
+// Tolerate a difference, because the range of the day may be some minutes older than the price.
 const rangeSlack = 0.02
-// Providers round their percentage to two decimals.
+// Tolerate a difference, because providers round their percentage to two decimals.
 const changePointsMax = 0.1
 
-/** Some figures are a quarter of an hour older than others, and volumes grow fast after the opening. */
+/** Some figures are 15 minutes older than others, and volumes grow fast after the opening. */
 export const stockAgreement: AgreementRule = {
   main: 'price',
   tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },
-  // A day's volume begins at nothing, so the last known one is a bound for other units only.
+  // The volume starts at zero each day, so the last known volume only reveals another unit.
   jumps: { price: { percent: 10 }, changePercent: { points: 10 }, volume: { factor: 50 } },
   move: 'changePercent',
 }
 
-/** Currencies quoted in parts: London's pence, Tel Aviv's agorot, Johannesburg's cents, Kuwait's fils. */
+/**
+ * Currencies that exchanges quote in parts: pence in London, agorot in Tel Aviv, cents in Johannesburg, fils in Kuwait.
+ */
 const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = new Map([
   ['GBp', ['GBP', 100]],
   ['GBX', ['GBP', 100]],
@@ -78,8 +81,8 @@ const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = n
 ])
 
 /**
- * The whole unit of a currency in which an exchange quotes, and its amounts. Throws for a unit that may be a part of an
- * unknown one.
+ * Returns the whole unit of the currency that an exchange quotes, and a conversion of amounts. Throws for a unit that
+ * may be part of an unknown currency.
  */
 export function wholeUnitOf(currency: string) {
   const [whole, perWhole] = parts.get(currency) ?? [currency, 1]
@@ -92,8 +95,8 @@ export function wholeUnitOf(currency: string) {
 }
 
 /**
- * The last price of regular trading against the close of the trading day before. We always compute the change ourselves,
- * because providers compare with different days.
+ * Builds an observation from the last price of regular trading and the close of the trading day before. We always
+ * compute the change ourselves, because providers compare with different days.
  */
 export function stockObservation({ symbol, ticker }: StockQuery, figures: StockFigures): Observation<StockPrice> {
   const { currency, asOfMs } = figures
@@ -119,7 +122,7 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
       changePercent: signedPercent(percent, 1),
       volume: volumeOf(figures),
     },
-    // Sold on request; a figure is absent where the provider does not report it.
+    // Figures sold on request. A figure is absent if the provider does not report it.
     details: {
       currency: whole,
       previousClose: rounded(inWhole(previousClose)),
@@ -153,7 +156,7 @@ interface Priced extends StockFigures {
   readonly price: number
 }
 
-/** Reason why the price needs a second provider. */
+/** Returns the reason why a price needs a second provider. */
 function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | undefined {
   const { price, high, low, currency } = priced
   if (Math.abs(percent) > movePercentMax) return `a move of ${Math.round(percent)} % in a day`
@@ -163,7 +166,10 @@ function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | unde
   return ageDoubtOf(ticker, priced)
 }
 
-/** Shares without a trade today, and funds, which are priced in the evening, keep an older price. */
+/**
+ * Returns the reason to doubt the age of a price. Shares without a trade today may have an older price, and so may
+ * funds, which are priced in the evening.
+ */
 function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund }: Priced): string | undefined {
   if (volume === 0 || isFund === true) return undefined
   const isOpen = openSinceMs !== undefined && nowMs - openSinceMs >= openingMs
@@ -171,13 +177,15 @@ function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund
   return isOfUnitedStates(ticker) && usSessionsMissed(asOfMs, nowMs) > 0 ? 'a price of an earlier session' : undefined
 }
 
-/** A share that was not traded today keeps its old price. Any other price of an earlier day is out of date. */
+/**
+ * Throws for a price from an earlier day while the market is open. A share without a trade today keeps its old price.
+ */
 function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: number): void {
   if (openSinceMs === undefined || nowMs - openSinceMs < openingMs || volume === 0) return
   if (asOfMs < openSinceMs) throw new UpstreamFailure('incomplete', 'a price of an earlier day in an open market')
 }
 
-/** Zero is a figure: a share may have no trade today. Without a trade its price does not move. */
+/** Returns the volume. Zero is valid for a share without a trade today; its price must then be unchanged. */
 function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
   if (isFund) return volume ?? 0
   if (volume === 0 && price === previousClose) return 0
@@ -199,7 +207,7 @@ function isText(value: string | null | undefined): value is string {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** Removes the digits that the subtraction adds: 267.44 - 266.19. */
+/** Removes digits that a subtraction adds, as in 267.44 - 266.19. */
 function rounded(value: number): number {
   return Number(value.toFixed(6))
 }

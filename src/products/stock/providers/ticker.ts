@@ -1,18 +1,21 @@
-/** The parts of a ticker, because every provider joins them differently. */
+/** The parts of a ticker. Providers join them in different ways. */
 export interface Ticker {
   /** `BRK.B`, `0700.HK`: capitals and a dot. */
   readonly canonical: string
   readonly root: string
   /** The class of shares: the `B` of `BRK.B`. */
   readonly shareClass: string | undefined
-  /** The exchange outside the United States in Yahoo's spelling, which most of the world uses: the `HK` of `0700.HK`. */
+  /** Suffix of an exchange outside the United States, in Yahoo's common spelling: the `HK` of `0700.HK`. */
   readonly exchangeSuffix: string | undefined
 }
 
-/** One letter after a dot is a class of shares, except these: London, Tokyo, Toronto's venture exchange, Frankfurt. */
+/**
+ * Suffixes of one letter that mean an exchange: London, Tokyo, Toronto's venture exchange, Frankfurt. Any other letter
+ * after a dot is a class of shares.
+ */
 const exchangesOfOneLetter = new Set(['L', 'T', 'V', 'F'])
 
-/** A dash separates a class of shares and never an exchange, so `ABC-L` is class L. */
+/** Splits a symbol. A dash separates a class of shares and never an exchange, so `ABC-L` is class L. */
 export function tickerOf(symbol: string): Ticker {
   const [, root = '', mark, suffix] = /^([A-Z0-9]+)(?:([.-])([A-Z0-9]+))?$/.exec(symbol.toUpperCase()) ?? []
   const isExchange = mark === '.' && suffix !== undefined && (suffix.length > 1 || exchangesOfOneLetter.has(suffix))
@@ -24,17 +27,17 @@ export function tickerOf(symbol: string): Ticker {
   }
 }
 
-/** Possibly listed in the United States: at most five letters, and a class of one letter. */
+/** True if a ticker may be listed in the United States: at most five letters, and a class of one letter. */
 export function isOfUnitedStates({ root, shareClass, exchangeSuffix }: Ticker): boolean {
   return exchangeSuffix === undefined && /^[A-Z]{1,5}$/.test(root) && /^[A-Z]?$/.test(shareClass ?? '')
 }
 
-/** `BRK-B` from root and class, or the root alone. */
+/** Joins root and class, such as `BRK-B`, or returns the root alone. */
 export function withClass({ root, shareClass }: Ticker, mark: '.' | '-'): string {
   return shareClass === undefined ? root : `${root}${mark}${shareClass}`
 }
 
-/** Compares tickers across spellings: `BRK/B` and `BRK.B` are equal. */
+/** Compares tickers in any spelling: `BRK/B` and `BRK.B` are equal. */
 export function isSameSymbol(a: string, b: string): boolean {
   return plain(a) === plain(b)
 }
@@ -44,8 +47,8 @@ function plain(symbol: string): string {
 }
 
 /**
- * The units in which shares are quoted at exchanges that use one of them. London quotes in pence, and some lines in dollars or
- * euros: pounds are more often pence with the wrong name.
+ * Units in which exchanges quote their shares. London quotes in pence, and some shares in dollars or euros. GBP is
+ * missing, because pounds are more often pence with the wrong name.
  */
 const currenciesOfSuffix: ReadonlyMap<string, readonly string[]> = new Map([
   ['L', ['GBp', 'GBX', 'USD', 'EUR']],
@@ -63,7 +66,7 @@ const currenciesOfSuffix: ReadonlyMap<string, readonly string[]> = new Map([
   ['JO', ['ZAc', 'ZAR']],
 ])
 
-/** Undefined where shares are quoted in several currencies, or in one that is not listed here. */
+/** Returns the expected currencies. Undefined if the exchange uses several, or is not listed here. */
 export function expectedCurrencies(ticker: Ticker): readonly string[] | undefined {
   if (ticker.exchangeSuffix === undefined) return isOfUnitedStates(ticker) ? ['USD'] : undefined
   return currenciesOfSuffix.get(ticker.exchangeSuffix)

@@ -23,11 +23,11 @@ import { stockObservation, type StockPrice, type StockQuery, wholeUnitOf } from 
 import { isSameSymbol, withClass } from './ticker.ts'
 import { usSessionSinceMs } from './usSession.ts'
 
-// The Basic plan allows 8 credits a minute and 800 a day; a quote costs one.
+// The Basic plan allows 8 credits a minute and 800 a day. A quote costs one credit.
 const pacePublic = { requests: 8, perSeconds: 60 }
 const minutePauseMs = 60_000
 
-/** Exchanges by their market identifier code (ISO 10383). Other exchanges are not asked for. */
+/** Market identifier codes (ISO 10383) of exchanges. Listings at other exchanges are not requested. */
 const micOfSuffix: ReadonlyMap<string, string> = new Map([
   ['L', 'XLON'],
   ['DE', 'XETR'],
@@ -64,7 +64,7 @@ const quote = z.object({
   is_market_open: z.boolean().nullish(),
 })
 
-/** Undefined without the operator's key. */
+/** Opens prices and histories. Undefined without the operator's key. */
 export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   if (key === undefined) return undefined
@@ -101,7 +101,7 @@ export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   }
 }
 
-/** The API takes the key in the query. Our logs and errors contain no addresses. */
+/** Returns the query with the key, as the API requires. Our logs and errors contain no addresses. */
 function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, string>> {
   const mic = micOf(query)
   const place = mic === undefined ? undefined : { mic_code: mic }
@@ -109,8 +109,8 @@ function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, strin
 }
 
 /**
- * ISO 10383 code of the exchange; undefined for listings in the United
- * States. Throws `not_covered` for an unlisted suffix.
+ * Returns the ISO 10383 code of the exchange; undefined for listings in the United States. Throws `not_covered` for an
+ * unlisted suffix.
  */
 function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   if (exchangeSuffix === undefined) return undefined
@@ -124,7 +124,7 @@ interface Reading {
   readonly nowMs: number
 }
 
-// No exchange of the list is open for as long, so a price of this age is of an earlier day.
+// Ten hours are longer than any session of the listed exchanges, so an older price is from an earlier day.
 const sessionMsMax = 10 * 60 * 60_000
 
 function readQuote(reply: Reply, query: StockQuery, { mic, nowMs }: Reading): Observation<StockPrice> {
@@ -139,7 +139,7 @@ function readQuote(reply: Reply, query: StockQuery, { mic, nowMs }: Reading): Ob
     high: decimalOf(found.high),
     low: decimalOf(found.low),
     changePercent: decimalOf(found.percent_change),
-    // `timestamp` is the opening of the day's bar, hours before the price.
+    // Prefer `last_quote_at`: `timestamp` is the opening of the daily bar, hours before the price.
     asOfMs: (found.last_quote_at ?? found.timestamp ?? 0) * 1000,
     currency: found.currency,
     name: found.name,
@@ -169,14 +169,14 @@ function openSinceMs(mic: string | undefined, nowMs: number): number {
 
 const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })
 
-/** Errors come as a body, usually under 200. */
+/** Throws for errors, which come in the body, usually with status 200. */
 function refuseError(reply: Reply): void {
   const error = errorIn(reply, errorBody)
   if (error === undefined) return refuseStatus(reply, 'bad_payload')
   const { code, message } = error
   if (code === 429) throw new UpstreamFailure('rate_limited', 'credits are used up', { retryAfterMs: minutePauseMs })
   if (code === 401) throw new UpstreamFailure('auth', 'the key is not accepted')
-  // The same code stands for unknown symbols and for symbols of another plan.
+  // Distinguish the two by text: unknown symbols and symbols of another plan have the same code.
   if (/\bplan\b|available starting with|upgrade/i.test(message))
     throw new UpstreamFailure('incomplete', 'the symbol exists and belongs to another plan')
   if (code === 403) throw new UpstreamFailure('auth', 'not for this key')
@@ -186,7 +186,7 @@ function refuseError(reply: Reply): void {
 }
 
 const dayMs = 24 * 60 * 60_000
-/** Days of trading in each range. */
+/** Number of trading days in each range. */
 const rowsOf: Readonly<Record<StockRange, string>> = { '5d': '5', '1mo': '22', '6mo': '127', '1y': '252' }
 
 const day = z.object({
@@ -208,7 +208,7 @@ const series = z.object({
   values: z.array(day).max(300),
 })
 
-/** Bars of a day, adjusted for splits and not for dividends. Their time is midnight at the exchange. */
+/** Reads daily bars, adjusted for splits but not for dividends. The time of a bar is midnight at the exchange. */
 function readSeries(reply: Reply, query: StockHistoryQuery, { mic, nowMs }: Reading): Observation<PriceHistory> {
   refuseError(reply)
   const { meta, values } = readJson(reply, series)

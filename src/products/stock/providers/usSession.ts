@@ -11,7 +11,10 @@ const dateFormat = new Intl.DateTimeFormat('en-US', {
   day: 'numeric',
 })
 
-/** Begin of the session in New York that runs at that moment; undefined outside it. Holidays count as sessions. */
+/**
+ * Returns the start of the New York session that runs at the given moment; undefined outside sessions. Holidays count
+ * as sessions.
+ */
 export function usSessionSinceMs(nowMs: number): number | undefined {
   const session = sessionOfDay(nowMs)
   return session !== undefined && nowMs >= session.opensMs && nowMs < session.closesMs ? session.opensMs : undefined
@@ -19,10 +22,10 @@ export function usSessionSinceMs(nowMs: number): number | undefined {
 
 const dayMs = 24 * 60 * 60_000
 const missedMax = 10
-// Providers are up to a quarter of an hour behind.
+// Providers are up to 15 minutes late.
 const settlingMs = 30 * 60_000
 
-/** Whole sessions in New York between the two moments. Holidays count as sessions. */
+/** Counts the whole sessions in New York between two moments. Holidays count as sessions. */
 export function usSessionsMissed(sinceMs: number, nowMs: number): number {
   let missed = 0
   for (let day = 0; day <= missedMax && sinceMs + day * dayMs <= nowMs + dayMs; day++) {
@@ -32,7 +35,7 @@ export function usSessionsMissed(sinceMs: number, nowMs: number): number {
   return missed
 }
 
-/** Undefined on Saturdays and Sundays. */
+/** Returns the session of a day; undefined on Saturdays and Sundays. */
 function sessionOfDay(atMs: number): { readonly opensMs: number; readonly closesMs: number } | undefined {
   const parts = new Map(dateFormat.formatToParts(atMs).map(({ type, value }) => [type, value]))
   const weekday = parts.get('weekday') ?? ''

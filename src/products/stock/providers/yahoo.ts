@@ -18,11 +18,11 @@ import { type MarketState, stockObservation, type StockPrice, type StockQuery } 
 import { isSameSymbol, type Ticker, withClass } from './ticker.ts'
 import { readYahooDays, yahooDays } from './yahooHistory.ts'
 
-// The limit is not published; addresses of data centres are throttled early.
+// Yahoo does not publish its limit, and throttles addresses of data centres early.
 const pacePublic = { requests: 20, perSeconds: 60 }
 
 const number = z.number().nullish()
-// A figure that only checks others is ignored where it cannot be read.
+// A figure that only serves as a check. Unreadable values are ignored.
 const unsold = z.number().nullish().catch(undefined)
 const text = z.string().max(500).nullish()
 const period = z.object({ start: z.number(), end: z.number() }).nullish()
@@ -45,7 +45,7 @@ const meta = z.object({
   currentTradingPeriod: z.object({ pre: period, regular: period, post: period }).nullish(),
 })
 type ChartMeta = z.infer<typeof meta>
-/** The bars of the range; of one day, the last one is the day's. */
+/** The bars of the range. If the range is one day, the last bar is that of the day. */
 const bars = z
   .object({ quote: z.array(z.object({ open: z.array(unsold).nullish().catch(undefined) })).max(10) })
   .nullish()
@@ -58,7 +58,7 @@ const answerOf = <T extends z.ZodType>(one: T) =>
     finance: z.object({ error: problem }).optional(),
   })
 
-/** The chart: the only call without cookie and crumb. Undefined where others have taken its place. */
+/** Opens the chart, the only call without cookie and crumb. Undefined if other providers replace Yahoo. */
 export function openYahoo(deps: ProviderDeps): StockSources | undefined {
   const { clock, upstreams } = deps
   if (!isAsked('YAHOO', upstreams)) return undefined
@@ -74,7 +74,7 @@ export function openYahoo(deps: ProviderDeps): StockSources | undefined {
       ...ofUpstream(upstream),
       ask: (query) =>
         askYahooChart(upstream, query.ticker, {
-          // One day only: `chartPreviousClose` is the close before the range.
+          // Request one day only: `chartPreviousClose` is the close before the range.
           fields: { interval: '1d', range: '1d' },
           shape: result,
           read: (chart) => read(chart, query, clock.nowMs()),
@@ -98,7 +98,7 @@ interface ChartRequest<Shape extends z.ZodType, T> {
   readonly read: (chart: z.infer<Shape>) => T
 }
 
-/** Asks for the chart of a ticker, and rejects the chart of another symbol. */
+/** Requests the chart of a ticker, and rejects the chart of another symbol. */
 function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbol: string } }>, T>(
   upstream: Upstream,
   ticker: Ticker,
@@ -126,7 +126,7 @@ function read(
   query: StockQuery,
   nowMs: number,
 ): Observation<StockPrice> {
-  // Yahoo also lists currencies, futures and coins, and returns an empty shell for delisted symbols.
+  // Refuse currencies, futures and coins, which Yahoo also lists, and the empty answers for delisted symbols.
   const { instrumentType } = found
   if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
     throw new UpstreamFailure('not_found', `it is not a stock: ${instrumentType}`)
@@ -150,7 +150,7 @@ function read(
   })
 }
 
-/** The chart of a reply; its errors come in the body. */
+/** Reads the chart of a reply, whose errors are in the body. */
 function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
   refuseAccess(reply)
   if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
@@ -179,12 +179,12 @@ function refuseProblem(
   throw new UpstreamFailure('bad_payload', 'an error in the body')
 }
 
-/** The close of the day before: `previousClose`, or `chartPreviousClose` where the range is one day. */
+/** Returns the close of the day before: `previousClose`, or `chartPreviousClose` if the range is one day. */
 function previousCloseOf({ previousClose, chartPreviousClose, range }: ChartMeta): number | null | undefined {
   return previousClose ?? (range === '1d' ? chartPreviousClose : undefined)
 }
 
-/** Derived from the hours of the current trading day, because no field has it. */
+/** Derives the state from the hours of the current trading day, because the answer does not contain it. */
 function marketStateOf({ currentTradingPeriod: hours }: ChartMeta, nowSeconds: number): MarketState | undefined {
   if (hours?.regular === undefined || hours.regular === null) return undefined
   const isIn = (span: z.infer<typeof period>) =>

@@ -26,7 +26,7 @@ export const yahooDays = z.object({
 })
 type Chart = z.infer<typeof yahooDays>
 
-/** Bars of a day, adjusted for splits and not for dividends. */
+/** Reads daily bars, adjusted for splits but not for dividends. */
 export function readYahooDays(found: Chart, query: StockHistoryQuery, nowMs: number): Observation<PriceHistory> {
   const { currency, inWhole } = wholeUnitOf(found.meta.currency)
   const splits = Object.values(found.events?.splits ?? {}).toSorted((one, other) => one.date - other.date)
@@ -40,7 +40,7 @@ export function readYahooDays(found: Chart, query: StockHistoryQuery, nowMs: num
   return stockHistoryObservation({ bars, intervalMs: dayMs, currency, facts }, query, place)
 }
 
-/** Days without trades have nulls. */
+/** Skips days without trades, which have nulls. */
 function barsOf({ timestamp, indicators }: Chart, inWhole: (quoted: number) => number): readonly Bar[] {
   const [quote] = indicators.quote
   return timestamp.flatMap((seconds, row): Bar[] => {
@@ -52,10 +52,13 @@ function barsOf({ timestamp, indicators }: Chart, inWhole: (quoted: number) => n
   })
 }
 
-// A day's move on the day of a split that comes within this of the split itself is the split.
+// If the price change on the day of a split is this close to the split ratio, it is the split.
 const splitSlack = 0.1
 
-/** The provider adjusts earlier prices some hours after a split. Until then the series has a cliff. */
+/**
+ * Throws if the history is not adjusted for a split. The provider adjusts earlier prices some hours after it; until
+ * then the prices jump.
+ */
 function refuseUnadjusted(bars: readonly Bar[], { date, numerator, denominator }: z.infer<typeof split>): void {
   const at = bars.findIndex(({ startMs }) => startMs >= date * 1_000 - dayMs / 2)
   const [before, after] = [bars[at - 1], bars[at]]

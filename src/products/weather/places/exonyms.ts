@@ -1,15 +1,15 @@
-/** Another name of a listed city. */
+/** An alternative name of a listed city. */
 export interface Exonym {
   readonly alias: string
-  /** The name in GeoNames. */
+  /** The name that GeoNames lists. */
   readonly name: string
   readonly countryCode: string
 }
 
 /*
- * GeoNames lists each city under one name, English for some and local for others; callers use both. For each country: listed
- * name, other names after a colon. If a larger city has the same name, the larger one is the answer and this one is among the
- * alternatives.
+ * Alternative names of cities by country: listed name, a colon, other names. GeoNames lists each city under one name,
+ * English or local, but callers use both. If a larger city has the same name, the larger one is the answer, and this
+ * one is an alternative.
  */
 const table: Readonly<Record<string, string>> = {
   AE: 'Abu Dhabi: Abu Zabi; Dubai: Dubayy',
@@ -113,7 +113,7 @@ const table: Readonly<Record<string, string>> = {
   ZA: 'Cape Town: Kaapstad, Le Cap; Pretoria: Tshwane',
 }
 
-/** Names of cities in other languages, such as Munich for München. */
+/** Alternative names of cities, such as Munich for München. */
 export const exonyms: readonly Exonym[] = Object.entries(table).flatMap(([countryCode, cities]) =>
   cities.split(/;\s+/).flatMap((city) => {
     const [name = '', others = ''] = city.split(': ')

@@ -2,12 +2,12 @@ import type { City } from './cityFile.ts'
 import type { Gazetteer } from './gazetteer.ts'
 import { type Area, findAreas, countryNameOf, regionNameOf } from './qualifier.ts'
 
-/** The city that a caller's text names. */
+/** The city that a caller names. */
 export interface PlaceRecord {
   readonly name: string
   readonly country: string
   readonly countryCode: string
-  /** Present for the countries whose callers name regions. */
+  /** The region, for countries whose callers name regions. */
   readonly region?: string
   readonly latitude: number
   readonly longitude: number
@@ -19,7 +19,7 @@ export interface PlaceQuery {
   readonly qualifiers: readonly string[]
 }
 
-/** The place that was chosen, and those that it may be confused with. */
+/** The chosen place, and other places of that name. */
 export interface FoundPlace {
   readonly place: PlaceRecord
   /** Other cities of the same name. */
@@ -31,12 +31,13 @@ export type PlaceSearch =
   | { readonly kind: 'unlisted'; readonly query: PlaceQuery; readonly why: string }
 
 export const alternativesMax = 5
-// No listed name has more than two commas.
+// Listed names have at most two commas.
 const namePartsMax = 3
 
 /**
- * "City", "City, Country", "City, CC", "City, Region" or all three. Of several cities the largest is the answer and the
- * others are alternatives. An unlisted city may still exist: the list ends at a thousand inhabitants and has few regions.
+ * Finds a place by "City", "City, Country", "City, CC", "City, Region" or all three. The largest matching city is the
+ * answer, and the others are alternatives. An unlisted city may still exist: the list omits places below a thousand
+ * inhabitants and most regions.
  */
 export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   const parts = text.split(',').map((part) => part.trim().replace(/\s+/g, ' '))
@@ -44,7 +45,7 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
     name: parts.slice(0, nameParts).join(', '),
     qualifiers: parts.slice(nameParts).filter((qualifier) => qualifier !== ''),
   })
-  // A name may itself contain a comma ("Washington, D.C."), so the longest listed name wins.
+  // Try the longest name first, because a name may contain a comma ("Washington, D.C.").
   for (let nameParts = Math.min(parts.length, namePartsMax); nameParts > 1; nameParts--) {
     const found = within(gazetteer, queryOf(nameParts))
     if (found.length > 0) return answer(found, queryOf(nameParts))
@@ -52,7 +53,7 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   return answer(within(gazetteer, queryOf(1)), queryOf(1))
 }
 
-/** The nearest listed city. Far from all cities, the name is the position and the country is unknown. */
+/** Returns the nearest listed city. If no city is near, the name is the position and the country is empty. */
 export function placeNear(
   gazetteer: Gazetteer,
   { latitude, longitude }: Pick<PlaceRecord, 'latitude' | 'longitude'>,
@@ -71,7 +72,7 @@ function within(gazetteer: Gazetteer, { name, qualifiers }: PlaceQuery): readonl
 
 function findCities(gazetteer: Gazetteer, name: string): readonly City[] {
   const exact = gazetteer.find(name)
-  // "Duesseldorf" is typed without an umlaut. Tried second, because "Rouen" has none.
+  // Try "ue" as "u" only second: "Duesseldorf" stands for an umlaut, but "Rouen" does not.
   return exact.length > 0 ? exact : gazetteer.find(name.replace(/([aou])e/gi, '$1'))
 }
 
@@ -90,7 +91,7 @@ function whyUnknown({ name, qualifiers }: PlaceQuery): string {
   return `no city named "${name}" is known${where}; check the spelling, or write "City, Country"`
 }
 
-/** Lists a city once that is found under its name and under its alias. */
+/** Removes duplicates of a city that was found by its name and by an alias. */
 function distinct(places: readonly PlaceRecord[]): readonly PlaceRecord[] {
   const byPosition = new Map(places.toReversed().map((place) => [`${place.latitude} ${place.longitude}`, place]))
   return places.filter((place) => byPosition.get(`${place.latitude} ${place.longitude}`) === place)

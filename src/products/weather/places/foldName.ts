@@ -1,9 +1,8 @@
 /*
- * One spelling for the many in which people and gazetteers write a place. Case, accents, apostrophes, hyphens and "St."
- * make no difference.
+ * Reduces the many spellings of a place to one. Case, accents, apostrophes, hyphens and "St." make no difference.
  */
 
-// Letters that Unicode does not decompose into a base and a mark.
+// Letters that Unicode does not decompose into a base letter and a mark.
 const letters: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -22,17 +21,17 @@ const plainWords = /^[a-z]+(?: [a-z]+)*$/
 const abbreviation = /\b(?:st|ste|mt|ft)\b/g
 const inFull: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', mt: 'mount', ft: 'fort' }
 
-/** A name for comparison: lower case, without accents, common abbreviations written out. */
+/** Returns a name for comparison: in lower case, without accents, with common abbreviations spelled out. */
 export function foldName(name: string): string {
   const lower = name.toLowerCase()
-  // Four of five names are plain words. The rest of this function costs ten times as much for each of 135,000 names.
+  // Skip the folding for plain words, four of five names. It costs ten times as much for each of 135,000 names.
   const words = plainWords.test(lower) ? lower : foldMarks(name)
   return words.replace(abbreviation, (short) => inFull[short] ?? short)
 }
 
 function foldMarks(name: string): string {
-  // Apostrophes before: compatibility decomposition makes a space and a mark of the acute accent. And after: it makes an
-  // apostrophe of a part of some letters, such as ẚ and ŉ.
+  // Remove apostrophes before the decomposition, which turns an acute accent into a space and a mark. Remove them again
+  // after it, because letters such as ẚ and ŉ decompose into an apostrophe and another letter.
   return name
     .replace(apostrophe, '')
     .normalize('NFKD')

@@ -11,17 +11,17 @@ export interface Gazetteer {
 
 let opened: Gazetteer | undefined
 
-/** One index for the process: it never changes, and reading it takes a fifth of a second. */
+/** Opens the one index of the process. It never changes, and reading it takes a fifth of a second. */
 export function openGazetteer(): Gazetteer {
   return (opened ??= readGazetteer())
 }
 
-// A name has at most a few hundred cities (San José). A larger count would mean a defect of the hash.
+// Names have at most a few hundred cities (San José). A larger count means a defect of the hash.
 const sameHashMax = 2_000
 
 function readGazetteer(): Gazetteer {
   const file = openCityFile()
-  // Hash and number in one float each, hash × 2^18 + number: floats sort fast and need no objects.
+  // Store hash and number in one float, as hash × 2^18 + number: floats sort fast and need no objects.
   const index = new Float64Array(file.count)
   let number = 0
   for (const name of file.names()) index[number] = hashOf(foldName(name)) * numbersMax + number++
@@ -58,7 +58,7 @@ function largestFirst(cities: readonly City[]): readonly City[] {
 
 const numbersMax = 2 ** 18
 
-/** FNV-1a. Names with equal hashes are told apart by their text. */
+/** Computes an FNV-1a hash. Names with equal hashes are distinguished by their text. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

@@ -8,7 +8,7 @@ export interface Area {
   readonly regionCode?: string
 }
 
-/** Country names that the languages below do not have, or no longer have. */
+/** Country names that the languages below lack or no longer use. */
 const otherNames: Readonly<Record<string, string>> = {
   AE: 'UAE, Emirates',
   BA: 'Bosnia',
@@ -34,9 +34,9 @@ const otherNames: Readonly<Record<string, string>> = {
   US: 'USA, U.S.A., U.S., United States of America, America',
   VA: 'Vatican',
 }
-// English comes first: where two languages disagree about a name, English wins.
+// English comes first: if two languages use one name for different countries, the English meaning is used.
 const languages = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl'] as const
-/** English names without the political addition of their official form. */
+/** English names without the political addition in the official form. */
 const plainNames: Readonly<Record<string, string>> = {
   CD: 'Democratic Republic of the Congo',
   CG: 'Republic of the Congo',
@@ -47,12 +47,12 @@ const plainNames: Readonly<Record<string, string>> = {
 }
 const english = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
 
-/** The English name; the code itself where there is none. */
+/** Returns the English name, or the code itself if there is none. */
 export function countryNameOf(countryCode: string): string {
   return plainNames[countryCode] ?? english.of(countryCode) ?? countryCode
 }
 
-/** The first name in our list; undefined for a region that is not in it. */
+/** Returns the first name of a region in our list; undefined if the region is not in the list. */
 export function regionNameOf({
   countryCode,
   regionCode,
@@ -65,7 +65,7 @@ export function regionNameOf({
 
 let known: ReadonlyMap<string, readonly Area[]> | undefined
 
-/** Every meaning: "CA" is Canada and California, "Georgia" a country and a state. */
+/** Returns every meaning: "CA" is Canada and California, "Georgia" a country and a state. */
 export function findAreas(qualifier: string): readonly Area[] {
   return (known ??= readAreas()).get(foldName(qualifier)) ?? []
 }
@@ -104,7 +104,7 @@ function countryCodes(): readonly string[] {
   )
 }
 
-/** UK becomes GB, and DD becomes DE. */
+/** Replaces outdated codes: UK becomes GB, and DD becomes DE. */
 function currentCodeOf(code: string): string {
   return new Intl.Locale('und', { region: code }).region ?? code
 }

@@ -2,13 +2,13 @@
 export interface Region {
   readonly countryCode: string
   readonly code: string
-  /** The first name is the one in answers; short forms follow. */
+  /** Names of the region. Answers use the first one; short forms follow. */
   readonly names: readonly string[]
 }
 
 /*
- * For the countries whose callers write "City, Region": GeoNames code, name, and other names after a slash. Codes made of
- * letters are understood themselves (US, GB).
+ * Regions of countries whose callers write "City, Region": GeoNames code, name, and other names after a slash. Codes
+ * made of letters (US, GB) are also accepted as names.
  */
 const table: Readonly<Record<string, string>> = {
   US: `AL Alabama, AK Alaska, AZ Arizona, AR Arkansas, CA California, CO Colorado, CT Connecticut, DE Delaware,

@@ -27,12 +27,12 @@ import {
 } from './weatherReport.ts'
 
 /*
- * Forecast of the Norwegian Meteorological Institute, worldwide. Its terms: a User-Agent with contact, at most four
- * decimals, no request before `Expires`, and If-Modified-Since afterwards.
+ * Worldwide forecast of the Norwegian Meteorological Institute. Its terms require a User-Agent with contact, at most
+ * four decimals, no request before `Expires`, and If-Modified-Since afterwards.
  */
 
 const publicBase = 'https://api.met.no/weatherapi/locationforecast/2.0'
-// 20 a second are allowed for the whole application, over all its instances.
+// The institute allows 20 requests a second for the whole application, over all its instances.
 const publicPace = { requests: 5, perSeconds: 1 }
 
 interface StoredForecast {
@@ -51,14 +51,14 @@ interface Step extends Air {
   readonly symbolCode: string | undefined
 }
 
-// About 10 MB.
+// 1,000 forecasts take about 10 MB.
 const storedMax = 1_000
-// Hourly for two and a half days, then every six hours up to ten.
+// Steps are hourly for two and a half days, then every six hours up to ten days.
 const stepsMax = 120
-// Default and maximum lifetime of a stored answer. `Expires` is meant for minutes, not for days.
+// Default and maximum lifetime of a stored answer. `Expires` is usually minutes ahead, so days would be an error.
 const expiryDefaultMs = 10 * 60 * 1000
 const expiryMaxMs = 2 * 60 * 60 * 1000
-// Steps are at most six hours apart, so the nearest is at most three hours away.
+// Steps are at most six hours apart, so the nearest step is at most three hours away.
 const distanceMaxMs = 3 * 60 * 60 * 1000
 
 export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
@@ -96,13 +96,13 @@ export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, Weat
   }
 }
 
-/** A stored answer is useless after its last hour. */
+/** Requests a full answer if the last step of the stored one has passed. */
 function conditionOf(known: StoredForecast | undefined, nowMs: number): Readonly<Record<string, string>> {
   const untilMs = known?.steps.at(-1)?.timeMs ?? 0
   return known?.lastModified === undefined || untilMs < nowMs ? {} : { 'if-modified-since': known.lastModified }
 }
 
-// The answer repeats the position of the question.
+// Largest difference between the requested position and that in the answer, which repeats it.
 const positionDegreesMax = 0.01
 
 const details = z.object({
@@ -146,7 +146,7 @@ function readForecast(reply: Reply, known: StoredForecast | undefined, nowMs: nu
   const lastModified = reply.headers.get('last-modified') ?? undefined
   const times = { fetchedAtMs: nowMs, expiresAtMs: expiryOf(reply, nowMs) }
   if (reply.status === 304 && known !== undefined) return { ...known, ...times }
-  // The model covers the globe, so a 404 is not about the place.
+  // The model covers the whole globe, so a 404 means a wrong address.
   refuseStatus(reply, 'bad_payload')
   const { geometry, properties } = readJson(reply, forecast)
   const [longitude, latitude] = geometry?.coordinates ?? []
@@ -199,10 +199,10 @@ function observationOf(
   }
 }
 
-// The air changes by less than this within an hour or two, except in rare fronts; then a second provider has to confirm it.
+// Largest change of the air within two hours. Rare fronts exceed it; a second provider then has to confirm the reading.
 const continuous = { withinMs: 2 * 60 * 60 * 1000, celsius: 5, humidityPercent: 40 }
 
-/** True if the hours before and after say nearly the same. */
+/** True if the neighbouring hours have similar figures. */
 function isContinued(
   now: { readonly timeMs: number; readonly celsius: number; readonly humidityPercent: number },
   steps: readonly Step[],
@@ -216,7 +216,7 @@ function isContinued(
   return near.length > 0 && near.every(isNear)
 }
 
-/** The last steps have no sky and no precipitation, so they end the forecast. */
+/** Returns the steps of the forecast. It ends before the last steps, which lack sky and precipitation. */
 function forecastOf(steps: readonly Step[], fromMs: number): readonly ForecastStep[] {
   return steps.flatMap(({ celsius, symbolCode, ...step }): ForecastStep[] => {
     if (step.timeMs < fromMs || celsius === undefined || symbolCode === undefined) return []
@@ -235,7 +235,9 @@ const skies: Readonly<Record<string, string>> = {
 const variant = /_(?:day|night|polartwilight)$/
 const precipitation = /^(light|heavy)?(rain|sleet|snow)(showers)?(andthunder)?$/
 
-/** `lightssleetshowersandthunder` and its snow variant are misspelt on the wire for compatibility. */
+/**
+ * Describes a symbol. `lightssleetshowersandthunder` and its snow variant are misspelt in the API for compatibility.
+ */
 export function describeSymbol(symbolCode: string): string {
   const base = symbolCode.replace(variant, '').replace(/^lightss/, 'lights')
   const sky = Object.hasOwn(skies, base) ? skies[base] : undefined

@@ -23,13 +23,14 @@ import {
   windOf,
 } from './weatherReport.ts'
 
-// 600 a minute, 5,000 an hour and 10,000 a day are free. The daily limit is the narrowest: 7 a minute.
+// The free plan allows 600 requests a minute, 5,000 an hour and 10,000 a day. The daily limit is the narrowest: 7 a
+// minute.
 const publicPace = { requests: 7, perSeconds: 60 }
 const customerPace = { requests: 600, perSeconds: 60 }
 
 const hosts = { OPEN_METEO: 'api', OPEN_METEO_GEOCODING: 'geocoding-api' } as const
 
-/** An API of Open-Meteo. A customer has one key for all of them, on separate hosts and at a faster pace. */
+/** Opens an API of Open-Meteo. A customer has one key for all APIs, which have separate hosts and a faster pace. */
 export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   const apiKey = deps.upstreams.OPEN_METEO?.apiKey
   const upstream = openUpstreamOf(deps, setting, {
@@ -41,7 +42,7 @@ export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
 }
 
-/** Weather of any place, from models. The answer is for the grid cell around the place. */
+/** Weather of any place, computed by models for the grid cell around the place. */
 export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO')
   return {
@@ -53,7 +54,7 @@ export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, Weat
         current: figures,
         ...(asked.isForecast === true ? { hourly: figures, forecast_days: String(forecastDays) } : {}),
         wind_speed_unit: 'ms',
-        // The default is local time without an offset.
+        // Request Unix time: the default is local time without an offset.
         timeformat: 'unixtime',
         timezone: 'UTC',
         ...keyField,
@@ -65,14 +66,14 @@ export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, Weat
 
 const figures =
   'temperature_2m,relative_humidity_2m,weather_code,wind_speed_10m,wind_direction_10m,pressure_msl,precipitation,cloud_cover'
-// The day of the question and the seven after it.
+// The requested day and the seven days after it.
 const forecastDays = 8
 // Cells of the coarsest model are a quarter of a degree wide.
 const cellDegreesMax = 0.5
 
 const minute = 60 * 1000
 
-/** Rate limits have no Retry-After; the text names the span. */
+/** Reads the pause of a rate limit from its text, because there is no Retry-After. */
 function limitPauseMs({ text }: Reply): number {
   if (/daily/i.test(text)) return 24 * 60 * minute
   return /hourly/i.test(text) ? 60 * minute : minute
@@ -100,7 +101,7 @@ const current = z.object({
   precipitation: figure,
   cloud_cover: figure,
 })
-/** A column for each figure. */
+/** Hourly figures, with one column for each figure. */
 const hourly = z.object({ time: z.array(time).max(24 * 16) }).catchall(z.array(figure))
 const forecast = z.object({
   latitude: z.number().optional(),
@@ -115,7 +116,7 @@ type Forecast = z.infer<typeof forecast>
 
 function readReport(reply: Reply, asked: WeatherQuery): Observation<WeatherReport> {
   if (reply.status === 400) throw new UpstreamFailure('bad_payload', 'open-meteo does not understand the question')
-  // The model covers the globe, so a 404 is not about the place.
+  // The model covers the whole globe, so a 404 means a wrong address.
   refuseStatus(reply, 'bad_payload')
   const answered = readJson(reply, forecast)
   refuseElsewhere(asked, answered, cellDegreesMax)
@@ -162,7 +163,7 @@ function stepsOf(answered: Forecast, fromMs: number): readonly ForecastStep[] {
       wind_speed_10m: at('wind_speed_10m'),
       wind_direction_10m: at('wind_direction_10m'),
       pressure_msl: at('pressure_msl'),
-      // The row has the precipitation of the hour before, unlike that of MET Norway.
+      // Read the next row: a row has the precipitation of the hour before, unlike that of MET Norway.
       precipitation: at('precipitation', row + 1),
       cloud_cover: at('cloud_cover'),
     }
@@ -175,7 +176,10 @@ function describeCode(code: number | null | undefined): string | undefined {
   return code === undefined || code === null ? undefined : weatherCodes[code]
 }
 
-/** Unix time is unambiguous. Text would be local to the zone of the place and must not be read as local to this machine. */
+/**
+ * Reads Unix time, which is unambiguous. Text is in the zone of the place, and must not be read in the zone of this
+ * machine.
+ */
 function timeOf(time: number | string, offsetSeconds: number): number {
   if (typeof time === 'number') return time * 1000
   const localMs = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(time) ? Date.parse(`${time}Z`) : Number.NaN
@@ -183,7 +187,7 @@ function timeOf(time: number | string, offsetSeconds: number): number {
   return localMs - offsetSeconds * 1000
 }
 
-/** WMO code table 4677, as Open-Meteo uses it. */
+/** Codes of WMO table 4677, as Open-Meteo uses it. */
 const weatherCodes: Readonly<Record<number, string>> = {
   0: 'Clear sky',
   1: 'Mainly clear',

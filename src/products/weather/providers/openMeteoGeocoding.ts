@@ -8,7 +8,7 @@ import { findAreas, countryNameOf } from '../places/qualifier.ts'
 import { openOpenMeteo } from './openMeteo.ts'
 import { ofUpstream, type Provider, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
 
-// Candidates include places whose name only begins with the requested one.
+// Request ten candidates, because some only have names that begin with the requested one.
 const resultsMax = 10
 
 /** Places of any size, for names outside the local list. */
@@ -18,7 +18,7 @@ export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuer
     ...ofUpstream(upstream),
     async ask(asked) {
       const query = {
-        // The API reads one qualifier and ignores text after a second comma.
+        // Send one qualifier: the API ignores text after a second comma.
         name: [asked.name, ...asked.qualifiers.slice(0, 1)].join(','),
         count: String(resultsMax),
         language: 'en',
@@ -31,7 +31,8 @@ export function createOpenMeteoGeocoding(deps: ProviderDeps): Provider<PlaceQuer
   }
 }
 
-// Empty and zero fields are left out, so a place on the equator or on the Greenwich meridian lacks a coordinate.
+// The API omits empty and zero fields. A place on the equator or on the Greenwich meridian therefore lacks a
+// coordinate.
 const result = z.object({
   name: z.string().max(500).default(''),
   latitude: z.number().min(-90).max(90).default(0),
@@ -48,7 +49,7 @@ const result = z.object({
 type Result = z.infer<typeof result>
 
 const found = z.object({ results: z.array(result).min(1) })
-// An answer without results contains only the generation time, which distinguishes it from other JSON.
+// An answer without results. The generation time distinguishes it from other JSON.
 const none = z.object({ results: z.array(result).max(0).default([]), generationtime_ms: z.number() })
 
 function read(reply: Reply, { name, qualifiers }: PlaceQuery): FoundPlace {
@@ -64,21 +65,27 @@ function read(reply: Reply, { name, qualifiers }: PlaceQuery): FoundPlace {
   return { place, alternatives: others.slice(0, alternativesMax) }
 }
 
-/** The position is in another country or at sea, and the exchanged one in the country of the place. */
+/**
+ * True if latitude and longitude are swapped: the position is in another country or at sea, and the swapped one in the
+ * right country.
+ */
 function isExchanged({ countryCode, latitude, longitude }: PlaceRecord): boolean {
   const { nearest } = openGazetteer()
   const isThere = (north: number, east: number) => nearest(north, east)?.countryCode === countryCode
   return !isThere(latitude, longitude) && Math.abs(longitude) <= 90 && isThere(longitude, latitude)
 }
 
-/** Countries, airports, rivers and mountains have names too. */
+/** True for populated places: countries, airports, rivers and mountains have names too. */
 function isPopulated({ name, feature_code: feature, country_code: country, latitude, longitude }: Result): boolean {
-  // Two missing coordinates would be a point at sea, so they are not read as zero.
+  // Refuse a place without both coordinates: read as zero, they would be a point at sea.
   const isSomewhere = latitude !== 0 || longitude !== 0
   return feature.startsWith('PPL') && name !== '' && /^[A-Z]{2}$/.test(country) && isSomewhere
 }
 
-/** The geocoder has checked the first qualifier, and it knows more regions than we do. */
+/**
+ * True if a place lies in the named area. The geocoder has checked the first qualifier, and it has more regions than
+ * our list.
+ */
 function lies(one: Result, qualifier: string, isFirst: boolean): boolean {
   const { country, country_code: code, admin1, admin2, admin3, admin4 } = one
   const folded = foldName(qualifier)
@@ -88,8 +95,9 @@ function lies(one: Result, qualifier: string, isFirst: boolean): boolean {
 }
 
 /**
- * The API also returns places whose name only begins with the requested one, and the largest of them would be another
- * city. A place under a different name has the requested one in another language or era, and is used when no exact match exists.
+ * Returns places with exactly the requested name. If there are none, returns places with a different name, because the
+ * requested one may be in another language or era. Names that only begin with the requested one are excluded: the
+ * largest such place is another city.
  */
 function bearing(name: string, results: readonly Result[]): readonly Result[] {
   const folded = foldName(name)

@@ -8,15 +8,18 @@ import type { WeatherQuery, WeatherReport } from './weatherReport.ts'
 export const weatherAgreement: AgreementRule = {
   main: 'celsius',
   /*
-   * Two models of the same hour, or a model and a station, differ by 1 to 3 °C, and by 5 °C in mountains. Celsius and
-   * Fahrenheit differ by more than 6 °C above -32 °C.
+   * Two models of the same hour, or a model and a station, differ by 1 to 3 °C, and by 5 °C in mountains. Above -32 °C,
+   * Celsius and Fahrenheit differ as numbers by more than 6.
    */
   tolerances: { celsius: { points: 6 }, humidity: { points: 40 }, windMetersPerSecond: { points: 12 } },
-  // A front or a foehn changes the air by about 10 °C in an hour or two.
+  // A weather front or a foehn changes the air by about 10 °C in an hour or two.
   jumps: { celsius: { points: 12 } },
 }
 
-/** Adds to the answers of a provider the figures that are compared. Temperatures that its latitude cannot have are a failure of the provider. */
+/**
+ * Extends the answers of a provider with the figures for comparison. Throws for a temperature that is impossible at the
+ * latitude.
+ */
 export function withFigures(
   clock: Clock,
   provider: Provider<WeatherQuery, WeatherReport>,
@@ -39,14 +42,15 @@ function figuresOf({ temperature, humidity, air: { windMetersPerSecond } }: Weat
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-// The air follows the sun by about a month.
+// The temperature of the air is about a month behind the sun.
 const solsticeMs = Date.UTC(2000, 5, 21) + 30 * dayMs
 const yearMs = 365.2425 * dayMs
 const tiltDegrees = 23.44
 
 /**
- * Temperatures by the distance of the sun from the zenith at noon, in degrees. All are above the records of weather stations: 49.6 °C in
- * Lytton in June (28°), 29.6 °C in Spain in January (63°), 19 °C in Norway in January (86°).
+ * Highest temperatures by the distance of the sun from the zenith at noon, in degrees. All exceed the records of
+ * weather stations: 49.6 °C in Lytton in June (28°), 29.6 °C in Spain in January (63°), 19 °C in Norway in January
+ * (86°).
  */
 const hottest: readonly (readonly [sunDegrees: number, celsius: number])[] = [
   [0, 60],
@@ -58,7 +62,7 @@ const hottest: readonly (readonly [sunDegrees: number, celsius: number])[] = [
   [120, 16],
 ]
 
-/** The hottest air that this latitude can have at this time of the year. */
+/** Returns the highest possible temperature of the air at a latitude and time of the year. */
 export function hottestCelsius(latitude: number, atMs: number): number {
   const declination = tiltDegrees * Math.cos((2 * Math.PI * (atMs - solsticeMs)) / yearMs)
   const sunDegrees = Math.abs(latitude - declination)

@@ -1,29 +1,29 @@
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
-/** The place whose weather is asked for. */
+/** The place whose weather is requested. */
 export interface WeatherQuery {
   readonly latitude: number
   readonly longitude: number
-  /** The report needs `steps`. */
+  /** Present if the report needs `steps`. */
   readonly isForecast?: true
 }
 
-/** `current` of the answer, and what is sold on request. */
+/** The `current` member of an answer, and figures sold on request. */
 export interface WeatherReport {
   readonly temperature: { readonly celsius: number; readonly fahrenheit: number }
   readonly humidity: number
   readonly description: string
   readonly air: Air
-  /** Hours from now on, ascending. Absent: the query did not need them. */
+  /** Hours from now on, in ascending order. Absent if the query did not request them. */
   readonly steps?: readonly ForecastStep[]
 }
 
-/** Figures that not every provider has. */
+/** Figures that some providers lack. */
 export interface Air {
   readonly windMetersPerSecond?: number | undefined
   readonly windFromDegrees?: number | undefined
   readonly pressureHpa?: number | undefined
-  /** Rain and melted snow of the hour. */
+  /** Rain and melted snow within the hour. */
   readonly precipitationMm?: number | undefined
   readonly cloudPercent?: number | undefined
 }
@@ -36,7 +36,7 @@ export interface ForecastStep extends Air {
   readonly description?: string | undefined
 }
 
-/** Weather in the units of the answer, before it is checked. */
+/** Weather in the units of the answer, before validation. */
 export interface MeasuredWeather {
   readonly celsius: number
   readonly humidityPercent: number
@@ -45,19 +45,22 @@ export interface MeasuredWeather {
   readonly steps?: readonly ForecastStep[] | undefined
 }
 
-// The coldest and hottest air ever measured, with a margin. Figures beyond are defects or another unit.
+// Coldest and hottest air ever measured, with a margin. Figures beyond them are defects or in another unit.
 const celsiusMin = -95
 const celsiusMax = 65
 
-/** Whether a temperature in °C can be that of air anywhere on Earth. Sensors report others when they fail. */
+/** True if air anywhere on Earth can have this temperature in °C. Failing sensors report other values. */
 export function isOfAir(celsius: number): boolean {
   return celsius >= celsiusMin && celsius <= celsiusMax
 }
 
-// Drier air is measured once in years. A figure of at most this is a fraction: 0.81 for 81 %.
+// A humidity of at most 1 is a fraction, such as 0.81 for 81 %. Air that dry is measured once in years.
 const humidityPercentMin = 1
 
-/** Throws `UpstreamFailure` for values that air cannot have. A humidity up to 110 % counts as 100 %. */
+/**
+ * Builds a report. Throws `UpstreamFailure` for values that are impossible for air. A humidity up to 110 % counts as
+ * 100 %.
+ */
 export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: MeasuredWeather): WeatherReport {
   if (!isOfAir(celsius) || humidityPercent <= humidityPercentMin || humidityPercent > 110)
     throw new UpstreamFailure('incomplete', 'a temperature or humidity that no air has')
@@ -70,7 +73,7 @@ export function reportOf({ celsius, humidityPercent, description, air = {}, step
   }
 }
 
-// The fastest wind, highest and lowest pressure and heaviest hour of rain ever measured, with a margin.
+// Fastest wind, lowest and highest pressure, and heaviest hour of rain ever measured, with a margin.
 const ranges: Readonly<Record<keyof Air, readonly [min: number, max: number]>> = {
   windMetersPerSecond: [0, 120],
   windFromDegrees: [0, 360],
@@ -79,7 +82,7 @@ const ranges: Readonly<Record<keyof Air, readonly [min: number, max: number]>> =
   cloudPercent: [0, 100],
 }
 
-/** The figures without those that no air has. They are optional, so a defect of one does not cost the report. */
+/** Removes impossible figures. They are optional, so a defect in one does not cost the report. */
 export function plausibleAir(air: Air): Air {
   const keep = (field: keyof Air) => {
     const value = air[field]
@@ -104,13 +107,13 @@ const metersPerSecond: Readonly<Record<string, number>> = {
   kt: 1852 / 3600,
 }
 
-/** A speed in the unit that the answer states. Undefined without a figure, or in a unit that we do not know. */
+/** Converts a speed from the unit in the answer. Undefined without a figure, or for an unknown unit. */
 export function windOf(value: number | null | undefined, unit: string | undefined): number | undefined {
   const factor = metersPerSecond[unit ?? '']
   return value === null || value === undefined || factor === undefined ? undefined : value * factor
 }
 
-/** A figure in the unit that we sell. Undefined without a figure, or in another unit. */
+/** Returns a figure if it is in the unit that we sell; otherwise undefined. */
 export function figureIn(value: number | null | undefined, isInUnit: boolean): number | undefined {
   return value === null || !isInUnit ? undefined : value
 }
@@ -119,17 +122,17 @@ export function fahrenheitOf(celsius: number): number {
   return (celsius * 9) / 5 + 32
 }
 
-/** `+ 0` turns -0 into 0. */
+/** Adding 0 turns -0 into 0. */
 export function tenths(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
-/** Four decimals, about eleven metres: MET Norway refuses more. */
+/** Formats a coordinate with four decimals, about eleven metres. MET Norway refuses more. */
 export function coordinate(degrees: number): string {
   return String(Number(degrees.toFixed(4)) + 0)
 }
 
-/** Throws when an answer names another position than the one that was asked for. `degreesMax` is the width of a grid cell. */
+/** Throws if an answer has another position than the requested one. `degreesMax` is the width of a grid cell. */
 export function refuseElsewhere(
   asked: Pick<WeatherQuery, 'latitude' | 'longitude'>,
   answered: { readonly latitude?: number | undefined; readonly longitude?: number | undefined },
@@ -137,7 +140,7 @@ export function refuseElsewhere(
 ): void {
   const { latitude = asked.latitude, longitude = asked.longitude } = answered
   const east = Math.abs(((longitude - asked.longitude + 540) % 360) - 180)
-  // Meridians meet at the poles.
+  // Scale the distance by the latitude, because meridians meet at the poles.
   const isFarEast = east * Math.cos((asked.latitude * Math.PI) / 180) > degreesMax
   if (Math.abs(latitude - asked.latitude) > degreesMax || isFarEast)
     throw new UpstreamFailure('bad_payload', 'the answer is of another place')
