@@ -1,13 +1,13 @@
 import type { Clock } from '@tollbook/core/clock'
 
-/** Stages of an attempt with the time that each took, for the log: a failure shows where its time went. */
+/** Stages of an attempt with the duration of each, for the log of a failure. */
 export interface AttemptCourse {
   enter(stage: string): void
-  /** Such as `waiting 2900, loading 310`, in milliseconds; the last stage until now. */
+  /** Text such as `waiting 2900, loading 310`, in milliseconds. The last stage counts until now. */
   describe(): string
 }
 
-/** Stages of a job with their milliseconds, for the log of a failed job. */
+/** Starts the record of an attempt with its first stage. */
 export function startCourse(clock: Pick<Clock, 'monotonicMs'>, first: string): AttemptCourse {
   const past: string[] = []
   let current = { stage: first, sinceMs: clock.monotonicMs() }

@@ -1,25 +1,25 @@
 /**
- * Arguments that keep a page from reaching anything but its proxy. A proxy alone does not: of 193 attacks 51 got past one, 7 past
- * one that also has loopback, none past all of these.
+ * Arguments that let a page reach only its proxy. A proxy alone is not enough: of 193 attacks, 51 bypassed a proxy. 7
+ * bypassed a proxy that also covers loopback, and none bypassed all of these arguments.
  */
 export const guardArguments: readonly string[] = [
-  // A page without a proxy of its own reaches nothing: no server listens there.
+  // Default proxy for a page without its own. No server listens at this address, so the page reaches nothing.
   '--proxy-server=http://127.0.0.1:9',
-  // Chromium connects to loopback and link-local addresses directly, with any proxy, unless this is set.
+  // Without this setting Chromium connects to loopback and link-local addresses directly, past any proxy.
   '--proxy-bypass-list=<-loopback>',
-  // No name is ever resolved by the browser. The exception is the proxy itself.
+  // Prevent name lookups by the browser. The only exception is the address of the proxy.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
   '--disable-quic',
-  // The headless shell obeys the first spelling only, full Chromium the second only.
+  // The headless shell reads only the first spelling, full Chromium only the second.
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
 ]
 
-/** Limits of a page on the machine. */
+/** Limits on what a page may use of the machine. */
 export const boundsArguments: readonly string[] = [
   '--lang=en-US',
   '--accept-lang=en-US',
-  // A page that fills memory ends itself at this size, in 0.2 s, and the browser lives on; without it, at 4 GB.
+  // A page that fills memory crashes at 256 MB after 0.2 s, and the browser continues. The default is 4 GB.
   '--js-flags=--max-old-space-size=256',
   '--block-new-web-contents',
   '--disable-3d-apis',

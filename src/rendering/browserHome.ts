@@ -9,13 +9,13 @@ export function createBrowserHome(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }
 
-/** Safe to call when the folder does not exist. */
+/** Removes the folder. Does nothing if it does not exist. */
 export async function removeBrowserHome(home: string): Promise<void> {
-  // A process that was killed a moment ago may still write.
+  // Retry, because a process that was just killed may still write.
   await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }
 
-/** Remains of a killed service. Those of another user are not ours to remove, and do not prevent the start. */
+/** Removes the folders of killed services. Skips those of other users, which this process may not remove. */
 export async function removeAbandonedHomes(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1])
@@ -28,7 +28,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // No permission to signal it: it is alive, and belongs to another user.
+    // EPERM means that the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

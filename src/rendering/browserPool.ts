@@ -7,23 +7,26 @@ import { type Chromium, findChromiums } from './chromium.ts'
 import { createSlots, type Slots } from './slots.ts'
 import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
 
-/** One warm browser for many jobs; replaced after a number of jobs, or when it is gone. */
+/** Keeps one warm browser for many jobs. Replaces it after a number of jobs, or when it ends. */
 export interface BrowserPool {
-  /** Undefined when a browser is available. */
+  /** Reason why no browser is available. Undefined when one is available. */
   whyUnavailable(): string | undefined
-  /** Undefined unless the last start failed. */
+  /** Reason of the last failed start. Undefined after a successful start. */
   problem(): string | undefined
-  /** A browser for one job. It stays open until it is given back. */
+  /** Leases the shared browser to a job. The browser stays open until the job gives it back. */
   take(): Promise<BrowserLease>
-  /** A browser for this job and no other: its page may have ended the last one. Waits while too many others have one. */
+  /**
+   * Leases a separate browser to a job whose page may have ended the last one. Waits while `aloneMax` others are
+   * leased.
+   */
   takeAlone(signal: AbortSignal): Promise<BrowserLease>
   close(): Promise<void>
 }
 
-/** A browser for one job. It must be given back, whatever happened to the job. */
+/** A browser that is leased to one job. Every job must give it back, also after a failure. */
 export interface BrowserLease {
   readonly browser: Browser
-  /** `spoiled`: it did not obey, and the next job gets another. */
+  /** `spoiled`: the browser did not close the job's page, so the next job gets another browser. */
   giveBack(state: 'sound' | 'spoiled'): void
 }
 
@@ -32,32 +35,32 @@ export interface BrowserPoolDeps {
   readonly log: Log
   readonly chromiumPath: string | undefined
   readonly guardArguments: readonly string[]
-  /** Measured: each context that was closed leaves some 60 kB behind in the browser process. */
+  /** Each closed context leaves about 60 kB in the browser process (measured). */
   readonly jobsPerBrowserMax: number
-  /** The answers of `whyUnavailable` and `problem` may have changed. */
+  /** Called when the answer of `whyUnavailable` or `problem` may have changed. */
   readonly onChange?: () => void
 }
 
-// A browser that cannot start now may start later, and a machine without one may get one while we run. Each failure in a
-// row doubles the pause.
+// The pool retries a failed start, because a browser may be installed while the service runs. Each failure in a row
+// doubles the pause.
 const retryPauseFirstMs = 1_000
 const retryPauseMaxMs = 60_000
-// A browser that ends can leave ten pages behind; as many that start at once take the processors from every other page.
+// At most two, because a crash can leave ten pages that each need a separate browser. Ten simultaneous starts would
+// take the processors from all other pages.
 const aloneMax = 2
 
 interface BrowserPoolState extends BrowserPoolDeps {
   recipe: Recipe | undefined
   current: Promise<OpenBrowser> | undefined
-  /** Why the last start failed, and how many have failed in a row. */
+  /** Reason of the last failed start, and the number of failures in a row. */
   failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
   readonly aloneSlots: Slots
-  /** Browsers for one job that are being started. */
+  /** Separate browsers that are starting. */
   readonly startingAlone: Set<Promise<OpenBrowser>>
   readonly closing: AbortController
 }
 
-/** A browser that is open. */
 interface OpenBrowser {
   readonly launched: LaunchedBrowser
   jobs: number
@@ -66,7 +69,7 @@ interface OpenBrowser {
   ended: Promise<void> | undefined
 }
 
-/** Starts in the background, so that the service is up before the browser is. */
+/** Starts the browser in the background, so that the service does not wait for it. */
 export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
   const pool: BrowserPoolState = {
     ...deps,
@@ -88,7 +91,7 @@ export function openBrowserPool(deps: BrowserPoolDeps): BrowserPool {
   }
 }
 
-/** Never rejects: the cause is in `failure` and in the log. */
+/** Never rejects: `failure` and the log contain the cause. */
 function startInBackground(pool: BrowserPoolState): void {
   pool.current ??= start(pool)
   pool.current.catch(() => undefined)
@@ -99,7 +102,7 @@ function whyUnavailable({ failure, recipe }: BrowserPoolState): string | undefin
   return recipe === undefined ? 'the browser is being started; try again in a few seconds' : undefined
 }
 
-/** A job does not start a browser while the last start failed: the pool tries again by itself, at its own pace. */
+/** Returns the shared browser. Rejects after a failed start, because the pool itself retries with growing pauses. */
 function current(pool: BrowserPoolState): Promise<OpenBrowser> {
   if (pool.current === undefined && pool.failure !== undefined)
     return Promise.reject(new Fault(pool.failure.reason, { retryable: true }))
@@ -154,7 +157,7 @@ async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<B
   }
 }
 
-/** Retired from the start, so that it ends with its job. */
+/** The browser is retired from the start, so that it closes after its job. */
 async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
   pool.closing.signal.throwIfAborted()
   const starting = open(pool).then((opened) => Object.assign(opened, { retired: true }))
@@ -167,13 +170,13 @@ async function retryLater(pool: BrowserPoolState, failures: number): Promise<voi
   try {
     await pool.clock.sleep(pauseMs, pool.closing.signal)
   } catch {
-    // The pool is closing.
+    // The sleep was aborted because the pool is closing.
     return
   }
   startInBackground(pool)
 }
 
-/** Launches as it last worked, or else in the first way that works. */
+/** Launches with the recipe that worked last, or else with the first recipe that works. */
 async function launch(pool: BrowserPoolState): Promise<LaunchedBrowser> {
   const { signal } = pool.closing
   const options = { ...pool, signal }
@@ -239,7 +242,7 @@ function leaseOf(pool: BrowserPoolState, opened: OpenBrowser): BrowserLease {
   }
 }
 
-/** Takes no further job; closed when the last job in progress gives it back. */
+/** Gives the browser no more jobs, and closes it when the last lease ends. */
 function retire(pool: BrowserPoolState, opened: OpenBrowser): void {
   if (opened.retired) return
   opened.retired = true
@@ -247,7 +250,7 @@ function retire(pool: BrowserPoolState, opened: OpenBrowser): void {
   if (opened.leases === 0) void endOf(pool, opened)
 }
 
-/** Never rejects: a browser that cannot be closed is logged, and no caller has to handle it. */
+/** Closes the browser once. Never rejects: a failure is logged. */
 function endOf(pool: BrowserPoolState, opened: OpenBrowser): Promise<void> {
   opened.ended ??= opened.launched.end().then(
     () => void pool.open.delete(opened),
@@ -258,7 +261,7 @@ function endOf(pool: BrowserPoolState, opened: OpenBrowser): Promise<void> {
 
 async function close(pool: BrowserPoolState): Promise<void> {
   pool.closing.abort()
-  // Waits for a browser that is starting, or it would stay behind.
+  // Wait for browsers that are starting, because they would otherwise keep running.
   await Promise.allSettled([pool.current, ...pool.startingAlone])
   await Promise.all([...pool.open].map((opened) => endOf(pool, Object.assign(opened, { retired: true }))))
 }

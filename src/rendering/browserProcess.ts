@@ -7,13 +7,13 @@ import { Fault } from '@tollbook/core/fault'
 
 /** A running browser with its DevTools pipe. */
 export interface BrowserProcess {
-  /** Commands to the browser. */
+  /** Pipe for commands to the browser. */
   readonly commands: Writable
-  /** Its answers and events. */
+  /** Pipe with the answers and events of the browser. */
   readonly answers: Readable
-  /** Resolves after the process has ended, with its status and its last words. */
+  /** Resolves after the process has ended, with its exit status and its last output. */
   readonly ended: Promise<string>
-  /** Ends the browser and its renderers; without effect after the end. */
+  /** Kills the browser and its renderers. Does nothing after the end. */
   kill(): void
 }
 
@@ -22,20 +22,20 @@ export interface BrowserProcessOptions {
   readonly arguments: readonly string[]
   /** The whole environment of the process. */
   readonly environment: Readonly<Record<string, string>>
-  /** Ends the process when it is aborted. */
+  /** Kills the process when the signal is aborted. */
   readonly signal: AbortSignal
 }
 
 // File descriptors that Chromium uses with --remote-debugging-pipe.
 const commandsDescriptor = 3
 const answersDescriptor = 4
-// Enough for the reason of a failed start; Chromium can write without end.
+// Bound on the kept output: enough for the reason of a failed start, while Chromium can write without limit.
 const lastWordsLengthMax = 2_000
 
 /**
- * Starts the browser in its own process group. A failure to start rejects, also when Node reports it later: for
- * EACCES, EAGAIN, EMFILE and ENOENT it emits `error`, which ends the whole process if nothing listens. Puppeteer's own
- * launcher does not listen.
+ * Starts the browser in its own process group. Rejects if the start fails, even if Node reports the failure later. For
+ * EACCES, EAGAIN, EMFILE and ENOENT Node emits `error`, which ends the whole process if no listener is attached. The
+ * launcher of Puppeteer attaches none.
  */
 export async function startBrowserProcess(options: BrowserProcessOptions): Promise<BrowserProcess> {
   const { program, environment, signal } = options
@@ -47,11 +47,11 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   })
   const commands = child.stdio[commandsDescriptor]
   const answers = child.stdio[answersDescriptor]
-  // A process that ends breaks its pipes at any time; `ended` reports that.
+  // Ignore broken pipes: a process can end at any time, and `ended` reports it.
   for (const emitter of [child, child.stderr, commands, answers]) emitter?.on('error', () => undefined)
   const lastWords = collectLastOutput(child.stderr)
   const exited = once(child, 'exit')
-  // A failure to start ends here, and in `spawned`.
+  // A failed start also rejects this promise. The `spawn` wait below reports it.
   exited.catch(() => undefined)
   try {
     await once(child, 'spawn')
@@ -64,7 +64,7 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   if (signal.aborted) kill()
   const ended = exited.then(async ([code, killedBy]: unknown[]) => {
     signal.removeEventListener('abort', kill)
-    // Node can report the exit before it has read what was written until then. Its next turn reads that.
+    // Node can report the exit before it has read the last output. Two turns of the event loop let it read the rest.
     await nextTurn()
     await nextTurn()
     return `the browser ended with ${String(killedBy ?? code)}${lastWords()}`
@@ -72,7 +72,7 @@ export async function startBrowserProcess(options: BrowserProcessOptions): Promi
   return { commands, answers, ended, kill }
 }
 
-/** The end of what a process writes to its standard error. */
+/** Collects the end of a process's standard error. */
 export function collectLastOutput(stderr: Readable | null): () => string {
   let words = ''
   stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -81,12 +81,12 @@ export function collectLastOutput(stderr: Readable | null): () => string {
   return () => (words.trim() === '' ? '' : `: ${words.trim()}`)
 }
 
-/** The browser is the first of its process group; its renderers are in it and must not outlive it. */
+/** Kills the whole process group, because the renderers must not outlive the browser. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // No process is left.
+    // The process group has already ended.
   }
 }

@@ -4,18 +4,18 @@ import type { PageWorld } from './pageWorld.ts'
 import { type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
 import type { CapturedPage } from './renderTask.ts'
 
-// Beyond 16,384 pixels the graphics library of the browser repeats or drops what it draws. WebP has 14 bits for a side.
+// Beyond 16,384 pixels the graphics library of the browser repeats or drops content. WebP stores a side in 14 bits.
 const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
 /**
- * Device pixels. A picture is one message, and reading it blocks the
- * event loop: 0.2 s for the worst, noise of this many pixels.
+ * Limit in device pixels. A picture is one message, and reading it blocks the event loop. The worst case, random noise
+ * of this size, takes 0.2 s.
  */
 export const picturePixelsMax = 24_000_000
 const resultBytesMax = 32 * 1024 * 1024
 const captureTimeoutMs = 20_000
 const qualityDefault = 80
 
-/** CSS pixels that a picture of this width and scale may be high. */
+/** Returns the maximum height of a picture of this width and scale, in CSS pixels. */
 export function heightMaxOf(order: Pick<ScreenshotOrder, 'width' | 'deviceScale' | 'format'>): number {
   const { width, deviceScale = 1, format = 'png' } = order
   return Math.floor(
@@ -23,14 +23,14 @@ export function heightMaxOf(order: Pick<ScreenshotOrder, 'width' | 'deviceScale'
   )
 }
 
-/** As wide as the viewport; as high as it, or as the page up to the limit; or one element. */
+/** Captures the viewport, the whole page up to the height limit, or one element. */
 export async function captureScreenshot(page: Page, order: ScreenshotOrder): Promise<CapturedPage> {
   const { format = 'png', quality = qualityDefault, fullPage, element } = order
   const area = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
   const options = { type: format, ...(format === 'png' ? {} : { quality }) }
   if (element === undefined && !fullPage) return pictureOf(await page.screenshot(options), false)
   const { clip, isCut } = area
-  // Only where it is needed: Chromium shifts a right-to-left page that fits the viewport to the right.
+  // Set this only if the clip exceeds the viewport, because Chromium then shifts a right-to-left page to the right.
   const captureBeyondViewport = clip.y + clip.height > order.height || clip.x + clip.width > order.width
   const bytes = await page.screenshot({ ...options, clip, captureBeyondViewport })
   return pictureOf(bytes, isCut)
@@ -55,7 +55,7 @@ async function elementArea(page: Page, order: ScreenshotOrder, selector: string)
   const box = await found?.boundingBox()
   if (box === undefined || box === null || box.width < 1 || box.height < 1)
     throw new RenderFailure('unreachable', `no visible element of the page matches element: ${selector}`)
-  // An element can be far wider than the viewport; what is beyond the width of the order is cut.
+  // An element can be wider than the viewport. Cut it at the width of the order.
   const size = { width: Math.ceil(Math.min(box.width, Math.max(width, 1))), height: Math.ceil(box.height) }
   const heightMax = heightMaxOf({ ...order, width: size.width })
   const clip = { x: Math.max(box.x, 0), y: Math.max(box.y, 0), ...size, height: Math.min(size.height, heightMax) }
@@ -67,7 +67,7 @@ function pictureOf(bytes: Uint8Array, clipped: boolean): CapturedPage {
   return { bytes, clipped, missing: [] }
 }
 
-/** From the browser and not from the page's own scripts, which may say anything. */
+/** Reads the height from the browser, because scripts of the page can report any value. */
 async function contentHeight(page: Page): Promise<number> {
   const session = await page.createCDPSession()
   const { cssContentSize } = await session.send('Page.getLayoutMetrics')
@@ -75,10 +75,13 @@ async function contentHeight(page: Page): Promise<number> {
   return Math.ceil(cssContentSize.height)
 }
 
-/** A document has no limit of height; beyond this nothing is brought into view, and the answer says so. */
+/**
+ * Height to which a page is scrolled before printing. A taller document is printed whole, and its answer reports what
+ * was not scrolled.
+ */
 export const documentHeightMax = 40_000
 
-/** A tagged PDF of the page as it is now. */
+/** Prints the current page as a tagged PDF. */
 export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder): Promise<CapturedPage> {
   const { format, margin, preferCSSPageSize = false, landscape = false, printBackground = true } = order
   const { pageRanges = '', outline = false, headerTemplate, footerTemplate } = order
@@ -91,14 +94,15 @@ export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder):
     scale,
     printBackground,
     pageRanges,
-    // Structure for readers that speak the text.
+    // Tag the structure for screen readers.
     tagged: true,
     outline,
     displayHeaderFooter: headerTemplate !== undefined || footerTemplate !== undefined,
-    // An empty text would be replaced by the browser's own header.
+    // Chromium replaces an empty template with its own header.
     headerTemplate: headerTemplate ?? '<span></span>',
     footerTemplate: footerTemplate ?? '<span></span>',
-    // A font that never arrives would hold the document until the deadline; the visit has waited for fonts already.
+    // Do not wait for fonts: the visit has waited already, and a missing font would delay the document until the
+    // deadline.
     waitForFonts: false,
     timeout: captureTimeoutMs,
   }

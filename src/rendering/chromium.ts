@@ -3,7 +3,7 @@ import { access, realpath } from 'node:fs/promises'
 import { Fault } from '@tollbook/core/fault'
 import { unpackNpmChromium } from './npmChromium.ts'
 
-/** A browser that may be there, and what it needs in its environment. */
+/** A candidate browser, with the environment that it needs. */
 export interface Chromium {
   readonly source: 'CHROMIUM_PATH' | 'puppeteer' | 'system' | 'npm'
   readonly path: string
@@ -11,8 +11,8 @@ export interface Chromium {
 }
 
 /*
- * Binaries and not the shell wrappers in /usr/bin: a wrapper that is killed leaves its browser behind (nine orphans
- * in one run). The headless shell first: it is smaller and has no background tabs that hang.
+ * Use binaries instead of the shell wrappers in /usr/bin, because a killed wrapper leaves its browser running (nine
+ * orphans in one run). The headless shell comes first: it is smaller and has no background tabs that hang.
  */
 const systemPaths = [
   '/usr/lib/chromium/chromium-headless-shell',
@@ -26,13 +26,13 @@ const systemPaths = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** A path that the operator names has to be right; to take another browser in its place would hide the mistake. */
+/** Throws if CHROMIUM_PATH is not a program. Another browser in its place would hide the operator's mistake. */
 export async function checkChromiumPath(path: string | undefined): Promise<void> {
   if (path === undefined || (await isProgram(path))) return
   throw new Fault(`CHROMIUM_PATH names ${path}, and there is no program that may be run`, { retryable: false })
 }
 
-/** In the order of preference, each made ready only when those before it were no good. */
+/** Yields browsers in order of preference. Unpacks the browser of npm only after all others have failed. */
 export async function* findChromiums(chromiumPath: string | undefined, signal: AbortSignal): AsyncGenerator<Chromium> {
   if (chromiumPath !== undefined) {
     yield { source: 'CHROMIUM_PATH', path: chromiumPath, environment: {} }
@@ -46,16 +46,16 @@ export async function* findChromiums(chromiumPath: string | undefined, signal: A
   if (unpacked !== undefined) yield { source: 'npm', ...unpacked }
 }
 
-/** Browser that `npx puppeteer browsers install` has downloaded. */
+/** The browser that `npx puppeteer browsers install` has downloaded. */
 async function puppeteersOwn(): Promise<string | undefined> {
-  // Loaded late: 150 modules, which the process of the service needs only here, as root.
+  // Import Puppeteer late: it has 150 modules, and the service process needs it only here, as root.
   const { default: puppeteer } = await import('puppeteer')
   for (const headless of ['shell', true] as const) {
     try {
       const path = await puppeteer.executablePath({ headless })
       if (await isProgram(path)) return path
     } catch {
-      // It throws when it has downloaded nothing.
+      // `executablePath` throws if nothing was downloaded.
     }
   }
   return undefined

@@ -7,39 +7,39 @@ import { type Target, targetOf } from '../outbound/urlGuard.ts'
 import { type EgressRules, type EgressVerdict, judgeTarget } from '../outbound/egressRules.ts'
 
 /**
- * The only way out of one rendering job: a proxy on its own port that lives as long as the job. It resolves names itself and
- * connects to the addresses it has judged, so that a name server cannot give the check one address and the connection
- * another (decision 0008).
+ * The only network access of one rendering job: a proxy on its own port, which lives as long as the job. The proxy
+ * resolves names itself and connects only to the addresses that it has checked. So a name server cannot return one
+ * address for the check and another for the connection (decision 0008).
  */
 export interface EgressProxy {
   readonly proxyServer: string
-  /** Why the last attempt to reach the host of this URL failed; undefined if it did not. */
+  /** Reason why the last attempt to reach the host of this URL failed. Undefined if the attempt succeeded. */
   troubleWith(url: string): EgressTrouble | undefined
-  /** Requests that the rules refused. */
+  /** Number of requests that the rules refused. */
   refusedCount(): number
-  /** True when the job exceeded its limit of bytes and its connections were cut. */
+  /** True if the job exceeded its byte limit and its connections were cut. */
   isOverdrawn(): boolean
   /**
-   * Ends every request that has no whole answer yet, and refuses further ones, so that a page which waits for a server that
-   * never answers stops waiting: its scripts, fonts and `load` event go on.
+   * Ends all unfinished requests and refuses new ones. A page that waits for a silent server then continues with its
+   * scripts, fonts and `load` event.
    */
   finish(): void
   isFinished(): boolean
-  /** In both directions, so that a page that receives nothing differs from one that is loading. */
+  /** Bytes in both directions. A stalled page is one whose count no longer changes. */
   bytesMoved(): number
   close(): Promise<void>
 }
 
 export type EgressTrouble = 'forbidden' | 'unreachable'
 
-/** Limits of one job: what a page may transfer, and the number of hosts it may reach. */
+/** Limits of one job: the bytes that its page may transfer, and the hosts that it may reach. */
 export interface EgressLimits {
-  /** Both directions together, as they go over the wire. */
+  /** Bytes of both directions together, as transferred. */
   readonly bytesMax: number
   readonly hostsMax: number
 }
 
-// A page of today needs some 5 MB from 20 to 60 hosts.
+// A typical page needs about 5 MB from 20 to 60 hosts.
 const egressLimits: EgressLimits = { bytesMax: 64 * 1024 * 1024, hostsMax: 300 }
 
 const connectTimeoutMs = 8_000
@@ -58,9 +58,7 @@ interface ProxyState {
   finished: boolean
 }
 
-/**
- * The only way out for a page. Every name is resolved and judged here, and the connection goes to the judged address.
- */
+/** Opens the proxy. It resolves and checks every name, and connects only to the checked addresses. */
 export async function openEgressProxy(rules: EgressRules, limits: EgressLimits = egressLimits): Promise<EgressProxy> {
   const state: ProxyState = {
     rules,
@@ -76,7 +74,7 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
   const server = createServer({ maxHeaderSize: headerBytesMax })
   server.on('connection', (socket) => track(state, socket))
   server.on('request', (incoming, outgoing) => {
-    // Node refuses to forward some requests, such as a path with forbidden characters; that ends this one exchange.
+    // Node refuses to forward some requests, such as a path with forbidden characters. Destroy only this exchange.
     forward(state, incoming, outgoing).catch(() => outgoing.destroy())
   })
   server.on('connect', (incoming, socket, head) => {
@@ -123,15 +121,16 @@ function cut({ agent, sockets }: ProxyState): void {
 }
 
 function track({ sockets }: ProxyState, socket: Duplex): void {
-  // A connection that is kept alive serves one request after the other.
+  // A kept-alive connection serves several requests, so it may be tracked already.
   if (sockets.has(socket)) return
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
-  // The other end may close at any time; the code that awaits the answer decides what that means.
+  // Ignore errors, because the other end may close at any time. The code that awaits the answer handles a closed
+  // connection.
   socket.on('error', () => undefined)
 }
 
-/** Counts bytes, and cuts every connection of the job at the first byte over the limit. */
+/** Counts the bytes, and cuts every connection of the job when the count exceeds the limit. */
 function meter(state: ProxyState, stream: Readable): void {
   stream.on('data', (chunk: Buffer) => {
     state.bytes += chunk.length
@@ -139,12 +138,12 @@ function meter(state: ProxyState, stream: Readable): void {
   })
 }
 
-/** Judges each target once: the first addresses of a name hold for the whole job. */
+/** Checks each target once. The first resolved addresses of a name are used for the whole job. */
 async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> {
   const key = keyOf(target)
   const known = state.verdicts.get(key)
   const verdict = await (known ?? judgeAnew(state, target))
-  // It may have been finished while a name was being resolved.
+  // The job may have finished while the name was being resolved.
   if (state.finished) return { kind: 'unreachable' }
   if (verdict.kind !== 'reachable') return note(state, target, verdict.kind)
   return verdict
@@ -158,7 +157,7 @@ function judgeAnew({ verdicts, limits, rules }: ProxyState, target: Target): Pro
 }
 
 function note(state: ProxyState, target: Target, kind: EgressTrouble): EgressVerdict {
-  // A connection that the job ended itself proves nothing about its server.
+  // If the job itself ended the connection, the failure does not concern the server.
   if (state.finished && kind === 'unreachable') return { kind }
   state.troubles.set(keyOf(target), kind)
   if (kind === 'forbidden') state.refused++
@@ -169,7 +168,7 @@ function keyOf({ hostname, port }: Target): string {
   return `${hostname}:${port}`
 }
 
-/** Plain HTTP: the request is read and sent again, with the Host of the address that was judged. */
+/** Forwards plain HTTP: sends the request again to the checked address, with the Host of the checked URL. */
 async function forward(state: ProxyState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const url = URL.parse(incoming.url ?? '')
   const target = url?.protocol === 'http:' ? targetOf(url.href) : undefined
@@ -207,12 +206,12 @@ function relay(response: IncomingMessage, outgoing: ServerResponse): void {
     outgoing.writeHead(response.statusCode ?? 0, endToEnd(response.headers))
     response.pipe(outgoing)
   } catch {
-    // A status such as 099, which Node reads and will not write.
+    // Node reads a status such as 099 but refuses to write it.
     outgoing.destroy()
   }
 }
 
-// They belong to one connection and not to the message (RFC 9110, 7.6.1); the marker is ours alone.
+// Headers of one connection that are not forwarded (RFC 9110, 7.6.1), and our own marker.
 const hopByHop = new Set([
   'connection',
   'proxy-connection',
@@ -233,7 +232,7 @@ function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers
 const statusOf = { forbidden: '403 Forbidden', unreachable: '502 Bad Gateway' } as const
 
 function refuse(outgoing: ServerResponse, kind: EgressTrouble): void {
-  // The header is for people; the job itself asks `troubleWith`.
+  // The header helps people who debug; the job itself reads `troubleWith`.
   outgoing.writeHead(Number.parseInt(statusOf[kind], 10), { 'x-proxy-denied': kind, 'content-length': 0 }).end()
 }
 
@@ -242,7 +241,7 @@ interface TunnelOpening {
   readonly head: Buffer
 }
 
-/** TLS and WebSocket: bytes in both directions, once the target is judged. */
+/** Tunnels TLS and WebSocket: checks the target, then copies bytes in both directions. */
 async function tunnel(
   state: ProxyState,
   { url = '' }: IncomingMessage,
@@ -275,7 +274,7 @@ async function tunnel(
   socket.once('close', () => far.destroy())
 }
 
-/** `https:` and not `http:`, because the parser would swallow a port 80 and with it the difference to no port. */
+/** Parses the authority as an `https:` URL, because an `http:` URL drops port 80, as if the authority had no port. */
 function authorityOf(authority: string): Target | undefined {
   const port = Number(/:(\d+)$/.exec(authority)?.[1])
   const target = targetOf(`https://${authority}/`)
@@ -286,7 +285,7 @@ function refuseTunnel(socket: Duplex, kind: EgressTrouble): void {
   socket.end(`HTTP/1.1 ${statusOf[kind]}\r\nx-proxy-denied: ${kind}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
 }
 
-/** Connects to the judged addresses only: no name is looked up a second time. */
+/** Connects to the checked addresses without a second lookup. */
 function placeOf({ hostname, port }: Target, addresses: readonly string[]) {
   return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup: pinnedLookup(addresses), autoSelectFamily: true }
 }

@@ -2,22 +2,22 @@ import type { Page } from 'puppeteer'
 import type { PageWorld } from './pageWorld.ts'
 import type { MissingContent, PdfOrder } from './renderer.ts'
 
-/** The scale at which a document is printed, and the content that is still cut off. */
+/** Scale at which a document is printed, with the content that is still cut off. */
 export interface PaperFit {
   readonly scale: number
   readonly missing: readonly MissingContent[]
 }
 
-// Layout viewport of a page before printing; scripts that check the width see a desktop.
+// Layout viewport of a page before printing. Scripts that check the width see a desktop.
 export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, isMobile: false }
-// Text of 16 pixels is then 3.6 points high: a reader enlarges it, and paper shows it to good eyes.
+// At this scale, text of 16 pixels is 3.6 points high: readable when enlarged, and barely readable on paper.
 const scaleMin = 0.3
-// Fractions of pixels, borders and shadows.
+// Tolerance for fractions of pixels, borders and shadows.
 const slackPixels = 4
 
 /**
- * Shrinks a document that is wider than its paper: Chromium shrinks by a quarter at most and cuts off the rest. A scale
- * of the order, and paper of the page's own rules, are kept.
+ * Chooses a scale for a document that is wider than its paper. Chromium itself shrinks by a quarter at most and cuts
+ * off the rest. Keeps the scale of the order, and the paper size of the page's own rules.
  */
 export async function fitPaper(page: Page, world: PageWorld, order: PdfOrder): Promise<PaperFit> {
   const { printableWidth, scale: wanted } = order
@@ -42,12 +42,12 @@ const hasOwnPaper = `() => [...document.styleSheets].some((sheet) => {
   try {
     return [...sheet.cssRules].some((rule) => rule instanceof CSSPageRule && rule.style.getPropertyValue('size') !== '')
   } catch {
-    // Rules of another site cannot be read.
+    // The browser does not let scripts read the rules of another site.
     return false
   }
 })`
 
-// Tables and code, also where the page lets them scroll by themselves, which paper cannot.
+// Measures tables and code too, because paper cannot scroll them.
 const widestContent = `() => {
   const rights = [...document.querySelectorAll('table, pre')].slice(0, 5_000).map((element) => {
     const { left, width } = element.getBoundingClientRect()

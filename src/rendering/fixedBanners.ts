@@ -1,14 +1,14 @@
 import type { PageWorld } from './pageWorld.ts'
 
 /*
- * A banner that is fixed to the window is drawn where the first window of a whole page ends, over its text, and on each
- * sheet of a document. So a banner at the bottom goes into the flow of the page, and what else is fixed is printed once.
- * HTML and Markdown of the caller stay as they are: there a fixed footer on each sheet is intended.
+ * A banner that is fixed to the window would cover text in a full-page picture, and repeat on each sheet of a document.
+ * So a banner at the bottom becomes part of the page's flow, and other fixed elements are printed once. HTML and
+ * Markdown of the caller stay unchanged, because a fixed footer on each sheet is intended there.
  */
 
 const elementsMax = 50_000
 
-/** A page with more than `elementsMax` elements keeps the rest of its banners. */
+/** Changes the banners among the first `elementsMax` elements of the page. */
 export async function placeBanners(world: PageWorld, isPrinted: boolean): Promise<void> {
   await world.run(placeFixed, isPrinted, elementsMax)
 }

@@ -1,13 +1,13 @@
 import type { Page } from 'puppeteer'
 
-// A page may open web addresses only, whatever leads there. Chromium forbids most of the others by itself.
+// Schemes that a page must never open, by any link, redirect or script. Chromium itself forbids most of them.
 const forbiddenSchemes = ['file', 'view-source', 'chrome', 'chrome-untrusted', 'devtools', 'ftp', 'filesystem']
 
-/** Runs in every frame before its scripts: what could send datagrams, or work on after the page is gone. */
+/** Runs in every frame before its scripts. Removes the interfaces that can send datagrams or outlive the page. */
 const removeBypasses = `for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete globalThis[name]
 delete Navigator.prototype.serviceWorker`
 
-/** The second half of the guard, inside the page: it covers what a proxy does not see, before anything is loaded. */
+/** Guards the page itself against access that the proxy does not see. Must run before anything is loaded. */
 export async function guardPage(page: Page): Promise<void> {
   const session = await page.createCDPSession()
   session.on('Fetch.requestPaused', ({ requestId }) => {

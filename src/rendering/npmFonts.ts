@@ -6,14 +6,14 @@ import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 
 /*
- * Fonts for the browser of npm, which brings one sans-serif font. All may be sold as part of a larger package. DejaVu:
- * serif and monospace faces, Latin, Greek, Cyrillic, Arabic, Hebrew and symbols. Noto: Hindi, Chinese and Japanese,
- * Korean, and emoji without colour, which are 1 MB and not 24.
+ * Fonts for the browser of npm, which contains one sans-serif font. All licenses allow sale in a larger package. DejaVu
+ * has serif and monospace faces with Latin, Greek, Cyrillic, Arabic, Hebrew and symbols. Noto has Hindi, Chinese and
+ * Japanese, Korean, and emoji. The emoji are monochrome, which takes 1 MB instead of 24.
  */
 
 interface FontPackage {
   readonly name: string
-  /** Below the package; the files that are not here are other weights. */
+  /** Paths within the package. The other files of the package are other weights. */
   readonly files: readonly string[]
 }
 
@@ -40,7 +40,7 @@ const packageJson = z.object({ version: z.string() })
 const require = createRequire(import.meta.url)
 const readableByAll = 0o755
 
-/** Not `require.resolve`: some of the packages export no package.json. */
+/** Searches the folders itself, because `require.resolve` fails for packages that export no package.json. */
 function folderOf(name: string): string {
   const found = (require.resolve.paths(name) ?? [])
     .map((folder) => join(folder, name))
@@ -48,10 +48,10 @@ function folderOf(name: string): string {
   return assertPresent(found, `the package ${name} is installed`)
 }
 
-// To be changed with the configuration below.
+// Increase this number whenever the configuration below changes.
 const configurationVersion = 2
 
-/** Changes when the fonts do, because a browser is unpacked once with all of them. */
+/** Version of the fonts and their configuration. A new version makes the browser be unpacked again. */
 export async function fontsVersion(): Promise<string> {
   const texts = await Promise.all(
     fontPackages.map(({ name }) => readFile(join(folderOf(name), 'package.json'), 'utf8')),
@@ -59,7 +59,10 @@ export async function fontsVersion(): Promise<string> {
   return [...texts.map((text) => packageJson.parse(JSON.parse(text)).version), configurationVersion].join('-')
 }
 
-/** Copies them to the directory of the browser, which runs as another user and may not be able to read our modules. */
+/**
+ * Copies the fonts to the directory of the browser. The browser runs as another user, who may not be able to read our
+ * modules.
+ */
 export async function installFonts(directory: string, finalDirectory: string): Promise<void> {
   const target = join(directory, 'fonts', 'npm')
   await mkdir(target, { recursive: true })
@@ -73,14 +76,14 @@ const openSans = 'Open Sans'
 const serif = 'DejaVu Serif'
 const monospace = 'DejaVu Sans Mono'
 
-/** Generic families, of which the first that is installed is taken: fonts of the system that are made for it come first. */
+/** Fonts for each generic family. The first installed one is used, and fonts of the system come first. */
 const generic: readonly (readonly [asked: string, given: readonly string[]])[] = [
   ['sans-serif', ['Liberation Sans', openSans, 'DejaVu Sans']],
   ['serif', ['Liberation Serif', serif]],
   ['monospace', ['Liberation Mono', monospace]],
 ]
 
-/** Families that pages name. The browser accepts another one only if it replaces the first. */
+/** Substitutes for families that pages name. The browser accepts a substitute only if a rule replaces the family. */
 const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Arial', openSans],
   ['Helvetica', openSans],
@@ -92,7 +95,7 @@ const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Courier', monospace],
 ]
 
-/** The file that comes with the package names folders of its own world. */
+/** Writes our own configuration, because the file in the package names folders that do not exist here. */
 function configurationOf(directory: string): string {
   const folders = [
     join(directory, 'fonts', 'fonts'),
@@ -111,7 +114,7 @@ ${replaced.map(([asked, given]) => replacementOf(asked, given)).join('\n')}
 `
 }
 
-/** `same`: as good as the family that was asked for. Otherwise the browser takes its own last resort. */
+/** `same` makes the substitute as good as the requested family. Otherwise the browser uses its own default font. */
 function aliasOf(asked: string, given: readonly string[]): string {
   const families = given.map((family) => `<family>${family}</family>`).join('')
   return `  <alias binding="same"><family>${asked}</family><accept>${families}</accept></alias>`

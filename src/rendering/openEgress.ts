@@ -7,12 +7,12 @@ import type { Egress } from './renderJob.ts'
 export interface EgressOptions {
   readonly allowHosts: readonly string[]
   readonly denyHosts?: readonly string[] | undefined
-  /** For tests: what names resolve to, and which ports are allowed. */
+  /** Results of name lookups and allowed ports, for tests. */
   readonly rules?: Partial<EgressRules>
   readonly limits?: EgressLimits
 }
 
-/** The guard: a browser that reaches nothing by itself, and for each job a proxy that judges every target. */
+/** Creates the guard: a browser that has no network access except one proxy per job, which checks every target. */
 export function openEgress({ allowHosts, denyHosts, rules = {}, limits }: EgressOptions): Egress {
   const all = { ...webRules(allowHosts, denyHosts), ...rules }
   return { allowHosts, browserArguments: guardArguments, open: () => openEgressProxy(all, limits), guardPage }

@@ -13,12 +13,12 @@ export interface RenderEngineDeps {
   readonly egress: Egress
   readonly chromiumPath: string | undefined
   readonly limits?: Partial<EngineLimits>
-  /** The answers of `whyUnavailable` and `problem` may have changed. */
+  /** Called when the answer of `whyUnavailable` or `problem` may have changed. */
   readonly onChange?: () => void
 }
 
 export interface EngineLimits {
-  /** A page has this long to load; the rest of the job's time is for the capture. */
+  /** Time for a page to load. The rest of the job's time is for the capture. */
   readonly loadTimeoutMs: number
   readonly jobsPerBrowserMax: number
 }
@@ -26,8 +26,8 @@ export interface EngineLimits {
 const limitsDefault: EngineLimits = { loadTimeoutMs: 12_000, jobsPerBrowserMax: 200 }
 
 /**
- * An engine in this process. Throws for a CHROMIUM_PATH that is wrong. Everything else that is missing shows in
- * `whyUnavailable`.
+ * Opens an engine in this process. Throws if CHROMIUM_PATH is wrong. `whyUnavailable` reports anything else that is
+ * missing.
  */
 export async function openRenderEngine(deps: RenderEngineDeps): Promise<RenderEngine> {
   await checkChromiumPath(deps.chromiumPath)
@@ -48,7 +48,8 @@ interface Rendering {
   readonly limits: EngineLimits
 }
 
-// A page that is hurried is captured as it is; one that cannot be, such as a script without end, is ended.
+// A hurried page is captured in its current state. After this time it is ended, because a page with an endless script
+// cannot be captured.
 const hurriedTimeoutMs = 3_000
 
 async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): Promise<Rendered> {
@@ -62,7 +63,8 @@ async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): 
     const shared = await attempt(deps, work, { ...bounds, until, take, stage: 'starting' })
     if (!shared.isBrowserLost || until.aborted) return resultOf(shared.outcome, bounds)
   }
-  // Any page of a shared browser can have ended it. Alone, a page harms no other, and shows whether it is the one.
+  // Any page of a shared browser may have ended it. In a separate browser the page harms no other page, and another
+  // crash proves that this page causes it.
   const alone = await attempt(deps, work, {
     ...bounds,
     until,
@@ -103,10 +105,10 @@ async function attempt({ egress, limits }: Rendering, work: RenderWork, bounds: 
   return { outcome, isBrowserLost }
 }
 
-// A page without a browser needs no place.
+// After this time without a browser, the job gives up its place to another job.
 const browserWaitMsMax = 1_000
 
-/** A browser that starts after the end of the job is given back. */
+/** Leases a browser for the job. If the browser starts after the job's end, it is given back. */
 async function leaseFor({ take, until, onStall }: AttemptBounds): Promise<BrowserLease> {
   const waiting = setTimeout(onStall, browserWaitMsMax)
   const taking = take()
@@ -129,7 +131,7 @@ async function leaseFor({ take, until, onStall }: AttemptBounds): Promise<Browse
 function resultOf(outcome: JobOutcome, { hurry, signal }: RenderBounds): Rendered {
   if (!('failure' in outcome)) return outcome.rendered
   const { failure } = outcome
-  // The page was not hurried, the caller still waits, and the time was up: no other attempt will be better.
+  // A page that times out without being hurried or abandoned would time out again, so its payment ends.
   const isItsOwnDoing = failure.kind === 'timeout' && !hurry.aborted && !signal.aborted
   if (isItsOwnDoing) throw new RenderFailure('timeout', failure.message, { cause: failure, endsPayment: true })
   throw failure

@@ -19,14 +19,15 @@ export interface RenderWorkerDeps {
 }
 
 const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
-// A picture of 24 megapixels is some 100 MB as text of the browser's protocol; five pages for each of two places.
+// A picture of 24 megapixels is about 100 MB of text in the browser's protocol. Up to five pages are open for each of
+// two places.
 const heapMegabytesMax = 1_024
-// As in the service. The lookup of an allowed host holds a thread, for 10 s while a name server is silent, and the profiles
-// of new browsers must not wait for it.
+// Same number as in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is silent.
+// New browsers need other threads to create their profiles.
 const threads = 64
 const retryPauseFirstMs = 1_000
 const retryPauseMaxMs = 60_000
-// A worker that has not answered by then does not answer at all; its own deadlines are shorter.
+// Time beyond the deadline of a job, after which the worker is killed. The worker's own deadlines are shorter.
 const graceMs = 5_000
 
 interface Job extends Pick<RenderBounds, 'onStall' | 'onBrowserLost' | 'onStage'> {
@@ -38,12 +39,12 @@ interface WorkerState extends RenderWorkerDeps {
   child: ChildProcess | undefined
   unavailable: string | undefined
   problem: string | undefined
-  /** Ends in a row, without a browser in between. */
+  /** Number of times in a row that the worker ended before a browser was available. */
   ends: number
-  /** Account `nobody`, for a service that runs as root. */
+  /** True if the worker runs as `nobody`, because the service runs as root. */
   dropsRoot: boolean
   jobsStarted: number
-  /** A worker has sent something. */
+  /** True after a worker has sent a message. */
   isHeard: boolean
   readonly jobs: Map<number, Job>
   readonly closing: AbortController
@@ -51,9 +52,7 @@ interface WorkerState extends RenderWorkerDeps {
 
 const isStarting = 'the browser is being started; try again in a few seconds'
 
-/**
- * An engine in a separate process, which is started again when it ends. Throws for a CHROMIUM_PATH that is wrong.
- */
+/** Opens an engine in a separate process, which is restarted when it ends. Throws if CHROMIUM_PATH is wrong. */
 export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEngine> {
   await checkChromiumPath(deps.config.chromiumPath)
   const worker: WorkerState = {
@@ -77,7 +76,9 @@ export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEn
   }
 }
 
-/** Root unpacks the browser, so that neither the worker nor a page that takes it over can change the program. */
+/**
+ * Unpacks the browser as root, so that neither the worker nor a page that controls the worker can change the program.
+ */
 async function prepare(worker: WorkerState): Promise<void> {
   const { config, closing, log, dropsRoot } = worker
   try {
@@ -98,12 +99,12 @@ function start(worker: WorkerState): void {
   child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))
 }
 
-/** Undefined when the process cannot be made; then it is tried again later, without the other account. */
+/** Returns undefined if the process cannot be created. A later attempt then keeps the user of the service. */
 function forkWorker(worker: WorkerState): ChildProcess | undefined {
   try {
     return fork(entry, [JSON.stringify(worker.config)], forkOptions(worker))
   } catch (error) {
-    // Root of a user namespace that does not map the account: EINVAL.
+    // EINVAL: root of a user namespace that does not map the account `nobody`.
     ended(worker, undefined, describeError(error))
     return undefined
   }
@@ -111,7 +112,7 @@ function forkWorker(worker: WorkerState): ChildProcess | undefined {
 
 function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
   return {
-    // Our own environment is not passed on: it holds keys and the address of the database.
+    // Do not pass on our own environment, because it contains keys and the address of the database.
     env: {
       PATH: '/usr/bin:/bin',
       HOME: homedir(),
@@ -120,16 +121,18 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
       UV_THREADPOOL_SIZE: String(threads),
     },
     execArgv: [`--max-old-space-size=${heapMegabytesMax}`],
-    // Bytes as bytes, and not as JSON.
+    // Send bytes in binary form instead of JSON.
     serialization: 'advanced',
-    // Ctrl-C ends the service, which ends its worker after its last job.
+    // Ctrl-C must reach only the service, which ends the worker after its last job.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     ...(dropsRoot ? unprivileged : {}),
   }
 }
 
-/** A process that could not be started reports an error and no end; another may report both. */
+/**
+ * Handles the end of the worker once: a failed start emits `error`, and some processes emit both `error` and `exit`.
+ */
 function ended(worker: WorkerState, child: ChildProcess | undefined, how: string): void {
   if (worker.child !== child) return
   worker.child = undefined
@@ -138,7 +141,7 @@ function ended(worker: WorkerState, child: ChildProcess | undefined, how: string
   if (worker.closing.signal.aborted) return
   worker.ends++
   worker.log.warn({ event: 'render_worker_ended', ends: worker.ends, how, asNobody: worker.dropsRoot })
-  // `nobody` may not be able to read this program, such as below /root.
+  // The user `nobody` may not be able to read this program, for example below /root.
   if (!worker.isHeard) worker.dropsRoot = false
   void startLater(worker)
 }
@@ -148,7 +151,7 @@ async function startLater(worker: WorkerState): Promise<void> {
   try {
     await worker.clock.sleep(pauseMs, worker.closing.signal)
   } catch {
-    // The service is closing.
+    // The sleep was aborted because the service is closing.
     return
   }
   start(worker)

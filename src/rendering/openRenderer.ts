@@ -10,42 +10,45 @@ export interface RendererDeps {
   readonly clock: Clock
   /** Hosts that may be rendered though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Jobs at once; 0: nothing is rendered here, and no engine is opened. */
+  /** Number of simultaneous jobs. 0: nothing is rendered, and no engine is opened. */
   readonly concurrency: number
-  /** Browser time that one payment buys, over all its attempts. */
+  /** Browser time that one payment buys, for all its attempts together. */
   readonly paymentTimeMs?: number
-  /** A job is ended after this time, whatever its page does. */
+  /** Time limit of a job, after which it is ended. */
   readonly jobTimeoutMs?: number
   readonly openEngine: () => Promise<RenderEngine>
-  /** Called after each attempt, sold or not. */
+  /** Called after each attempt, successful or not. */
   readonly onAttempt?: (attempt: RenderAttempt) => void
 }
 
-/** One job, for the log. */
+/** Facts about one attempt, for the log. */
 export interface RenderAttempt {
   readonly payer: string
   /** Reference of the payment. */
   readonly payment: string
   readonly outcome: TurnOutcome
-  /** Absent when the page was rendered. */
+  /** Undefined if the page was rendered. */
   readonly failure?: string
-  /** Its stages and their milliseconds, such as `waiting 20, starting 1, loading 310`. */
+  /** Stages with their milliseconds, such as `waiting 20, starting 1, loading 310`. */
   readonly course: string
-  /** Browser time of this payment so far, this attempt included. */
+  /** Browser time of this payment so far, including this attempt. */
   readonly paymentTimeMs: number
 }
 
-// Below the time of a handler, 30 s by default, so that a job that waited a while still has its time.
+// Less than the time limit of a handler (30 s by default), so that a job that waited a while still has its full time.
 const jobTimeoutMsDefault = 20_000
 const paymentTimeMsDefault = 30_000
-// A page leaves its place after a second without traffic, so this many for each place are served within the time of a
-// handler. A caller who has paid by then is not turned away, so the queue itself is longer.
+// A page leaves its place after a second without traffic. So this many jobs per place are served within the time limit
+// of a handler. The queue itself is longer, so that callers who have paid are not turned away.
 const waitingPerPlaceMax = 10
 const queuePerPlaceMax = 50
-// Pages that get nothing cost memory, some 50 MB each, and no processor time.
+// A stalled page uses about 50 MB of memory and no processor time.
 const stalledPerPlaceMax = 4
 
-/** Shares the browser fairly: jobs of payers and sites take turns, and a payment buys a limited browser time. */
+/**
+ * Opens a renderer that shares the browser fairly: payers and sites take turns, and a payment buys limited browser
+ * time.
+ */
 export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   const { clock, allowHosts, concurrency, paymentTimeMs = paymentTimeMsDefault } = deps
   if (concurrency === 0) return { ...switchedOff, allowHosts }

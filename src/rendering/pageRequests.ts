@@ -1,24 +1,27 @@
 import type { HTTPRequest, Page } from 'puppeteer'
 
-/** Requests of a page that have no whole answer yet. */
+/** The unfinished requests of a page. */
 export interface PageRequests {
   pending(): readonly PendingRequest[]
-  /** Number of requests that were ever pending. */
+  /** Number of all tracked requests so far. */
   startedCount(): number
 }
 
 export interface PendingRequest {
   readonly url: string
-  /** Such as image, font or script. */
+  /** Resource type, such as image, font or script. */
   readonly type: string
 }
 
-// Connections that stay open by design, and requests whose answers no page shows.
+// Types of connections that stay open by design, and of requests whose answers are not shown.
 const neverEnding = new Set(['eventsource', 'websocket', 'ping', 'preflight', 'cspviolationreport'])
-// A page can start requests without end; beyond this many they are counted by the browser only.
+// Bound on the pending requests that are tracked, because a page can start any number.
 const trackedMax = 2_000
 
-/** Ignores requests that never end by design, such as event streams, which would keep a page from being quiet. */
+/**
+ * Tracks the requests of a page. Ignores those that never end by design, such as event streams, because the page would
+ * never become quiet.
+ */
 export function trackRequests(page: Page): PageRequests {
   const pending = new Map<HTTPRequest, PendingRequest>()
   let started = 0
@@ -35,7 +38,7 @@ export function trackRequests(page: Page): PageRequests {
 
 const shownUrlLengthMax = 200
 
-/** One of the requests as an example, because a page can have hundreds. */
+/** Describes one request as an example, because a page can have hundreds. */
 export function describePending(pending: readonly PendingRequest[]): string {
   const [first] = pending
   if (first === undefined) return 'no request was pending'

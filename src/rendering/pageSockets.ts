@@ -1,15 +1,18 @@
 import type { Page } from 'puppeteer'
 
-/** WebSockets and event streams of a page: content that one of them brings is missing until it says something. */
+/** WebSockets and event streams of a page. While a socket has sent nothing, its content is missing. */
 export interface PageSockets {
-  /** Addresses of those that are open, or being opened, and have brought nothing yet. */
+  /** Addresses of the sockets that are open or opening and have sent nothing yet. */
   silent(): readonly string[]
 }
 
-// A page can open sockets without end; beyond this many they are not tracked.
+// Bound on the tracked sockets, because a page can open any number.
 const trackedMax = 200
 
-/** To be called before the page is loaded. Sockets of workers and of frames of other sites are not seen. */
+/**
+ * Watches the sockets of a page. Call this before the page is loaded. Sockets of workers and of frames of other sites
+ * are not seen.
+ */
 export async function watchSockets(page: Page): Promise<PageSockets> {
   const silent = new Map<string, string>()
   const open = (id: string, url: string) => void (silent.size < trackedMax && silent.set(id, url))

@@ -2,24 +2,25 @@ import type { Page } from 'puppeteer'
 import { randomToken } from '@tollbook/core/id'
 import type { PageWorld } from './pageWorld.ts'
 
-/** Timers of a page's scripts: a page that shows its content after a pause is quiet until then. */
+/** Timers that the scripts of a page have set. A page that shows its content after a pause looks quiet until then. */
 export interface PageTimers {
-  /** Whether a timer is about to run that may bring content, soon enough to be waited for. */
+  /** True if a timer that may bring content will run soon enough to wait for it. */
   areDue(world: PageWorld): Promise<boolean>
-  /** Whether such a timer is set at all. */
+  /** True if any timer that may bring content is set. */
   areSet(world: PageWorld): Promise<boolean>
 }
 
-// Waiting for a longer pause would slow down every capture of such a page.
+// Maximum delay of a timer that is waited for. A longer one would slow down every capture of the page.
 const dueMsMax = 2_000
-// A longer pause belongs to a reminder or a refresh.
+// Timers with a longer delay are reminders or refreshes, which are ignored.
 const setMsMax = 5_000
-// Timers that are set later belong to clocks, carousels and polls, which never end.
+// Timers that are set later than this belong to clocks, carousels and polls, which never end.
 const setAfterLoadMsMax = 1_000
 
-/** To be called before the page is loaded. */
+/** Tracks the timers of a page. Call this before the page is loaded. */
 export async function watchTimers(page: Page): Promise<PageTimers> {
-  // The page's world answers an event of ours, because each JavaScript world has its own `setTimeout`.
+  // Use an event, because each JavaScript world has its own `setTimeout`. The script in the page's own world answers
+  // it.
   const question = `tollbook-${randomToken()}`
   const limits = `${dueMsMax}, ${setMsMax}, ${setAfterLoadMsMax}`
   await page.evaluateOnNewDocument(`(${trackTimers})(${JSON.stringify(question)}, ${limits})`)
@@ -29,7 +30,7 @@ export async function watchTimers(page: Page): Promise<PageTimers> {
   }
 }
 
-// A proxy, so that the functions still look native to scripts that check this.
+// Use proxies, so that the functions look native to scripts that check this.
 const trackTimers = `(question, dueMsMax, setMsMax, setAfterLoadMsMax) => {
   const { apply } = Reflect
   const isDue = Object.create(null)

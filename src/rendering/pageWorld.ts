@@ -2,14 +2,18 @@ import type { CDPSession, Page } from 'puppeteer'
 import type { Json } from '@tollbook/core/canonicalJson'
 
 /**
- * Scripts of ours in the page's document, in an isolated JavaScript world: the page cannot see or replace what they use.
+ * Runs our scripts in the page's document, in an isolated JavaScript world. The page cannot see or replace the
+ * functions that they use.
  */
 export interface PageWorld {
-  /** Value of the function, given as source text, or undefined when the document went away or the function threw. */
+  /**
+   * Runs the function, given as source text, and returns its value. Undefined if the document went away or the function
+   * threw.
+   */
   run(functionSource: string, ...values: readonly Json[]): Promise<unknown>
 }
 
-/** `run` resolves with undefined when the page navigates away meanwhile. Arguments are passed as JSON. */
+/** Opens the isolated world of a page. Arguments of `run` are passed as JSON. */
 export async function openPageWorld(page: Page): Promise<PageWorld> {
   const session = await page.createCDPSession()
   return {
@@ -18,7 +22,7 @@ export async function openPageWorld(page: Page): Promise<PageWorld> {
       try {
         return await evaluate(session, expression)
       } catch {
-        // A navigation ends the document, its world and what runs in it.
+        // A navigation ends the document, its world and the running script.
         return undefined
       }
     },
@@ -27,7 +31,7 @@ export async function openPageWorld(page: Page): Promise<PageWorld> {
 
 async function evaluate(session: CDPSession, expression: string): Promise<unknown> {
   const { frameTree } = await session.send('Page.getFrameTree')
-  // The same world while the document is the same.
+  // For an unchanged document, Chromium returns the existing world.
   const { executionContextId } = await session.send('Page.createIsolatedWorld', {
     frameId: frameTree.frame.id,
     worldName: 'tollbook',

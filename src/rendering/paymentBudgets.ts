@@ -1,20 +1,21 @@
 import { LRUCache } from 'lru-cache'
 
-/** Browser time that each payment has left. A payment that has bought its answer is never used again. */
+/** Remaining browser time of each payment. A payment that has bought its answer is never used again. */
 export interface PaymentBudgets {
-  /** An attempt that the ledger still permits gets a second, so that it ends in its own words. */
+  /** At least one second, so that a last attempt that the ledger permits ends with its own error. */
   leftMs(payment: string): number
-  /** Time of all attempts that have ended. */
+  /** Total time of all ended attempts. */
   spentMs(payment: string): number
   isSpent(payment: string): boolean
   charge(payment: string, ms: number): void
 }
 
-// Payments with a failed attempt; forgetting one early costs at most its attempts (decision 0021).
+// Number of payments with a failed attempt that are remembered. Forgetting one early costs at most its attempts
+// (decision 0021).
 const paymentsMax = 10_000
 const leastMs = 1_000
 
-/** Budgets are in memory and bounded: a restart renews the budget of a payment. */
+/** Creates budgets in bounded memory. A restart renews the budget of each payment. */
 export function createPaymentBudgets(paymentTimeMs: number): PaymentBudgets {
   const spent = new LRUCache<string, number>({ max: paymentsMax })
   const spentMs = (payment: string) => spent.get(payment) ?? 0

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { ConnectionTransport } from 'puppeteer'
 import type { BrowserProcess } from './browserProcess.ts'
 
-/** DevTools messages over the two pipes of a browser: JSON texts, each ended by a zero byte. */
+/** Transports DevTools messages over the two pipes of a browser: JSON texts, each ended by a zero byte. */
 export function createPipeTransport({
   commands,
   answers,
@@ -11,14 +11,14 @@ export function createPipeTransport({
     send(message) {
       commands.write(`${message}\0`)
     },
-    // The browser ends when its pipe does.
+    // The browser ends when its pipe closes.
     close() {
       commands.end()
       answers.destroy()
     },
   }
   const read = splitMessages()
-  // One message per turn of the event loop, as a WebSocket delivers them; puppeteer relies on it.
+  // Deliver one message per turn of the event loop, as a WebSocket does. Puppeteer relies on this.
   answers.on('data', (bytes: Buffer) => {
     for (const message of read(bytes)) setImmediate(() => transport.onmessage?.(message))
   })
@@ -26,7 +26,10 @@ export function createPipeTransport({
   return transport
 }
 
-/** Keeps the chunks of an unfinished message: a screenshot is one message of megabytes. */
+/**
+ * Splits the bytes into messages. Keeps the chunks of an unfinished one, because a screenshot is one message of
+ * megabytes.
+ */
 function splitMessages(): (bytes: Buffer) => readonly string[] {
   let unfinished: Buffer[] = []
   return (bytes) => {

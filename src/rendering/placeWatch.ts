@@ -1,6 +1,6 @@
-/** Decides when a page passes its place in the browser on to another. */
+/** Decides when a page gives up its place in the browser to another job. */
 export interface PlaceWatch {
-  /** To be called every `placeTickMs`. */
+  /** Call this every `placeTickMs`. */
   tick(): void
 }
 
@@ -10,9 +10,9 @@ export interface PlaceWatchDeps {
 }
 
 export const placeTickMs = 250
-// A page without traffic waits for a server or computes; neither is a reason to keep other pages waiting.
+// One second. A page without traffic waits for a server or computes, so its place passes to another page.
 const idleTicks = 4
-// Nor is a server that sends a byte at a time. Five seconds are twice what an ordinary page takes.
+// Five seconds, twice what an ordinary page takes. This bounds pages whose server sends a byte at a time.
 const placeTicksMax = 20
 
 export function createPlaceWatch({ bytesMoved, onStall }: PlaceWatchDeps): PlaceWatch {

@@ -4,7 +4,7 @@ import type { RenderTask } from './renderTask.ts'
 
 const localeDefault = 'en-US'
 
-/** Sets up what the page can observe, before it is loaded. */
+/** Applies the settings that the page can observe, before it is loaded. */
 export async function preparePage(page: Page, { page: target, viewport, options }: RenderTask): Promise<void> {
   page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined))
   page.on('popup', (popup) => void popup?.close().catch(() => undefined))
@@ -20,7 +20,7 @@ export async function preparePage(page: Page, { page: target, viewport, options 
   ])
 }
 
-/** Both, because `navigator.language` follows the accepted languages and `Intl` the locale. */
+/** Sets both, because `navigator.language` follows the accepted languages, and `Intl` follows the locale. */
 async function setLocale(page: Page, locale: string): Promise<void> {
   const session = await page.createCDPSession()
   const userAgent = await page.browser().userAgent()
@@ -31,7 +31,7 @@ async function setLocale(page: Page, locale: string): Promise<void> {
 }
 
 async function setPosition(page: Page, url: string, position: NonNullable<PageSettings['geolocation']>): Promise<void> {
-  // Permission for the site that the caller names, and for no frame of another one.
+  // Grant the permission only to the site in the order, not to frames of other sites.
   await page.browserContext().overridePermissions(new URL(url).origin, ['geolocation'])
   await page.setGeolocation(position)
 }

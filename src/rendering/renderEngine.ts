@@ -1,13 +1,13 @@
 import type { Standing } from './renderRecord.ts'
 import type { PdfOrder, Rendered, ScreenshotOrder } from './renderer.ts'
 
-/** Renders pages. Turns, payments and storage are the business of `openRenderer.ts`. */
+/** Renders pages. `openRenderer.ts` handles turns, payments and storage. */
 export interface RenderEngine {
-  /** Undefined when a browser is available. */
+  /** Reason why no browser is available. Undefined when one is available. */
   whyUnavailable(): string | undefined
-  /** Undefined unless no browser can be started; the problem, for operators. */
+  /** Problem for operators. Undefined unless no browser can be started. */
   problem(): string | undefined
-  /** Throws `RenderFailure` and nothing else that is not a bug. */
+  /** Every error except `RenderFailure` is a bug. */
   render(work: RenderWork, bounds: RenderBounds): Promise<Rendered>
   close(): Promise<void>
 }
@@ -18,23 +18,26 @@ export type RenderWork =
 
 /** Limits and signals of one job. */
 export interface RenderBounds {
-  /** Decides which browser renders the page. */
+  /** Standing of the payer and site, which decides in which browser the page is rendered. */
   readonly standing: Standing
-  /** The job is ended after this time, whatever its page does. */
+  /** Time limit of the job, after which it is ended. */
   readonly timeoutMs: number
-  /** The caller has gone. */
+  /** Aborted when the caller has gone. */
   readonly signal: AbortSignal
-  /** Others need the room of a page that gets nothing. */
+  /** Aborted when this stalled page must end its loading, because other pages need its memory. */
   readonly hurry: AbortSignal
-  /** The page has received nothing for a second, or has had its place for five. */
+  /** Called when the page has received nothing for a second, or has had its place for five seconds. */
   readonly onStall: () => void
-  /** The browser ended, with all its pages. */
+  /** Called when the browser has ended with all its pages. */
   readonly onBrowserLost: () => void
-  /** Called when the job enters a stage; for the log. */
+  /** Called when the job enters a stage, for the log. */
   readonly onStage?: (stage: RenderStage) => void
 }
 
-/** `starting`: waits for a browser · `startingAlone`: for a separate one, because the last one ended or its page is a suspect's. */
+/**
+ * Stages of a job. `starting`: waits for a browser · `startingAlone`: waits for a separate browser, because the last
+ * one ended or the job is a suspect's.
+ */
 export const renderStages = [
   'starting',
   'opening',

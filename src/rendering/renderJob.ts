@@ -8,31 +8,31 @@ import { finalUrlLengthMax, RenderFailure, type Rendered } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { visitPage, type Visit } from './visitPage.ts'
 
-/** Network access of a job; the tests of the guard have one without restrictions. */
+/** Network access of a job. Tests of the guard use one without restrictions. */
 export interface Egress {
   /** Hosts that may be reached though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
   readonly browserArguments: readonly string[]
   open(): Promise<EgressProxy>
-  /** Shuts what a proxyOptions does not see, before the page loads anything. */
+  /** Blocks the access that the proxy does not see, before the page loads anything. */
   guardPage(page: Page): Promise<void>
 }
 
 export interface JobDeps {
   readonly egress: Egress
-  /** Ends the job; the page is closed whatever it does. */
+  /** Ends the job when aborted. The page is then closed, whatever it does. */
   readonly signal: AbortSignal
   readonly loadTimeoutMs: number
-  /** Others need the room of a page that gets nothing. */
+  /** Aborted when this stalled page must end its loading, because other pages need its memory. */
   readonly hurry: AbortSignal
-  /** The page passes its place on. */
+  /** Called when the page gives up its place to another job. */
   readonly onStall: () => void
   readonly onStage: (stage: RenderStage) => void
 }
 
 /**
- * One job in a separate browser context: no cookie, cache or storage of another caller, one proxy to the world, both
- * gone when it ends.
+ * Renders one page in a separate browser context, without cookies, cache or storage of other callers. The context and
+ * its proxy are closed when the job ends.
  */
 export async function renderJob(browser: Browser, task: RenderTask, deps: JobDeps): Promise<JobOutcome> {
   const { egress, signal, onStage } = deps
@@ -52,13 +52,13 @@ export async function renderJob(browser: Browser, task: RenderTask, deps: JobDep
   onStage('closing')
   ended.forget()
   clearInterval(watching)
-  // The proxy first: nothing may be fetched for a job that is over.
+  // Close the proxy first, so that an ended job fetches nothing more.
   await proxy.close()
   return { ...outcome, obeyed: await closes(opening) }
 }
 
 export type JobOutcome = ({ readonly rendered: Rendered } | { readonly failure: RenderFailure }) & {
-  /** The browser closed what the job had opened. One that does not is of no use to the next job. */
+  /** True if the browser closed the job's context. A browser that does not is replaced. */
   readonly obeyed: boolean
 }
 
@@ -87,7 +87,7 @@ function whenAborted(signal: AbortSignal) {
     if (signal.aborted) onAbort()
     else signal.addEventListener('abort', onAbort)
   })
-  // It may be rejected when no caller waits any more.
+  // Prevent an unhandled rejection when the job has already ended.
   promise.catch(() => undefined)
   return { promise, forget: () => signal.removeEventListener('abort', onAbort) }
 }
@@ -114,7 +114,6 @@ async function visitAndCapture(page: Page, task: RenderTask, job: GuardedJob): P
   const visit = await visitPage(page, task, job)
   onStage('capturing')
   const captured = await task.capture(page, visit.world).finally(visit.check)
-  // Again: the page may have led itself elsewhere while its picture was taken.
   const missing = [...visit.missing, ...captured.missing]
   return { ...captured, ...resultOf(page, visit), missing, refusedRequests: proxy.refusedCount() }
 }
@@ -133,7 +132,7 @@ interface Circumstances {
   readonly browser: Browser
 }
 
-/** Translates errors of the browser into our words. The cause that ended the job comes before the browser's error. */
+/** Converts an error of the browser to a `RenderFailure`. The cause that ended the job takes precedence. */
 function asFailure(error: unknown, { proxy, signal, browser }: Circumstances): RenderFailure {
   if (proxy.isOverdrawn()) return tooLarge(error)
   if (signal.aborted) return new RenderFailure('timeout', 'the page was not ready in time', { cause: error })

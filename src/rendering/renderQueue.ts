@@ -2,12 +2,15 @@ import { assert } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { type BrowserUser, createRenderRecord, type RenderRecord, type Standing } from './renderRecord.ts'
 
-/** Places for jobs that run at once, and a bounded, fair queue before them (decision 0038). */
+/** Places for simultaneous jobs, with a bounded, fair queue in front (decision 0038). */
 export interface RenderQueue {
   waitingCount(): number
-  /** Jobs that a job of this payer with a new site would wait for. Without a payer: of one who has bought nothing lately. */
+  /**
+   * Number of jobs ahead of a job of this payer with a new site. Without a payer: ahead of a payer without recent
+   * purchases.
+   */
   aheadCount(payer?: string): number
-  /** A turn, or `full` and `aborted`: the job has none. */
+  /** Waits for a turn. `full` or `aborted`: the job gets none. */
   enter(job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'>
 }
 
@@ -15,21 +18,24 @@ export interface QueuedJob extends BrowserUser {
   readonly signal: AbortSignal
 }
 
-/** The place of a job, and how it may lose it. */
+/** The place of a running job. It can pass to another job. */
 export interface RenderTurn {
   readonly standing: Standing
-  /** The page gets nothing, or has had its place for long: it passes to another job, and the page continues without one. */
+  /**
+   * Gives the place to another job, because the page receives nothing or has had the place for long. The page continues
+   * without a place.
+   */
   stall(): void
-  /** Aborted when too many pages continue without a place, and this one is the last that should. */
+  /** Aborted when too many pages continue without a place and this one has the lowest rank. */
   readonly hurry: AbortSignal
-  /** The browser ended, with all its pages. */
+  /** Records that the browser ended with all its pages. */
   loseBrowser(): void
   leave(outcome: TurnOutcome): void
 }
 
 /**
- * `failed`: by its own doing, so all the time of the page counts like a stall · `interrupted`: by the caller, by other
- * pages, or before it was a page.
+ * Outcome of a job. `failed`: the page caused the failure, so its whole time counts as wasted · `interrupted`: the
+ * caller or other pages ended the job, or it failed before the page was opened.
  */
 export type TurnOutcome = 'rendered' | 'failed' | 'interrupted'
 
@@ -37,7 +43,7 @@ export interface RenderQueueDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly placesMax: number
   readonly waitingMax: number
-  /** Pages that continue without a place. */
+  /** Maximum number of pages that continue without a place. */
   readonly stalledMax: number
 }
 
@@ -58,12 +64,15 @@ interface QueueState extends RenderQueueDeps {
   readonly record: RenderRecord
 }
 
-// A job that runs counts as much as a page that has stalled for this long: more than a payer without purchases.
+// Use that one running job counts for. It exceeds the 60 s that a payer without purchases counts for.
 const runningWeightMs = 70_000
-// A page that hangs for longer earns its payer no rank: it can be captured, and be one of a crowd nevertheless.
+// A page that stalls for longer does not make its payer a customer, because it may be one of a crowd of hanging pages.
 const stalledOfCustomerMsMax = 5_000
 
-/** The next job is the one whose payer and site use the browser least; of equals, the one that came first. */
+/**
+ * Creates the queue. The next job is the one whose payer and site use the browser least. Among equals, the first to
+ * arrive is next.
+ */
 export function createRenderQueue(deps: RenderQueueDeps): RenderQueue {
   const state: QueueState = { ...deps, running: new Set(), waiting: [], record: createRenderRecord(deps.clock) }
   return {
@@ -76,7 +85,7 @@ export function createRenderQueue(deps: RenderQueueDeps): RenderQueue {
   }
 }
 
-// No wallet has this address.
+// Stands for a payer without purchases, because no wallet has this address.
 const newcomer = ''
 
 function enter(state: QueueState, job: QueuedJob): Promise<RenderTurn | 'full' | 'aborted'> {
@@ -87,7 +96,7 @@ function enter(state: QueueState, job: QueuedJob): Promise<RenderTurn | 'full' |
     job.signal.addEventListener('abort', giveUp, { once: true })
     state.waiting.push(waiting)
     admit(state)
-    // The job that would be served last has no turn, not the one that came last.
+    // If the queue is full, refuse the job with the lowest rank instead of the last to arrive.
     const last = state.waiting.length > state.waitingMax ? lastOf(state, state.waiting.toReversed()) : undefined
     if (last !== undefined) dismiss(state, last, 'full')
   })
@@ -151,7 +160,7 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-/** The use of the browser by the payer and by the site of a job: what runs now, and what was wasted lately. */
+/** Use of the browser by a job's payer and site: their running jobs, and the time that they wasted recently. */
 function useOf({ running, record }: QueueState, job: BrowserUser): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length

@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '@tollbook/core/clock'
 
-/** Recent use of the browsers by payers and sites. It decides which page is next, and in which browser it runs. */
+/** Recent use of the browsers by payers and sites. It decides which page is next and in which browser it runs. */
 export interface RenderRecord {
-  /** Milliseconds that the payer and the site count for, beyond the jobs that they have running. */
+  /** Milliseconds of use that are recorded for the payer and the site, without their running jobs. */
   useOf(user: BrowserUser): number
   standingOf(user: BrowserUser): Standing
   addWaste(user: BrowserUser, ms: number): void
   addCustomer(payer: string): void
-  /** A browser ended while a page of theirs was in it. */
+  /** Records that a browser ended while it had a page of this user. */
   addLoss(user: BrowserUser): void
 }
 
 /** The two parties whose past behaviour decides the turn of a job. */
 export interface BrowserUser {
   readonly payer: string
-  /** Host of the page, or the payer for HTML that was given. */
+  /** Host of the page. For HTML from the caller, the payer. */
   readonly site: string
 }
 
@@ -27,17 +27,18 @@ export const standings = ['customer', 'stranger', 'suspect'] as const
 export type Standing = (typeof standings)[number]
 
 const rememberedMax = 10_000
-// Long enough to outlast a series of retries, short enough that a site which was down is not punished for a day.
+// Long enough to outlast a series of retries. A site that was down is punished for five minutes only.
 const wasteRememberedMs = 5 * 60 * 1000
-// A payer who has bought nothing lately counts as one whose page has hung for this long: wallets are free, so a crowd of
-// new ones must not stand before those who buy. Twice the time of a payment, because a page that fails under the load of
-// the crowd counts for its payer and for its site.
+// Use that a payer without recent purchases counts for, because wallets are free. It ranks a crowd of new wallets
+// behind customers. It is twice the time of a payment, because a page that fails under load counts twice: for its payer
+// and for its site.
 const strangerMs = 60_000
 const hourMs = 60 * 60 * 1000
-// Any page of a browser can have ended it. The one that did is there again when the next one ends.
+// One loss proves nothing, because any page of a browser may have ended it. The page that did is also present at the
+// next loss.
 const lossesMax = 1
 
-/** Records are in memory of this process, for an hour at most. */
+/** Creates a record in the memory of this process. Entries are kept for one hour at most. */
 export function createRenderRecord(clock: Pick<Clock, 'monotonicMs'>): RenderRecord {
   const bounds = { perf: { now: () => clock.monotonicMs() }, ttlResolution: 0, max: rememberedMax }
   const wastedMs = new LRUCache<string, number>({ ...bounds, ttl: wasteRememberedMs })
@@ -51,7 +52,7 @@ export function createRenderRecord(clock: Pick<Clock, 'monotonicMs'>): RenderRec
     },
     standingOf({ payer, site }) {
       if (isSuspect(payerKey(payer))) return 'suspect'
-      // Every payer may name a site, so the losses of a site do not follow a customer.
+      // Ignore the losses of the site for a customer, because any payer may request the page of any site.
       if (customers.has(payer)) return 'customer'
       return isSuspect(siteKey(site)) ? 'suspect' : 'stranger'
     },

@@ -3,13 +3,13 @@ import type { PageWorld } from './pageWorld.ts'
 import type { MissingContent, OrderedPage, PageOptions } from './renderer.ts'
 import type { Scroll } from './scrollPage.ts'
 
-/** Target of a job, and its result. */
+/** Target of a job, with the function that captures its result. */
 export interface RenderTask {
   readonly page: OrderedPage
   readonly viewport: Viewport
   readonly options: PageOptions
   readonly scroll: Scroll | undefined
-  /** A document is laid out for paper, and printing waits for requests that nothing else bounds. */
+  /** True for a document: its layout is made for paper, and printing waits for requests without a bound. */
   readonly isPrinted: boolean
   readonly capture: (page: Page, world: PageWorld) => Promise<CapturedPage>
 }
@@ -21,7 +21,10 @@ export interface Viewport {
   readonly isMobile: boolean
 }
 
-/** `clipped`: the page is longer than the picture. `missing`: what the capture itself left out. */
+/**
+ * Result of a capture. `clipped`: the page is longer than the picture. `missing`: content that the capture itself left
+ * out.
+ */
 export interface CapturedPage {
   readonly bytes: Uint8Array
   readonly clipped: boolean

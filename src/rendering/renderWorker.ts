@@ -9,15 +9,15 @@ import { RenderFailure } from './renderer.ts'
 import { type WorkerNews, type WorkerOrder, workerOrder, workerConfig } from './workerMessages.ts'
 
 /*
- * The rendering worker: a separate process, started by `openRenderWorker.ts`. It drives the browser and has its egress
- * proxies. It knows no key, no database and no caller, and ends when the service does.
+ * The rendering worker: a separate process, started by `openRenderWorker.ts`. It drives the browser and runs the egress
+ * proxies. It has no key, no database and no data about callers, and ends when the service ends.
  */
 
 const report = (news: WorkerNews): void => {
   if (process.connected) process.send?.(news, undefined, undefined, () => undefined)
 }
 
-/** Lines go to the service, which has the log. */
+/** Sends the log lines to the service, which writes the log. */
 const log = createLog({
   name: 'worker',
   level: 'debug',
@@ -40,7 +40,7 @@ const engine = await openRenderEngine({
   onChange: () => reportState(engine),
 })
 process.on('message', (message) => void obey(engine, workerOrder.parse(message)))
-// The service is gone, in whatever way: the browser ends with this process.
+// The service has ended, so end this process and its browser.
 process.once('disconnect', () => process.exit())
 reportState(engine)
 

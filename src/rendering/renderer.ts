@@ -1,16 +1,16 @@
 import { Fault } from '@tollbook/core/fault'
 
-/** Makes pictures and documents of pages, on a browser that can reach the world and not our network. */
+/** Makes pictures and documents of pages, with a browser that can reach the internet and not our network. */
 export interface Renderer {
   /** Hosts that may be rendered though their addresses are not global: `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Undefined when a job can be taken now: a caller who has paid waits, however long the queue is. */
+  /** Reason why no job can be accepted. Ignores the length of the queue, because a caller who has paid waits. */
   whyUnavailable(): string | undefined
-  /** The same before a payment, when a long queue is a reason too. */
+  /** Reason why no quote is given. Includes a long queue. */
   whyNoQuote(payer?: string): string | undefined
-  /** Undefined unless no browser can be started; the problem, for operators. */
+  /** Problem for operators. Undefined unless no browser can be started. */
   problem(): string | undefined
-  /** Throws `RenderFailure` and nothing else that is not a bug. */
+  /** Every error except `RenderFailure` is a bug. */
   screenshot(order: ScreenshotOrder, customer: Customer): Promise<Rendered>
   pdf(order: PdfOrder, customer: Customer): Promise<Rendered>
   close(): Promise<void>
@@ -26,32 +26,32 @@ export interface Customer {
 
 /** Settings of the browser that a page can observe. */
 export interface PageSettings {
-  /** BCP 47. Default: en-US. */
+  /** BCP 47 language tag. Default: en-US. */
   readonly locale?: string
-  /** IANA name. Default: UTC. */
+  /** IANA time zone name. Default: UTC. */
   readonly timezone?: string
   readonly colorScheme?: 'light' | 'dark'
   readonly geolocation?: { readonly latitude: number; readonly longitude: number }
 }
 
-/** Conditions for the capture, beyond a quiet page. */
+/** Conditions for the capture. */
 export interface PageWaits {
-  /** `quiet`, the default: loaded, no request pending, and the document no longer changing. */
+  /** Default: `quiet`. The page has loaded, no request is pending, and the document no longer changes. */
   readonly until?: 'domcontentloaded' | 'load' | 'quiet'
-  /** CSS selector of an element that must be visible. */
+  /** CSS selector of an element that must become visible. */
   readonly waitFor?: string
-  /** Pause after everything else, in milliseconds. */
+  /** Pause before the capture, in milliseconds. */
   readonly delay?: number
 }
 
 export interface PageOptions extends PageSettings, PageWaits {
-  /** CSS selector list of elements that are not shown. */
+  /** CSS selector list of elements that are hidden. */
   readonly hide?: string
 }
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp'
 
-/** Sizes are CSS pixels. */
+/** Order for a picture. Sizes are CSS pixels. */
 export interface ScreenshotOrder extends PageOptions {
   readonly url: string
   readonly width: number
@@ -59,40 +59,40 @@ export interface ScreenshotOrder extends PageOptions {
   readonly fullPage: boolean
   /** Device pixels per CSS pixel. Default: 1. */
   readonly deviceScale?: number
-  /** A touch screen, and the page's own `viewport` rules. */
+  /** Emulates a touch screen and applies the page's `viewport` rules. */
   readonly isMobile?: boolean
-  /** CSS selector: only the first such element is captured. */
+  /** CSS selector. Only the first matching element is captured. */
   readonly element?: string
-  /** Default: png. */
+  /** Picture format. Default: png. */
   readonly format?: PictureFormat
-  /** For jpeg and webp, 1 to 100. */
+  /** Quality of jpeg and webp, from 1 to 100. */
   readonly quality?: number
 }
 
-/** A page of the web, or one that the caller sends. */
+/** Target of an order: a page of the web, or content that the caller sends. */
 export type OrderedPage = { readonly url: string } | { readonly html: string } | { readonly markdown: string }
 
 export interface PdfOrder extends PageOptions {
   readonly page: OrderedPage
   readonly format: 'A3' | 'A4' | 'A5' | 'Legal' | 'Letter' | 'Tabloid'
   readonly margin: Margin
-  /** The size in an `@page` rule of the page is stronger than `format`. */
+  /** Prefer the size in the page's `@page` rule to `format`. */
   readonly preferCSSPageSize?: boolean
   readonly landscape?: boolean
-  /** CSS pixels between the margins. Without it, content that is wider than the paper is not noticed. */
+  /** Width between the margins, in CSS pixels. Without it, content that is wider than the paper is not reported. */
   readonly printableWidth?: number
-  /** Default: as large as fits the paper, 1 at most. */
+  /** Scale of the print. Default: the largest that fits the paper, at most 1. */
   readonly scale?: number
   readonly printBackground?: boolean
-  /** Such as `1-3, 5`. */
+  /** Page ranges, such as `1-3, 5`. */
   readonly pageRanges?: string
-  /** Bookmarks of the headings. */
+  /** Adds bookmarks of the headings. */
   readonly outline?: boolean
   readonly headerTemplate?: string
   readonly footerTemplate?: string
 }
 
-/** CSS lengths, such as `1cm`. */
+/** Margins as CSS lengths, such as `1cm`. */
 export interface Margin {
   readonly top: string
   readonly right: string
@@ -102,43 +102,43 @@ export interface Margin {
 
 export const finalUrlLengthMax = 2_048
 
-/** A finished picture or document, and what the caller should know about it. */
+/** A finished picture or document, with facts for the caller. */
 export interface Rendered {
   readonly bytes: Uint8Array
-  /** The page's own status; a page that says 404 is a page. Undefined for a page that was sent. */
+  /** HTTP status of the page. A page with status 404 is rendered too. Undefined for a page that the caller sent. */
   readonly httpStatus: number | undefined
-  /** Address after redirects, or its beginning: a script can make it a megabyte long. */
+  /** Address after redirects. It is cut, because a script can make it a megabyte long. */
   readonly finalUrl: string | undefined
-  /** Empty: everything had loaded. Otherwise what was missing when the page was captured. */
+  /** Content that was missing at the capture. Empty if everything had loaded. */
   readonly missing: readonly MissingContent[]
-  /** Distinct characters of the page that no font of this server can show. */
+  /** Number of distinct characters on the page that no font of this server can show. */
   readonly missingGlyphs: number
-  /** The page is longer than a picture may be. */
+  /** True if the page is longer than the maximum height of a picture. */
   readonly clipped: boolean
-  /** Requests of the page that were refused because they would have reached a private network or another port. */
+  /** Number of requests that were refused because their target was a private network or a forbidden port. */
   readonly refusedRequests: number
 }
 
 export const missingReasons = [
-  /** Requests had no whole answer when loading was ended. */
+  /** Some requests were unfinished when loading was ended. */
   'resources_pending',
-  /** Scripts kept fetching. */
+  /** Scripts kept fetching until the time limit. */
   'still_loading',
-  /** The document kept growing or shrinking. */
+  /** The document kept growing or shrinking until the time limit. */
   'still_changing',
-  /** A canvas kept changing. */
+  /** A canvas kept changing until the time limit. */
   'still_drawing',
-  /** A timer that scripts had set has not run. */
+  /** A timer of a script had not run. */
   'timers_pending',
-  /** A socket or a stream of events has not said anything. */
+  /** A socket or event stream had sent nothing. */
   'socket_silent',
-  /** Content is wider than the paper, also when it is shrunk. */
+  /** The content is wider than the paper, even after shrinking. */
   'too_wide',
-  /** Scrolling never reached the end of the page. */
+  /** Scrolling did not reach the end of the page. */
   'lazy_content',
   /** The main part of the page scrolls by itself. */
   'scroll_area',
-  /** Content that scrolling had shown was removed again. */
+  /** The page removed content that scrolling had shown. */
   'unloaded_content',
   /** No element of `waitFor` became visible. */
   'wait_not_met',
@@ -147,20 +147,20 @@ export const missingReasons = [
 /** Content that was missing when the page was captured. */
 export interface MissingContent {
   readonly reason: (typeof missingReasons)[number]
-  /** A sentence for the caller. */
+  /** Explanation in one sentence for the caller. */
   readonly detail: string
 }
 
 export const renderFailureKinds = [
-  /** The page is, or leads to, an address that may not be reached. */
+  /** The page has, or leads to, a forbidden address. */
   'forbidden',
   /** No page was found at the address. */
   'unreachable',
   /** The job used up its time. */
   'timeout',
-  /** More was fetched, or came out, than a job may. */
+  /** The page fetched more than a job may, or its result is too large. */
   'too_large',
-  /** The browser or the page's process ended. */
+  /** The browser or the process of the page ended. */
   'broken',
 ] as const
 export type RenderFailureKind = (typeof renderFailureKinds)[number]
@@ -168,7 +168,7 @@ export type RenderFailureKind = (typeof renderFailureKinds)[number]
 export class RenderFailure extends Fault {
   override readonly name = 'RenderFailure'
   readonly kind: RenderFailureKind
-  /** The payment has used up its browser time; no attempt with it is worth another. */
+  /** True if the payment has used up its browser time, or another attempt would fail too. */
   readonly endsPayment: boolean
 
   constructor(kind: RenderFailureKind, message: string, { cause, endsPayment = false }: RenderFailureOptions = {}) {

@@ -3,9 +3,9 @@ import type { MissingContent } from './renderer.ts'
 
 /** Limits of scrolling, in CSS pixels. */
 export interface Scroll {
-  /** Nothing below is brought into view. */
+  /** Height to which the page is scrolled. */
   readonly heightMax: number
-  /** The capture shows nothing below either. */
+  /** True if the capture is cut at `heightMax` too. */
   readonly isCutThere: boolean
 }
 
@@ -14,17 +14,17 @@ export interface SettlingScroll extends Scroll {
 }
 
 export interface ScrollOutcome {
-  /** After the last step; undefined if the page had nothing to scroll. */
+  /** Content that was missing after the last step. Undefined if the page had nothing to scroll. */
   readonly missing: readonly MissingContent[] | undefined
   readonly unseen: readonly MissingContent[]
 }
 
 const scrollRoundsMax = 3
-// Longer than a frame, in which the browser notices what has come into view.
+// Longer than one frame (17 ms), so that the browser notices the elements that became visible.
 const scrollPauseMs = 20
 const scrollTimeoutMs = 2_000
 
-/** Brings everything into view once, so that what loads when it is seen is loaded, and goes back to the top. */
+/** Scrolls through the whole page, so that lazy content loads, and returns to the top. */
 export async function scrollThrough(world: PageWorld, scroll: SettlingScroll): Promise<ScrollOutcome> {
   const area = (await world.run(hasScrollArea)) === true ? [scrollArea] : []
   if ((await world.run(isTall)) !== true) return { missing: undefined, unseen: area }
@@ -48,7 +48,7 @@ function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : 0
 }
 
-// Each stop notes some of the texts that are in view: a list that draws only its visible rows drops them again.
+// Notes some visible texts at each stop, because a list that draws only its visible rows removes them again.
 const scrollFrom = `async (from, heightMax, pauseMs, timeoutMs) => {
   const root = document.scrollingElement ?? document.documentElement
   const end = document.timeline.currentTime + timeoutMs
@@ -74,8 +74,8 @@ const scrollHome = `() => scrollTo({ top: 0, behavior: 'instant' })`
 const pageHeight = `() => (document.scrollingElement ?? document.documentElement).scrollHeight`
 const isTall = `() => (document.scrollingElement ?? document.documentElement).scrollHeight > innerHeight`
 
-// A third, because a clock, a slide and a relative time change their texts too. A list that is drawn again has the same
-// texts in other elements.
+// Returns true if a third of the noted texts are gone. Fewer can change by a clock, a slide or a relative time. A
+// redrawn list has the same texts in other elements.
 const hasUnloaded = `async (pauseMs) => {
   await new Promise((resolve) => setTimeout(resolve, pauseMs))
   const seen = globalThis.tollbookSeen ?? new Map()
@@ -84,7 +84,7 @@ const hasUnloaded = `async (pauseMs) => {
   return lost >= 3 && lost * 3 >= seen.size
 }`
 
-// An area as large as half of the window is what the page is about; a small box that scrolls is not.
+// Returns true if an area of at least half the window scrolls by itself. A smaller area is not the main content.
 const hasScrollArea = `() => {
   for (let element = document.elementFromPoint(innerWidth / 2, innerHeight / 2); element; element = element.parentElement ?? element.getRootNode().host) {
     if (element === document.documentElement) return false

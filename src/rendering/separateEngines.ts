@@ -1,16 +1,16 @@
 import type { RenderEngine } from './renderEngine.ts'
 
 /**
- * An engine for customers and one for everyone else. A page can end its browser, keep it busy, or flood the process that
- * drives it with events; customers do not notice what strangers do to theirs. The engine of the customers is opened for the
- * first of them, whose page is rendered among strangers until it has started.
+ * Opens one engine for customers and one for everyone else. A page can end its browser, keep it busy, or flood the
+ * process that drives it with events. Customers are not affected by the pages of strangers. The engine of customers is
+ * opened for the first customer, whose page is rendered among strangers until it has started.
  */
 export async function openSeparateEngines(openEngine: () => Promise<RenderEngine>): Promise<RenderEngine> {
   const strangers = await openEngine()
   let opening: Promise<void> | undefined
   let customers: RenderEngine | undefined
   const ofCustomers = (): RenderEngine | undefined => {
-    // A failure is that of the strangers' engine too, which reports it.
+    // Ignore a failure, because the engine of strangers fails for the same reason and reports it.
     opening ??= openEngine()
       .then((engine) => void (customers = engine))
       .catch(() => undefined)

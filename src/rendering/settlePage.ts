@@ -7,7 +7,7 @@ import type { PageWorld } from './pageWorld.ts'
 import { type MissingContent, type PageWaits, RenderFailure } from './renderer.ts'
 import { type Scroll, scrollThrough } from './scrollPage.ts'
 
-/** An open page whose loading is waited for. */
+/** An open page that is waited for. */
 export interface SettledPage {
   readonly page: Page
   readonly world: PageWorld
@@ -21,11 +21,11 @@ export interface SettledPage {
 // A page is quiet when neither its requests nor its size have changed for this long.
 const quietIdleMs = 50
 const quietTimeoutMs = 3_000
-// Shorter after scrolling or a wait: a page that was never quiet already had the full time.
+// Shorter after scrolling or a wait, because the page already had the full time.
 const againTimeoutMs = 1_000
 const waitForTimeoutMs = 8_000
 
-/** Waits as long as the order asks, and returns what the page still lacked. */
+/** Waits for the conditions of the order, and returns the content that is still missing. */
 export async function settlePage(target: SettledPage, waits: PageWaits): Promise<readonly MissingContent[]> {
   const { page, world, scroll } = target
   const { until = 'quiet', waitFor, delay = 0 } = waits
@@ -34,7 +34,7 @@ export async function settlePage(target: SettledPage, waits: PageWaits): Promise
   let missing = await settle(quietTimeoutMs)
   const unmet = waitFor === undefined ? undefined : await awaitElement(page, waitFor)
   if (delay > 0) await sleep(delay)
-  // The wait may have brought more content, so the page settles again.
+  // The page settles again, because the wait may have brought more content.
   if (waitFor !== undefined || delay > 0) missing = await settle()
   const scrolled = scroll === undefined ? undefined : await scrollThrough(world, { ...scroll, settle })
   return [...(scrolled?.missing ?? missing), unmet, ...(scrolled?.unseen ?? [])].filter((lack) => lack !== undefined)
@@ -45,7 +45,7 @@ async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<reado
   const { requests, timers, sockets, world } = target
   const isWaiting = async () => sockets.silent().length > 0 || (await timers.areDue(world))
   let [isIdle, stillness]: [boolean, Stillness] = [false, 'changing']
-  // Until all hold at the same time: an answer changes the document, and a change makes requests.
+  // Repeat until both are quiet at the same time: an answer changes the document, and a change makes requests.
   do {
     ;[isIdle, stillness] = await Promise.all([awaitIdle(target, timeoutMs), awaitStill(target, timeoutMs)])
   } while (isIdle && stillness === 'still' && !late.aborted && (requests.pending().length > 0 || (await isWaiting())))
@@ -59,7 +59,7 @@ async function awaitQuiet(target: SettledPage, timeoutMs: number): Promise<reado
   ]
 }
 
-/** `drawing`: the document is still, and a canvas is not. */
+/** `drawing`: the document is still, but a canvas changes. */
 type Stillness = 'still' | 'changing' | 'drawing'
 
 const stillLoading = (detail: string): MissingContent => ({ reason: 'still_loading', detail })
@@ -85,7 +85,7 @@ function socketSilent(url: string): MissingContent {
   return { reason: 'socket_silent', detail }
 }
 
-/** Replaces Puppeteer's own wait, which also counts event streams, and these never end. */
+/** Waits until no request is pending. Puppeteer's own wait also counts event streams, which never end. */
 async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<boolean> {
   const late = AbortSignal.timeout(timeoutMs)
   let started = -1
@@ -98,9 +98,9 @@ async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<
 }
 
 /*
- * Elements and height, and not every mutation: a clock or a carousel changes without limit and lacks nothing. Canvases
- * by a small copy: a chart is drawn in frames, and its element does not change. A canvas with a picture of another site
- * cannot be read.
+ * Compares the number of elements and the height, not every mutation: a clock or a carousel changes forever without
+ * missing content. Compares a small copy of each canvas too, because a chart is drawn in frames and its element does
+ * not change. A canvas with a picture of another site cannot be read.
  */
 const waitUntilStill = `async (idleMs, timeoutMs) => {
   const size = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight
@@ -136,7 +136,7 @@ const waitUntilStill = `async (idleMs, timeoutMs) => {
 
 async function awaitStill({ world }: SettledPage, timeoutMs: number): Promise<Stillness> {
   const seen = await world.run(waitUntilStill, quietIdleMs, timeoutMs)
-  // A document that went away under the script is replaced by another one, and that is a change.
+  // The script returns nothing if the document was replaced, which counts as a change.
   return seen === 'still' || seen === 'drawing' ? seen : 'changing'
 }
 

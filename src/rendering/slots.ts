@@ -1,13 +1,16 @@
 import { once } from 'node:events'
 
-/** A counting semaphore: jobs beyond its number wait, and are admitted in the order of their arrival. */
+/** A counting semaphore: jobs beyond its number wait, and enter in order of arrival. */
 export interface Slots {
-  /** Resolves to a function that leaves the slot; calling it again has no effect. Rejects when the signal is aborted first. */
+  /**
+   * Resolves to a function that leaves the slot; a second call of it has no effect. Rejects if the signal is aborted
+   * first.
+   */
   enter(signal: AbortSignal): Promise<() => void>
 }
 
 export function createSlots(max: number): Slots {
-  // One promise for each slot in use, which resolves when the slot is left.
+  // One promise per slot in use. It resolves when the slot is left.
   const taken = new Set<Promise<void>>()
   return {
     async enter(signal) {

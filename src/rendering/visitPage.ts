@@ -13,36 +13,36 @@ import { type MissingContent, RenderFailure } from './renderer.ts'
 import type { RenderTask } from './renderTask.ts'
 import { settlePage } from './settlePage.ts'
 
-/** A page that is there to be captured. */
+/** A page that is ready for the capture. */
 export interface Visit {
   readonly httpStatus: number | undefined
   readonly missing: readonly MissingContent[]
   readonly missingGlyphs: number
   readonly world: PageWorld
-  /** Throws when the page has turned into something that must not be sold. */
+  /** Throws if the page has become something that must not be sold. */
   check(): void
 }
 
 export interface VisitDeps {
   readonly proxy: EgressProxy
-  /** Time of a page to load; what has not arrived by then is done without. */
+  /** Time for a page to load. Content that arrives later is left out. */
   readonly loadTimeoutMs: number
-  /** Others need the room of a page that gets nothing: loading ends now. */
+  /** Aborted when other pages need this page's memory. Loading then ends at once. */
   readonly hurry: AbortSignal
   readonly onStage: (stage: 'settling') => void
 }
 
-// After its requests were ended, a page needs a moment to go on without them.
+// Time for a page to continue after its requests were ended.
 const finishTimeoutMs = 3_000
 
-/** Goes there, waits until it stands, and makes sure that it is a page and not the picture of a refusal. */
+/** Opens the page and waits until it is ready. Throws if the result is an error page or a refusal. */
 export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): Promise<Visit> {
   await preparePage(page, task)
   const watch = watchNavigation(page, deps.proxy)
   try {
     return await arriveAndSettle(page, task, { ...deps, watch })
   } catch (error) {
-    // The addresses that the page led to explain more than the error at the end.
+    // Check the visited addresses first, because they explain more than the final error.
     watch.check()
     throw error
   }
@@ -69,7 +69,7 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
   if (task.scroll !== undefined && 'url' in task.page) await placeBanners(world, task.isPrinted)
   const missingGlyphs = await countMissingGlyphs(world)
   watch.check()
-  // Printing waits for fonts and pictures without a bound.
+  // End all requests first, because printing waits for fonts and pictures without a bound.
   if (task.isPrinted) proxy.finish()
   return { httpStatus, missing: [...loading.missing(), ...unsettled], missingGlyphs, world, check: watch.check }
 }
@@ -79,7 +79,7 @@ interface Loading {
   forget(): void
 }
 
-/** Ends the requests of a page that does not get what it needs, and remembers which they were. */
+/** Ends the pending requests after the load time or when hurried, and records them as missing. */
 function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: VisitDeps): Loading {
   let missing: readonly MissingContent[] = []
   const late = AbortSignal.any([AbortSignal.timeout(loadTimeoutMs), hurry])
@@ -93,7 +93,8 @@ function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: Vis
   return { missing: () => missing, forget: () => late.removeEventListener('abort', finish) }
 }
 
-// Text that fades in would be pale. An animation without end has no last picture, and one of scrolling has no time.
+// Finish animations, so that text that fades in is not captured half transparent. Skip those without an end, and those
+// that follow scrolling.
 const finishAnimations = `() => {
   for (const animation of document.getAnimations())
     if (animation.timeline === document.timeline && animation.playbackRate > 0 && Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish()
@@ -113,7 +114,9 @@ interface Arrival extends WatchedVisit {
   readonly world: PageWorld
 }
 
-/** The status of the page, once it is loaded as far as the order asks. Undefined for a page that was sent. */
+/**
+ * Loads the page as far as the order requires, and returns its HTTP status. Undefined for a page that the caller sent.
+ */
 async function arrive(
   page: Page,
   { page: target, options }: RenderTask,
@@ -160,11 +163,11 @@ function statusOf(response: HTTPResponse | null): number | undefined {
   return response?.status()
 }
 
-// Requests that the browser itself refuses: a port of another service,
-// a redirect to another scheme, a scheme of our list.
+// Errors of requests that the browser itself refuses: a port of another service, a redirect to another scheme, or a
+// scheme on our list.
 const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR_BLOCKED_BY_CLIENT'])
 
-/** The browser's own error code is precise enough; the rest of its message is not shown. */
+/** Returns the failure of a page that did not load. It names only the browser's error code, which is precise enough. */
 function noPage(error: unknown): RenderFailure {
   const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? ''
   if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, { cause: error })
@@ -179,7 +182,7 @@ async function showHtml(page: Page, html: string, navigation: Navigation): Promi
   try {
     await page.setContent(html, navigation)
   } catch (error) {
-    // Given HTML is available immediately; only its subresources can be late.
+    // A timeout is acceptable: the HTML is available immediately, and only its subresources can be late.
     if (!(error instanceof TimeoutError)) throw error
   }
 }

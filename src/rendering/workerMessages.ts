@@ -20,7 +20,7 @@ export type WorkerConfig = z.infer<typeof workerConfig>
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 const id = z.int().nonnegative()
 
-/** From the service, which has checked the order. */
+/** Messages from the service, which has checked the order. */
 export const workerOrder = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('render'),

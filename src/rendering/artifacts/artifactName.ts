@@ -1,6 +1,6 @@
 import { randomToken } from '@tollbook/core/id'
 
-/** Stored media types; nothing else is ever served under our name. */
+/** Media types of stored files. The service serves no file of another type. */
 export type ArtifactType = keyof typeof endings
 
 const endings = {
@@ -18,20 +18,21 @@ const types = {
 const pattern = /^[A-Za-z0-9_-]{22}-([0-9a-z]{6,8})\.(png|jpeg|webp|pdf)$/
 
 /**
- * 128 random bits, because the name is all that is needed to read it; and when it ends, so that no second file has to be
- * kept with what is already in the name. A name with another end is the name of nothing.
+ * Makes the name of a new artifact from 128 random bits and the time of expiry. The bits are random because the name
+ * alone gives access to the file. The expiry is in the name so that no second record is needed. A name with a changed
+ * expiry or ending finds no file.
  */
 export function newArtifactName(contentType: ArtifactType, expiresAtMs: number): string {
   return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${endings[contentType]}`
 }
 
-/** Facts that a name carries: no lookup is needed to serve or expire a file. */
+/** Facts that are read from a name, so that no lookup is needed to serve or expire a file. */
 export interface ReadName {
   readonly contentType: ArtifactType
   readonly expiresAtMs: number
 }
 
-/** Undefined when we never made such a name; so nothing in it can be a path. */
+/** Undefined unless the text has the exact form of our names, so a name can never contain a path. */
 export function readArtifactName(name: string): ReadName | undefined {
   const match = pattern.exec(name)
   if (match === null) return undefined

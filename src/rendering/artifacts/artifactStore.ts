@@ -4,16 +4,16 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../../machine/log.ts'
 import { type ArtifactType, newArtifactName, readArtifactName } from './artifactName.ts'
 
-/** Results that are too large for an answer, stored for a limited time under a name that cannot be guessed. */
+/** Stores results that are too large for an answer, for a limited time and under names that cannot be guessed. */
 export interface ArtifactStore {
-  /** Undefined when results can be stored. */
+  /** Reason why no result can be stored. Undefined while results can be stored. */
   whyUnavailable(): string | undefined
   keep(contentType: ArtifactType, bytes: Uint8Array): Promise<ArtifactHandle>
-  /** Undefined for a name that was never given, and from its expiry on. */
+  /** Undefined for an unknown name, and for an expired one. */
   find(name: string): Promise<FoundArtifact | undefined>
-  /** Removes what has expired. */
+  /** Removes expired files. */
   sweep(): Promise<void>
-  /** After a failure, tries a file as large as the one that could not be stored. Does nothing otherwise. */
+  /** After a failed write, writes a test file of the same size. Does nothing otherwise. */
   recover(): Promise<void>
 }
 
@@ -25,7 +25,9 @@ export interface ArtifactHandle {
 
 export interface StoredFile {
   readonly size: number
-  /** The whole file, or the bytes from `start` to `end`, both included. The storage is read when the stream is. */
+  /**
+   * Reads the whole file, or the bytes from `start` to `end`, both included. The storage is read as the stream is read.
+   */
   read(range?: { readonly start: number; readonly end: number }): Readable
 }
 
@@ -34,12 +36,12 @@ export interface FoundArtifact extends StoredFile {
   readonly expiresAtMs: number
 }
 
-/** A folder or a bucket. Names are made by this process and checked before they come here. */
+/** Storage in a folder or a bucket. The store makes the names and checks them before each call. */
 export interface ArtifactStorage {
   put(name: string, artifact: StoredArtifact): Promise<void>
   get(name: string): Promise<StoredFile | undefined>
   remove(name: string): Promise<void>
-  /** Everything that is stored, in no order. */
+  /** All stored files, in any order. */
   list(): AsyncIterable<ListedFile>
 }
 
@@ -59,23 +61,25 @@ export interface ArtifactStoreDeps {
   readonly log: Log
   readonly storage: ArtifactStorage
   readonly ttlMs: number
-  /** All artifacts together, those of other instances included. */
+  /** Bound for all artifacts together, including those of other instances. */
   readonly totalBytesMax: number
 }
 
 export const artifactBytesMax = 32 * 1024 * 1024
-// For those who had paid when the bound was reached: a quote is refused at the bound, and an answer beyond this.
+// Reserve for callers who had paid when the bound was reached. A quote is refused at the bound, an answer only beyond
+// the reserve.
 const reserveBytes = 8 * artifactBytesMax
 
 /**
- * Files are removed after their time by a sweep. `keep` throws a `Fault` when the storage fails. Nothing is sold from then on until
- * `recover` finds that the storage works again, so that no caller pays to find that out.
+ * A sweep removes expired files. `keep` throws a `Fault` if the storage fails. From then on nothing is sold until
+ * `recover` finds that the storage works again. So no caller pays for a result that cannot be stored.
  */
 export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
-  // Size of the largest result that could not be stored. A disk that is almost full still takes small ones.
+  // Size of the largest result that could not be stored. An almost full disk still takes small files, so the test uses
+  // this size.
   let failedBytes: number | undefined
-  // Counted by each sweep, and estimated between two of them: other instances store too.
+  // Each sweep counts the bytes. Between sweeps this is an estimate, because other instances store files too.
   let totalBytes = 0
   return {
     whyUnavailable() {
@@ -109,7 +113,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
       let countedBytes = 0
       for await (const { name, bytes } of storage.list()) {
         const read = readArtifactName(name)
-        // Other files are left alone: the operator may have named a folder that holds other things.
+        // Ignore other files, because the operator may have configured a folder with other contents.
         if (read === undefined) continue
         if (read.expiresAtMs <= clock.nowMs()) await storage.remove(name)
         else countedBytes += bytes
@@ -120,7 +124,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
       if (failedBytes === undefined) return
       const bytes = new Uint8Array(failedBytes)
       const expiresAtMs = clock.nowMs()
-      // Its name has expired, so a sweep removes it if this process dies first.
+      // Use an expired name, so that a sweep removes the file if this process ends first.
       const name = newArtifactName('image/png', expiresAtMs)
       const works = await storage.put(name, { bytes, contentType: 'image/png', expiresAtMs }).then(
         () => true,
@@ -128,7 +132,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps): ArtifactStore {
       )
       if (!works) return
       await storage.remove(name)
-      // A larger result may have failed meanwhile, and is tried by the next call.
+      // Keep a larger size that failed meanwhile: the next call tests it.
       if (failedBytes === bytes.length) failedBytes = undefined
     },
   }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { createFolder } from '../../machine/createFolder.ts'
 import type { ArtifactStorage } from './artifactStore.ts'
 
-// Artifacts belong to the callers who bought them, and the name is the key to one.
+// Only the service may read the files: they belong to the callers who bought them.
 const fileMode = 0o600
-// A write takes milliseconds; what is older belongs to a process that died.
+// A write takes milliseconds, so an unfinished file older than an hour belongs to a dead process.
 const abandonedMs = 60 * 60 * 1000
 
 export interface DiskStorageOptions {
@@ -14,13 +14,13 @@ export interface DiskStorageOptions {
   readonly nowMs: () => number
 }
 
-/** A folder. Several instances may share one, on a shared file system. */
+/** Stores artifacts in a folder. Several instances may share one on a shared file system. */
 export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions): Promise<ArtifactStorage> {
   await createFolder(directory, 'ARTIFACT_DIR')
   const fileOf = (name: string): string => join(directory, name)
   return {
     async put(name, { bytes }) {
-      // Renamed into place, so that a reader finds all of it or nothing.
+      // Write under a temporary name and rename, so that a reader finds the whole file or none.
       const unfinished = fileOf(`${name}${unfinishedEnding}`)
       try {
         await writeFile(unfinished, bytes, { mode: fileMode, flag: 'wx' })
@@ -44,7 +44,7 @@ export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions):
       const names = await readdir(directory)
       await removeAbandoned(names.filter((name) => name.endsWith(unfinishedEnding)).map(fileOf), nowMs())
       for (const name of names) {
-        // Another instance may have removed it a moment ago.
+        // Another instance may have removed the file since it was listed.
         const entry = await stat(fileOf(name)).catch(() => undefined)
         if (entry !== undefined) yield { name, bytes: entry.size }
       }

@@ -14,7 +14,7 @@ import type { ArtifactStorage } from './artifactStore.ts'
 export interface S3StorageOptions {
   readonly bucket: string
   readonly region: string
-  /** Undefined: Amazon's. */
+  /** Undefined: the endpoint of Amazon. */
   readonly endpoint: string | undefined
   readonly accessKeyId: string
   readonly secretAccessKey: string
@@ -24,12 +24,14 @@ const prefix = 'artifacts/'
 const attemptsMax = 2
 const connectTimeoutMs = 3_000
 const requestTimeoutMs = 10_000
-// The largest page that S3 sends.
+// The maximum page size of S3.
 const pageMax = 1_000
-// Ten million objects. Beyond that the rest comes with a sweep after some of them have gone.
+// At most ten million objects per sweep. Later sweeps list the rest, after some objects have been removed.
 const pagesMax = 10_000
 
-/** A bucket of Amazon's or of anything that speaks its protocol; we are between it and the callers. */
+/**
+ * Stores artifacts in a bucket of Amazon S3 or a compatible server. Callers reach the bucket only through the service.
+ */
 export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { close(): void } {
   const { bucket: Bucket, region, endpoint, accessKeyId, secretAccessKey } = options
   const client = new S3Client({
@@ -37,7 +39,7 @@ export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { cl
     credentials: { accessKeyId, secretAccessKey },
     maxAttempts: attemptsMax,
     requestHandler: { connectionTimeout: connectTimeoutMs, requestTimeout: requestTimeoutMs },
-    // Servers of one's own have no host name for each bucket, and few know the newer checksums.
+    // Self-hosted servers have no host name per bucket, and few support the newer checksums.
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
