@@ -6,7 +6,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { refuseMistyped } from './mistypedOption.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** `tollbook audit`: the command of packages/audit, with what this machine knows about its own service. */
+/** `tollbook audit`: the command of packages/audit, with defaults from this machine's service. */
 export function auditCommand(deps: CommandDeps): Command {
   const command = new Command('audit')
     .description('replay the ledger or a jsonl export of it with independent code, and report every discrepancy')
@@ -25,7 +25,7 @@ export function auditCommand(deps: CommandDeps): Command {
       })
       deps.setExitCode(code)
     })
-  // The command of the package has its own options and its own help.
+  // Show the help of the package's command, which has its own options.
   command.helpInformation = () => auditHelp.replace('tollbook-audit', 'tollbook audit')
   return command
 }

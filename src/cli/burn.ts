@@ -27,7 +27,9 @@ interface BurnFlags {
   readonly untilStdinEnds?: boolean
 }
 
-/** `tollbook burn`: burns what payments without a burn owe. The key of the delegate is in this process only. */
+/**
+ * `tollbook burn`: burns the tokens that payments without a burn owe. Only this process has the key of the delegate.
+ */
 export function burnCommand(deps: CommandDeps): Command {
   return new Command('burn')
     .description(

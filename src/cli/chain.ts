@@ -5,10 +5,10 @@ import { readConfig } from '../config.ts'
 import { createLog } from '../machine/log.ts'
 import { enterableFolder, openFolder } from './local/homeFolder.ts'
 
-// Default address of a local node in all Solana tools.
+// Default port of a local node in all Solana tools.
 const standardPort = 8_899
 
-/** `tollbook chain`: the local chain alone, with the folder of local mode. */
+/** `tollbook chain`: starts only the local chain, with the folder of local mode. */
 export function chainCommand(): Command {
   return localnetCommand({
     name: 'chain',

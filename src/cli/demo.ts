@@ -33,7 +33,7 @@ const say = (text: string) => void process.stdout.write(`${text}\n`)
 
 async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   const config = readConfig(undefined, { ...flags, start: 'local' })
-  // Errors only: the demo's samples make warnings about providers, which would interrupt its output.
+  // Log errors only: the demo's samples cause warnings about providers, which would interrupt its output.
   const log = createLog({ level: 'error', name: 'tollbook demo' })
   await using opened = new AsyncDisposableStack()
   const service = await openLocalService(config, { log, onProgress: (step) => say(`Starting ${step} …`) })
@@ -62,7 +62,9 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   await untilStopped()
 }
 
-/** A paid request from the 402 to the receipt, the other products, and the ledger. Throws at the first mismatch. */
+/**
+ * Shows a paid request from the 402 to the receipt, the other products, and the ledger. Throws at the first mismatch.
+ */
 async function showDemo(deps: DemoDeps): Promise<void> {
   const before = await readFigures(deps)
   const spent = [await showPaidRequest(deps), ...(await showProducts(deps))]

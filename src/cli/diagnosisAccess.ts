@@ -6,7 +6,7 @@ import { type LocalJson, readLocal } from './localJson.ts'
 import { runWith } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** Opens ledger and chain of the environment, or those of local mode, for one command. Sets the exit code. */
+/** Opens the ledger and the chain for one command, from the environment or local mode. Sets the exit code. */
 export function withDiagnosis(
   deps: CommandDeps,
   login: 'reader' | 'finance',

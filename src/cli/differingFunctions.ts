@@ -1,8 +1,8 @@
 import { compareFunctions, type RunQuery } from '@tollbook/audit/installedFunctions'
 
 /**
- * Functions of the database that are not those of this release, with what is wrong; undefined for a database of another
- * release.
+ * Returns the database functions that differ from this release, with the difference. Undefined for a database of
+ * another release.
  */
 export async function findDifferingFunctions(run: RunQuery): Promise<readonly string[] | undefined> {
   const comparison = await compareFunctions(run)

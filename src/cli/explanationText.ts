@@ -3,7 +3,7 @@ import type { Explanation } from '../diagnosis/explanation.ts'
 
 const usdDecimals = 6
 
-/** An explanation for a terminal. */
+/** Formats an explanation for a terminal. */
 export function explanationText(explanation: Explanation, decimals: number): string {
   const { subject, reference, diagnosis, asOf } = explanation
   const tokens = (baseUnits: string | null) =>
@@ -37,7 +37,7 @@ function section(title: string, lines: readonly string[]): readonly string[][] {
   return lines.length === 0 ? [] : [[title, ...lines.map((line) => `  ${line}`)]]
 }
 
-/** `name   text`, aligned; a fact without a text is left out. */
+/** Formats facts as aligned lines of `name   text`. Omits facts without a text. */
 function facts(pairs: readonly (readonly [name: string, text: string | null | undefined])[]): readonly string[] {
   return pairs.flatMap(([name, text]) => (text === null || text === undefined ? [] : [`  ${name.padEnd(15)} ${text}`]))
 }

@@ -29,12 +29,15 @@ interface ExportOptions {
   readonly database?: string
 }
 
-// A backlog of about ten million events, where no service has rolled up before.
+// Enough steps for about ten million events, for a ledger whose service never rolled up.
 const rollUpStepsMax = 2_000
-// Adding up the closing balances reads every entry: a minute at a hundred million.
+// Calculating the closing balances reads every entry, which takes a minute for a hundred million.
 const statementTimeoutMs = 15 * 60 * 1000
 
-/** `tollbook export`: the ledger, or a part of it, for a spreadsheet, a warehouse, a bookkeeper or an auditor. */
+/**
+ * `tollbook export`: writes the ledger or a part of it, for a spreadsheet, a data warehouse, a bookkeeper or an
+ * auditor.
+ */
 export function exportCommand(deps: CommandDeps): Command {
   return new Command('export')
     .description('write the ledger as jsonl (all of it, for an audit), csv, parquet, beancount or hledger')
@@ -95,7 +98,8 @@ async function write(deps: CommandDeps, ledger: LedgerPlace, order: ExportOrder)
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
   const naming = { databaseUrl, applicationName: 'tollbook export' }
   const database = openDatabase({ ...naming, connectionsMax: 1, statementTimeoutMs, log })
-  // Values in dollars come from the reports. A reader's login rolls up nothing.
+  // Roll up first, because values in dollars come from the reports. For a login that may only read, this rolls up
+  // nothing.
   const catchUp = async () => {
     for (let step = 0; step < rollUpStepsMax; step++) if ((await rollUp(database)) === 0) return
   }

@@ -11,7 +11,7 @@ interface FaucetFlags {
   readonly sol: string
 }
 
-/** `tollbook faucet`: SOL and service tokens for a wallet, on the local chain only. */
+/** `tollbook faucet`: gives a wallet SOL and service tokens, on the local chain only. */
 export function faucetCommand(deps: CommandDeps): Command {
   return new Command('faucet')
     .description('give a wallet SOL and newly minted service tokens (local mode only)')

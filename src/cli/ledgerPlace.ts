@@ -4,23 +4,23 @@ import { readConfig } from '../config.ts'
 import { readLocalJson } from './localJson.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** Address of a ledger, with the facts that this machine has about it. */
+/** Database of a ledger, with the facts that this machine has about the ledger. */
 export interface LedgerPlace {
   readonly databaseUrl: string
   readonly rpcUrl: string | undefined
   readonly paymentWallet: string | undefined
   readonly origin: string | undefined
-  /** 32 bytes, the key that signs receipts and checkpoints. */
+  /** Public key of receipts and checkpoints, 32 bytes. */
   readonly publicKey: Buffer | undefined
-  /** A file outside the database with the newest checkpoint. */
+  /** File outside the database that contains the newest checkpoint. */
   readonly checkpointFile: string | undefined
 }
 
 const jwk = z.object({ x: z.base64url() })
 
 /**
- * `--database` first, then REPORTS_DATABASE_URL, DATABASE_URL and local mode. The facts of this machine's service apply to its own database only;
- * for another ledger they would be wrong.
+ * Uses `--database`, REPORTS_DATABASE_URL, DATABASE_URL or local mode, in this order. Adds the facts of this machine's
+ * service only to its own database, because they would be wrong for another ledger.
  */
 export async function findLedger(home: string, database: string | undefined): Promise<LedgerPlace> {
   if (database !== undefined && !/^postgres(?:ql)?:\/\//.test(database))

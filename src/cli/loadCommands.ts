@@ -6,13 +6,13 @@ import type { CommandDeps } from './commandDeps.ts'
 import { prepareCommand } from './prepareCommand.ts'
 
 /*
- * A command is loaded when it is called. All of them together are a server with a browser and a blockchain: 190 MB and two
- * seconds, of which an export needs a third.
+ * A command is loaded when it is called. Loading all of them takes 190 MB and two seconds, because they include a
+ * server, a browser and a blockchain. An export needs a third of that.
  */
 
 type LoadCommand = (deps: CommandDeps) => Promise<Command>
 
-/** In the order of the help. */
+/** Commands in the order of the help. */
 const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>([
   ['serve', async () => (await import('./serve.ts')).serveCommand('operated')],
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
@@ -53,19 +53,25 @@ async function loadReport(deps: CommandDeps): Promise<Command> {
 }
 
 async function loadAudit(deps: CommandDeps): Promise<Command> {
-  // It keeps every core busy with signatures. Four threads for them on two cores cost a tenth, taking turns with the reader.
+  // Use one thread per core, because the audit keeps every core busy with signatures. On two cores, four threads
+  // compete with the reader and take a tenth longer.
   useThreads(availableParallelism())
   return (await import('./audit.ts')).auditCommand(deps)
 }
 
-/** The command of that name. Without one, or for a name that is none, all of them: the help lists them, and guesses. */
+/**
+ * Loads the command of this name. Without a valid name, loads all commands: the help lists them and suggests similar
+ * names.
+ */
 export async function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const command = commands.get(name ?? '')
   const loaded = command === undefined ? await loadInstalled([...commands.values()], deps) : [await command(deps)]
   return loaded.map((one) => prepareCommand(one, deps))
 }
 
-/** The image of the service lacks the packages of the local chain and of the demo, whose commands are not listed there. */
+/**
+ * Omits commands whose packages are missing: the service image lacks the packages of the local chain and of the demo.
+ */
 export async function loadInstalled(loads: readonly LoadCommand[], deps: CommandDeps): Promise<readonly Command[]> {
   const loaded = await Promise.all(loads.map((load) => load(deps).catch(ignoreMissingPackage)))
   return loaded.filter((command) => command !== undefined)
@@ -76,9 +82,9 @@ function ignoreMissingPackage(error: unknown): undefined {
 }
 
 /**
- * Rows that go by are garbage at once, and V8 would rather have more memory than collect it: at 102,000 events it took
- * 350 MB for 15 that were alive. So the space for new objects stays at the 2 MB that it begins with (it would double up to
- * 128), and the rest may grow by half between collections. Both flags are looked at each time a space is about to grow.
+ * Limits the heap of commands that read many rows. V8 prefers more memory to garbage collection: at 102,000 events it
+ * used 350 MB for 15 MB of live data. The space for new objects stays at its initial 2 MB instead of growing to 128 MB.
+ * The rest grows by at most half between collections. V8 reads both flags whenever a space is about to grow.
  */
 function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')

@@ -13,25 +13,25 @@ const localJson = z.object({
   baseUrl: z.url(),
   rpcUrl: z.url().optional(),
   databaseUrl: z.string().optional(),
-  /** Null when the database is the operator's. */
+  /** Null if the database is the operator's. */
   adminDatabaseUrl: z.string().nullish(),
   tokenMint: z.string(),
   paymentWallet: z.string(),
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),
   mintAuthorityKeypairPath: z.string().optional(),
   receiptKey: z.unknown().optional(),
-  /** Null when an identity provider of the operator's decides who may read the finance reports. */
+  /** Null if the operator's identity provider decides who may read the finance reports. */
   financeToken: z.string().nullish(),
-  /** Null without samples. The page is there to take a screenshot of. */
+  /** Null without samples. `pageUrl` is a sample page for screenshots. */
   sampleUpstreams: z.object({ mode: z.enum(sampleModes), pageUrl: z.url() }).nullish(),
 })
 
-/** The local mode of this home; undefined when it has not run there. */
+/** Reads the facts of local mode in this home. Undefined if local mode has not run there. */
 export function readLocal({ home }: Pick<CommandDeps, 'home'>): Promise<LocalJson | undefined> {
   return readLocalJson(join(home(), 'local.json'))
 }
 
-/** Undefined when there is none: nothing runs in local mode here, and every option has to be given. */
+/** Returns undefined if the file does not exist: local mode has not run here, so every option must be given. */
 export async function readLocalJson(path: string): Promise<LocalJson | undefined> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined

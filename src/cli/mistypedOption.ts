@@ -5,8 +5,8 @@ import { usageExitCode } from './runCommand.ts'
 const distanceMax = 3
 
 /**
- * Refuses a mistyped option of a command of another package, which reads its own words and has nothing to compare them with.
- * Commander does the same for the options that it knows.
+ * Refuses a mistyped option of a command from another package. Such a command parses its own arguments and cannot
+ * suggest a name. Commander does the same for its own options.
  */
 export function refuseMistyped(command: Command, names: readonly string[]): void {
   const end = command.args.indexOf('--')

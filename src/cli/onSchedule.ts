@@ -9,8 +9,8 @@ const everyMinMs = 10_000
 const everyMaxMs = 7 * 86_400_000
 
 /**
- * Runs the work once, or again after each duration until the command is interrupted, which also ends a run in progress. A run
- * that was used wrongly ends the schedule; one that failed for another reason is repeated at its next time.
+ * Runs the work once, or repeats it at the interval until the command is interrupted. The interruption also ends a run
+ * in progress. Wrong usage ends the schedule. After any other failure, the work runs again at the next time.
  */
 export async function runOnSchedule(
   deps: CommandDeps,

@@ -7,7 +7,7 @@ import type { Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
 
-/** A local service for one command: the one that already runs in this home, or one that the command starts. */
+/** A local service for one command: either the running service of this home, or one that the command starts. */
 export interface OpenedService {
   readonly local: LocalJson
   readonly started: boolean
@@ -19,7 +19,7 @@ export interface OpenServiceOptions {
   readonly onProgress: (step: string) => void
 }
 
-/** `close` stops the service only when this call started it. */
+/** Finds or starts the service. `close` stops it only if this call started it. */
 export async function openLocalService(
   config: Config,
   { log, onProgress }: OpenServiceOptions,
@@ -41,9 +41,9 @@ export async function openLocalService(
   return { local, started: true, close: () => localMode.close() }
 }
 
-/** A service that was stopped leaves its file behind; only an answer shows that it is there. */
+/** True if the service answers. A stopped service leaves its file behind, so the file proves nothing. */
 async function answers(baseUrl: string): Promise<boolean> {
-  // Without an answer the listener is gone, so a service is started.
+  // Without an answer the service has ended, so the caller starts one.
   return fetchFile(new URL('/livez', baseUrl).href).then(
     () => true,
     () => false,

@@ -5,7 +5,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** The ledger as its operator: OPERATOR_DATABASE_URL, or the database of local mode. */
+/** Opens the ledger as its operator, with OPERATOR_DATABASE_URL or the database of local mode. */
 export async function openOperatorAccess(deps: Pick<CommandDeps, 'home'>): Promise<SettingChanges> {
   const { operatorDatabaseUrl } = readConfig()
   const databaseUrl = operatorDatabaseUrl ?? (await readLocal(deps))?.adminDatabaseUrl

@@ -2,30 +2,33 @@ import { Writable } from 'node:stream'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 
-/** Destination of a long answer, piece by piece. */
+/** Destination of a long output that is written in chunks. */
 export interface Output {
-  /** Resolves when the next piece may be written. */
+  /** Resolves when the next chunk may be written. */
   write(chunk: string | Uint8Array): Promise<void>
-  /** Resolves when all of it has been written; a file appears under its name only now. */
+  /** Resolves when everything is written. Only then does a file appear under its name. */
   finish(): Promise<void>
-  /** Leaves nothing behind. */
+  /** Removes the incomplete output. */
   abandon(): Promise<void>
 }
 
-/** The reader has enough, as `head` does: this is not a failure, and there is no one to report it to. */
+/** The reader closed the pipe early, as `head` does. This is not a failure and is not reported. */
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
 
 const interruptedExitCode = 130
 
-/** Exit code of a command whose answer was interrupted by Ctrl-C or by its reader; undefined otherwise. */
+/** Exit code of a command that was interrupted by Ctrl-C or by its reader. Undefined otherwise. */
 export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): number | undefined {
   if (interrupted.aborted) return interruptedExitCode
   return error instanceof ReaderGone ? 0 : undefined
 }
 
-/** The reader at the end of the pipe decides the speed and the end; Ctrl-C ends it too. */
+/**
+ * Opens standard output. The reader of the pipe determines the speed, and may end the output by closing the pipe.
+ * Ctrl-C ends it too.
+ */
 export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 'stdout' | 'interrupted'>): Output {
   if (stdout instanceof Writable) return openStream(stdout, interrupted)
   return {
@@ -36,7 +39,7 @@ export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 's
 }
 
 function openStream(stream: Writable, interrupted: AbortSignal): Output {
-  // Each failure is reported by its write; without a listener it would also end the process.
+  // Ignore the event, because each write reports its own failure. Without a listener, the event would end the process.
   stream.on('error', () => undefined)
   return {
     write: (chunk) => handOver({ stream, chunk, interrupted }),
@@ -51,7 +54,10 @@ interface Handed {
   readonly interrupted: AbortSignal
 }
 
-/** Waits until the system has taken it: nothing is made, and nothing read from the database, for a reader who is not there. */
+/**
+ * Writes a chunk and waits until the system accepts it, so that no rows are read from the database before the reader
+ * needs them.
+ */
 function handOver({ stream, chunk, interrupted }: Handed): Promise<void> {
   interrupted.throwIfAborted()
   return new Promise((resolve, reject) => {

@@ -3,24 +3,24 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Output } from './output.ts'
 
 /**
- * Written to a temporary file and renamed when complete: an interrupted export is never taken for a
- * complete one, and an existing file stays until then. A device or a named pipe is written to directly.
+ * Opens a temporary file that is renamed when complete. An interrupted export is therefore never taken for a complete
+ * one, and an existing file stays until then. A device or a named pipe is written directly.
  */
 export async function openOutputFile(path: string): Promise<Output> {
   return reported(path, async () => {
     const found = await stat(path).catch(() => undefined)
     if (found?.isDirectory() === true) throw new Error('it is a directory')
     if (found?.isFile() === false) return openDevice(path)
-    // Replaces the file behind a symbolic link, and not the link.
+    // Replace the target of a symbolic link instead of the link.
     return openFile(path, found === undefined ? path : await realpath(path))
   })
 }
 
-// Other users of the machine must not see the buyers.
+// Other users of the machine must not see the buyers' data.
 const privateFile = 0o600
 
 async function openFile(path: string, target: string): Promise<Output> {
-  // Two that write to the same name at once must not write into the same file.
+  // The process id keeps two exports to one name from writing to the same file.
   const partial = `${target}.${process.pid}.partial`
   const file = await open(partial, 'w', privateFile)
   const abandon = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
 import { refuseMistyped } from './mistypedOption.ts'
 
-/** `tollbook pay`: the command of packages/client, with what this machine knows about its own service. */
+/** `tollbook pay`: the command of packages/client, with defaults from this machine's service. */
 export function payCommand(deps: CommandDeps): Command {
   const command = new Command('pay')
     .description('request a paid endpoint, pay its price up to a limit, and print the data and the receipt')
@@ -27,7 +27,7 @@ export function payCommand(deps: CommandDeps): Command {
       })
       deps.setExitCode(code)
     })
-  // The command of the package has its own options and its own help.
+  // Show the help of the package's command, which has its own options.
   command.helpInformation = () => payHelp.replace('tollbook-pay', 'tollbook pay')
   return command
 }

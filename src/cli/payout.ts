@@ -35,7 +35,7 @@ interface SendFlags {
   readonly unsigned?: boolean
 }
 
-/** `tollbook payout`: what is owed leaves the payment wallet. No key is ever in the service; see docs/payouts.md. */
+/** `tollbook payout`: pays the debts of the payment wallet. The service never has its key; see docs/payouts.md. */
 export function payoutCommand(deps: CommandDeps): Command {
   const command = new Command('payout')
     .description('pay out what the ledger owes: plan it, send it, record it')

@@ -7,7 +7,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { type LocalJson, readLocal } from './localJson.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** The database and the chain of the environment, or those of local mode. */
+/** Opens the database and the chain of the environment, or those of local mode. */
 export async function openPayoutAccess(deps: CommandDeps): Promise<Payout> {
   const config = readConfig()
   const local = await readLocal(deps)
@@ -29,11 +29,12 @@ function chainOf(config: Config, local: LocalJson | undefined) {
   if (config.chain !== undefined) return config.chain
   if (local?.rpcUrl === undefined)
     throw new UsageProblem('SOLANA_RPC_URLS', 'is missing, with TOKEN_MINT and PAYMENT_WALLET; or run local mode here')
-  // Two nodes decide that a payout failed. The node of local mode is the chain itself, so its word counts twice.
+  // A payout counts as failed only if two nodes agree. The node of local mode is the chain itself, so it is listed
+  // twice.
   return { rpcUrls: [local.rpcUrl, local.rpcUrl], tokenMint: local.tokenMint, paymentWallet: local.paymentWallet }
 }
 
-/** Wallets by share: those of `--wallets` come before those of PAYOUT_WALLETS. */
+/** Wallet of each share. `--wallets` takes precedence over PAYOUT_WALLETS. */
 export function payoutWallets(flag: string | undefined): ReadonlyMap<string, Address> {
   const { wallets } = readConfig().payout
   if (flag === undefined) return wallets

@@ -7,9 +7,12 @@ import { parsePlan } from '../payout/planText.ts'
 import { readTextFile } from '@tollbook/client/command/fileOption'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/* Files, addresses and signatures that the user of `tollbook payout` names. A `UsageProblem` begins with the option. */
+/*
+ * Reads the files, addresses and signatures in the arguments of `tollbook payout`. A `UsageProblem` begins with the
+ * name of the option.
+ */
 
-/** Throws a `Fault` when the file was read and is not a plan, or was changed. */
+/** Reads a plan. Throws a `Fault` if the file is not a plan or was changed. */
 export async function readPlanFile(option: string, path: string): Promise<ReturnType<typeof parsePlan>> {
   return parsePlan(path, await readTextFile(option, path))
 }
@@ -25,7 +28,7 @@ export interface PayoutKeys {
   readonly signers: readonly Keypair[]
 }
 
-/** The payment wallet signs, and the fee payer first if it is another wallet. */
+/** Reads the keys of the payment wallet and the fee payer. The fee payer signs first if it is another wallet. */
 export async function payoutKeysIn(
   paymentWallet: Address,
   { keypair, feePayer: other }: { readonly keypair: string; readonly feePayer?: string | undefined },
@@ -44,7 +47,7 @@ export function addressIn(option: string, text: string): Address {
   return address
 }
 
-/** A number of token accounts that may be opened. */
+/** Reads the number of token accounts that may be opened. */
 export function accountsIn(option: string, text: string): number {
   if (!/^\d{1,4}$/.test(text)) throw new UsageProblem(option, `must be a whole number up to 9999 (got ${text})`)
   return Number(text)

@@ -92,7 +92,10 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   deps.stdout.write(`${JSON.stringify({ id, parts: parts.length, ...figures, file: flags.output })}\n`)
 }
 
-/** The wallets of the other shares are ours; those of the payment wallet are added from the ledger. */
+/**
+ * Wallets that receive nothing as holders. The wallets of other shares are our own. The ledger adds the payment wallets
+ * later.
+ */
 function excludedWallets({ exclude, share }: PlanFlags): readonly Address[] {
   const own = [...payoutWallets(undefined)].flatMap(([name, wallet]) => (name === share ? [] : [wallet]))
   return [...own, ...exclude.map((wallet) => addressIn('--exclude', wallet))]

@@ -19,7 +19,7 @@ export interface PartsToSend {
   readonly parts: readonly number[]
 }
 
-/** For a multisig: its signers add the signatures of the payment wallet. */
+/** Prints unsigned transactions for a multisig, whose signers then sign for the payment wallet. */
 export async function printUnsigned(deps: CommandDeps, payout: Payout, { plan, parts }: PartsToSend): Promise<void> {
   const unpaid = new UnpaidLines(deps)
   for (const part of parts) {
@@ -38,7 +38,8 @@ interface SigningOrder extends PartsToSend {
 }
 
 /**
- * One after the other. Only a part whose outcome is not known stops the rest; sending the plan again goes on where it was.
+ * Sends the parts in order. Only a part with an unknown outcome stops the run. Sending the plan again continues after
+ * the last paid part.
  */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, order)
@@ -60,7 +61,10 @@ interface PartToSign {
   readonly signers: readonly { readonly address: Address; readonly secretKey: Uint8Array }[]
 }
 
-/** Undefined when the part is on chain. A text says why it certainly is not. Throws while that is not known. */
+/**
+ * Returns undefined if the part is on chain, or the reason why it certainly is not. Throws while the outcome is
+ * unknown.
+ */
 async function sendPart(
   deps: CommandDeps,
   payout: Payout,
@@ -71,7 +75,7 @@ async function sendPart(
   const chain = connectPayerChain({ rpcUrl: payoutRpcUrl(readConfig(), local) })
   const { lastValidBlockHeight } = built
   const signed = { ...payout.sign(built.transaction, signers), lastValidBlockHeight }
-  // The part is on record before it leaves, so that nothing that happens to this process can lose it, and no other sends it.
+  // Record the part before sending it, so that a crash cannot lose it and no other process sends it.
   await payout.recordSignedPart(plan, { part, ...signed })
   deps.stderr.write(`part ${part}: ${signed.signature}\n`)
   const landing = await landTransaction({ chain, clock, signal }, { ...signed, sentBefore: false })
@@ -107,7 +111,7 @@ class UnpaidLines {
     this.#add(`part ${part} was not paid: ${why}`)
   }
 
-  /** Throws a fault if something was not paid. */
+  /** Throws a `Fault` if something was not paid. */
   refuse(): void {
     if (this.#count === 0) return
     throw new Fault(

@@ -6,8 +6,9 @@ import { usageExitCode } from './runCommand.ts'
 const distanceMax = 3
 
 /**
- * Wrong usage has the same exit code and complete messages in every command, and in the commands below it. Commander names one
- * missing argument at a time, takes a mistyped command below one with an action for an argument, and does not name the help.
+ * Gives wrong usage the same exit code and a complete message in every command and subcommand. Commander itself names
+ * one missing argument at a time and does not mention the help. It also takes a mistyped subcommand for an argument if
+ * the command has an action.
  */
 export function prepareCommand(command: Command, deps: Pick<CommandDeps, 'stdout' | 'stderr'>): Command {
   command.exitOverride(rethrowAsUsage).configureOutput({
@@ -22,7 +23,7 @@ export function prepareCommand(command: Command, deps: Pick<CommandDeps, 'stdout
   return command
 }
 
-/** Commander exits with 1 for what is a usage problem, and with 0 after help. */
+/** Replaces the exit code, because Commander exits with 1 after wrong usage. Keeps the 0 after help. */
 function rethrowAsUsage({ exitCode, code, message }: CommanderError): never {
   throw new CommanderError(exitCode === 0 ? 0 : usageExitCode, code, message)
 }

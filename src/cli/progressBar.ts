@@ -5,7 +5,7 @@ export interface ProgressBar {
   stop(): void
 }
 
-/** A bar on stderr at a terminal, and nothing for a program: stdout belongs to the result. */
+/** Shows a bar on stderr at a terminal, and nothing to a program. stdout is reserved for the result. */
 export function openProgressBar(unit: string, isWanted: boolean): ProgressBar {
   if (!isWanted) return { update: () => undefined, stop: () => undefined }
   const bar = new SingleBar(

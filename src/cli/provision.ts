@@ -17,7 +17,7 @@ export function provisionCommand(): Command {
       )
       .requiredOption('--rpc-url <url>', 'the local chain; the command waits for it up to a minute')
       .requiredOption('--base-url <url>', 'base URL of the service for its callers')
-      // Not `--env-file`: Node takes that for itself, wherever it stands.
+      // Node itself reads `--env-file` in any position, so the option needs another name.
       .requiredOption('--env-file <file>', 'file for the variables of the service, including its receipt key')
       .addHelpText(
         'after',

@@ -26,7 +26,7 @@ Exit codes:
   4  refused: the message says why, and nothing was recorded
   7  the database or the Solana node does not answer; run the command again`
 
-/** `tollbook refund`: decisions of people about the refund of one payment. */
+/** `tollbook refund`: records a person's decision about the refund of one payment. */
 export function refundCommand(deps: CommandDeps): Command {
   const command = new Command('refund')
     .description('approve a refund that is due, or refund a delivered answer')

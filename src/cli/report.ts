@@ -31,12 +31,12 @@ interface ReportFlags {
 
 export interface ReportCommandDeps extends Pick<CommandDeps, 'stdout' | 'stderr' | 'interrupted' | 'setExitCode'> {
   readonly databaseUrl: () => Promise<string>
-  /** Signs closing statements. */
+  /** Key that signs closing statements. */
   readonly receiptKey: () => Promise<ReceiptSigningKey>
   readonly clock?: Clock
 }
 
-/** `tollbook report`: the finance reports, read from the ledger itself. */
+/** `tollbook report`: prints the finance reports from the ledger. */
 export function reportCommand(deps: ReportCommandDeps): Command {
   return new Command('report')
     .description(
@@ -81,7 +81,7 @@ function isReport(name: AskedName): name is ReportName {
 const formats = ['table', 'csv', 'json']
 const databaseConnectionsMax = 2
 const standardLimit = { limit: '50' }
-// A backlog of about ten million events, where no service has rolled up before.
+// Enough steps for about ten million events, for a ledger whose service never rolled up.
 const stepsMax = 2_000
 
 type ReportArguments = [AskedName, string | undefined, ReportFlags, Command]
@@ -90,9 +90,9 @@ interface ReportCall {
   readonly name: AskedName
   readonly reference: string | undefined
   readonly format: string
-  /** Options besides the format. */
+  /** Given options, without the format. */
   readonly given: Readonly<Record<string, string>>
-  /** Ends the command as one that was used wrongly. */
+  /** Ends the command as wrong usage. */
   readonly refuse: (text: string) => never
 }
 
@@ -110,7 +110,7 @@ async function runReport(
   await withReports(deps, (reports) => print(deps, { reports, report, question, format }))
 }
 
-/** The summary, or everything about one payment, as JSON. */
+/** Prints the summary, or everything about one payment, as JSON. */
 async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<void> {
   const { name, reference, format, refuse } = call
   const [stray] = Object.keys(call.given)
@@ -128,7 +128,7 @@ async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<voi
   })
 }
 
-/** The closing statement of a month, signed. */
+/** Prints the signed closing statement of a month. */
 async function runClosing(deps: ReportCommandDeps, { format, given, refuse }: ReportCall): Promise<void> {
   const { month, ...strays } = given
   const [stray] = Object.keys(strays)
@@ -202,7 +202,7 @@ function reportLag({ stderr }: ReportCommandDeps, { position, headPosition }: Re
   stderr.write(`as of position ${position} of ${headPosition}: ${why}\n`)
 }
 
-/** The operator's, or that of local mode. */
+/** Returns the database of the operator, or that of local mode. */
 export async function findDatabase(): Promise<string> {
   const { ledger, local: own, reportsDatabaseUrl } = readConfig()
   const databaseUrl = reportsDatabaseUrl ?? ledger?.databaseUrl

@@ -21,7 +21,7 @@ export interface ClosingCall {
   readonly clock?: Clock
 }
 
-/** The signed statement as JSON, or the same figures for people. */
+/** Returns the signed statement as JSON, or its figures as a table. */
 export async function closingText({ reports, month, format, key, clock = systemClock }: ClosingCall): Promise<string> {
   const closing = await reports.closing({ month, nowMs: clock.nowMs() })
   requireOwnKey(key, closing.checkpoint, closing.statement.origin)
@@ -29,7 +29,7 @@ export async function closingText({ reports, month, format, key, clock = systemC
   return format === 'json' ? `${JSON.stringify(signed)}\n` : tableText(signed)
 }
 
-/** A statement under another key than the checkpoint's would verify nowhere. */
+/** Throws unless the key also signed the checkpoint: a statement under another key could never be verified. */
 function requireOwnKey(key: ReceiptSigningKey, note: string, origin: string): void {
   if (openCheckpoint(note, { name: origin, publicKey: receiptKeyBytes(key) }) !== undefined) return
   throw new Fault('RECEIPT_SIGNING_KEY did not sign the newest checkpoint of this ledger: use the key of the service', {
@@ -53,7 +53,7 @@ function tableText({ statement }: SignedClosing): string {
   ].join('\n')
 }
 
-// Prices of tokens are small: 12 decimals show 10^-12 dollars.
+// Token prices are small: 12 decimals show 10^-12 dollars.
 const priceDecimals = 12
 
 function priceText({ priceMicroUsd, forBaseUnits }: NonNullable<ClosingStatement['closingPrice']>, decimals: number) {

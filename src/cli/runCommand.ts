@@ -2,20 +2,23 @@ import { errorText, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** The command was used wrongly. */
+/** Exit code after wrong usage. */
 export const usageExitCode = 2
-/** The command was refused, and repeating it changes nothing. */
+/** Exit code of a refused command, which would be refused again. */
 export const refusedExitCode = 4
-/** The database or the chain did not answer: the same command may succeed later. */
+/** Exit code when the database or the chain did not answer. The same command may succeed later. */
 export const unavailableExitCode = 7
 
-/** Exit codes of faults, where a command has others. */
+/** Exit codes for faults of a command that differ from the standard ones. */
 export interface FaultCodes {
   readonly refused?: number
   readonly unavailable?: number
 }
 
-/** Does the work of a command. Wrong usage and faults become a message and an exit code, and a bug is thrown. */
+/**
+ * Runs the work of a command and returns its exit code. Wrong usage and faults are printed as a message. Bugs are
+ * thrown.
+ */
 export async function exitCodeOf(
   { stderr }: Pick<CommandDeps, 'stderr'>,
   work: () => Promise<number>,
@@ -31,7 +34,7 @@ export async function exitCodeOf(
   }
 }
 
-/** The same with a part that is closed in any case. */
+/** Opens a part, runs the work with it and sets the exit code. The part is always closed. */
 export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps: CommandDeps,
   open: () => Promise<Part>,
@@ -48,7 +51,7 @@ export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps.setExitCode(code)
 }
 
-/** Prints words for a person at a terminal, and one line of JSON for a program. */
+/** Prints text at a terminal, and one line of JSON to a program. */
 export function printResult({ stdout }: Pick<CommandDeps, 'stdout'>, json: object, words: string): void {
   stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(json)}\n`)
 }

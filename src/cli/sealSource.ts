@@ -7,7 +7,7 @@ export interface SealSource {
   readonly baseUrl: string
   /** Public keys of the service. */
   readonly keys: unknown
-  /** Node of local mode, when the service is that of local mode. */
+  /** Node of local mode, if this is the service of local mode. */
   readonly localRpcUrl: string | undefined
 }
 
@@ -16,18 +16,18 @@ interface SourceOptions {
   readonly key?: string
 }
 
-/** The service whose checkpoints are published, and its keys. By default those of local mode. */
+/** Returns the service whose checkpoints are published, with its keys. Default: the service of local mode. */
 export async function readSealSource(deps: CommandDeps, options: SourceOptions): Promise<SealSource> {
   const local = await readLocal(deps)
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
-  // local.json describes the service that wrote it.
+  // Use local.json only for the service that wrote it.
   const own = local !== undefined && URL.parse(local.baseUrl)?.origin === new URL(baseUrl).origin ? local : undefined
   const keys = options.key === undefined ? own?.receiptKey : await readJsonFile('--key', options.key)
   if (keys === undefined) throw new UsageProblem('--key', 'is missing: the public key of the service')
   return { baseUrl, keys, localRpcUrl: own?.rpcUrl }
 }
 
-/** Throws `UsageProblem` with the name of the option. */
+/** Returns the URL. Throws a `UsageProblem` with the name of the option if it is missing or invalid. */
 export function requireUrl(option: string, url: string | undefined): string {
   if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageProblem(option, `${url} is not an http(s) URL`)

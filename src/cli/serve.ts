@@ -25,7 +25,7 @@ export function sampleUpstreamsOption(): Option {
 interface Running {
   readonly baseUrl: string
   readonly financeUrl?: string | undefined
-  /** Paths of the products that are made of samples. */
+  /** Paths of the products that are made from samples. */
   sampled(): readonly string[]
   close(): Promise<void>
 }
@@ -35,7 +35,7 @@ interface ServeFlags {
   readonly local?: boolean
 }
 
-/** `otherwise` is the mode of a start that does not ask for local mode. */
+/** `otherwise` is the mode without `--local`. */
 export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
   return new Command('serve')
     .description('start the service; with --local in local mode, with an embedded Postgres and Solana chain')
@@ -46,13 +46,13 @@ export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
       useServiceThreads()
       const config = readConfig(undefined, { sampleUpstreams, start: local ? 'local' : otherwise })
       const code = await serve(config)
-      // Everything is closed. The process may still wait for an abandoned name lookup, which takes half a minute
-      // without a name server.
+      // Everything is closed. Exit now, because an abandoned name lookup can keep the process open for 30 s without a
+      // name server.
       process.exit(code)
     })
 }
 
-/** Serves until it is told to stop. Resolves with the process's exit code. */
+/** Serves until the process is stopped. Returns the exit code. */
 async function serve(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel, name: 'tollbook' })
   for (const { name, meant } of mistypedVariables()) log.warn({ event: 'variable_not_read', name, meant })
@@ -63,7 +63,7 @@ async function serve(config: Config): Promise<number> {
     code = 1
     stopped.abort()
   })
-  // First, so that a reader that waits for the ready line has read all of it then.
+  // Print this first, so that a program that waits for the ready line has then read everything.
   if (running.financeUrl !== undefined) process.stdout.write(`finance page ${running.financeUrl}\n`)
   const sampled = running.sampled()
   const samples = sampled.length === 0 ? '' : ` (sample data: ${sampled.join(', ')})`
@@ -78,7 +78,7 @@ async function serve(config: Config): Promise<number> {
   return code
 }
 
-/** The operator's database and chain, or those of local mode for whatever is not configured. */
+/** Starts the service with the operator's database and chain. In local mode, starts those that are not configured. */
 async function start(config: Config, log: Log, onPartLost: (error: Error) => void): Promise<Running> {
   if (!isServiceConfig(config)) {
     const { startLocalMode } = await loadLocalMode()

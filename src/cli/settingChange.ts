@@ -18,7 +18,7 @@ import { readDuration } from './duration.ts'
 import { printResult, refusedExitCode, runWith } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/* Shared by the commands that change a setting of the ledger: `key rotate`, `wallet change`, `split change`. */
+/* Shared code of the commands that change a setting of the ledger: `key rotate`, `wallet change`, `split change`. */
 
 const settingExitHelp = `
 The login of OPERATOR_DATABASE_URL is a member of tollbook_operator; in local mode none is needed.
@@ -29,7 +29,7 @@ Exit codes:
   4  nothing was recorded: the message says why, or --yes is missing
   7  the database does not answer; run the command again`
 
-/** A command that lists and changes one setting. */
+/** Definition of a command that lists and changes one setting. */
 export interface SettingCommand {
   readonly setting: ChangeableSetting
   /** Name of the command; `tollbook <command> list` lists the values. */
@@ -37,16 +37,16 @@ export interface SettingCommand {
   readonly description: string
   /** Further subcommands, listed first. */
   readonly more?: readonly Command[]
-  /** The values, as the help calls them. */
+  /** Name of the values in the help. */
   readonly values: string
   readonly change: {
     readonly verb: string
     readonly description: string
     readonly argument: string
     readonly argumentDescription: string
-    /** No `--valid-from`. */
+    /** True if the command has no `--valid-from`. */
     readonly takesEffectAtOnce?: boolean
-    /** Throws a `UsageProblem`. */
+    /** Reads the new value. Throws a `UsageProblem` if it is invalid. */
     readonly read: (text: string) => Json | Promise<Json>
   }
 }
@@ -84,7 +84,10 @@ interface SettingChangeOrder {
   readonly flags: ChangeFlags
 }
 
-/** Options of every command that changes a setting. A split takes effect at once. */
+/**
+ * Adds the options of every command that changes a setting. A split has no `--valid-from`, because it takes effect at
+ * once.
+ */
 function withChangeOptions(command: Command, { takesEffectAtOnce = false }: SettingCommand['change']): Command {
   if (!takesEffectAtOnce)
     command.option(
@@ -106,7 +109,7 @@ function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Prom
   return runWith(deps, () => openOperatorAccess(deps), work)
 }
 
-// Another operator may take the number first; the question is then asked again.
+// Another operator may take the next number first. The change is then decided again.
 const attemptsMax = 3
 
 async function changeSetting(
@@ -143,7 +146,7 @@ async function changeSetting(
   throw new Fault('other changes of this setting are being recorded; run the command again', { retryable: true })
 }
 
-/** Versions of a setting with their periods, as JSON lines or as a table for a terminal. */
+/** Prints the versions of a setting with their periods, as JSON lines or as a table at a terminal. */
 async function listSetting(deps: CommandDeps, ledger: SettingChanges, name: ChangeableSetting): Promise<number> {
   const [periods, nowMs] = [await readPeriods(ledger, name), await ledger.nowMs()]
   for (const period of periods) {

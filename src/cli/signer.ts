@@ -14,10 +14,10 @@ Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT,
 SIGNER_DATABASE_URL, FEE_PAYER_KEYPAIR, TOKEN_MINT, PAYMENT_WALLET, SIGNER_FORMER_WALLET and the budgets SIGNER_LAMPORTS_PER_DAY
 and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md explains them.`
 
-// A payment of a stock client costs 10,001.
+// A payment from a standard client costs 10,001 lamports.
 const lamportsPerPaymentMax = 20_000
 
-/** `tollbook signer`: holds the key of the fee payer, in a separate process. */
+/** `tollbook signer`: runs the separate process that has the key of the fee payer. */
 export function signerCommand(): Command {
   return new Command('signer')
     .description(

@@ -21,17 +21,17 @@ const program = new Command('tollbook')
   .description(packageJson.description)
   .version(packageJson.version)
   .showHelpAfterError('tollbook --help lists the commands.')
-  // Two commands parse their own arguments, and their usage names them.
+  // Show the usage of each command, because two commands parse their own arguments.
   .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}`.trimEnd() })
   .exitOverride()
 for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
-// A payer that is interrupted says what became of the payment; the commands that serve stop by their own handler.
+// An interrupted payer reports the state of its payment. The commands that serve have their own handlers.
 process.once('SIGINT', () => interrupted.abort())
 
-// A process that runs until it is stopped must not end with 0 because its log has no reader.
+// A long-running process must not end with exit code 0 because the reader of its log has gone.
 const isLongRunning = ['serve', 'demo', 'chain', 'signer', 'burn'].includes(process.argv[2] ?? '')
 
-// `head` closes the pipe when it has read enough. An export has its own listener.
+// `head` closes the pipe when it has read enough lines. An export has its own listener.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (process.stdout.listenerCount('error') > 1) return
   if (error.code !== 'EPIPE' || isLongRunning) throw error
@@ -42,16 +42,16 @@ try {
   refuseUnknownHelp(process.argv[2], process.argv[3])
   await program.parseAsync()
 } catch (error) {
-  // Commander has reported its own errors already; all others are reported here.
+  // Commander has already printed its own errors. Report all others here.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usageExitCode
   else if (isLongRunning) endAfterFailure(error)
   else reportFailure(error)
 }
 
-// Text that waits for a reader who does not read would hold the process for as long as that reader lives.
+// Exit now, because pending output to a stalled reader would keep the process open.
 if (interrupted.signal.aborted) process.exit()
 
-/** Commander answers `help` of an unknown command with the whole help, and does not name it. */
+/** Rejects `help` of an unknown command. Commander would print the whole help without naming the command. */
 function refuseUnknownHelp(command: string | undefined, asked: string | undefined): void {
   if (command !== 'help' || asked === undefined || program.commands.some((one) => one.name() === asked)) return
   if (!asked.startsWith('-')) program.error(`error: unknown command '${asked}'`)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 
 const signals = ['SIGTERM', 'SIGINT'] as const
 
-/** Resolves on SIGTERM or Ctrl-C, or when the signal is aborted, and removes its listeners. */
+/** Resolves on SIGTERM, on Ctrl-C, or when the signal is aborted. Then removes its listeners. */
 export async function untilStopped(lost?: AbortSignal): Promise<void> {
   if (lost?.aborted === true) return
   const over = new AbortController()
@@ -18,18 +18,18 @@ export async function untilStopped(lost?: AbortSignal): Promise<void> {
 
 export interface Stop {
   readonly onStopping: () => void
-  /** Another signal, which is ignored. */
+  /** Called for each further signal, which is ignored. */
   readonly onSignal: (name: string) => void
   readonly close: () => Promise<void>
 }
 
 /**
- * Waits as `untilStopped` does, then closes. Further signals are reported and ignored: the second one would kill the process and
- * cut answers that are still streamed. npm and some supervisors send every signal twice.
+ * Waits as `untilStopped` does, then closes. Further signals are reported and ignored: a second one would kill the
+ * process and cut answers in progress. npm and some supervisors send every signal twice.
  */
 export async function closeWhenStopped(lost: AbortSignal, { onStopping, onSignal, close }: Stop): Promise<void> {
   let isStopping = false
-  // Listens from the beginning: without any listener a signal kills the process.
+  // Keep this listener from the start, because a signal without a listener kills the process.
   const listener = (name: string): void => {
     if (isStopping) onSignal(name)
   }

@@ -17,10 +17,10 @@ interface VerifyOptions {
   readonly previous?: string
 }
 
-/** The same as for a receipt that does not verify after `tollbook pay`. */
+/** The same code as `tollbook pay` has for a receipt that does not verify. */
 const invalidExitCode = 9
 
-/** `tollbook verify`: a receipt, and that the ledger contains it, or a closing statement, verified offline. */
+/** `tollbook verify`: verifies offline that a receipt is valid and in the ledger, or verifies a closing statement. */
 export function verifyCommand(deps: CommandDeps): Command {
   return new Command('verify')
     .description(
@@ -132,7 +132,7 @@ function receiptOf(json: unknown): unknown {
 
 const anyClosing = z.object({ statement: z.unknown(), jws: z.string() }).loose()
 
-/** A signed closing statement, alone or in the answer of the service; undefined for anything else. */
+/** Returns a signed closing statement, which may be inside an answer of the service. Undefined for anything else. */
 function closingOf(json: unknown): unknown {
   const data = z.object({ data: anyClosing }).safeParse(json).data?.data
   return data ?? anyClosing.safeParse(json).data

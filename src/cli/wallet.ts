@@ -4,7 +4,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { settingCommand } from './settingChange.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** `tollbook wallet`: the wallet that receives payments. */
+/** `tollbook wallet`: lists and changes the wallet that receives payments. */
 export function walletCommand(deps: CommandDeps): Command {
   return settingCommand(deps, {
     setting: 'payment-wallet',

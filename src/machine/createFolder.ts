@@ -5,8 +5,9 @@ import { Fault } from '@tollbook/core/fault'
 const onlyItsUser = 0o700
 
 /**
- * Creates the last folder of a path; one that exists keeps its rights. A missing parent is refused: the path is mistyped or its disk
- * is not mounted, and the files would fill another disk. `setting` is the name of the variable or option.
+ * Creates the last folder of a path. An existing folder keeps its permissions. Throws if the parent is missing: the
+ * path is then mistyped or its disk is not mounted, and the files would fill another disk. `setting` names the variable
+ * or option.
  */
 export async function createFolder(path: string, setting: string): Promise<void> {
   const absolute = resolve(path)

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** An entry of a list of hosts: a name, an address, or a network such as 203.0.113.0/24. */
+/** An entry in a list of hosts: a name, an address, or a network such as 203.0.113.0/24. */
 export type HostEntry =
   | { readonly kind: 'name'; readonly name: string }
   | {
@@ -12,7 +12,10 @@ export type HostEntry =
 
 const hostName = /^(?=.{1,253}$)[a-z\d]([a-z\d-]{0,62}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i
 
-/** Undefined if the text is none of these: a port or a scheme would be ignored otherwise. */
+/**
+ * Reads an entry. Undefined if the text is invalid, such as one with a port or a scheme, which would otherwise be
+ * ignored.
+ */
 export function readHostEntry(text: string): HostEntry | undefined {
   const [, address = '', bits] = /^\[?([^\]/]*)\]?(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = isIP(address)

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 
-/** Structured lines for operators: an event name and fields. No bodies, no secrets, no built sentences. */
+/** Log of structured lines for operators: an event name and fields, without bodies, secrets or composed sentences. */
 export type Log = Logger
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -12,12 +12,12 @@ export interface LogOptions {
   readonly destination?: DestinationStream
 }
 
-/** One line of JSON for each entry, on standard output unless a destination is given. */
+/** Creates a log that writes one JSON line per entry, to standard output unless a destination is given. */
 export function createLog(options: LogOptions): Log {
   const settings = {
     name: options.name,
     level: options.level,
-    // A second net below the rule that nothing secret is logged.
+    // Redacts secrets as a second protection, because no secret should be logged at all.
     redact: {
       paths: ['*.secret', '*.password', '*.proof', '*.authorization', 'secret', 'proof'],
       censor: '[redacted]',

@@ -2,12 +2,15 @@ import { open, rename, rm } from 'node:fs/promises'
 import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
 
-// Checkpoints, their anchors and notes of losses are public.
+// Every user may read these files: checkpoints, their anchors and loss records are public.
 const readableFile = 0o644
 
-/** Renamed into place and on disk before, so that a reader, or a machine that lost power, finds a whole file. */
+/**
+ * Writes a temporary file, syncs it to disk and renames it. A reader therefore finds a complete file, even after a
+ * power failure.
+ */
 export async function writeFileAtomically(path: string, text: string, setting: string): Promise<void> {
-  // Another process that writes the same path would rename a file with a common name while it is half written.
+  // Use a random name, because two processes that share a temporary file could rename it half written.
   const temporary = `${path}.${randomToken()}.tmp`
   try {
     const file = await open(temporary, 'wx', readableFile)

@@ -8,9 +8,9 @@ import { Fault } from '@tollbook/core/fault'
 import { errorBody, errorText } from '@tollbook/core/wire'
 import { type DemoDeps, type DemoSpending, expectThat } from './demoDeps.ts'
 
-/** One request of the demo. With a body it is a POST. */
+/** One request of the demo. A request with a body is a POST. */
 export interface DemoOrder {
-  /** The path, and the query of a GET. */
+  /** Path of the request, with the query of a GET. */
   readonly target: string
   readonly body: object | undefined
 }
@@ -22,19 +22,19 @@ const saleJson = z.object({
 })
 
 export type DemoSale = z.infer<typeof saleJson> & {
-  /** The header `x-sample-data`. */
+  /** Value of the header `x-sample-data`. */
   readonly isSample: boolean
 }
 
 /** Outcome of one purchase of the demo. */
 export type PurchaseOutcome =
   | { readonly kind: 'bought'; readonly sale: DemoSale; readonly spent: DemoSpending }
-  /** Refused before a quote, so it cost nothing. */
+  /** The service refused before a quote, so the request cost nothing. */
   | { readonly kind: 'not on sale'; readonly why: string }
-  /** Paid and not delivered: the payment stays valid for this endpoint. */
+  /** The payment was made but nothing was delivered. It stays valid for this endpoint. */
   | { readonly kind: 'not delivered'; readonly why: string; readonly spent: DemoSpending }
 
-/** The order as `tollbook pay` would read it from its arguments. */
+/** Builds the order as `tollbook pay` would from its arguments. */
 export function payOrderOf({ local }: DemoDeps, { target, body }: DemoOrder): Promise<PayOrder> {
   const json = body === undefined ? {} : { json: JSON.stringify(body) }
   const options = { maxUsd: '0.10', form: 'bound', ...json }
@@ -48,11 +48,11 @@ export interface DemoPurchase {
 
 /** Sends the order as `tollbook pay` does. */
 export function send({ order, onEvent = () => undefined }: DemoPurchase): ReturnType<typeof purchase> {
-  // A second try covers a short outage. The demo does not wait for a longer one.
+  // Two attempts cover a short outage. The demo does not wait for a longer one.
   return purchase(order, { interrupted: new AbortController().signal, retry: { attemptsMax: 2 }, onEvent })
 }
 
-/** Buys, and checks the receipt. `onEvent` sees each step before it is taken. */
+/** Buys a product and checks the receipt. `onEvent` receives each step before it is taken. */
 export async function buy({ order, onEvent }: DemoPurchase, name: string): Promise<PurchaseOutcome> {
   let quoted: DemoSpending | undefined
   const spent = () => assertPresent(quoted, 'a payment was quoted')

@@ -5,7 +5,7 @@ import { readTokenFigures, type TokenFigures } from '../local/tokenFigures.ts'
 import { payOrderOf, send } from './buy.ts'
 import { type DemoDeps, expectThat, type DemoSpending, tokens } from './demoDeps.ts'
 
-/** Figures of ledger, statistics and chain at one moment. */
+/** Figures of ledger, statistics and chain at one time. */
 export interface DemoFigures extends TokenFigures {
   readonly burnedInStatsBaseUnits: bigint
   readonly payments: number
@@ -16,7 +16,7 @@ const statsJson = z.object({
   data: z.object({ total: z.object({ baseUnits: z.string().transform(BigInt), payments: z.int() }) }),
 })
 
-/** Figures of the ledger, of the public statistics and of the chain, read one after the other. */
+/** Reads the figures of the ledger, the public statistics and the chain, in turn. */
 export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
   const { local, database } = deps
   const { body } = await send({ order: await payOrderOf(deps, { target: '/api/token/burn-stats', body: undefined }) })
@@ -29,11 +29,11 @@ export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
 export interface Comparison {
   readonly before: DemoFigures
   readonly after: DemoFigures
-  /** All payments in between. */
+  /** All payments between `before` and `after`. */
   readonly spent: readonly DemoSpending[]
 }
 
-/** Compares ledger, statistics and chain to the base unit. */
+/** Checks that ledger, statistics and chain agree to the base unit. */
 export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comparison): void {
   const burned = spent.reduce((sum, { burnBaseUnits }) => sum + burnBaseUnits, 0n)
   const received = spent.reduce((sum, { transferBaseUnits }) => sum + transferBaseUnits, 0n)
@@ -48,7 +48,7 @@ export function compareFigures({ say }: DemoDeps, { before, after, spent }: Comp
   )
 
   const held = after.accounts.get('Assets:PaymentWallet') ?? 0n
-  // One account for each endpoint.
+  // The ledger has one burn account per endpoint.
   const burnAccounts = [...after.accounts].filter(([account]) => account.startsWith('Expenses:Burned:'))
   const expensed = burnAccounts.reduce((total, [, amount]) => total + amount, 0n)
   const sum = [...after.accounts.values()].reduce((total, amount) => total + amount, 0n)

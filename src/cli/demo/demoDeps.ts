@@ -9,7 +9,7 @@ export interface DemoDeps {
   readonly say: (text: string) => void
 }
 
-/** The cost of one answer, delivered or not. */
+/** Cost of one request, delivered or not. */
 export interface DemoSpending {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
@@ -17,12 +17,12 @@ export interface DemoSpending {
 
 const decimals = 6
 
-/** Whole tokens as a decimal text. */
+/** Formats base units as whole tokens in decimal notation. */
 export function tokens(baseUnits: bigint): string {
   return formatDecimal(baseUnits, decimals)
 }
 
-/** Ends the demo at the first expectation that does not hold. */
+/** Throws if an expectation does not hold, which ends the demo. */
 export function expectThat(holds: boolean, expectation: string): void {
   if (!holds) throw new Fault(`the demo expected that ${expectation}`, { retryable: false })
 }

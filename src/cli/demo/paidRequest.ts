@@ -13,7 +13,7 @@ import { type DemoDeps, type DemoSpending, expectThat, tokens } from './demoDeps
 const { path: target } = qrcode
 const text = 'Paid for with a burn and a transfer on Solana.'
 
-/** One paid request from the price to the receipt, with every step checked. */
+/** Shows one paid request from the price to the receipt, and checks every step. */
 export async function showPaidRequest(deps: DemoDeps): Promise<DemoSpending> {
   const { say } = deps
   say(`1. Ask without paying: POST ${target}`)
@@ -56,7 +56,7 @@ function showDelivery({ say }: DemoDeps, { data, receipt }: DemoSale): void {
 }
 
 async function tryAgain(deps: DemoDeps, payment: PendingPayment): Promise<void> {
-  // The same order would get its answer again for two minutes.
+  // Use another order, because the same order would receive its stored answer for two minutes.
   const other = await payOrderOf(deps, { target, body: { data: `${text}/` } })
   assert(other.task.kind === 'buy', 'it is a new order')
   const { request: instead } = other.task

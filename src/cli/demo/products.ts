@@ -9,12 +9,12 @@ import { type DemoDeps, expectThat, type DemoSpending } from './demoDeps.ts'
 
 const publicPage = 'https://example.com/'
 
-/** Buys every product. With samples only, each purchase must succeed; a provider may fail. */
+/** Buys every product. With samples only, each purchase must succeed. Without them, a provider may fail. */
 export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpending[]> {
   deps.say('6. The other products, each paid for and checked:')
   const spent: DemoSpending[] = []
   let missing = 0
-  // Answers without our envelope are for client libraries of other protocols.
+  // Skip products whose answers have no envelope: they are for client libraries of other protocols.
   for (const product of products.filter(({ stream }) => stream === undefined)) {
     const { notice } = product.demo
     if (notice !== undefined) deps.say(`   (${notice})`)
@@ -33,11 +33,12 @@ export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpendin
   return spent
 }
 
-// News is gathered in the background and may need a moment after the start. A provider out of reach stays out for longer.
+// News is collected in the background and may need a moment after the start. A provider that cannot be reached stays
+// unreachable for longer.
 const patienceTries = 15
 const patienceMs = 1_000
 
-/** Waits only with samples: with them every product will be on sale. */
+/** Retries only with samples, because every product then becomes available. */
 async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<PurchaseOutcome> {
   const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
   for (let tried = 1; ; tried++) {

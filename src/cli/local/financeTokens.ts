@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { Home } from './home.ts'
 
-/** Local mode is its own identity provider: a key in the home, and a token for each role made at every start. */
+/** Local mode is its own identity provider. It keeps a key in the home and issues a token per role at every start. */
 export interface LocalFinance {
   readonly config: NonNullable<Config['finance']>
   readonly financeToken: string
@@ -16,8 +16,8 @@ const audience = 'tollbook-finance'
 const tokenDaysMax = 30
 
 /**
- * A stand-in for the identity provider of the operator. Its key stays
- * in the home, and its tokens are valid for 30 days.
+ * Opens a substitute for the operator's identity provider. Its key stays in the home, and its tokens are valid for 30
+ * days.
  */
 export async function openLocalFinance(home: Home, clock: Clock): Promise<LocalFinance> {
   const { d, ...publicKey } = await home.signingKey('finance-key')

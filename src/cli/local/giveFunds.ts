@@ -27,26 +27,26 @@ export interface Bank {
   readonly mintAuthority: { readonly secretKey: Uint8Array }
 }
 
-/** Whole tokens and SOL, as plain decimals. */
+/** Order for a gift. Amounts are whole tokens and SOL, as plain decimals. */
 export interface GiftOrder {
   readonly address: string
   readonly tokens: string
   readonly sol: string
 }
 
-/** The gift as it is on chain. */
+/** The gift as recorded on chain. */
 export interface Gift extends GiftOrder {
   readonly tokenAccount: string
   readonly signatures: readonly string[]
 }
 
-/** The faucet rejects the order; `field` names the wrong part. */
+/** Reason why the faucet rejects an order. `field` names the wrong part. */
 export interface GiftProblem {
   readonly field: 'rpcUrl' | 'mint' | 'address' | 'tokens' | 'sol'
   readonly message: string
 }
 
-/** The local chain serves both protocols on one port. */
+/** Returns the WebSocket URL, which has the same port on the local chain. */
 export function webSocketUrl(rpcUrl: string): string {
   return rpcUrl.replace(/^http/, 'ws')
 }
@@ -55,7 +55,7 @@ export function connectLocalChain(rpcUrl: string): Connection {
   return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: webSocketUrl(rpcUrl) })
 }
 
-/** Gives out SOL and new tokens on a local chain. Refuses any other chain. */
+/** Gives SOL and new tokens to a wallet on a local chain. Refuses any other chain. */
 export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | GiftProblem> {
   const { rpcUrl } = bank
   if (!isOnThisMachine(rpcUrl))
@@ -80,14 +80,14 @@ export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift | Gi
   }
 }
 
-/** True for loopback and for names without a dot, which are containers of the same Docker network. */
+/** True for loopback and for names without a dot, which are containers in the same Docker network. */
 export function isOnThisMachine(rpcUrl: string): boolean {
   const url = URL.parse(rpcUrl)
   return url !== null && (isLoopback(url) || /^[a-z][a-z0-9-]*$/.test(url.hostname))
 }
 
 const solDecimals = 9
-// Limit of an airdrop on the local chain, which also fits the 64 bits of a token account.
+// Maximum airdrop of the local chain. It also fits the 64 bits of a token account.
 const lamportsMax = 1_000_000n * BigInt(LAMPORTS_PER_SOL)
 const baseUnitsMax = 2n ** 64n - 1n
 
@@ -131,12 +131,12 @@ async function readOrder(
   return { wallet, mint, program, decimals, baseUnits, lamports }
 }
 
-/** Gives a wallet SOL for fees and the rent of accounts, unless it has some. */
+/** Gives a wallet 1 SOL for fees and the rent of accounts, unless it has that much. */
 export async function topUp(connection: Connection, wallet: PublicKey): Promise<void> {
   if ((await connection.getBalance(wallet)) < LAMPORTS_PER_SOL) await airdropTo(connection, wallet, LAMPORTS_PER_SOL)
 }
 
-/** Resolves with the signature once it is confirmed. */
+/** Requests an airdrop, and returns its signature after confirmation. */
 export async function airdropTo(connection: Connection, wallet: PublicKey, lamports: number): Promise<string> {
   const signature = await connection.requestAirdrop(wallet, lamports)
   await connection.confirmTransaction({ signature, ...(await connection.getLatestBlockhash()) })
@@ -150,7 +150,7 @@ async function mintTo(
 ) {
   const { publicKey: payer } = authority
   const tokenAccount = getAssociatedTokenAddressSync(mint, wallet, true, program)
-  // Two equal gifts within one blockhash would be one transaction.
+  // Without the memo, two equal gifts with one blockhash would be one transaction.
   const memo = { programId: new PublicKey(memoProgram), keys: [], data: Buffer.from(randomToken()) }
   const transaction = new Transaction().add(
     new TransactionInstruction(memo),

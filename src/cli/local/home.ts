@@ -8,16 +8,16 @@ import { Fault } from '@tollbook/core/fault'
 import { randomToken } from '@tollbook/core/id'
 import { enterableFolder, openFolder } from './homeFolder.ts'
 
-/** The folder in which local mode keeps everything: state, keys, `local.json`. */
+/** The folder of local mode, with its state, keys and `local.json`. */
 export interface Home {
   readonly path: string
-  /** A Solana CLI keypair file in the home, made when absent. */
+  /** A Solana CLI keypair file in the home, created if absent. */
   keypair(name: string): Promise<KeypairFile>
-  /** A random password, made once. */
+  /** A random password, created once. */
   secret(name: string): Promise<string>
-  /** The private Ed25519 JWK that signs receipts, made once. */
+  /** The private Ed25519 JWK that signs receipts, created once. */
   receiptKey(): Promise<ReceiptKey>
-  /** Another private Ed25519 JWK, made once. */
+  /** Another private Ed25519 JWK, created once. */
   signingKey(name: string): Promise<ReceiptKey>
   writeLocalJson(content: object): Promise<string>
 }
@@ -32,15 +32,16 @@ export type ReceiptKey = z.infer<typeof receiptKeyJson>
 const keypairJson = z.array(z.int().min(0).max(255)).length(64)
 const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 
-// Keys to demonstration money are still keys: no other user of the machine may read them.
+// No other user of the machine may read the keys, even though they control only demonstration money.
 const privateFolder = 0o700
 const privateFile = 0o600
 
-/** Creates the folders. Keys are created when they are first asked for, and read from then on. */
+/** Creates the folders. Each key is created on first use and read afterwards. */
 export async function openHome(folder: string): Promise<Home> {
   const path = resolve(folder)
   const keys = join(path, 'keys')
-  // The home itself may be entered, so that a Postgres under another user finds its files; the keys may not.
+  // Let other users enter the home, so that a Postgres under another user finds its files. They cannot enter the keys
+  // folder.
   await openFolder(path, enterableFolder)
   await openFolder(keys, privateFolder)
   return {
@@ -55,7 +56,7 @@ export async function openHome(folder: string): Promise<Home> {
     signingKey: (name) => signingKey(keys, name),
     async writeLocalJson(content) {
       const file = join(path, 'local.json')
-      // Renamed into place, so that a reader sees the old file or the new one and never half of one.
+      // Write under another name and rename, so that a reader never sees an incomplete file.
       await writeFile(`${file}.tmp`, `${JSON.stringify(content, null, 2)}\n`, { mode: privateFile })
       await rename(`${file}.tmp`, file)
       return file
@@ -71,7 +72,10 @@ async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
 // Each key is rejected with a probability of 1 in 64.
 const attemptsMax = 100
 
-/** Its public part is an argument of `tollbook key rotate`, so it must not start with the hyphen of an option. */
+/**
+ * Makes a key whose public part does not start with a hyphen. `tollbook key rotate` takes that part as an argument and
+ * would read it as an option.
+ */
 export function makeReceiptKey(): ReceiptKey {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const key = receiptKeyJson.parse(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }))

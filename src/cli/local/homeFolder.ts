@@ -1,10 +1,10 @@
 import { makeFolder } from '@tollbook/client/makeFolder'
 import { Fault } from '@tollbook/core/fault'
 
-/** Mode of the home itself, so that a Postgres under another user finds its files in it. */
+/** Mode of the home. A Postgres under another user can then find its files in it. */
 export const enterableFolder = 0o711
 
-/** Makes the home or a folder in it. */
+/** Creates the home or a folder in it. */
 export async function openFolder(path: string, mode: number): Promise<void> {
   await makeFolder(path, mode).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''

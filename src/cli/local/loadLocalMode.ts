@@ -4,7 +4,7 @@ import type * as LocalMode from './localMode.ts'
 const advice =
   'set DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY, or install all packages with `npm ci`: local mode needs an embedded Postgres and a local chain, which a production installation leaves out'
 
-/** Loads local mode when it is started, because a production installation lacks its packages. */
+/** Loads local mode only when it is started, because a production installation lacks its packages. */
 export async function loadLocalMode(): Promise<typeof LocalMode> {
   try {
     return await import('./localMode.ts')

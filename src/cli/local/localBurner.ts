@@ -14,19 +14,20 @@ import type { ProvisionedChain } from './provisionChain.ts'
 export interface LocalBurnerOptions {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']
-  /** A login of `tollbook_burner`. */
+  /** URL with a login of the role `tollbook_burner`. */
   readonly databaseUrl: string
   readonly log: Log
   readonly logLevel: LogLevel
   readonly onUnexpectedExit: (error: Error) => void
 }
 
-// So that a payment of the demo is burned within half a minute. Production burns each hour.
+// With this interval, a payment of the demo is burned within half a minute. Production burns every hour.
 const every = '5s'
 
 /**
- * `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved. It starts with
- * the first burn that is owed for a final payment, because most runs of local mode never owe one. Undefined when stopped before.
+ * Starts `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved.
+ * Waits for the first burn that is owed for a final payment, because most runs of local mode never owe one. Undefined
+ * if stopped before.
  */
 export async function openLocalBurner(
   options: LocalBurnerOptions,
@@ -59,7 +60,7 @@ export async function openLocalBurner(
 
 const lookEveryMs = 2_000
 
-/** False when local mode stops first. */
+/** Waits until a burn is owed. Returns false if local mode stops first. */
 async function awaitDebt({ chain, databaseUrl, log }: LocalBurnerOptions, stopping: AbortSignal): Promise<boolean> {
   const mint = assertPresent(readAddress(chain.tokenMint), 'the mint of local mode is an address')
   await using opened = new AsyncDisposableStack()
@@ -75,7 +76,8 @@ async function awaitDebt({ chain, databaseUrl, log }: LocalBurnerOptions, stoppi
   return false
 }
 
-// Unlimited, because these are demonstration tokens. In production the owner approves as much as a stolen key may take.
+// Unlimited, because these are demonstration tokens. In production the owner approves only an amount that a thief of
+// the key may take.
 const unlimited = 2n ** 64n - 1n
 
 interface Approval {
@@ -84,7 +86,7 @@ interface Approval {
   readonly mint: PublicKey
 }
 
-/** Does nothing when the delegate is approved already. */
+/** Approves the delegate. Does nothing if it is approved already. */
 async function approve(connection: Connection, { delegate, owner, mint }: Approval): Promise<void> {
   const account = getAssociatedTokenAddressSync(mint, owner.publicKey)
   const known = await getAccount(connection, account)

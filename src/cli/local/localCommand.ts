@@ -9,7 +9,7 @@ import type { Log } from '../../machine/log.ts'
 export interface LocalCommand {
   readonly command: string
   readonly options?: readonly string[]
-  /** For messages. */
+  /** Description of the process for messages. */
   readonly purpose: string
   readonly env: Readonly<Record<string, string>>
   readonly log: Log
@@ -22,11 +22,12 @@ export interface RunningCommand {
 
 const entryFile = fileURLToPath(new URL('../tollbook.js', import.meta.url))
 
-/** A command of this program as a separate process, as in production. It is ready when it prints its first line. */
+/** Starts a command as a separate process, as in production. The command is ready when it prints its first line. */
 export async function spawnLocalCommand(options: LocalCommand): Promise<RunningCommand> {
   const { command, options: given = [], purpose, env, log, onUnexpectedExit } = options
   const child = spawn(process.execPath, [entryFile, command, ...given, '--until-stdin-ends'], {
-    // A separate process group: Ctrl-C in the terminal reaches only us, and we stop it after our own requests.
+    // Use a separate process group. Ctrl-C then reaches only local mode, which stops this process after its own
+    // requests.
     detached: true,
     env: { ...env },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -25,21 +25,21 @@ import { type SampleUpstreams, startSampleUpstreams } from '@tollbook/sandbox/sa
 
 export interface LocalModeOptions {
   readonly log: Log
-  /** Brings a database up to date, as its owner. */
+  /** Migrates a database to this release, as its owner. */
   readonly migrate: (options: { readonly databaseUrl: string }) => Promise<unknown>
-  /** A part that local mode started has died. */
+  /** Called when a part that local mode started has ended unexpectedly. */
   readonly onPartLost: (error: Error) => void
-  /** Progress in words, because the first start takes some seconds. */
+  /** Called with each step of the start, because the first start takes several seconds. */
   readonly onProgress?: (step: string) => void
 }
 
-/** A running local service, with everything it needs. */
+/** A running local service with its chain, database and samples. */
 export interface LocalMode {
   readonly baseUrl: string
   readonly localJsonPath: string
-  /** Paths of the products that are made of samples at the moment. */
+  /** Paths of the products that are currently made from samples. */
   sampled(): readonly string[]
-  /** The page of the finance reports, signed in; undefined when an identity provider of the operator's decides. */
+  /** Address of the finance reports and where their token is. Undefined if the operator's identity provider decides. */
   readonly financeUrl: string | undefined
   close(): Promise<void>
 }
@@ -47,20 +47,20 @@ export interface LocalMode {
 interface LocalDatabase {
   readonly databaseUrl: string
   readonly adminDatabaseUrl: string | null
-  /** Undefined for a database of the operator's. */
+  /** Undefined for a database of the operator. */
   readonly burnDatabaseUrl: string | undefined
   readonly signerDatabaseUrl: string | undefined
 }
 
-/** The samples, unless they are off, and the configuration of the products with them. */
+/** The samples, unless they are off, and the products that are configured with them. */
 interface LocalSamples extends Pick<Config, 'products'> {
   readonly samples: ProviderAddresses | undefined
   readonly facts: { readonly sampleUpstreams: { readonly mode: string; readonly pageUrl: string } | null }
 }
 
 /**
- * The whole service on one machine without any set-up: whatever the configuration leaves out, a database or a chain, is
- * started here and filled with what a demonstration needs. A later start finds everything in place.
+ * Starts the whole service on one machine without any setup. It starts the database or the chain if the configuration
+ * has none, and fills it with data for a demonstration. A later start reuses this data.
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   await using opened = new AsyncDisposableStack()
@@ -113,17 +113,17 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
     auditorToken: finance?.auditorToken ?? null,
     supportToken: finance?.supportToken ?? null,
   })
-  // Without the token: what is printed ends in logs. The file is readable by its owner only.
+  // Do not print the token, because output ends in logs. Only the owner can read the file.
   const financeUrl =
     finance === undefined ? undefined : `${baseUrl}/finance (the token is financeToken in ${localJsonPath})`
   const stored = opened.move()
   return { baseUrl, localJsonPath, sampled: service.sampled, financeUrl, close: () => stored.disposeAsync() }
 }
 
-// Enough for each product once.
+// Enough to buy each product once.
 const testGift = { tokens: '1000', sol: '0.1' }
 
-/** Funds the wallets that the pages of local mode make. Works on a chain of this machine only. */
+/** Funds the wallets that the pages of local mode create. Works only on a chain of this machine. */
 async function openTestFunds(home: Home, { rpcUrls: [rpcUrl = ''], tokenMint: mint }: ProvisionedChain['chain']) {
   const { keypair: mintAuthority } = await home.keypair('mint-authority')
   return async (address: string): Promise<string | undefined> => {
@@ -132,7 +132,10 @@ async function openTestFunds(home: Home, { rpcUrls: [rpcUrl = ''], tokenMint: mi
   }
 }
 
-/** Only with the embedded database: for the operator's, the file would outlive a change of DATABASE_URL. */
+/**
+ * Uses a checkpoint file only with the embedded database. With the operator's database, the file would outlive a change
+ * of DATABASE_URL.
+ */
 function checkpointFileOf({ seal, ledger }: Config, home: Home): string | undefined {
   return seal.checkpointFile ?? (ledger === undefined ? join(home.path, 'checkpoint') : undefined)
 }
@@ -195,8 +198,8 @@ async function openLocalChain(local: LocalOpening): Promise<ProvisionedChain> {
 type LocalChain = ProvisionedChain['chain']
 
 /**
- * Only on the chain of local mode: on another one the fee payer would need real SOL. An operator's database needs
- * SIGNER_DATABASE_URL.
+ * Starts the signer only on the chain of local mode, because on another chain the fee payer would need real SOL. With
+ * the operator's database, SIGNER_DATABASE_URL must be set.
  */
 async function openLocalX402(local: LocalOpening, chain: LocalChain, databaseUrl: string | undefined) {
   const { config, home, opened, log, onPartLost, onProgress } = local
@@ -207,7 +210,7 @@ async function openLocalX402(local: LocalOpening, chain: LocalChain, databaseUrl
   return signer.config
 }
 
-/** The start does not wait for it: the first payment without a burn comes later. */
+/** Starts the burner in the background, because the first payment without a burn comes later. */
 function startLocalBurner(local: LocalOpening, chain: LocalChain, databaseUrl: string): void {
   const { config, home, opened, log, onPartLost: onUnexpectedExit } = local
   const stopping = new AbortController()
@@ -230,7 +233,7 @@ async function openSamples({ config, opened, log }: LocalOpening, tokenMint: str
   const { pageUrl } = samples
   const whom = mode === 'always' ? 'no provider is asked' : 'samples replace providers that do not answer'
   log.info({ event: 'sample_upstreams', mode, note: `${whom}; answers made of samples say so` })
-  // The sample page is on loopback, where callers may send us nowhere else.
+  // Allow the sample page: it is on loopback, where callers may not send the renderer.
   const render = { ...products.render, allowHosts: [...products.render.allowHosts, new URL(pageUrl).host] }
   const { apiKey, chatServer, newsFeeds } = samples
   return {
@@ -240,7 +243,10 @@ async function openSamples({ config, opened, log }: LocalOpening, tokenMint: str
   }
 }
 
-/** A provider without a stand-in does not compile. Yahoo is not asked, because the others of stocks have keys here. */
+/**
+ * Maps every provider to its sample, so a provider without one does not compile. Yahoo is left out, because the other
+ * stock providers have keys here.
+ */
 function upstreamsOf({ originOf, apiKey }: SampleUpstreams): ProviderAddresses['upstreams'] {
   const sampled = upstreamNames.filter((name) => name !== 'YAHOO')
   return Object.fromEntries(sampled.map((name) => [name, { url: originOf(name), apiKey }]))

@@ -11,7 +11,7 @@ import type { ProvisionedChain } from './provisionChain.ts'
 export interface LocalSignerOptions {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']
-  /** A login of `tollbook_signer`. */
+  /** URL with a login of the role `tollbook_signer`. */
   readonly databaseUrl: string
   readonly log: Log
   readonly onUnexpectedExit: (error: Error) => void
@@ -22,10 +22,12 @@ export interface LocalSigner {
   stop(): Promise<void>
 }
 
-// Stock clients of x402 know Solana's three public networks only, so the local chain goes by the name of devnet.
+// Standard x402 clients support only Solana's three public networks, so the local chain uses the name of devnet.
 const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
-/** `tollbook signer` as a separate process, as in production, with a fee payer that the local chain has funded. */
+/**
+ * Starts `tollbook signer` as a separate process, as in production, with a fee payer that has SOL on the local chain.
+ */
 export async function openLocalSigner({
   home,
   chain,
@@ -56,7 +58,7 @@ export async function openLocalSigner({
   }
 }
 
-// The longest path of a Unix socket: 108 bytes with the zero at its end.
+// Maximum length of a Unix socket path: 108 bytes, including the final zero byte.
 const socketPathMax = 107
 
 function socketPathIn({ path }: Home): string {

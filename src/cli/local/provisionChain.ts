@@ -18,7 +18,7 @@ import type { ServiceConfig } from '../../config.ts'
 import { airdropTo, connectLocalChain, webSocketUrl } from './giveFunds.ts'
 import type { Home } from './home.ts'
 
-/** Keys that exist on a local chain only. */
+/** Keys that exist only on a local chain. */
 export interface LocalWallets {
   readonly mint: Keypair
   readonly mintAuthority: Keypair
@@ -28,11 +28,11 @@ export interface LocalWallets {
 
 export interface ProvisionedChain {
   readonly chain: Omit<ServiceConfig['chain'], 'commitment'>
-  /** For `local.json`: where the chain is, and whose keys are in the home. */
+  /** Facts for `local.json`: the address of the chain, and the wallets whose keys are in the home. */
   readonly facts: object
 }
 
-/** Puts the mint and the wallets of this home on a local chain that runs. A second time finds everything in place. */
+/** Creates the mint and the wallets of this home on a running local chain. Does nothing if they exist. */
 export async function provisionFromHome(home: Home, rpcUrl: string): Promise<ProvisionedChain> {
   const [mint, mintAuthority, paymentWallet, demoWallet] = await Promise.all([
     home.keypair('token-mint'),
@@ -67,17 +67,17 @@ const localDecimals = 6
 const demoTokens = 100_000n
 const demoSol = 10
 
-/** Puts the service token and its first holders on a new local chain. Does nothing on one that has them. */
+/** Creates the service token and its first holders on a new local chain. Does nothing if they exist. */
 export async function provisionChain(connection: Connection, wallets: LocalWallets): Promise<void> {
   const { mint, mintAuthority, demoWallet } = wallets
   if ((await connection.getAccountInfo(mint.publicKey)) !== null) return
-  // Both at once: each waits for a slot or two.
+  // Fund both at the same time, because each waits for one or two slots.
   const holders = [mintAuthority, demoWallet]
   await Promise.all(holders.map(({ publicKey }) => airdropTo(connection, publicKey, demoSol * LAMPORTS_PER_SOL)))
   await sendAndConfirmTransaction(connection, await firstTransaction(connection, wallets), [mintAuthority, mint])
 }
 
-/** One transaction, so that a start that is cut off leaves all of it or nothing. */
+/** Creates everything in one transaction, so that an interrupted start leaves all of it or nothing. */
 async function firstTransaction(connection: Connection, wallets: LocalWallets): Promise<Transaction> {
   const { mint, mintAuthority, paymentWallet, demoWallet } = wallets
   const payer = mintAuthority.publicKey

@@ -6,24 +6,22 @@ import { openHome } from './home.ts'
 import { provisionFromHome } from './provisionChain.ts'
 
 export interface ServiceProvision {
-  /** Keeps all keys, those of the wallets too; the service never sees it. */
+  /** Folder with all keys, including those of the wallets. The service never reads it. */
   readonly home: string
   readonly rpcUrl: string
   /** Public address of the service, for `local.json`. */
   readonly baseUrl: string
-  /** Variables that the service needs and no more, for `node --env-file`. */
+  /** File for `node --env-file`, with only the variables that the service needs. */
   readonly envFile: string
 }
 
-// A chain that was told to start a moment ago answers within a second; on a crowded machine within ten.
+// A chain that was just started answers within one second, or within ten on a crowded machine.
 const attemptsMax = 60
 const pauseMs = 1_000
 // The file holds the private receipt key.
 const privateFile = 0o600
 
-/**
- * Provisions what local mode provisions in its own process, for services that start elsewhere: several, in containers.
- */
+/** Provisions a local chain for services in other processes, such as several containers. */
 export async function provisionService(options: ServiceProvision): Promise<void> {
   const { baseUrl, envFile, rpcUrl } = options
   const home = await openHome(options.home)
@@ -41,7 +39,10 @@ export async function provisionService(options: ServiceProvision): Promise<void>
   await home.writeLocalJson({ baseUrl, ...facts, tokenMint, paymentWallet, receiptKey: publicKey })
 }
 
-/** So that a service which got a chain of its own does not go on with the receipt key of a demonstration. */
+/**
+ * Removes the file, so that a service that was given its own chain does not continue with the receipt key of a
+ * demonstration.
+ */
 export async function withdrawProvision(envFile: string): Promise<void> {
   await rm(envFile, { force: true })
 }
@@ -64,7 +65,7 @@ async function untilChainAnswers(rpcUrl: string): Promise<void> {
 }
 
 async function writeVariables(file: string, variables: Readonly<Record<string, string>>): Promise<void> {
-  // In single quotes, because the receipt key is JSON; no value has one in it.
+  // Use single quotes, because the receipt key is JSON. No value contains a single quote.
   const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'\n`)
   await writeFile(`${file}.tmp`, lines.join(''), { mode: privateFile })
   await rename(`${file}.tmp`, file)

@@ -3,13 +3,13 @@ import { PublicKey } from '@solana/web3.js'
 import { connectLocalChain } from './giveFunds.ts'
 
 export interface TokenFigures {
-  /** All tokens that exist; each burn lowers it. */
+  /** Total supply of tokens, which each burn reduces. */
   readonly supplyBaseUnits: bigint
   /** Balance of the payment wallet. */
   readonly heldBaseUnits: bigint
 }
 
-/** Figures of the chain itself, for a comparison with the ledger. */
+/** Reads the figures of the chain, for a comparison with the ledger. */
 export async function readTokenFigures(
   rpcUrl: string,
   { tokenMint, paymentWallet }: { readonly tokenMint: string; readonly paymentWallet: string },
