@@ -14,7 +14,7 @@ export type FinanceRole = (typeof financeRoles)[number]
 export interface FinanceAccessOptions {
   readonly issuer: string
   readonly audience: string
-  /** The issuer's public keys: where they are published, or themselves. */
+  /** The issuer's public keys: the URL where it publishes them, or the keys themselves. */
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: JSONWebKeySet }
 }
 
@@ -25,10 +25,10 @@ export interface FinanceAccess {
 
 export interface AccessRequest {
   readonly authorization: string | undefined
-  /** Written to the log. */
+  /** Route for the log. */
   readonly route: string
   readonly requestId: string
-  /** Roles of which the token needs one. */
+  /** Accepted roles; the token needs one of them. */
   readonly allowed: readonly FinanceRole[]
 }
 
@@ -40,11 +40,12 @@ export interface AccessHolder {
 
 export type AccessRefusal = 'unauthenticated' | 'invalid_token' | 'forbidden' | 'keys_unavailable'
 
-// Signatures by private keys only: with HS256 a public key would be a shared password, and `none` is not a signature.
+// Signatures by private keys only: with HS256 a public key would be a shared password, and `none` is no signature at
+// all.
 const algorithms = ['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']
-// Clocks of two honest machines differ by less.
+// Clocks of two correctly set machines differ by less.
 const clockToleranceSeconds = 30
-// A token has about 1 kB; the header section of a request is limited to 16 kB anyway.
+// A token has about 1 kB, and a request's headers are limited to 16 kB.
 const tokenCharactersMax = 8_000
 const jwksTimeoutMs = 5_000
 // An unknown key id makes the service fetch the keys again. The limit stops clients from causing a fetch per request.
@@ -52,8 +53,8 @@ const jwksCooldownMs = 30_000
 const jwksAgeMaxMs = 600_000
 
 /**
- * Bearer tokens of the operator's identity provider. Every access of a known holder is logged, and refusals of others
- * up to a bound; a token never is.
+ * Checks bearer tokens of the operator's identity provider. Logs every access of an accepted holder, and refusals up to
+ * a limit. Never logs a token.
  */
 export function createFinanceAccess(
   { issuer, audience, keys }: FinanceAccessOptions,
@@ -105,7 +106,7 @@ export function createFinanceAccess(
 }
 
 const subjectShownMax = 100
-// Strangers cause refusals at no cost. Each client of an operator makes some in a minute at most.
+// Refusals cost their callers nothing, so their log lines are limited. An operator's own clients cause a few a minute.
 const refusalsPerMinuteMax = 60
 const minuteMs = 60_000
 
@@ -116,7 +117,7 @@ interface RefusalLine {
   readonly outcome: AccessRefusal
 }
 
-/** Logs refusals up to a number a minute. The first line of a later minute has the number of those that were left out. */
+/** Logs a limited number of refusals a minute. The first line of a later minute counts those that were left out. */
 function boundRefusals({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
   let startedAtMs = -Infinity
   let logged = 0
@@ -141,7 +142,7 @@ function readBearer(authorization: string | undefined): string | undefined {
   return token !== undefined && token.length <= tokenCharactersMax ? token : undefined
 }
 
-// The library checks only that they are there: 1e400 is read as infinity, and such a token would never end.
+// jose checks only that the claims are present: 1e400 becomes infinity, and such a token would never expire.
 const holderClaims = z.object({ sub: z.string().min(1), exp: z.number() })
 const rolesClaim = z.object({ roles: z.array(z.string()) })
 
@@ -150,7 +151,7 @@ function rolesOf(payload: JWTPayload): readonly FinanceRole[] {
   return financeRoles.filter((role) => given.includes(role))
 }
 
-/** Some errors of jose mean that the issuer's server did not answer; all others are about the token. */
+/** Some errors of jose mean that the issuer's server did not answer; all others concern the token. */
 function isAboutTheToken(error: unknown): error is errors.JOSEError {
   if (!(error instanceof errors.JOSEError)) return false
   return !(

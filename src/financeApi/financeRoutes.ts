@@ -26,7 +26,7 @@ export interface FinanceRouteDeps {
   readonly reports: Reports
   /** CAIP-2, for links to an explorer. */
   readonly network: string
-  /** Origin of the public routes: empty when they share this listener, undefined when it is not configured. */
+  /** Origin of the public routes. Empty if they share this listener, undefined if none is configured. */
   readonly publicUrl: string | undefined
   readonly explain: (subject: string) => Promise<Explanation | 'unreadable' | 'unknown'>
   readonly decideRefund: DecideRefund
@@ -59,7 +59,7 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
   ]
 }
 
-/** Decisions are recorded by POST; there is nothing to read. */
+/** Decisions are recorded by POST. There is no GET. */
 function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
   const path = '/api/finance/decisions'
   return {
@@ -139,7 +139,7 @@ async function serveSummary(deps: FinanceRouteDeps, { query }: FreeRequest): Pro
   return answer(deps, summary, { ...summary.read, ...more })
 }
 
-/** Null when no node answers: the ledger is worth showing without it. */
+/** Null if no node answers: the ledger's figures are useful without it. */
 async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps): Promise<string | null> {
   try {
     return (await walletBaseUnits()).toString()
@@ -192,7 +192,7 @@ async function serveClosing(deps: FinanceRouteDeps, { query }: FreeRequest): Pro
   return jsonAnswer(200, JSON.stringify({ success: true, data: closing }), { 'cache-control': 'no-store' })
 }
 
-/** Searches the chain, so it is not a part of the summary. */
+/** A separate request from the summary, because it searches the chain. */
 async function serveReconciliation(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
   if (query !== '') return invalidRequest([{ field: 'query', message: 'the reconciliation takes no parameters' }])
   const reconciliation = await deps.reconcile()
@@ -200,7 +200,7 @@ async function serveReconciliation(deps: FinanceRouteDeps, { query }: FreeReques
   return jsonAnswer(200, JSON.stringify({ success: true, data: { ...reconciliation, decimals } }))
 }
 
-/** A colon is the only character of a reference that clients may encode; space and line breaks around it come from a clipboard. */
+/** Reads the reference in the path. Clients may encode its colon, and a copied reference may have space around it. */
 function subjectOf({ segment }: FreeRequest): string {
   return segment.replaceAll(/^(?:%(?:09|0a|0d|20))+|(?:%(?:09|0a|0d|20))+$/gi, '').replaceAll(/%3a/gi, ':')
 }

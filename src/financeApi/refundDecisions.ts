@@ -6,7 +6,7 @@ import type { AccessHolder } from './financeAccess.ts'
 import type { FreeAction } from '../transport/freeRoute.ts'
 import { invalidRequest } from '../transport/transportError.ts'
 
-/** Undefined where the service has no login of tollbook_finance. */
+/** Undefined if the service has no login of tollbook_finance. */
 export type DecideRefund = ((order: RefundOrder) => Promise<RefundOutcome>) | undefined
 
 const amountExpected = 'must be base units as a decimal text'

@@ -7,7 +7,7 @@ export interface BurnDebtDeps extends RepeatDeps {
 
 const everyMs = 30_000
 
-/** Shows how long burns have been owed. The job that burns is another process, which may be down. */
+/** Measures how long burns have been owed. Another process makes the burns, and may be down. */
 export function startBurnDebtJob(deps: BurnDebtDeps): Repeated {
   const { clock, readDebt, onDebt } = deps
   return repeat(deps, {
@@ -15,7 +15,7 @@ export function startBurnDebtJob(deps: BurnDebtDeps): Repeated {
     everyMs,
     async run() {
       const { owedBaseUnits, oldestOwedAtMs } = await readDebt()
-      // Block times may be ahead of our clock by a moment.
+      // Block times may be slightly ahead of the server's clock.
       const ageMs = oldestOwedAtMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestOwedAtMs)
       onDebt({ owedBaseUnits, oldestSeconds: ageMs / 1_000 })
     },

@@ -4,9 +4,9 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 export interface ChainHealth extends Repeated {
   /** Undefined while a node is in rotation and the clocks agree. */
   problem(): string | undefined
-  /** Undefined while quotes are made: a payment for one that no node in rotation can see would be lost time. */
+  /** Undefined while quotes may be made. Otherwise no node in rotation could see a payment of a new quote. */
   whyNoQuotes(): string | undefined
-  /** For /api/health: where each node is. */
+  /** State of each node, for /api/health. */
   facts(): Json
 }
 
@@ -15,7 +15,7 @@ export interface NodeWatch {
   poll(): Promise<void>
   inRotation(): readonly unknown[]
   standings(): readonly NodeFacts[]
-  /** A slot that the chain has certainly reached. */
+  /** A slot that the chain has reached for certain. */
   slot(): number
   readonly time: { skewMs(): number }
 }
@@ -33,12 +33,12 @@ export interface ChainHealthDeps extends RepeatDeps {
   readonly clockSkewMaxMs: number
 }
 
-// Five slots: what leaves rotation has answered at most so much longer.
+// Five slots: a node that leaves the rotation has answered for at most this much longer.
 const everyMs = 2_000
-// A node that is restarted is back within this; longer is an outage.
+// A node that restarts returns within this time; a longer silence is an outage.
 const silenceMaxMs = 20_000
 
-/** Polls the nodes. Ready at once, because opening the chain has polled them. */
+/** Polls the nodes. Ready at once, because `openChain` has polled them. */
 export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
   const { nodes, clock, log } = deps
   let rotatedAtMs = clock.monotonicMs()
@@ -54,7 +54,7 @@ export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
       if (nodes.inRotation().length > 0) rotatedAtMs = nowMs
       outSince = describeOutage(nodes, nowMs - rotatedAtMs)
       const found = problem()
-      // Not each new text: the numbers in it change with every round.
+      // Log only the change, because the numbers in the text differ in every round.
       if ((found !== undefined) !== isFailing) log.warn({ event: 'chain_health_changed', problem: found ?? 'none' })
       isFailing = found !== undefined
     },
@@ -71,7 +71,7 @@ export function startChainHealth(deps: ChainHealthDeps): ChainHealth {
   }
 }
 
-/** Undefined while a node is in rotation, or silent for so short that a restart explains it. */
+/** Undefined while a node is in rotation, or while the silence is short enough for a restart. */
 function describeOutage(nodes: NodeWatch, outMs: number): string | undefined {
   if (nodes.inRotation().length > 0) return undefined
   const problems = nodes.standings().map(({ name, problem }) => `${name} ${problem ?? 'is being identified'}`)

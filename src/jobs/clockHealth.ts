@@ -11,10 +11,14 @@ export interface ClockHealthDeps extends RepeatDeps {
 }
 
 const everyMs = 5_000
-// Half of the difference that leases rely on (payment/paymentUse.ts). Machines that follow a time server differ by milliseconds.
+// Half of the difference that leases tolerate (payment/paymentUse.ts). Machines with a time server differ by
+// milliseconds.
 const differenceMaxMs = 30_000
 
-/** A wrong clock refuses fresh payments and honours expired quotes, so paid routes close while clocks disagree. */
+/**
+ * Compares the clocks of server and database. Paid routes close while they disagree, because a wrong clock refuses
+ * fresh payments and accepts expired quotes.
+ */
 export async function startClockHealth(deps: ClockHealthDeps): Promise<ClockHealth> {
   let problem: string | undefined
   const look = async (): Promise<void> => {
@@ -27,7 +31,10 @@ export async function startClockHealth(deps: ClockHealthDeps): Promise<ClockHeal
   return { problem: () => problem, stop: () => task.stop() }
 }
 
-/** Database minus server, as far as it is certain: the answer was made at some time between question and arrival. */
+/**
+ * Lower bound of the difference between the database's clock and the server's: the database read its clock at some time
+ * between question and answer.
+ */
 async function measureDifferenceMs(clock: Clock, readDatabaseClockMs: () => Promise<number>): Promise<number> {
   const askedAtMs = clock.nowMs()
   const databaseMs = await readDatabaseClockMs()

@@ -1,6 +1,6 @@
 import type { OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 
-/** One round of a job that one instance does for all. */
+/** One round of a job that one instance runs for all. */
 export interface ElectedWork {
   /** Name of the lease. */
   readonly name: string
@@ -9,7 +9,7 @@ export interface ElectedWork {
   run(elected: PaymentLifecycle): Promise<void>
 }
 
-/** Takes the lease only when work is open: a lease costs two commits, and most rounds of a quiet service have none. */
+/** Takes the lease only if work is open: a lease costs two commits, and most rounds of a quiet service have none. */
 export async function runElectedWork(lifecycle: PaymentLifecycle, work: ElectedWork): Promise<boolean> {
   const open = await lifecycle.findOpen(work.question, 1)
   return open.length === 0 || lifecycle.runElected(work.name, work.run)

@@ -14,7 +14,7 @@ import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
 export interface FinalityJob extends Repeated {
-  /** Undefined while payments become final as they should. No caller is refused because of it. */
+  /** Undefined while payments become final in time. This problem refuses no caller. */
   problem(): string | undefined
 }
 
@@ -24,35 +24,35 @@ export interface FinalityDeps extends StepDeps {
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
-// Finality takes some 13 s; asked so often it is on record a moment later.
+// A payment is final after about 13 s, and recorded at most this much later.
 const everyMs = 2_000
-// Ten thousand payments a round: what waits longer than its round is asked for in the next.
+// Ten thousand payments a round. The next round continues.
 const pagesMax = 40
-// Two looks that far apart, each at the finalized chain: nodes that were behind, or restarted, cannot reverse a payment.
+// Time between two looks at the finalized chain, so that nodes that lag or restart cannot reverse a payment.
 const absenceApartMs = 10_000
-// Absences are judged one by one, with six questions to each node. More at once is an outage and not a fork.
+// Limit of absences a round, each of which takes six requests to each node. A fork has fewer; more indicate an outage.
 const absencesMax = 64
-// A payment that no node can judge must not keep the others waiting; after this many in one page the nodes are out of order.
+// A payment that no node can judge must not block the others. After this many in one page, the nodes are at fault.
 const failuresMax = 4
 const lateMs = 5 * 60 * 1000
 const alarmMs = 60 * 60 * 1000
 
-/** State of one job from round to round. */
+/** State of the job between rounds. */
 export interface FinalityMemory {
-  /** When a payment was first found to be absent for good. */
+  /** Time at which a payment was first found permanently absent. */
   readonly absentSinceMs: Map<Signature, number>
-  /** Number of looks at a payment that is doubtful. */
+  /** Number of looks at each doubtful payment. */
   readonly looks: Map<Signature, number>
   oldestAwaitingMs: number | undefined
   lastReversalMs: number | undefined
 }
 
-/** State of an instance that has not run the job yet. */
+/** State before the first round. */
 export function noFinalityMemory(): FinalityMemory {
   return { absentSinceMs: new Map(), looks: new Map(), oldestAwaitingMs: undefined, lastReversalMs: undefined }
 }
 
-/** Follows each verified payment until the chain can no longer drop it, or has. One instance at a time does. */
+/** Follows each verified payment until it is final or dropped by the chain. One instance runs it at a time. */
 export function startFinalityJob(deps: FinalityDeps): FinalityJob {
   const memory = noFinalityMemory()
   const task = repeat(deps, {
@@ -80,7 +80,7 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
     : undefined
 }
 
-/** One round: every payment that awaits finality is asked for once. Throws at the end what has failed. */
+/** One round: looks up every payment that awaits finality. Throws the failures at the end. */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
   const failures: unknown[] = []
@@ -107,7 +107,7 @@ async function judgePage(
     const status = statuses.get(signature)
     return status?.isFinalized === true && !status.hasFailed ? [{ signature, slot: status.slot }] : []
   })
-  // It is absent, or it succeeded on the fork that we saw and failed on the one that stayed.
+  // The payment is absent, or succeeded on the fork that was recorded and failed on the one that remained.
   const isDoubtful = (status: SignatureStatus | undefined) =>
     status === undefined || (status.isFinalized && status.hasFailed)
   const doubtful = signatures.filter((signature) => isDoubtful(statuses.get(signature)))
@@ -118,7 +118,7 @@ async function judgePage(
   const states = await deps.lifecycle.loadPayments(open.map(solanaReference))
   const stateOf = (signature: Signature) =>
     assertPresent(states.get(solanaReference(signature)), 'an open payment has events')
-  // At once, so that they share a commit.
+  // Record them at the same time, so that they share a commit.
   const recorded = await Promise.allSettled(
     final.map(({ signature, slot }) => judgeFinal(deps, memory, { signature, before: stateOf(signature), slot })),
   )
@@ -132,13 +132,13 @@ async function judgePage(
   return failures
 }
 
-/** The payment is not doubtful, or no longer open. */
+/** Forgets a payment that is not doubtful or not open any more. */
 function forget({ absentSinceMs, looks }: FinalityMemory, signature: Signature): void {
   absentSinceMs.delete(signature)
   looks.delete(signature)
 }
 
-/** Asks the node's memory, and for signatures that are not there its disk. */
+/** Queries the node's memory first, and its disk for signatures that are not there. */
 async function askStatuses({ chain }: FinalityDeps, signatures: readonly Signature[]) {
   const found = new Map<Signature, SignatureStatus>()
   for (const searchHistory of [false, true]) {
@@ -159,8 +159,8 @@ interface Judged {
 }
 
 /**
- * A fork can change what a transaction does: programs and lookup tables read the state of their block. One that landed again is
- * final if it pays the same there, and reversed if the nodes agree that it does not.
+ * A fork can change the effect of a transaction, because programs and lookup tables depend on their block. A payment
+ * that landed again is final if it pays the same, and reversed if the nodes agree that it does not.
  */
 async function judgeFinal(
   deps: FinalityDeps,
@@ -198,7 +198,7 @@ async function judgeDoubtful(deps: FinalityDeps, memory: FinalityMemory, judged:
   const nowMs = deps.clock.monotonicMs()
   const sinceMs = memory.absentSinceMs.get(signature) ?? nowMs
   memory.absentSinceMs.set(signature, sinceMs)
-  // A failure on the finalized chain is a record, and an absence is the lack of one: it is looked at twice.
+  // A failure is a record on the finalized chain. An absence is only a missing record, so it needs a second look.
   if (reversal.reason === 'absent' && nowMs - sinceMs < absenceApartMs) return
   forget(memory, signature)
   const { reason, finalizedSlot } = reversal

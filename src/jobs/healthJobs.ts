@@ -8,25 +8,25 @@ import { startQuoteRetentionJob } from './quoteRetentionJob.ts'
 import type { RepeatDeps } from './repeat.ts'
 import { startTermsHealth } from './termsHealth.ts'
 
-/** Conditions for selling anything. */
+/** One condition for selling. */
 export interface ServiceCheck {
   readonly name: string
-  /** Undefined when it is well; otherwise what is wrong, for the operator and the caller alike. */
+  /** Undefined while the condition holds. Otherwise the problem, in words for operators and callers. */
   readonly problem: () => string | undefined
-  /** Keeps us from quoting, and from nothing else: who has paid is served. */
+  /** A failure stops quotes only. Payments are still served. */
   readonly quotesOnly?: boolean
-  /** Names of checks whose failure would also fail this one. */
+  /** Checks whose failure would also make this one fail. */
   readonly causes?: readonly string[]
-  /** More for the operator than whether it is well. */
+  /** Further facts for the operator. */
   readonly facts?: () => Json
 }
 
 /** The checks behind `/api/health`, repeated in the background. */
 export interface HealthJobs {
   readonly checks: readonly ServiceCheck[]
-  /** Why no quotes are made, although who has paid is served. */
+  /** Reason why no quotes are made while payments are still served. */
   whyNoQuotes(): string | undefined
-  /** A slot that the chain has certainly reached. */
+  /** A slot that the chain has reached for certain. */
   slot(): number
   stop(): Promise<void>
 }
@@ -51,7 +51,7 @@ export interface HealthJobsDeps extends RepeatDeps {
   }
 }
 
-/** Everything that runs by the clock. Ready when ledger and chain have been asked once. */
+/** Starts all periodic checks. Ready when the ledger and the chain have been checked once. */
 export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps): Promise<HealthJobs> {
   await using started = new AsyncDisposableStack()
   const ledgerHealth = await startLedgerHealth({ clock, log, findDurabilityProblem: ledger.findDurabilityProblem })
@@ -70,7 +70,7 @@ export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsD
     { name: 'history', problem: ledger.history.problem },
     { name: 'ledger', problem: ledgerHealth.problem, causes: ['history'] },
     { name: 'clock', problem: clockHealth.problem, causes: ['history', 'ledger'] },
-    // A caller who has paid is heard even while no node can say so: the presentation counts for the age of the payment.
+    // Payments are still read while no node answers: a presentation counts for the age of its payment.
     { name: 'chain', problem: chainHealth.problem, facts: chainHealth.facts, quotesOnly: true },
     { name: 'token', problem: termsHealth.problem },
   ]

@@ -6,11 +6,10 @@ export interface HousekeepingDeps extends RepeatDeps {
   readonly forgetOldPresentations: () => Promise<void>
 }
 
-// Partitions are made a week and ten million positions ahead. Old rows are deleted often, because one statement deletes
-// all of them.
+// Partitions are made a week and ten million positions ahead. One statement deletes all old rows, so it runs often.
 const everyMs = 10 * 60 * 1000
 
-/** Periodic work so that the ledger always has a partition to write to. */
+/** Makes partitions before the ledger needs them, and deletes old rows. */
 export async function startHousekeepingJob(deps: HousekeepingDeps): Promise<Repeated> {
   await deps.addPartitions()
   return repeat(deps, {

@@ -9,11 +9,11 @@ export interface LedgerHealthDeps extends RepeatDeps {
   readonly findDurabilityProblem: () => Promise<string | undefined>
 }
 
-// Often enough that a standby promoted by mistake, or a setting changed at run time, is noticed within a minute; and a
-// database that is back is noticed at once.
+// A standby that was promoted by mistake, or a setting changed at run time, is detected within a minute; a database
+// that returns is detected at once.
 const everyMs = 5_000
 
-/** Resolves after the first check, so that no payment is taken before it. */
+/** Resolves after the first check, so that no payment is accepted before it. */
 export async function startLedgerHealth(deps: LedgerHealthDeps): Promise<LedgerHealth> {
   let problem = await deps.findDurabilityProblem()
   const task = repeat(deps, {

@@ -5,7 +5,7 @@ import { repeat, type RepeatDeps, type Repeated } from './repeat.ts'
 /** Sums that the metrics show, in base units. */
 export interface ShownMoney extends MoneyFigures {
   readonly refundsDueBaseUnits: bigint
-  /** Tokens of all payment wallets on chain, less `Assets:PaymentWallet`. */
+  /** Tokens in all payment wallets on chain, less the balance of `Assets:PaymentWallet`. */
   readonly walletDifferenceBaseUnits: bigint
   readonly walletBaseUnits: bigint
   readonly readAtMs: number
@@ -17,14 +17,14 @@ export interface MoneyMetricsDeps extends RepeatDeps {
   readonly onMoney: (money: ShownMoney) => void
 }
 
-// A few sums and one balance for each payment wallet.
+// One query of a few sums, and one balance for each payment wallet.
 const everyMs = 60_000
 
 export function startMoneyMetrics(deps: MoneyMetricsDeps): Repeated {
   return repeat(deps, { name: 'money metrics', everyMs, run: () => showMoney(deps) })
 }
 
-/** Reads the ledger before the chain: a payment that arrives in between is a surplus and never a shortage. */
+/** Reads the ledger before the chain, so that a payment that arrives in between is a surplus and never a shortage. */
 export async function showMoney({ readFigures, walletBaseUnits, onMoney, clock }: MoneyMetricsDeps): Promise<void> {
   const figures = await readFigures()
   const onChainBaseUnits = await walletBaseUnits()
@@ -39,7 +39,7 @@ export async function showMoney({ readFigures, walletBaseUnits, onMoney, clock }
   })
 }
 
-/** Money of a wallet that goes back to it. */
+/** True for an account of money that returns to a wallet. */
 function isRefund(account: string): boolean {
   const isOrdinary = account === accounts.unearned || account === accounts.burnOwed || shareName(account) !== undefined
   return account.startsWith('Liabilities:') && !isOrdinary

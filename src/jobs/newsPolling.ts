@@ -1,7 +1,7 @@
 import { describeError, Fault } from '@tollbook/core/fault'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
-/** One thing that is asked for news again and again. */
+/** A source of news that is polled. */
 export interface PolledSource<Article> {
   readonly name: string
   readonly lane: string
@@ -19,7 +19,7 @@ export interface KnownVersion {
   readonly lastModified: string | undefined
 }
 
-/** The database, which all instances share, decides which instance polls a source, and when. */
+/** Store that all instances share. It decides which instance polls a source, and when. */
 export interface PollStore<Article> {
   takePoll(sources: readonly PolledSource<Article>[]): Promise<(KnownVersion & { readonly name: string }) | undefined>
   keep(batch: {
@@ -34,17 +34,17 @@ export interface PollStore<Article> {
 }
 
 export interface NewsPollingDeps<Article> extends RepeatDeps {
-  /** Empty: another instance polls, and this one only serves. */
+  /** Empty: other instances poll, and this one only serves. */
   readonly sources: readonly PolledSource<Article>[]
   readonly store: PollStore<Article>
-  /** Updates the endpoint's view, independent of the instance that fetched. */
+  /** Updates the endpoint's view, whichever instance fetched the articles. */
   readonly refresh: () => Promise<void>
 }
 
 const everyMs = 1_000
 const refreshEveryMs = 5_000
 const forgetEveryMs = 60 * 60 * 1000
-// A feed that hangs must not keep the others waiting; more at once would only be haste.
+// Sources polled at the same time, so that a feed that hangs does not block the others.
 const pollersMax = 3
 
 /** Polls news in the background. Starts immediately without waiting; a stop interrupts polls in progress. */
@@ -70,11 +70,11 @@ export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repea
 
 interface State<Article> extends NewsPollingDeps<Article> {
   readonly signal: AbortSignal
-  /** Lanes whose last poll failed, and why. */
+  /** Sources whose last poll failed, with the reason. */
   readonly failing: Map<string, string>
   /** Failing sources that have been logged. */
   reported: string
-  /** Failure of the store; undefined while it answers. */
+  /** Failure of the store. Undefined while it answers. */
   problem: string | undefined
   refreshedAtMs: number
 }
@@ -98,7 +98,7 @@ async function round<Article>(state: State<Article>): Promise<void> {
   report(state)
 }
 
-/** Polls one source after the other until none is due; how many. */
+/** Polls one source after another until none is due. Returns their number. */
 async function pollDue<Article>(state: State<Article>): Promise<number> {
   const { sources, store, signal } = state
   for (let polls = 0; polls < sources.length && !signal.aborted; polls++) {
@@ -124,7 +124,7 @@ async function pollOne<Article>(
     await store.pollSucceeded({ name, everyMs, etag, lastModified })
     failing.delete(lane)
   } catch (error) {
-    // A fault of the source. One of the store is not: it ends the round.
+    // Handle failures of the source only. A failure of the store ends the round.
     if (!(error instanceof Fault)) throw error
     if (!signal.aborted) failing.set(lane, describeError(error))
     await store.pollFailed(name)

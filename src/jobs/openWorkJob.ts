@@ -3,12 +3,12 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface OpenWorkDeps extends RepeatDeps {
   readonly lifecycle: Pick<PaymentLifecycle, 'followOpenWork'>
-  /** Called after each round, for the metrics: late jobs are a matter of operation, never of correctness. */
+  /** Called after each round, for the metrics. A late job does not make payments wrong. */
   readonly onLag?: (lag: { readonly events: number }) => void
 }
 
 const everyMs = 1_000
-// Then other jobs get their turn; a long backlog takes several rounds.
+// Limit of steps a round, so that other jobs get their turn.
 const stepsMax = 20
 
 /** Keeps the list of open payments up to date with the log. Any instance may run it at any time. */

@@ -11,7 +11,7 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 export interface PriceJob extends Repeated {
   /** Undefined while there is a price to quote by. */
   problem(): string | undefined
-  /** Returns a price only after it was recorded, and none when the markets have not confirmed it for too long. */
+  /** Returns a price only after it was recorded. Undefined if the markets have not confirmed it for too long. */
   inForce(): PriceInForce | undefined
 }
 
@@ -21,24 +21,24 @@ export interface PriceInForce {
   readonly prices: readonly Price[]
   /** Number of the list on record. */
   readonly priceList: number
-  /** When the markets last agreed on it, by the clock on the wall. */
+  /** Time at which the markets last agreed on it. */
   readonly agreedAtMs: number
-  /** Their reports at that time. */
+  /** Their readings at that time. */
   readonly readings: readonly MarketReading[]
 }
 
-/** A market that never throws: one that does not answer has reported nothing. */
+/** One market. It never throws: a market that does not answer returns a missing reading. */
 export interface PriceSource {
   ask(): Promise<MarketReading | MissingReading>
 }
 
-/** A market that reported nothing, and the reason for the operators. */
+/** A market without a reading, with the reason for the operators. */
 export interface MissingReading {
   readonly source: string
   readonly why: string
 }
 
-/** When a price of the markets is believed, and for how long. */
+/** When a price of the markets is accepted, and for how long. */
 export interface PricePolicy extends MarketPolicy {
   /** Maximum age of a quoted price, counted from the last agreement of the markets. */
   readonly ageMaxMs: number
@@ -46,36 +46,36 @@ export interface PricePolicy extends MarketPolicy {
 
 export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
-  /** In the form of the published lists. */
+  /** Name of this source in the published lists. */
   readonly sourceName: string
-  /** A text says why a request cannot be sold at this token price. */
+  /** Prices of all endpoints. Returns a text if a request cannot be sold at this token price. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | string
-  /** Division of the prices of the lists. */
+  /** The split of the lists. */
   readonly split: readonly SplitPart[]
   readonly priceLists: {
     newest(): Promise<
       { readonly number: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
     >
-    /** False when the list of that number is not the newest any more. */
+    /** False if the list with that number is not the newest any more. */
     append(list: PriceListPublished, newestNumber: number): Promise<boolean>
   }
 }
 
-// Four questions a minute to each market: Jupiter allows thirty without a key, so seven instances may share an address.
+// Four requests a minute to each market. Jupiter allows thirty without a key, so seven instances may share an address.
 const everyMsMax = 15_000
-// Two polls in a row may be lost before a price that is good for a short time only is given up.
+// Two polls in a row may fail before a price with a short lifetime expires.
 const pollsPerAge = 3
 
 interface State {
   memory: MarketMemory
   inForce: (PriceInForce & { readonly confirmedAtMs: number }) | undefined
-  /** Why the last poll did not confirm a price. */
+  /** Reason why the last poll did not confirm a price. */
   trouble: string | undefined
 }
 
 /**
- * Queries the markets on a schedule and never for a caller, so that no caller can
- * choose the moment of a price. Ready after the first poll, whatever its result.
+ * Queries the markets on a schedule and never for a caller, so that no caller can choose the moment of a price. Ready
+ * after the first poll, whatever its result.
  */
 export async function startPriceJob(policy: PricePolicy, deps: PriceJobDeps): Promise<PriceJob> {
   const state: State = { memory: noMemory, inForce: undefined, trouble: undefined }
@@ -143,10 +143,10 @@ interface AgreedPrice {
   readonly silent: readonly MissingReading[]
 }
 
-// Another instance that publishes at the same moment is believed or answered; both take one more look.
+// Two instances may publish at the same moment; both then read the recorded list again.
 const attemptsMax = 5
 
-/** The list on record stays in force if it is near enough; otherwise a new one is, once it is on record. */
+/** Keeps the recorded list if it is near enough. Otherwise a new list takes effect once it is recorded. */
 async function confirm(
   { tolerancePercent }: PricePolicy,
   deps: PriceJobDeps,
@@ -191,7 +191,7 @@ async function confirm(
   remember(deps, state, 'other instances publish prices all the time')
 }
 
-/** Undefined when the list is not ours to go by: fixed by an operator, of another token, by other prices in dollars. */
+/** Undefined if this job must not use the list: an operator fixed it, or its token or its prices in dollars differ. */
 function priceOfList({ sourceName, pricesAt, split }: PriceJobDeps, list: PriceListPublished) {
   const price = list.prices[0]?.tokenPriceAttoUsd
   if (list.source !== sourceName || price === undefined || !isDeepStrictEqual(list.split, split)) return undefined

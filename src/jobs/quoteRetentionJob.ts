@@ -5,7 +5,9 @@ export interface QuoteRetentionDeps extends RepeatDeps {
   /** Returns the names of the days that were dropped. */
   readonly dropOldQuotes: () => Promise<readonly string[]>
   readonly showQuoteStorage: () => Promise<void>
-  /** Undefined while the clocks of server and database agree. By a clock that is days ahead every quote is old. */
+  /**
+   * Undefined while the clocks of server and database agree. To a clock that is days ahead, every quote would be old.
+   */
   readonly clockProblem: () => string | undefined
 }
 

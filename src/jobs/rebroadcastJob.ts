@@ -11,35 +11,37 @@ import { type Repeated, repeat } from './repeat.ts'
 
 export interface RebroadcastDeps extends Pick<StepDeps, 'clock' | 'log' | 'lifecycle'> {
   readonly chain: Pick<ChainReader, 'broadcast' | 'landingBound' | 'find'> & Pick<FinalityReader, 'findStatuses'>
-  /** Called with the bytes of a transaction that provably never lands, until it succeeds. */
+  /** Called with the bytes of a transaction that provably never lands, again until it succeeds. */
   readonly onAbsent?: (bytes: Uint8Array) => Promise<void>
 }
 
-// Interval at which wallets send again. A transaction that a leader dropped has some twenty further chances.
+// Interval at which wallets send again. A transaction that a leader dropped then has about twenty more chances.
 const everyMs = 2_000
-// Within it a transaction is sent again without a question whether it still can land.
+// Within this time a transaction is sent again without checking whether it can still land.
 const landingMs = 60_000
-// A chain that stands still makes a blockhash live longer than that; no caller waits for longer than this.
+// On a stalled chain a blockhash lives longer than that. No caller waits longer than this.
 const giveUpAfterMs = 10 * 60 * 1000
-// One call each. Those that were sent least recently come first, so that none waits behind strangers' that never land.
+// One call each. The least recently sent come first, so that invented transactions cannot starve real ones.
 const sentMax = 64
-// Ten minutes of seven sent payments a second. Most have landed and are only listed until they are claimed.
+// Payments of ten minutes at seven a second. Most have landed and are only listed until they are claimed.
 const openMax = 4_096
 
 const question = { kind: 'submitted', forMsMax: giveUpAfterMs } as const
 
-/** State of the job from round to round, of the transactions that are open. */
+/** State of the open transactions between runs. */
 export type RebroadcastMemory = Map<Signature, Followed>
 
 interface Followed {
   readonly bound: LandingBound
   readonly sinceMs: number
   isSettled: boolean
-  /** Number of times that this job has sent it. */
+  /** How often this job has sent it. */
   sends: number
 }
 
-/** Sends what this service has sent again until it is on chain or provably never will be, whether or not a caller waits. */
+/**
+ * Sends each submitted transaction again until it is on chain or provably never lands, whether or not a caller waits.
+ */
 export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   const memory: RebroadcastMemory = new Map()
   return repeat(deps, {
@@ -50,9 +52,7 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   })
 }
 
-/**
- * One run: sends payments without a status again, and leaves those that are final. `memory` is carried from run to run.
- */
+/** One run: sends payments without a status again, and skips final ones. `memory` is passed from run to run. */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
   const open = await deps.lifecycle.findOpen(question, openMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])
@@ -67,7 +67,7 @@ export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemo
   await sendAgain(deps, memory, leastSentFirst.slice(0, sentMax))
 }
 
-/** Those without a status. Those that are final need nothing more. */
+/** Finds the transactions without a status. */
 async function findUnseen(
   { chain }: RebroadcastDeps,
   memory: RebroadcastMemory,

@@ -24,16 +24,16 @@ export interface StepDeps {
   readonly onStep: (step: LifecycleStep) => void
 }
 
-/** A step that a job decided on for one payment. */
+/** A decision of a job about one payment. */
 export interface LifecycleRecord {
   readonly kind: LifecycleStep
   readonly reference: PaymentReference
   readonly before: PaymentState
-  /** Undefined when the payment is not in a state for it. */
+  /** Undefined if the state of the payment does not allow the step. */
   readonly decision: PaymentDecision | undefined
 }
 
-/** False when there was nothing to record, or another writer was first: the next round sees the result. */
+/** Returns false if there was nothing to record, or another writer was first. The next round sees the result. */
 export async function recordStep(
   deps: StepDeps,
   { kind, reference, before, decision }: LifecycleRecord,

@@ -3,7 +3,7 @@ import { decideExpiry, decideRefund } from '../payment/finality.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
 import { type Repeated, repeat } from './repeat.ts'
 
-/** When a payment that was not delivered is owed back. */
+/** Limits after which an undelivered payment is owed back. */
 export interface ExpiryLimits {
   /** Maximum time without delivery before a payment is owed back. */
   readonly refundAfterMs: number
@@ -12,10 +12,10 @@ export interface ExpiryLimits {
 }
 
 const everyMs = 60_000
-// A round ends when fewer are left; an outage of a day may leave thousands.
+// A round continues while batches are full: an outage of a day may leave thousands.
 const batchMax = 500
 
-/** Ends claims of processes that died, and turns payments that stayed undelivered for a day into debts to their wallets. */
+/** Ends claims of dead processes, and turns payments that stayed undelivered for a day into debts to their wallets. */
 export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
   return repeat(deps, {
     name: 'refunds',
@@ -30,7 +30,7 @@ export async function recordRefunds(limits: ExpiryLimits, deps: StepDeps): Promi
   const open = await deps.lifecycle.findOpen({ kind: 'undelivered', forMs: limits.refundAfterMs }, batchMax)
   const references = open.map(({ reference }) => reference)
   const states = await deps.lifecycle.loadPayments(references)
-  // A caller who claims at this moment is either first, and served, or second, and refused: the versions decide.
+  // A caller may claim at the same moment. The version of the payment decides which of the two is first.
   await Promise.all(
     references.map(async (reference) => {
       const before = assertPresent(states.get(reference), 'an open payment has events')

@@ -11,19 +11,19 @@ export interface RepeatDeps {
 export interface Task {
   readonly name: string
   readonly everyMs: number
-  /** False: another instance holds the lease of this work. */
+  /** Returns false if another instance holds the lease of this work. */
   run(): Promise<unknown>
 }
 
 export interface Repeated {
-  /** Resolves when a run in progress has ended. */
+  /** Resolves when the current run has ended. */
   stop(): Promise<void>
 }
 
-// An instance that was not elected asks again soon: a leader that is paused or killed is replaced within 15 s.
+// Pause of an instance without the lease. The leader's successor starts within 15 s.
 const notElectedMs = 5_000
 
-/** Runs a task again and again, one run at a time, until stopped. A run that fails is logged, and the next one comes. */
+/** Runs a task repeatedly, one run at a time, until it is stopped. Logs a failed run and continues. */
 export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
   const stopping = new AbortController()
   const running = (async () => {
@@ -46,7 +46,7 @@ export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
   }
 }
 
-/** Stops all of them at once. One that fails to stop keeps no other from it. */
+/** Stops all jobs at once. A failure to stop one does not prevent the others. */
 export async function stopAll(jobs: readonly Repeated[]): Promise<void> {
   const ended = await Promise.allSettled(jobs.map((job) => job.stop()))
   const failures = ended.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []))

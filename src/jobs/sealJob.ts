@@ -4,7 +4,7 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 /** Result of a step of the sealer, on any instance. */
 export interface SealStep {
-  /** Events that this step sealed; 0 when there was nothing to seal, or another instance seals. */
+  /** Events sealed by this step. 0 if there were none, or another instance seals. */
   readonly sealedEvents: number
   readonly head: number
   readonly checkpoint: { readonly size: number; readonly note: string } | undefined
@@ -13,24 +13,24 @@ export interface SealStep {
 export interface SealJobDeps extends RepeatDeps {
   /** Seals a portion of the unsealed events. Throws `LedgerDamage` if the ledger differs from what was written. */
   readonly sealNext: () => Promise<SealStep>
-  /** Keeps the newest checkpoint outside the database; undefined when the operator has not said where. */
+  /** Stores the newest checkpoint outside the database. Undefined if the operator has configured no place. */
   readonly keep: ((note: string) => Promise<void>) | undefined
-  /** False while the ledger did not go backwards. Otherwise it is written down outside the database. */
+  /** Returns false while the ledger has not gone backwards. Otherwise records the loss outside the database. */
   readonly noteLoss?: () => Promise<boolean>
   /** Called after each check, for the metrics. */
   readonly onSeal: (seal: { readonly unsealedEvents: number; readonly damaged: boolean }) => void
 }
 
 export interface SealJob extends Repeated {
-  /** Undefined while the ledger is intact. Damage stays until a person has checked and restarted the service. */
+  /** Undefined while the ledger is intact. Damage persists until a person has checked it and restarted the service. */
   problem(): string | undefined
 }
 
-// Half of the second that the seal may be behind.
+// Half of the second by which the seal may lag.
 const everyMs = 500
-// A step seals 16,384 events at most; after this many the stop signal is checked again.
+// A step seals 16,384 events at most. The stop signal is checked after this many steps.
 const stepsMax = 1_000
-// More would wear out a disk for nothing.
+// Writing more often would wear out the disk.
 const keepEveryMs = 1_000
 
 /** Seals on a schedule, and reports whether sales may continue. Resolves after the first check. */
@@ -47,7 +47,7 @@ export async function startSealJob(deps: SealJobDeps): Promise<SealJob> {
     async stop() {
       watch.stopping()
       await task.stop()
-      // Seals the last appended events now, if possible, instead of leaving them to the next start.
+      // Seal the last events now, if possible, instead of at the next start.
       await watch.look({ stepsMax: 1, keepNow: true })
     },
   }
@@ -89,7 +89,7 @@ function createWatch({ clock, log, sealNext, keep, noteLoss, onSeal }: SealJobDe
       onSeal({ unsealedEvents: 0, damaged: true })
       log.fatal({ event: 'ledger_damaged', problem: damage })
     } else if (!isDelayed) {
-      // Once, and not twice a second for as long as a database is away.
+      // Log it once, and not twice a second while the database is away.
       isDelayed = true
       log.warn({ event: 'seal_delayed', error: describeError(error) })
     }

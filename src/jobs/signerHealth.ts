@@ -2,7 +2,7 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface SignerHealth extends Repeated {
-  /** Undefined while the signer signs; otherwise nothing is sold by x402 and MPP. */
+  /** Undefined while the signer signs. Otherwise nothing is sold by x402 and MPP. */
   problem(): string | undefined
 }
 
@@ -11,10 +11,13 @@ export interface SignerHealthDeps extends RepeatDeps {
   readonly readStanding: () => Promise<{ readonly whyClosed: string | undefined }>
 }
 
-// As often as ledger and clocks. A query costs one call on a Unix socket.
+// Same interval as the ledger and clock checks. A check costs one call on a Unix socket.
 const everyMs = 5_000
 
-/** The signer is another process. Without this job its end is noticed only by callers, who are no longer offered x402 and MPP. */
+/**
+ * Checks the signer, which is another process. Without this job only callers would notice its end: they get no offers
+ * of x402 and MPP.
+ */
 export async function startSignerHealth(deps: SignerHealthDeps): Promise<SignerHealth> {
   let problem: string | undefined
   async function look(): Promise<void> {
@@ -27,7 +30,7 @@ export async function startSignerHealth(deps: SignerHealthDeps): Promise<SignerH
   return { problem: () => problem, stop: () => task.stop() }
 }
 
-/** The problem is public. The error names the socket, and goes to the log only. */
+/** The problem is public. The error contains the socket's path, so it goes to the log only. */
 async function findProblem({ readStanding }: SignerHealthDeps) {
   try {
     return { found: (await readStanding()).whyClosed, error: {} }

@@ -3,19 +3,22 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface TermsHealth extends Repeated {
-  /** Undefined while the mint is as it was read at start. A quote by old terms could ask for too little. */
+  /** Undefined while the mint is as it was at start. A quote by old terms could ask for too little. */
   problem(): string | undefined
 }
 
 export interface TermsHealthDeps extends RepeatDeps {
-  /** As they were read at start. */
+  /** The terms that were read at start. */
   readonly terms: PaymentTerms
-  /** Reads them from the chain again, and takes over another transfer fee; throws when the mint has become one that payments cannot be proved with. */
+  /**
+   * Reads the terms again, and applies another transfer fee. Throws if payments cannot be proven with the mint any
+   * more.
+   */
   readonly readTerms: () => Promise<PaymentTerms>
 }
 
-// An announced transfer fee takes more than an epoch, some days, to come into effect; extensions that were there at start can
-// be turned on at once. Payers refuse a quote with a fee that was lowered until it is read.
+// An announced transfer fee takes more than an epoch (days) to come into effect; extensions of the mint can change at
+// once. After a fee was lowered, payers refuse quotes until the next reading.
 const everyMs = 10 * 60 * 1000
 
 /**
@@ -42,13 +45,13 @@ async function findChange({ readTerms, terms }: TermsHealthDeps): Promise<string
     const same = describe(await readTerms()) === describe(terms)
     return same ? undefined : 'the mint of the token has changed; the service has to be started again'
   } catch (error) {
-    // A node that does not answer reports nothing about the mint; a mint that is refused now has a message.
+    // A node that does not answer reports nothing about the mint. A refusal of the mint has its own message.
     if (!(error instanceof Fault) || error.retryable) throw error
     return error.message
   }
 }
 
-/** Two texts are equal when the terms are. The transfer fee is a function, which JSON leaves out. */
+/** Text for comparing terms. JSON leaves out the transfer fee, which is a function. */
 function describe(terms: PaymentTerms): string {
   return JSON.stringify(terms)
 }

@@ -15,28 +15,30 @@ export interface TransferScanDeps extends StepDeps {
   readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'> & Pick<ChainReader, 'timeMs'>
   readonly presentations: Pick<Presentations, 'findPresented'>
   readonly terms: Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>
-  /** Token accounts of all payment wallets on record. Absent: the one of the terms. */
+  /** Token accounts of all recorded payment wallets. Absent: the one in the terms. */
   readonly ownAccounts?: readonly Address[]
   /** Age at which a transfer is no longer accepted as a payment. */
   readonly settleAgeMs: number
 }
 
 const everyMs = 60_000
-// A longer backlog takes several rounds, the oldest transactions first: 200,000 take some 50 MB.
+// A longer backlog takes several rounds, the oldest transactions first. 200,000 take about 50 MB.
 const backlogMax = 200_000
-// Ten million transactions since the last search. More indicates an account with a history, which a person has to check.
+// Ten million transactions since the last search. More indicate an account with a history, which a person has to check.
 const pagesMax = 10_000
-// A node that has lost a transaction must not keep the others from the ledger; one that fails at this many is out of order.
+// A node without one transaction must not block the others. A node that fails at this many is at fault.
 const unreadableMax = 8
-// The place is kept so often that a search that is cut off does little twice.
+// The position is stored this often, so that an interrupted search repeats little.
 const stepMax = 100
 
 export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'ownAccounts'> {
-  /** Terms of each payment wallet on record: tokens may also arrive at an old wallet, and leave it. */
+  /** Terms of each recorded payment wallet: tokens may also arrive at an old wallet, or leave it. */
   readonly allTerms: () => readonly TransferScanDeps['terms'][]
 }
 
-/** Finds tokens that arrived, or left, without an entry in the ledger. Slow on purpose: one search a minute, oldest first. */
+/**
+ * Finds tokens that arrived or left without an entry in the ledger. Slow on purpose: one search a minute, oldest first.
+ */
 export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
   return repeat(deps, {
     name: 'transfer scan',
@@ -61,7 +63,7 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
-  // The slower of two clocks counts, so that neither records a payment as unmatched that may still be presented.
+  // Use the slower of the two clocks, so that no payment is recorded as unmatched that may still be presented.
   const ripeBeforeMs = Math.min(clock.nowMs(), chain.timeMs()) - settleAgeMs
   const oldestFirst = newest.toReversed()
   const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)
@@ -77,7 +79,8 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
     for (const listed of step) {
       const reference = solanaReference(listed.signature)
       if (listed.hasFailed || accounted.has(reference)) continue
-      // Presented in time and not decided yet: it still buys. It is searched again until the presentation expires.
+      // A payment that was presented in time and is undecided still buys. It is searched again until the presentation
+      // expires.
       if (presented.has(reference)) {
         isHeld = true
         continue
@@ -89,7 +92,7 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
         if (unreadable >= unreadableMax) throw new Fault(notReadable, { retryable: true })
         continue
       }
-      // A payment that another writer has moved meanwhile is searched again next time, and everything after it.
+      // If another writer has moved the payment meanwhile, the next search starts here again.
       if (!(await account(deps, listed, record))) return
     }
     const last = step.at(-1)
@@ -118,7 +121,7 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
 
 const notReadable = 'the node lists transactions that it does not have'
 
-/** Undefined when no node can show it: it is searched again. */
+/** Undefined if no node can show it. It is searched again. */
 async function readListed(
   { chain, log }: TransferScanDeps,
   { signature }: ListedSignature,
@@ -133,7 +136,7 @@ async function readListed(
   }
 }
 
-/** False when it has to be looked at again. */
+/** Returns false if the transaction needs another look. */
 async function account(
   deps: TransferScanDeps,
   { signature, slot }: ListedSignature,
@@ -168,7 +171,7 @@ function changeOf({ balances }: TransactionRecord, mint: Address, ownAccounts: r
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
-/** Sender of most of it: the owner of the source account, or its authority if no owner is shown. */
+/** The sender of most of the amount: the owner of the source account, or its authority if no owner is shown. */
 function senderOf(
   { movements, balances }: TransactionRecord,
   mint: Address,

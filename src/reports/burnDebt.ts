@@ -3,10 +3,10 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { burnCodec } from '../payment/events.ts'
 import type { Database } from '../store/database.ts'
 
-/** Burns of payments that came without one: made later by the service, or owed still. */
+/** Burns of payments that came without one: made later by the service, or still owed. */
 export interface BurnDebt {
   readonly owedBaseUnits: bigint
-  /** Time of the answer whose burn is owed for the longest time. Undefined when nothing is owed. */
+  /** Time of the oldest answer whose burn is owed. Undefined if nothing is owed. */
   readonly oldestOwedAtMs: number | undefined
   /** Burned in the rounds of the burn job. */
   readonly confirmedBaseUnits: bigint
@@ -32,8 +32,7 @@ interface DebtRow {
 }
 
 /**
- * Read along the index of these events, from the last confirmed round on. The reports have rolled up one row per product;
- * the rounds since then are added.
+ * Reads these events by their index, from the last confirmed round on. Earlier ones are one rolled-up row per product.
  */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
   const { rows } = await sql<DebtRow>`

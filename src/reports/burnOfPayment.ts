@@ -5,7 +5,7 @@ import { burnCodec, paymentCodec } from '../payment/events.ts'
 import { type PaymentReference, readReference, solanaReference, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault } from '../store/database.ts'
 
-/** Whether the burn of one payment was made. */
+/** Whether the burn of a payment was made, and where. */
 export type BurnOfPayment = Readonly<{
   reference: PaymentReference
   /**
@@ -14,7 +14,7 @@ export type BurnOfPayment = Readonly<{
    */
   status: 'inside' | 'undelivered' | 'owed' | 'confirmed' | 'reversed'
   baseUnits: string
-  /** The burn of the service that contains it. */
+  /** The round that burned it. */
   burn: Readonly<{ round: number; signature: string; slot: number; at: string }> | null
 }>
 
@@ -59,7 +59,7 @@ async function readEvents(database: Database, reference: PaymentReference): Prom
   return rows
 }
 
-/** The first confirmed round that reaches the position. A round is recorded after all that it burns. */
+/** The first confirmed round at or after the position: a round is recorded after everything that it burns. */
 async function readRound(database: Database, mint: string, position: number): Promise<BurnOfPayment['burn']> {
   const { rows } = await sql<{ body: Buffer }>`
     select e.body

@@ -48,9 +48,9 @@ export async function burnStats(
     last30Days: show(since(30 * dayMs)),
     byEndpoint: accounts.map((row) => ({ endpoint: row.endpoint, ...shown([row], decimals) })),
     byDay: days.map((row) => ({ day: isoTime(row.starts_at.getTime()).slice(0, 10), ...shown([row], decimals) })),
-    // Burned on chain, by finality or inside a payment that was served: the same sum as the total.
+    // Burned on chain: in final rounds, or inside served payments. Equals the total.
     confirmed: confirmedOf(amountOf(accounts, decimals), debt, decimals),
-    // Received for burning and not burned yet. No figure above contains it.
+    // Received for burning but not burned yet. No figure above includes it.
     owed: {
       ...shownAmount(debt.owedBaseUnits, decimals),
       oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),
@@ -69,9 +69,9 @@ interface Row {
   readonly payments: number
 }
 
-/** One row per endpoint, and at most 90 days of hours of one account: a walk along the primary key. */
+/** Reads one row per endpoint, and at most 90 days of hours of one account, along the primary key. */
 async function readRows(database: Database, mint: string, nowMs: number): Promise<readonly Row[]> {
-  // Days are shown whole, so the first one starts at midnight.
+  // Start at midnight, so that the first day is complete.
   const firstDay = new Date(Math.ceil((nowMs - daysShown * dayMs) / dayMs) * dayMs)
   const firstHour = new Date(nowMs - dayMs)
   const { rows } = await sql<Row>`
@@ -115,7 +115,7 @@ function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens'
   return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString() }
 }
 
-/** Confirmed burns by who made them: callers inside their payments, or the service in rounds. */
+/** Confirmed burns, divided into those inside payments and those in rounds of the service. */
 function confirmedOf(total: Pick<Burned, 'tokens' | 'baseUnits'>, debt: BurnDebt, decimals: number): Json {
   const { confirmedBaseUnits, lastRound } = debt
   return {

@@ -3,8 +3,8 @@ import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../store/database.ts'
 
 /*
- * The price of a day: the mean of the prices quoted to the payments of that UTC day, weighted by amount. A day without a
- * payment has the price of the newest day before it that has one.
+ * The price of a day: the mean of the quoted prices of that UTC day's payments, weighted by amount. A day without
+ * payments has the price of the last day with one.
  */
 
 /** Sums over the payments of a day; the price is their quotient. */
@@ -17,8 +17,8 @@ export interface DayPrice {
 const allPrices = sql`reports.day_prices`
 
 /**
- * Subquery of one row, or none before the first payment: `priced_day`, `price_micro_usd`, `required`. `prices` has the columns of
- * `reports.day_prices`.
+ * Subquery with the columns `priced_day`, `price_micro_usd` and `required`. It has one row, or none before the first
+ * payment. `prices` has the columns of `reports.day_prices`.
  */
 export function pricedBy(
   mint: string | RawBuilder<unknown>,
@@ -35,7 +35,7 @@ export function picoUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBu
   return sql`div((${baseUnits}) * ${price} * 1000000, ${required})`
 }
 
-/** The same in millionths of a dollar, 0 before the first price. */
+/** Value in millionths of a dollar; 0 before the first price. */
 export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)::bigint`
 }
@@ -55,7 +55,7 @@ export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilde
     where t.mint = ${mint} and ${days})`
 }
 
-/** The price by which amounts of that day are valued; undefined if none is known. */
+/** The price that values the amounts of a day. Undefined if none is known. */
 export async function priceOn(
   database: Database,
   { mint, day, prices }: { readonly mint: string; readonly day: string; readonly prices?: RawBuilder<unknown> },

@@ -7,7 +7,7 @@ export interface LedgerToken {
   readonly decimals: number
 }
 
-/** The token of the newest price list. Undefined before the first one: the ledger is empty then. */
+/** The token of the newest price list. Undefined in an empty ledger, which has none. */
 export async function ledgerToken(database: Database): Promise<LedgerToken | undefined> {
   const body = await readOrFault('the newest price list', () => newestPriceList(database))
   if (body === undefined) return undefined

@@ -6,7 +6,7 @@ import type { SumsQuestion } from './sums.ts'
 
 const columns = ['account', 'wallet', 'owedBaseUnits', 'owedAtDayPriceMicroUsd', 'entries', 'lastMovedAt'] as const
 
-/** Every account under Liabilities with a balance, including accounts of kinds that this code does not know. */
+/** Every account under Liabilities with a balance, including kinds of accounts that this code does not know. */
 export async function liabilities(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { rows, totals } = await readOrFault('the liabilities', async () => ({
     rows: (await listQuery(question).execute(database)).rows,
@@ -21,7 +21,7 @@ export async function liabilities(database: Database, question: SumsQuestion): P
   }
 }
 
-/** Walks the unique index by the name of the account. */
+/** Reads along the unique index by account name. */
 function listQuery({ mint, owedTo, cursor, limit }: SumsQuestion) {
   return sql<SqlRow>`
     select a.name as account, case when ${toWallet(sql`a.name`)} then nullif(split_part(a.name, ':', 3), '') end as wallet,
@@ -36,7 +36,7 @@ function listQuery({ mint, owedTo, cursor, limit }: SumsQuestion) {
     limit ${limit + 1}`
 }
 
-/** The totals have one row per kind of account, however many wallets there are. */
+/** The totals have one row per kind of account, whatever the number of wallets. */
 function totalsQuery({ mint, owedTo }: SumsQuestion) {
   return sql<SqlRow>`
     select coalesce(sum(credits - debits), 0)::text as "owedBaseUnits"
@@ -45,14 +45,14 @@ function totalsQuery({ mint, owedTo }: SumsQuestion) {
       and ${isOwedTo(owedTo, sql`account`)}`
 }
 
-/** The names of shares follow those of most wallets: the bound keeps the walk from passing over them one by one. */
+/** Names of shares sort after those of most wallets. The lower bound lets the query skip the wallets. */
 function isOwedTo(owedTo: SumsQuestion['owedTo'], account: ReturnType<typeof sql>) {
   if (owedTo === 'all') return sql`true`
   if (owedTo === 'wallets') return toWallet(account)
   return sql`(${account} >= 'Liabilities:Share:' and ${account} like 'Liabilities:Share:%')`
 }
 
-/** Shares, burns and undelivered payments are owed in the course of business; every other liability is owed to a wallet. */
+/** Shares, burns and undelivered payments are ordinary debts. Every other liability is owed to a wallet. */
 function toWallet(account: ReturnType<typeof sql>) {
   return sql`(${account} not in ('Liabilities:Unearned', 'Liabilities:BurnOwed') and ${account} not like 'Liabilities:Share:%')`
 }

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { type Database, readOrFault } from '../store/database.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
-/** Sums of the whole ledger for the operator's monitoring; a few rows, however many payments there are. */
+/** Sums of the whole ledger for monitoring, in a few rows whatever the number of payments. */
 export interface MoneyFigures {
-  /** Accounts of wallets are one line. Debits are positive. */
+  /** Wallet accounts are summed in one line. Debits are positive. */
   readonly accounts: readonly { readonly account: string; readonly baseUnits: bigint }[]
   readonly endpoints: readonly EndpointRevenue[]
-  /** Price of answers that were served for payments the chain could still drop. */
+  /** Price of served answers whose payments the chain could still drop. */
   readonly exposedBaseUnits: bigint
   /** Entries recorded after the close of their month. */
   readonly lateEntries: number
@@ -28,7 +28,7 @@ interface EndpointRow {
   readonly value: string
 }
 
-/** Sums of the projection, as of its position. Throws a retryable `Fault` when the database does not answer. */
+/** Sums of the projection at its position. Throws a retryable `Fault` if the database does not answer. */
 export function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
   return readOrFault('the money metrics', async () => {
     const { rows: accounts } = await sql<{ account: string; balance: string }>`

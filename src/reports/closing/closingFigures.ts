@@ -4,8 +4,7 @@ import { accounts, shareName } from '../../accounting/account.ts'
 import { type DayPrice, valueAt } from '../dayPrice.ts'
 
 /*
- * The arithmetic of a closing statement. Values are in 10^-12 dollars until they are shown: amounts of single movements are
- * cut off only there.
+ * Arithmetic of a closing statement. Values are in 10^-12 dollars until they are shown, and only then cut off.
  */
 
 /** Entries of one account and kind of stream, in one part of the statement. */
@@ -15,7 +14,7 @@ export interface ClosingLine {
   readonly account: string
   readonly debitBaseUnits: bigint
   readonly creditBaseUnits: bigint
-  /** Debits less credits, at the price that the payments were quoted. */
+  /** Debits less credits, at the prices quoted for the payments. */
   readonly quotedPicoUsd: bigint
   readonly debitDayPicoUsd: bigint
   readonly creditDayPicoUsd: bigint
@@ -23,7 +22,7 @@ export interface ClosingLine {
 
 export type ClosingFigures = Pick<ClosingStatement, 'accounts' | 'totals' | 'owedBaseUnits'>
 
-/** Pure. The lines of each part sum to zero, as every event does. */
+/** Pure. The lines of each part add up to zero, as each event does. */
 export function closingFigures(lines: readonly ClosingLine[], price: DayPrice | undefined): ClosingFigures {
   const names = [...new Set(lines.map(({ account }) => account))].toSorted()
   const lined = names.map((account) =>
@@ -70,7 +69,7 @@ function accountLine(lines: readonly ClosingLine[], { account, price }: AccountQ
 interface TotalRule {
   readonly kinds: 'payments' | 'payouts' | 'burns' | 'refunds'
   readonly isOf: (account: string) => boolean
-  /** 1n where debits count, -1n where credits do. */
+  /** 1n for accounts that grow by debits, -1n for those that grow by credits. */
   readonly sign: 1n | -1n
 }
 
@@ -95,7 +94,7 @@ const rules: Readonly<Record<ClosingTotal, TotalRule>> = {
   lost: { kinds: 'payments', isOf: isOnly(accounts.reversedPayments), sign: 1n },
 }
 
-/** Kinds of streams that are not payments; a new kind counts as payments until it is named here. */
+/** Kinds of streams other than payments. An unlisted kind counts as payments. */
 const kindOf: Readonly<Record<string, TotalRule['kinds']>> = { payout: 'payouts', burn: 'burns', refund: 'refunds' }
 
 function totalsOf(month: readonly ClosingLine[]): ClosingStatement['totals'] {

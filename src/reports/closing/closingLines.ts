@@ -19,7 +19,7 @@ interface LineRow {
   readonly day_credits: string
 }
 
-/** Sums of days, less the events that are not stated yet, less the entries that were recorded after the close of the month. */
+/** Reads sums of days, without unstated events and without entries recorded after the close of the month. */
 export async function readLines(snapshot: Snapshot, question: LinesQuestion): Promise<readonly ClosingLine[]> {
   const { mint, from, to, opening, position, statedUpto, rolledUpto } = question
   const { rows } = await sql<LineRow>`
@@ -84,7 +84,7 @@ export async function readLines(snapshot: Snapshot, question: LinesQuestion): Pr
   }))
 }
 
-/** `reports.day_prices` without the payments that are not stated yet. */
+/** Rows of `reports.day_prices` without unstated payments. */
 export function statedPrices({ mint, statedUpto, rolledUpto }: LinesQuestion): RawBuilder<unknown> {
   return sql`(
     select d.mint, d.day, d.price_micro_usd - coalesce(u.price_micro_usd, 0) as price_micro_usd,

@@ -12,10 +12,10 @@ export interface ClosingRange {
   /** First and last day of the month. */
   readonly from: string
   readonly to: string
-  /** Last position of the month before. */
+  /** Last position of the previous month. */
   readonly opening: number
   readonly position: number
-  /** Positions that are in the tables of the reports and in no statement yet: after `statedUpto`, up to `rolledUpto`. */
+  /** Positions after `statedUpto`, up to `rolledUpto`: the reports contain them, but no statement does yet. */
   readonly statedUpto: number
   readonly rolledUpto: number
   readonly isFinal: boolean
@@ -24,12 +24,14 @@ export interface ClosingRange {
 }
 
 const dayMs = 86_400_000
-// Clocks of the service and of the database differ; an event of the month may still be recorded for as long.
+// The clocks of service and database differ, so an event of the month may still be recorded for this long.
 const clockToleranceMs = 10 * 60_000
-// The sealer follows the ledger within seconds. Reading this many unsealed events takes about a second.
+// The sealer lags by seconds. Reading this many unsealed events takes about a second.
 export const unsealedMax = 20_000
 
-/** A month that is not closed is stated up to the newest checkpoint, because under traffic some events are never sealed yet. */
+/**
+ * States a month that is not closed up to the newest checkpoint, because under load some events are always unsealed.
+ */
 export async function closingRange(
   snapshot: Snapshot,
   { month, nowMs }: { readonly month: string; readonly nowMs: number },
@@ -68,7 +70,7 @@ export async function closingRange(
   }
 }
 
-/** The reports or the checkpoints have not reached the positions of the statement. Its message has no secrets. */
+/** The reports or checkpoints have not reached the positions of the statement. The message contains no secrets. */
 export class ClosingNotReady extends Fault {
   override readonly name = 'ClosingNotReady'
 
@@ -77,7 +79,7 @@ export class ClosingNotReady extends Fault {
   }
 }
 
-/** A day after the month, in UTC: reports.month_closed_at. */
+/** One day after the month's end, in UTC, as in reports.month_closed_at. */
 function closeOf(month: string): number {
   return Date.parse(`${nextMonth(month)}-01T00:00:00.000Z`) + dayMs
 }

@@ -8,7 +8,7 @@ import { cellText, type Column } from './table.ts'
 // run them. No figure here begins like one.
 const options = { escape_formulas: true, record_delimiter: 'windows' } as const
 
-/** RFC 4180. The last two columns tie each row to the tree, also after rows have been sorted, filtered or copied. */
+/** CSV by RFC 4180. The last two columns tie each row to the tree, even after sorting, filtering or copying. */
 export async function* csvChunks<T>(
   { fromPosition, treeSize, root }: ExportScope,
   { columns, pages }: { readonly columns: readonly Column<T>[]; readonly pages: AsyncIterable<Page<T>> },
@@ -25,7 +25,7 @@ export async function* csvChunks<T>(
   }
 }
 
-/** Bare base64 may begin with a plus, which a spreadsheet takes for a formula. */
+/** Bare base64 may begin with a plus, which a spreadsheet reads as a formula. */
 export function treeRootText(rootBase64: string): string {
   return `sha256:${rootBase64}`
 }

@@ -16,27 +16,27 @@ import { type Column, entryColumns, eventColumns, paymentColumns } from './table
 export const exportFormats = ['jsonl', 'csv', 'parquet', 'beancount', 'hledger'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** Rows of csv and parquet; the other formats have different rows. */
+/** Tables of CSV and Parquet exports. The other formats have other rows. */
 export const exportTables = ['entries', 'payments', 'events'] as const
 export type ExportTable = (typeof exportTables)[number]
 
-/** Content of an export, and where its pieces go. */
+/** Content of an export, and where to write it. */
 export interface ExportQuestion extends ExportRange {
   readonly format: ExportFormat
   readonly table: ExportTable
-  /** Goes into the first line of a JSONL export, so that its checkpoint can be verified offline. */
+  /** Verifier key for the first line of a JSONL export, so that its checkpoint can be verified offline. */
   readonly verifierKey: string | undefined
   readonly signal: AbortSignal
-  /** Writes a piece of the export; resolves when the next piece may come. */
+  /** Writes a piece of the export. Resolves when the next piece may follow. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>
   readonly onProgress?: (position: number, scope: ExportScope) => void
 }
 
-/** Writes a part of the ledger from one snapshot: later appends are not in it. */
+/** Writes a part of the ledger from one snapshot, without later appends. */
 export async function exportLedger(database: Database, question: ExportQuestion): Promise<ExportScope> {
   const transaction = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return transaction.execute(async (snapshot) => {
-    // The reader of the export may be slow; the session waits.
+    // The export's reader may be slow, so the session may idle.
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(snapshot)
     const scope = await scopeOf(snapshot, question)
     for await (const { chunk, upto } of await chunksOf(snapshot, scope, question)) {

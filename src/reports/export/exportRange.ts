@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Snapshot } from './snapshot.ts'
 
-/** Begin or end of an export. A moment is compared with the time of recording, which grows with the position. */
+/** Start or end of an export. A moment is compared with the time of recording, which increases with the position. */
 export type Bound =
   | { readonly kind: 'position'; readonly position: number }
-  /** Inclusive as a begin, exclusive as an end. */
+  /** Inclusive at the start, exclusive at the end. */
   | { readonly kind: 'moment'; readonly ms: number }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -21,17 +21,17 @@ export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   return { kind: 'moment', ms: isDay && end === 'to' ? ms + dayMs : ms }
 }
 
-/** The first position of the range. A time counts by when the event was recorded. */
+/** The first position of the range. A moment refers to the time of recording. */
 export async function firstPositionOf(snapshot: Snapshot, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : firstRecordedFrom(snapshot, bound.ms, head)
 }
 
-/** The last position of the range, exclusive for a time: an event of exactly that millisecond is not in it. */
+/** The last position of the range. An event in exactly the millisecond of a moment is excluded. */
 export async function lastPositionOf(snapshot: Snapshot, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1
 }
 
-/** Binary search: times of recording grow with positions, and have no index. */
+/** Binary search: times of recording increase with the position, and have no index. */
 async function firstRecordedFrom(snapshot: Snapshot, ms: number, head: number): Promise<number> {
   let [low, high] = [1, head + 1]
   while (low < high) {

@@ -7,11 +7,11 @@ import type { ExportScope } from './exportScope.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /*
- * The rows of an export, a page of positions at a time: memory does not depend on the length of the ledger, and a page is a
- * walk along the primary key.
+ * Rows of an export, one page of positions at a time. Memory does not depend on the length of the ledger, and each page
+ * is read along the primary key.
  */
 
-// A body has at most 65,519 bytes, so a page of them is at most 17 MB and usually a quarter of a megabyte.
+// A body has at most 65,519 bytes, so a page has at most 17 MB, and usually 250 kB.
 const pagePositions = 256
 
 export interface EventRow {
@@ -38,9 +38,9 @@ export interface EntryRow {
   readonly mint: string
   /** Debits are positive. */
   readonly amountBaseUnits: bigint
-  /** Value of the amount in 10^-12 dollars, at the price that the payment was quoted. Undefined without a quote. */
+  /** Value in 10^-12 dollars, at the quoted price of the payment. Undefined without a quote. */
   readonly quotedPicoUsd: bigint | undefined
-  /** The same at the price of the day. Undefined before the first price, and where the reports are behind. */
+  /** Value at the price of the day. Undefined before the first price, or where the reports lag. */
   readonly dayPicoUsd: bigint | undefined
 }
 
@@ -218,7 +218,10 @@ const states: Readonly<Record<string, PaymentRow['state']>> = {
   TransferReceived: 'unmatched',
 }
 
-/** ledger.streams has the state at the head; an export ends at a position, so the state there follows from the events. */
+/**
+ * An export ends at a position, where ledger.streams has the state at the head, so the state is derived from the
+ * events.
+ */
 function outcomeOf(lifecycle: readonly LifecycleEvent[]) {
   const fulfilled = lifecycle.find(({ kind }) => kind === 'RequestFulfilled')
   return {

@@ -12,16 +12,16 @@ import { type Bound, firstPositionOf, lastPositionOf } from './exportRange.ts'
 export interface ExportScope {
   readonly fromPosition: number
   readonly toPosition: number
-  /** The tree over positions 1 to `toPosition`, wherever the export begins. */
+  /** The tree over positions 1 to `toPosition`, wherever the export starts. */
   readonly treeSize: number
   /** Base64, as in checkpoints. */
   readonly root: string
-  /** The newest signed note of a tree that is not larger. */
+  /** The newest signed note of a tree of at most this size. */
   readonly checkpoint: string | null
   readonly origin: string | null
-  /** Null in a ledger with several mints, or with none yet. */
+  /** Null in a ledger with several mints, or with none. */
   readonly mint: string | null
-  /** Whether the reports have reached the end of the range. Without them there are no values in dollars. */
+  /** True if the reports have reached the end of the range. Otherwise there are no values in dollars. */
   readonly isValued: boolean
 }
 
@@ -30,7 +30,7 @@ export interface ExportRange {
   readonly to: Bound | undefined
 }
 
-/** Throws when bodies differ from what was recorded: a damaged ledger is audited, not exported. */
+/** Throws if bodies differ from what was recorded: a damaged ledger needs an audit, not an export. */
 export async function scopeOf(snapshot: Snapshot, { from, to }: ExportRange): Promise<ExportScope> {
   const head = await headPosition(snapshot)
   const toPosition = to === undefined ? head : Math.min(head, await lastPositionOf(snapshot, to, head))

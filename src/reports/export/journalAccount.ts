@@ -17,7 +17,7 @@ export function journalAccount(account: string, format: JournalFormat): string {
   return `${kind}:${beancountPart(kind, open)}`
 }
 
-// Every name that is not plain has one, so a plain name that has one too is escaped as well.
+// Marks escaped names. A plain name that contains it is escaped too.
 const escapeMark = '-U'
 const splitAccount = /^([^:]+:[^:]+):([^]*)$/
 const plainInHledger = /^[A-Za-z0-9/._-]+$/
@@ -26,8 +26,8 @@ const walletKinds: ReadonlySet<string> = new Set(
 )
 
 /**
- * A part of a beancount account starts with a capital or a digit, and goes on with letters, digits and dashes. `X-` marks
- * names that do not have the usual form of their kind, so that no two names become one.
+ * A part of a beancount account starts with a capital or a digit and continues with letters, digits and dashes. `X-`
+ * marks unusual names, so that different names stay different.
  */
 function beancountPart(kind: string, open: string): string {
   if (walletKinds.has(kind)) return `W-${escape(open)}`

@@ -42,7 +42,7 @@ async function* write(
   const before = scope.fromPosition - 1
   yield { chunk: headText(scope, journal), upto: before }
   yield { chunk: await pricesText(snapshot, scope, journal), upto: before }
-  // beancount opens accounts by their first use; a strict hledger wants each of them declared.
+  // beancount opens accounts by their first use; hledger in strict mode needs declarations.
   if (journal.format === 'hledger') {
     for await (const names of accountPages(snapshot))
       yield { chunk: names.map((name) => `account ${journalAccount(name, journal.format)}\n`).join(''), upto: before }
@@ -54,7 +54,7 @@ async function* write(
     const events = Map.groupBy(rows, ({ position }) => position)
     yield { chunk: [...events.values()].map((entries) => eventText(entries, journal)).join(''), upto }
   }
-  // A part of the ledger does not have the balances from before it.
+  // An export of a part of the ledger lacks the balances before it, so it asserts none.
   if (scope.fromPosition > 1 || lastMs === 0) return
   const day = dayOf(lastMs + dayMs)
   if (journal.format === 'hledger')
@@ -82,7 +82,7 @@ function headText(
   return `${lines.join('\n')}\n`
 }
 
-/** Prices of days, so that the reader can value balances: `hledger bal -X USD`. */
+/** Prices by day, so that the reader can value balances: `hledger bal -X USD`. */
 async function pricesText(
   snapshot: Snapshot,
   { isValued }: ExportScope,
@@ -131,7 +131,7 @@ function amountText(entry: Pick<EntryRow, 'mint' | 'amountBaseUnits'>, { decimal
   return `${allDecimals(entry.amountBaseUnits, decimals(entry.mint))} ${commodity(entry.mint)}`
 }
 
-/** Writes every decimal: beancount tolerates a difference of half of the last one. */
+/** Writes all decimals: beancount tolerates half a unit of the last one. */
 function allDecimals(amountBaseUnits: bigint, decimals: number): string {
   const digits = (amountBaseUnits < 0n ? -amountBaseUnits : amountBaseUnits).toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
@@ -145,7 +145,7 @@ interface Balance {
   readonly sum: string
 }
 
-// A wallet that overpaid has a separate account, so there may be as many accounts as wallets.
+// Each wallet that overpaid has its own account, so there may be many.
 const pageRows = 1_000
 
 async function* accountPages(snapshot: Snapshot): AsyncGenerator<readonly string[]> {
@@ -154,7 +154,7 @@ async function* accountPages(snapshot: Snapshot): AsyncGenerator<readonly string
     yield rows.map(({ name }) => name)
 }
 
-/** Sums of the entries, because ledger.accounts has the balances at the head and the export ends at a position. */
+/** Sums of the entries: ledger.accounts has the balances at the head, and the export ends at a position. */
 function closingBalances(snapshot: Snapshot, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
   const query = sql`
     select account, mint, sum(amount)::text as sum

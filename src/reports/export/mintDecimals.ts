@@ -5,7 +5,7 @@ import type { Decimals } from './table.ts'
 import { readMints } from './mints.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Decimals of each mint of the ledger. Entries do not have them; price lists and verified payments do. */
+/** Decimals of each mint in the ledger, from price lists and verified payments. Entries do not have them. */
 export async function mintDecimals(snapshot: Snapshot): Promise<Decimals> {
   const decimals = new Map<string, number>()
   for (const mint of await readMints(snapshot)) {

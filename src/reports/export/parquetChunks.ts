@@ -5,7 +5,7 @@ import type { Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { ExportCell, Column, ColumnType } from './table.ts'
 
-// A row group is in memory as a whole. Usually the number of rows ends it; the length of its text when bodies are large.
+// A row group is held in memory. The number of rows ends it, or the length of its text if bodies are large.
 const groupRowsMax = 20_000
 const groupTextMax = 8 * 1024 * 1024
 
@@ -60,7 +60,7 @@ function addRow<T>(group: Group, columns: readonly Column<T>[], row: T): void {
 
 const optional = { repetition_type: 'OPTIONAL' } as const
 
-/** Base units have up to 20 digits and sums of them more, so they are decimals of 38 digits, which no reader rounds. */
+/** Base units have up to 20 digits and their sums more, so they are decimals of 38 digits, which no reader rounds. */
 const elements: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
   text: { ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   integer: { ...optional, type: 'INT64' },
@@ -92,7 +92,7 @@ function valueOf(type: ColumnType, cell: ExportCell): ExportCell {
   return type === 'integer' && typeof cell === 'number' ? BigInt(cell) : cell
 }
 
-/** The library only appends. Drops the bytes that were written out; the library's file offset goes on. */
+/** The library only appends. This drops the written bytes, while the library's file offset continues. */
 function take(writer: ByteWriter): Uint8Array {
   const bytes = writer.getBytes().slice()
   writer.index = 0

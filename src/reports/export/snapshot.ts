@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../store/tables.ts'
 
-/** A database transaction that sees the ledger of the moment when it began. */
+/** A database transaction that reads the ledger as of its start. */
 export type Snapshot = Kysely<Tables>

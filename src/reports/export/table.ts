@@ -58,7 +58,7 @@ export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
 
 const picoUsdDecimals = 12
 
-/** Debits and credits have separate columns; the value is that of the amount, without a sign. */
+/** Value of an amount, without a sign: debits and credits have separate columns. */
 function usd(picoUsd: bigint | undefined): string | null {
   return picoUsd === undefined ? null : formatDecimal(picoUsd < 0n ? -picoUsd : picoUsd, picoUsdDecimals)
 }
@@ -104,7 +104,7 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   { name: 'received_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.receivedBaseUnits) },
 ]
 
-/** A share is due once the request was delivered; until then everything is owed to the caller. */
+/** A share is due after delivery. Before, everything is owed to the caller. */
 function shareColumn(name: string): Column<PaymentRow> {
   return {
     name: exportedShareColumn(name),
@@ -121,7 +121,7 @@ function burnOwedBy({ isBurnOwed, settlement }: PaymentRow): bigint {
   return isBurnOwed ? settlement.price.burnBaseUnits : 0n
 }
 
-/** Tokens of a payment that the chain dropped were neither burned nor received. */
+/** A payment that the chain dropped burned and paid nothing. */
 function standing({ state }: PaymentRow, amountBaseUnits: bigint): bigint {
   return state === 'reversed' || state === 'unmatched' ? 0n : amountBaseUnits
 }
