@@ -198,7 +198,7 @@ async function judgeDoubtful(deps: FinalityDeps, memory: FinalityMemory, judged:
   const nowMs = deps.clock.monotonicMs()
   const sinceMs = memory.absentSinceMs.get(signature) ?? nowMs
   memory.absentSinceMs.set(signature, sinceMs)
-  // A failure is a record on the finalized chain. An absence is only a missing record, so it needs a second look.
+  // A failure is a record on the finalized chain. An absence is only a missing record, so it is checked twice.
   if (reversal.reason === 'absent' && nowMs - sinceMs < absenceApartMs) return
   forget(memory, signature)
   const { reason, finalizedSlot } = reversal

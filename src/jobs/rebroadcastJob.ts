@@ -35,7 +35,7 @@ interface Followed {
   readonly bound: LandingBound
   readonly sinceMs: number
   isSettled: boolean
-  /** How often this job has sent it. */
+  /** Number of times that this job has sent it. */
   sends: number
 }
 

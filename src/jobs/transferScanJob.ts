@@ -136,7 +136,7 @@ async function readListed(
   }
 }
 
-/** Returns false if the transaction needs another look. */
+/** Returns false if the transaction has to be checked again. */
 async function account(
   deps: TransferScanDeps,
   { signature, slot }: ListedSignature,
