@@ -40,8 +40,7 @@ export interface AccessHolder {
 
 export type AccessRefusal = 'unauthenticated' | 'invalid_token' | 'forbidden' | 'keys_unavailable'
 
-// Signatures by private keys only: with HS256 a public key would be a shared password, and `none` is no signature at
-// all.
+// Signatures by private keys only: with HS256 a public key would be a shared password, and `none` signs nothing.
 const algorithms = ['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']
 // Clocks of two correctly set machines differ by less.
 const clockToleranceSeconds = 30
