@@ -7,15 +7,17 @@ export interface Address {
   readonly port: number
 }
 
-// libuv accepts one connection of a listener in each turn of the event loop, and a turn under load takes 10 ms or more.
-// Clients who reconnect at once then keep health checks waiting for seconds.
+// libuv accepts one connection per listener in each turn of the event loop, and a turn under load takes 10 ms or more.
+// With one listener, health checks would wait for seconds when many clients reconnect at once.
 const acceptorsCount = process.platform === 'linux' ? 16 : 1
-// A burst of connections waits for the event loop here instead of being dropped and retried by the clients after a second.
+// A burst of connections waits here for the event loop. Otherwise the kernel drops them, and the clients retry after a
+// second.
 const backlog = 4_096
 
 /**
- * Listens with several sockets on one port, between which the kernel distributes new connections (SO_REUSEPORT), and
- * hands all of them to the server. Returns the further ones, which are closed with the server. Rejects when the port is in use.
+ * Opens several listening sockets on one port and hands their connections to the server. The kernel distributes new
+ * connections between them (SO_REUSEPORT). Returns the additional sockets, which close with the server. Rejects if the
+ * port is in use.
  */
 export async function listenWithAcceptors(server: Server, { host, port }: Address): Promise<readonly Server[]> {
   if (acceptorsCount === 1) {
@@ -35,7 +37,7 @@ export async function listenWithAcceptors(server: Server, { host, port }: Addres
   return further
 }
 
-/** With the options of Node's own HTTP server. */
+/** Creates a listener with the same options as Node's HTTP server. */
 function createAcceptor(server: Server): Server {
   return createServer(
     { allowHalfOpen: true, noDelay: true },
@@ -46,8 +48,8 @@ function createAcceptor(server: Server): Server {
 const answerMsMax = 1_000
 
 /**
- * Connects to the port, because with SO_REUSEPORT a second instance would share it without an error. Listening for a moment
- * instead would accept callers who wait for this instance, and break their connections.
+ * Rejects if the port is in use. SO_REUSEPORT would let a second instance share the port without an error, so the check
+ * connects to it. A short test listener would accept callers who wait for this instance, and break their connections.
  */
 async function requireFree(address: Address): Promise<void> {
   const { host, port } = address
@@ -58,7 +60,7 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   const socket = connect({ host: calledHosts.get(host) ?? host, port, timeout: answerMsMax })
   const answers = await new Promise<boolean>((resolve) => {
     socket.once('connect', () => resolve(true))
-    // Its queue is full.
+    // No answer means that another server listens with a full queue.
     socket.once('timeout', () => resolve(true))
     socket.once('error', () => resolve(false))
   })
@@ -66,7 +68,7 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   return answers
 }
 
-/** Why nothing can listen on any port of the host; undefined if something can. */
+/** Returns why nothing can listen on any port of the host. Undefined if a server can. */
 export async function findHostProblem(host: string): Promise<string | undefined> {
   const server = createServer()
   try {
@@ -89,7 +91,7 @@ async function opened(server: Server, options: Address & { readonly reusePort?: 
   await once(server, 'listening')
 }
 
-/** 0 unless it listens. */
+/** The port of the server. 0 unless the server listens. */
 export function portOf(server: Server): number {
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0

@@ -3,39 +3,42 @@ import { type Allowances, createAllowances } from './allowances.ts'
 import { createEarnedWork, type EarnedWork } from './earnedWork.ts'
 import { followLoad, loadWindowMs } from './followLoad.ts'
 
-/** Why a request came: to read something free, to ask for a price, or with a proof that is not verified yet. */
+/** Purpose of a request: a free read, a request for a price, or a proof that is not verified yet. */
 export type Purpose = 'read' | 'quote' | 'proof'
 
-/** A request as admission sees it, before anything of it is verified. */
+/** The facts that admission uses about a request, before any of it is verified. */
 export interface AdmissionRequest {
   readonly purpose: Purpose
-  /** The client address as limits count it. */
+  /** The client address in the form that limits count. */
   readonly address: string
 }
 
 /** A place among the requests in progress. */
 export interface Slot {
-  /** The payment of this request is claimed. */
+  /** Records that the payment of this request is claimed. */
   prove(): void
-  /** The payment was claimed for the first time: its client address earns work in proportion to the price. */
+  /** Records the first claim of the payment. Its client address earns work in proportion to the price. */
   earn(priceMicroUsd: bigint): void
   leave(): void
 }
 
 /**
- * Limits the requests in progress. Each purpose has a share of a limit that follows the load. A claimed payment leaves its share
- * at once and is never refused, and it earns its client address work that strangers cannot crowd out.
+ * Limits the requests in progress. Each purpose has a share of a limit that follows the load. A claimed payment leaves
+ * its share at once and is never refused. It earns its client address work that strangers cannot use up.
  */
 export interface Admission {
-  /** Undefined when the share of such requests is full. */
+  /** Takes a slot. Undefined if the share of the request's group is full. */
   enter(request: AdmissionRequest): Slot | undefined
-  /** Whether `enter` would refuse. Asked before anything is done for a request. */
+  /** True if `enter` would refuse the request. Called before any other work for the request. */
   refuses(request: AdmissionRequest): boolean
-  /** Whether a new connection of this address is to be left unread. */
+  /** True if a new connection of this address should stay unread. */
   turnsAway(address: string): boolean
-  /** Seconds to stay away, for an address that has not paid and causes more work than its share while payers are served; otherwise 0. */
+  /**
+   * Seconds for which an address should send nothing. Positive for an address that has not paid and exceeds its share
+   * of the work while payers are served. Otherwise 0.
+   */
   restSeconds(address: string): number
-  /** Whether a health check of this address passes without a slot. */
+  /** True if a health check of this address passes without a slot. */
   passesProbe(address: string): boolean
   inFlight(): number
   close(): void
@@ -45,12 +48,13 @@ export interface Admission {
 type Group = Purpose | 'payer' | 'proven'
 
 const shareOfLimit = 1 / 2
-// Callers with paid requests that wait for the chain.
+// Maximum of callers with paid requests that wait for the chain.
 const payersMax = 500
-// Reads of one window that always pass: the files of a page. About 4 % of a processor.
+// Reads per window that always pass, enough for the files of a page. They use about 4 % of a processor.
 const readsMin = 20
 const probesPerSecondMax = 10
-// A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an idle one.
+// A paid request passes the event loop about 20 times. At this utilization each pass takes three times as long as on an
+// idle loop.
 const busyUtilization = 0.7
 const busyLagMs = 8
 // Work in units of 0.2 ms, measured by `npm run bench -- attacks`.
@@ -64,7 +68,7 @@ export interface AdmissionOptions {
   readonly adapt?: typeof nextLimit
 }
 
-/** Decides in memory, for this instance alone. */
+/** Creates the admission of this instance. It decides from memory and shares nothing with other instances. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { now, limitAtStart = limitMax, adapt = nextLimit } = options
   const inProgress: Record<Group, number> = { read: 0, quote: 0, proof: 0, payer: 0, proven: 0 }
@@ -79,7 +83,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   let servesPayers = false
   const isFull = (group: Group) =>
     inProgress[group] >= (group === 'payer' ? payersMax : Math.ceil(limit * shareOfLimit))
-  // The places of payers can all be taken while those of strangers are free.
+  // The group of payers can be full while the groups of strangers have room.
   const groupOf = ({ purpose, address }: AdmissionRequest): Group =>
     purpose !== 'read' && earned.has(address) && !isFull('payer') ? 'payer' : purpose
   const window = setInterval(() => {
@@ -96,7 +100,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       load.arrived()
       const group = groupOf(request)
       if (spendsTooMuch(request)) return true
-      // A read ends before the next one begins, so while payers are served its share also counts the reads of a window.
+      // A read ends before the next one begins, so the requests in progress do not limit reads. While payers are
+      // served, count the reads of a window too.
       if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
       return isFull(group) || (group !== 'payer' && load.isFlood())
     },
@@ -134,7 +139,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 }
 
-/** Judges client addresses by what they have paid and by the work that they cause. */
+/** Judges client addresses by their payments and by the work that they cause. */
 function judgeAddresses(earned: EarnedWork, allowances: Allowances) {
   return {
     reward(address: string, priceMicroUsd: bigint): void {

@@ -11,7 +11,7 @@ import type { Connections } from './connections.ts'
 import { headerOf, pathOf } from './requestHead.ts'
 import { send } from './send.ts'
 
-/** Limits of callers and of the instance, and the products and rails by which the purpose of a request is recognised. */
+/** Limits of callers and of the instance, with the products and rails that determine the purpose of a request. */
 export interface AdmitDeps {
   readonly admission: Admission
   readonly connections: Connections
@@ -21,7 +21,7 @@ export interface AdmitDeps {
   readonly trustedProxyHops: number
 }
 
-// Asked up to five times for a request.
+// Cache of parsed requests, because one request is looked up as many as five times.
 const known = new WeakMap<IncomingMessage, AdmissionRequest>()
 
 export function admissionRequestOf(deps: AdmitDeps, request: IncomingMessage): AdmissionRequest {
@@ -35,12 +35,15 @@ function readRequest(deps: AdmitDeps, request: IncomingMessage): AdmissionReques
   return { purpose: purposeOf(deps, request), address }
 }
 
-/** The client address, as limits count it. */
+/** The client address in the form that limits count. */
 export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): string {
   return admissionRequestOf(deps, request).address
 }
 
-/** Requests with a proof of any rail go before requests for a price. A header proves nothing, so they have their own share. */
+/**
+ * Requests with a proof of any rail have priority over requests for a price. Anyone can send the header of a proof, so
+ * unverified proofs have their own share.
+ */
 function purposeOf({ sales, endpoints }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
   if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
@@ -48,7 +51,10 @@ function purposeOf({ sales, endpoints }: AdmitDeps, request: IncomingMessage): P
   return endpoints.some((endpoint) => path.endsWith(endpoint.path)) ? 'quote' : 'read'
 }
 
-/** Our own proxy refuses addresses that cause load without paying, at a fraction of our cost: deploy/haproxy.cfg. It removes this header. */
+/**
+ * Tells the operator's proxy the state of the address in a header, which the proxy removes (deploy/haproxy.cfg). The
+ * proxy can refuse an address that causes load without paying at a fraction of the service's cost.
+ */
 export function reportAddressState(
   { trustedProxyHops }: AdmitDeps,
   response: ServerResponse,
@@ -57,7 +63,7 @@ export function reportAddressState(
   if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
 }
 
-/** Counts the request. Answers 429 and returns nothing when the client address has sent too many. */
+/** Counts the request. If the client address has sent too many, answers 429 and returns undefined. */
 export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
   const pass = deps.limits.enter(limitAddressOf(deps, context.req))
   context.set(pass.headers())
@@ -66,7 +72,7 @@ export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
   return undefined
 }
 
-/** Takes a slot for a request that has arrived whole. Undefined when the instance is overloaded. */
+/** Takes a slot for a request that has fully arrived. Undefined if the instance is overloaded. */
 export function takeSlot(deps: AdmitDeps, { req, res }: Context): Slot | undefined {
   const slot = deps.admission.enter(admissionRequestOf(deps, req))
   if (slot === undefined) return undefined

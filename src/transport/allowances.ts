@@ -2,53 +2,59 @@ import { LRUCache } from 'lru-cache'
 import { networkKey } from './clientAddress.ts'
 import { clientsPerNetwork } from './networkLimit.ts'
 
-/** Work that each client address may cause while callers who have paid are served and the instance is busy. */
+/** Work that each client address may cause while the instance is busy and serves callers who have paid. */
 export interface Allowances {
   /**
-   * Counts work of an address. A unit is about 0.2 ms of a processor. On a busy instance allowances shrink with this work: an
-   * instance that payers alone keep busy gains nothing from refusing newcomers.
+   * Counts work of an address, in units of about 0.2 ms of a processor. On a busy instance allowances shrink as this
+   * work grows. They do not shrink while payers alone keep the instance busy, because refusing newcomers would gain
+   * nothing.
    */
   spend(address: string, units: number): void
-  /** The address has paid: nothing of what it asked for counts. */
+  /** Clears the counted work of an address that has paid. */
   forgive(address: string): void
-  /** Whether the address has caused more work than its allowance. */
+  /** True if the address has caused more work than its allowance. */
   isSpent(address: string): boolean
-  /** Seconds for which such an address is to stay away: as long as it has been refused already, within bounds; otherwise 0. */
+  /**
+   * Seconds for which such an address should send nothing: the time for which it has been refused so far, within
+   * bounds. Otherwise 0.
+   */
   restSeconds(address: string): number
-  /** As `isSpent`, but a few still pass, so a neighbour of an attacker (NAT) is not shut out. */
+  /** Like `isSpent`, but lets a few requests pass, so that a NAT neighbor of an attacker still gets through. */
   turnsAway(address: string): boolean
-  /** Follows the load of one window of time. Allowances grow while the instance is calm. */
+  /** Adapts allowances to the load of one window. They grow while the instance is calm. */
   adapt(isBusy: boolean): void
 }
 
-// A newcomer's quote takes 5 and its proof 8, of the 8 that an address has at a time.
+// A newcomer's quote costs 5 units and its proof 8. An address can use 8 at a time.
 const unitsPerSecondMin = 4
-// From this allowance on, work is neither counted nor limited by address.
+// At this allowance or a higher one, work is neither counted nor limited by address.
 const unitsPerSecondMax = 4_000
-// In a window of 100 ms, for all addresses together: a twentieth of a processor, or 19 newcomers a second with a quote and a proof each.
+// Units that all addresses together may use in a window of 100 ms. They equal a twentieth of a processor, or 19
+// newcomers per second with a quote and a proof each.
 const unitsPerWindowMin = 25
 const burstSeconds = 2
-// An address that stops is forgiven within this time.
+// Seconds within which an address that stops is forgiven.
 const debtSecondsMax = 4
-// An address that reconnects at once for a long time costs a quarter of one that always waits for 5 s.
+// Seconds of rest by the time of refusal. An address that reconnects at once for a long time costs a quarter of one
+// that always waits for 5 s.
 export const restSteps = [5, 10, 20] as const
 const decrease = 0.7
 const increase = 1.15
 const passesPerSecond = 10
-// About 1 MB. A flood from more addresses is bounded by the limit on requests in progress.
+// About 1 MB. For floods from more addresses, the limit on requests in progress applies.
 const addressesMax = 10_000
 const msPerSecond = 1_000
 
 interface SpentAllowance {
   units: number
   atMs: number
-  /** Allowances of one client address that it holds: several for a network. */
+  /** Number of single allowances in this bucket: 1 for an address, several for a network. */
   readonly size: number
-  /** Since when the address has been refused without a pause. */
+  /** Time since which the address has been refused without a pause. */
   refusedSinceMs?: number | undefined
 }
 
-/** The buckets in which work of an address counts, each with its size: its own, and that of its network. */
+/** Buckets that count the work of an address, each with its size: its own bucket and the one of its network. */
 function bucketsOf(address: string): readonly (readonly [key: string, size: number])[] {
   const network = networkKey(address)
   const own = [address, 1] as const
@@ -56,8 +62,8 @@ function bucketsOf(address: string): readonly (readonly [key: string, size: numb
 }
 
 /**
- * Leaky buckets of one size that follows the load, one for each address, and one of 16 times that size for each IPv6
- * network of 48 bits.
+ * Creates leaky buckets: one for each address, and one of 16 times the size for each IPv6 network of 48 bits. The size
+ * follows the load.
  */
 export function createAllowances(now: () => number): Allowances {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })
@@ -77,7 +83,7 @@ export function createAllowances(now: () => number): Allowances {
     spent.refusedSinceMs = undefined
     return false
   }
-  /** The allowance of the address, or of its network, that is used up. */
+  /** Returns the used-up allowance of the address or of its network. */
   const findSpent = (address: string): SpentAllowance | undefined =>
     bucketsOf(address)
       .map(([key]) => byAddress.get(key))
@@ -87,7 +93,7 @@ export function createAllowances(now: () => number): Allowances {
     isSpent,
     spend(address, units) {
       ofWindow += units
-      // Applied at once: the next window may begin late, because this work delays it.
+      // Shrink allowances here, because this work can delay the start of the next window.
       if (wasBusy && ofWindow >= unitsPerWindowMin) {
         ofWindow = 0
         perSecond = Math.max(unitsPerSecondMin, perSecond * decrease)

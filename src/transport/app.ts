@@ -19,15 +19,15 @@ import type { Handler } from './turns.ts'
 
 export interface AppDeps extends PaidDeps, Omit<FreeDeps, keyof AdmitDeps> {
   readonly metrics: Metrics
-  /** Paths of free routes that pages of other origins may read. */
+  /** Paths of free routes that pages of other origins can read. */
   readonly crossOriginPaths?: readonly string[]
   readonly isDraining: () => boolean
 }
 
 /**
- * Koa with the routes, behind a check of the load. An overloaded instance refuses before Koa does any work; otherwise requests
- * are refused in the published order: framing, path, method, rate, load. The paywall decides everything about money, and its rails
- * know the headers of payments.
+ * Creates the request handler: Koa with the routes, behind a check of the load. An overloaded instance refuses a
+ * request before Koa does any work. Otherwise checks run in the published order: framing, path, method, rate, load. The
+ * paywall makes all decisions about money, and its rails define the headers of payments.
  */
 export function createApp(deps: AppDeps): Handler {
   const koa = createKoa(deps).callback()
@@ -48,7 +48,7 @@ export function createApp(deps: AppDeps): Handler {
 
 function createKoa(deps: AppDeps): Koa {
   const app = new Koa({ proxy: false })
-  // The last resort for errors outside of `observe`, such as a socket that is gone.
+  // Logs errors outside of `observe`, such as a closed socket.
   app.on('error', (error: unknown) => deps.log.warn({ event: 'response_broke', error: describeError(error) }))
   app.use((context, next) => observe(deps, context, next))
   app.use((context, next) => {
@@ -66,7 +66,7 @@ function createKoa(deps: AppDeps): Koa {
 const overloadedAnswer = overloaded()
 const spentAnswers = new Map<number, Answer>(restSteps.map((seconds) => [seconds, overloaded(seconds)]))
 
-/** Refuses a request without looking at it. Costs a tenth of a refusal by the routes. */
+/** Refuses a request without reading it. This costs a tenth of a refusal by the routes. */
 function shed({ metrics }: AppDeps, response: ServerResponse, { status, headers, body }: Answer): void {
   response.writeHead(status, {
     ...headers,

@@ -1,12 +1,13 @@
-/** Both ends are included. */
+/** First and last byte of a range, both included. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
 /**
- * The one range of a `Range` header (RFC 9110, 14.1.2). Undefined when the header is to be ignored: another unit, several
- * ranges, or a mistake. Our own, because `range-parser` refuses a suffix that is longer than the file.
+ * Parses the single range of a `Range` header (RFC 9110, 14.1.2). Undefined if the header has another unit, several
+ * ranges or a syntax error, because such a header is ignored. The package `range-parser` refuses a suffix longer than
+ * the file, so this is a parser of the project.
  */
 export function readByteRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header) ?? []

@@ -2,9 +2,9 @@ import { type Refusal, refuse } from '@tollbook/core/refusal'
 import { createClientLimit } from './networkLimit.ts'
 import { createRateLimit, type RateLimit, type RateReport, type RateTotal, type RateStanding } from './rateLimit.ts'
 
-/** 0 switches a limit off. docs/operations.md has the table. */
+/** Limits per caller. 0 switches a limit off. docs/operations.md has the table. */
 export interface CallerLimitConfig {
-  /** Requests of a client address that bought nothing. */
+  /** Requests per minute of a client address, without those that led to a payment. */
   readonly requestsPerMinute: number
   /** Unpaid quotes of a client address within the lifetime of a quote. */
   readonly quotesPerAddressMax: number
@@ -12,7 +12,7 @@ export interface CallerLimitConfig {
   readonly quotesPerWalletMax: number
   /** Bytes of unpaid quotes of all callers within the lifetime of a quote. */
   readonly openQuotesBytesMax: number
-  /** Proofs of a client address that the ledger does not know and the chain does not confirm. */
+  /** Proofs per minute of a client address that the ledger does not contain and the chain does not confirm. */
   readonly unknownProofsPerMinute: number
   readonly quoteTtlMs: number
 }
@@ -24,36 +24,40 @@ export interface CallerLimitDeps {
 
 /** Limits of one client address or wallet, counted over all instances. */
 export interface CallerLimits {
-  /** Counts a request of a client address; it may go on unless it is refused. */
+  /** Counts a request of a client address. The request may continue unless the pass has `refused`. */
   enter(address: string): Pass
   reports(): readonly RateReport[]
   restore(reports: readonly RateReport[]): void
   learn(totals: readonly RateTotal[]): void
 }
 
-/** One request within the limits. */
+/** The limits that apply to one request. */
 export interface Pass {
   readonly refused: Refusal | undefined
-  /** Called before a quote is stored. The payer is a claim: a stranger may name any wallet. */
+  /** Called before a quote is stored. The payer is unverified: a stranger can name any wallet. */
   limitQuotes(payer: string | undefined): Refusal | undefined
-  /** Called before a proof that the ledger does not know costs a lookup on the chain. Counts once, however often it is called. */
+  /** Called before a lookup on the chain for a proof that the ledger does not contain. Repeated calls count once. */
   limitLookups(): Refusal | undefined
-  /** The payment is claimed for the first time, so nothing of this purchase counts. */
+  /** Called at the first claim of the payment. Takes back all counts of this purchase. */
   onPaid(payer: string): void
-  /** RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers) of the limits that counted this request. */
+  /**
+   * RateLimit and RateLimit-Policy headers (draft-ietf-httpapi-ratelimit-headers) of the limits that counted this
+   * request.
+   */
   headers(): Readonly<Record<string, string>>
 }
 
 const minuteMs = 60_000
-// Quotes that a wallet still gets at each client address, after strangers have used up its limit.
+// Quotes that each client address can still get for a wallet after strangers have used up the wallet's limit.
 const quotesBesideMax = 10
-// Quotes that a client address still gets after all callers together have used up their bytes. One who pays has fewer open.
+// Quotes that a client address can still get after all callers together have used up the bytes. A caller who pays has
+// fewer open quotes.
 const quotesBeyondMax = 10
-// A row with its indexes and its part of the write-ahead log: 64 addresses at their limits made 49 GB a day.
+// Size of a row with its indexes and its part of the write-ahead log. At their limits, 64 addresses wrote 49 GB a day.
 const bytesPerQuote = 900
 const everyone = 'all'
 
-/** A limit whose maximum is 0 is off. */
+/** Creates the limits. A limit with maximum 0 is off. */
 export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitDeps): CallerLimits {
   const { quoteTtlMs } = config
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
@@ -115,7 +119,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       const ofAddress = take(limits.quotes, address)
       if (!ofAddress.isAllowed)
         return refuseBeyond(limits.quotes, ofAddress, 'this client address has too many unpaid quotes; pay one of them')
-      // A quote without a payer is not stored.
+      // Skip the wallet limits, because a quote without a payer is not stored.
       return payer === undefined ? undefined : (takeWalletQuote(payer) ?? takeOpenQuote())
     },
     limitLookups() {
@@ -126,7 +130,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
     },
     onPaid(payer) {
       for (const { limit, client } of taken) limit.giveBack(client)
-      // The quote that this request has paid, and the request that asked for it.
+      // Also take back the counts of the paid quote and the request that created it.
       limits.requests.giveBack(address)
       limits.quotes.giveBack(address)
       limits.open.giveBack(everyone)

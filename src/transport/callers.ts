@@ -13,7 +13,7 @@ export interface Callers {
   readonly uploads: Uploads
   readonly connectionLimits: ConnectionLimits
   readonly limits: CallerLimits
-  /** Number of the operator's proxies in front; further addresses of `X-Forwarded-For` are not believed. */
+  /** Number of the operator's proxies in front of the service. Further addresses of `X-Forwarded-For` are ignored. */
   readonly trustedProxyHops: number
   readonly mayReadMetrics: (address: string) => boolean
   close(): Promise<void>
@@ -27,13 +27,13 @@ export interface CallerConfig {
   readonly connectionsPerAddressMax: number
 }
 
-// The largest body has 1 MiB. A body is held from its first byte until its answer has been sent.
+// The largest body has 1 MiB. A body stays in memory from its first byte until its answer is sent.
 const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024 * 1024 }
 
 export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'> {
   readonly ledger: Pick<ShareRatesDeps, 'shareRates'>
   readonly metrics: Pick<Metrics, 'onLimited'>
-  /** Counted over all instances like the requests of callers. */
+  /** Lookup counts, shared by all instances like the counts of requests. */
   readonly lookups: LookupCounts
 }
 
@@ -51,7 +51,7 @@ export function openCallers(config: CallerConfig, { clock, log, ledger, metrics,
     uploads: createUploads(uploadLimits),
     connectionLimits: {
       connectionsMax,
-      // A proxy's connections carry many clients; the proxy limits them itself.
+      // A proxy's connections serve many clients, so the proxy limits them itself.
       connectionsPerAddressMax: trustedProxyHops > 0 ? Infinity : config.connectionsPerAddressMax,
     },
     limits,

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
 /**
- * Address of the client. Every client can write forwarded headers, so only as many hops as the operator runs are trusted,
- * counted from our end.
+ * Returns the address of the client. Any client can write forwarded headers, so the service trusts only the operator's
+ * hops, counted from its own end.
  */
 export function clientAddress(request: IncomingMessage, trustedProxyHops: number): string {
   const socket = plainAddress(request.socket.remoteAddress ?? '')
@@ -16,7 +16,7 @@ export function clientAddress(request: IncomingMessage, trustedProxyHops: number
 
 const hopsCharactersMax = 1_000
 
-/** An IPv4 address mapped into IPv6 is the same client, in each of its spellings. */
+/** Maps an IPv6-mapped IPv4 address, in any spelling, to the IPv4 address, because both are one client. */
 export function plainAddress(address: string): string {
   if (!isIPv6(address)) return address
   const groups = groupsOf(address)
@@ -33,7 +33,9 @@ const groupCount = 8
 const networkGroupCount = 4
 const customerGroupCount = 3
 
-/** An IPv6 customer has at least a whole /64, so a limit counts its 64 bits. */
+/**
+ * The address in the form that limits count. For IPv6 it is the /64 network, because each customer has at least one.
+ */
 export function limitKey(address: string): string {
   if (!isIPv6(address)) return address
   return `${groupsOf(address)
@@ -42,13 +44,13 @@ export function limitKey(address: string): string {
     .join(':')}::/64`
 }
 
-/** The /48 around the /64 of a limit key: a customer may have all of it. Undefined for an IPv4 address. */
+/** The /48 network of a limit key, all of which may belong to one customer. Undefined for an IPv4 address. */
 export function networkKey(key: string): string | undefined {
   if (!key.endsWith('::/64')) return undefined
   return `${key.split(':', customerGroupCount).join(':')}::/48`
 }
 
-/** The eight groups of an IPv6 address, whichever way it is shortened. */
+/** Returns the eight groups of an IPv6 address in any of its shortened forms. */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::')
   const [before, after] = [readGroups(head), readGroups(tail ?? '')]
@@ -65,7 +67,10 @@ function readGroups(text: string): readonly number[] {
   })
 }
 
-/** Subnets in CIDR notation, IPv4 and IPv6. A text that is not an address is in none of them. */
+/**
+ * Returns a test for membership in the subnets (CIDR notation, IPv4 and IPv6). It is false for text that is not an
+ * address.
+ */
 export function addressList(subnets: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const subnet of subnets) {

@@ -3,14 +3,14 @@ import type { Duplex } from 'node:stream'
 import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
-/** Bytes of the target and the headers of a request. Measured. The largest legal proof makes a header of 2.3 kB. */
+/** Maximum bytes of target and headers of a request. The largest legal proof makes a header of 2.3 kB (measured). */
 export const headerBytesMax = 16 * 1024
 
 const lineEnds = 'a line does not end as HTTP/1.1 requires: lines must end with CRLF'
 const chunks = 'a chunk of the body is malformed: its size in hexadecimal and its data must each end with CRLF'
 const transferEncoding = 'Transfer-Encoding must be chunked alone, without Content-Length'
 
-/** By the codes of Node's parser. */
+/** Messages by the error codes of Node's parser. */
 const messages: ReadonlyMap<string, string> = new Map([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'the extensions of a chunk are too long: send chunks without extensions'],
   ['HPE_CR_EXPECTED', lineEnds],
@@ -31,7 +31,7 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['HPE_UNEXPECTED_CONTENT_LENGTH', 'Content-Length must be given once'],
 ])
 
-/** Requests that Node could not parse never reach Koa; they too get an answer in JSON. */
+/** Answers in JSON when Node could not parse a request. Koa never receives such a request. */
 export function answerClientError({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -41,12 +41,13 @@ export function answerClientError({ code = '' }: NodeJS.ErrnoException, socket: 
   endUnread(socket, errorAnswer(error, message))
 }
 
-// The client still sends what it has begun. It is dropped during this time, so that the client can read its answer.
+// The client continues to send its request. Drop those bytes for this time, so that the client can read the answer.
 const lingerMs = 2_000
 
 /**
- * Sends the last answer of a connection from which nothing more is parsed. A client that goes on sending would otherwise fill our
- * memory, and one that never ends its side would keep the connection open, also beyond a shutdown.
+ * Sends the last answer of a connection and stops parsing it. Bytes that the client still sends are dropped, so that
+ * they do not fill the memory. The connection is destroyed after a delay, because a client that never ends its side
+ * would delay a shutdown.
  */
 export function endUnread(socket: Duplex, answer: Answer): void {
   socket.removeAllListeners('data')
@@ -62,7 +63,7 @@ function clientErrorOf(code: string): readonly [TransportError, string] {
   return ['INVALID_REQUEST', messages.get(code) ?? 'the request is not well-formed HTTP/1.1']
 }
 
-/** An answer on a connection that Node's HTTP server does not write to. */
+/** Formats an answer for a connection to which Node's HTTP server does not write. */
 function rawAnswer({ status, headers, body }: Answer): string {
   const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)

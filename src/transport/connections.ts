@@ -1,22 +1,22 @@
 import type { Socket } from 'node:net'
 import { limitKey, plainAddress } from './clientAddress.ts'
 
-/** Bounds the connections, for each client address and in all. */
+/** Limits the open connections per client address and in total. */
 export interface Connections {
-  /** False when nothing of the connection is to be read. */
+  /** Counts a new connection. False if nothing of the connection should be read. */
   take(socket: Socket): boolean
-  /** A request on this connection is served, so the connection is not closed to make room. */
+  /** Marks a connection with a request in progress, so that it is not closed to make room. */
   hold(socket: Socket): void
-  /** The request is over. */
+  /** Marks the connection as idle when its request ends. */
   release(socket: Socket): void
   readonly count: () => number
 }
 
-/** Maximum numbers of open connections, in all and for one client address. */
+/** Maximum numbers of open connections, in total and per client address. */
 export interface ConnectionLimits {
-  /** At this number the connection that has been idle longest is closed for a new one. */
+  /** At this number, a new connection closes the one that has been idle longest. */
   readonly connectionsMax: number
-  /** Infinity behind a proxy, whose address is that of every client. */
+  /** Infinity behind a proxy, because all clients share its address. */
   readonly connectionsPerAddressMax: number
 }
 
@@ -29,9 +29,12 @@ function refuse(socket: Socket): false {
 
 /** Judges client addresses by the load that they cause. */
 export interface Judge {
-  /** Whether new connections are left unread and closed later, which costs a quarter of serving them. */
+  /** True if new connections stay unread and are closed later, which costs a quarter of serving them. */
   turnsAway(address: string): boolean
-  /** The time until then keeps a client that reconnects at once from causing an accept for each of its requests. */
+  /**
+   * Seconds until an unread connection is closed. They keep a client that reconnects at once from causing an accept per
+   * request.
+   */
   restSeconds(address: string): number
 }
 
@@ -50,7 +53,7 @@ export function createConnections(
     else byAddress.set(address, left)
   }
   const take = (socket: Socket): boolean => {
-    // The client has reset it while it waited to be accepted. Its request would still be served.
+    // Refuse a connection that the client reset before the accept, because its request would still be served.
     if (socket.remoteAddress === undefined) return refuse(socket)
     const address = limitKey(plainAddress(socket.remoteAddress))
     const ofAddress = byAddress.get(address) ?? 0
@@ -58,7 +61,8 @@ export function createConnections(
     if (open >= connectionsMax) {
       const [longestIdle] = idle
       if (longestIdle === undefined) return refuse(socket)
-      // It closes after this turn of the event loop, in which further connections arrive.
+      // The socket closes after this turn of the event loop. Remove it now, because further connections arrive in the
+      // same turn.
       idle.delete(longestIdle)
       longestIdle.destroy()
     }
@@ -81,7 +85,7 @@ export function createConnections(
 }
 
 function park(socket: Socket, parkedMs: number): void {
-  // It has no listener of Node's HTTP server.
+  // Node's HTTP server adds no error listener to this socket.
   socket.on('error', () => undefined)
   socket.pause()
   setTimeout(() => socket.destroy(), parkedMs).unref()

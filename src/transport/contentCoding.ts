@@ -1,10 +1,13 @@
-/** Codings of bodies that we make, the smallest form first: the order of choice when a client weighs two the same. */
+/**
+ * Content codings of the service's bodies, smallest form first. If a client weighs two the same, the first one is
+ * chosen.
+ */
 export const contentCodings = ['br', 'gzip'] as const
 export type ContentCoding = (typeof contentCodings)[number]
 
 /**
- * The coding that a client wants most, by the weights of RFC 9110, 12.5.3. Undefined means the body as it is, also for a
- * client that refuses even that: an answer in the wrong form is of more use than none.
+ * Chooses the coding with the client's highest weight (RFC 9110, 12.5.3). Undefined means the unencoded body. A client
+ * that refuses even that still gets it, because an answer in the wrong form is better than none.
  */
 export function chooseCoding(
   acceptEncoding: string,
@@ -13,7 +16,7 @@ export function chooseCoding(
   const weights = new Map(acceptEncoding.split(',').map(readWeight))
   const unlisted = weights.get('*') ?? 0
   let chosen: ContentCoding | undefined
-  // The body as it is needs no mention to be accepted, but a client that names a coding prefers it.
+  // An unlisted `identity` starts at weight 0: it is acceptable, but a client that lists a coding prefers that coding.
   let best = weights.get('identity') ?? unlisted
   for (const coding of available) {
     const weight = weights.get(coding) ?? unlisted
@@ -22,7 +25,7 @@ export function chooseCoding(
   return chosen
 }
 
-/** A weight that is not well-formed counts as zero: the body as it is cannot be misread. */
+/** A malformed weight counts as zero, because every client can read the unencoded body. */
 function readWeight(text: string): readonly [coding: string, weight: number] {
   const [coding = '', parameter] = text.split(';', 2).map((part) => part.trim().toLowerCase())
   if (parameter === undefined) return [coding, 1]

@@ -3,11 +3,11 @@ import type { PaymentRail } from '../paywall/rail.ts'
 
 export interface CorsDeps {
   readonly rails: readonly Pick<PaymentRail, 'requestHeaders' | 'responseHeaders'>[]
-  /** Paths that pages of any origin may read, as the router has them. All others stay closed to other origins. */
+  /** Paths, as in the router, that pages of any origin can read. All other paths are closed to other origins. */
   readonly paths: readonly string[]
 }
 
-/** `header` returns an empty text for a header that was not sent. */
+/** A request to which the headers apply. `header` returns an empty text for a missing header. */
 export interface CorsQuestion {
   readonly path: string
   readonly method: string
@@ -25,10 +25,10 @@ const responseHeaders = [
   'idempotent-replay',
   'x-sample-data',
 ]
-// Browsers keep the answer to a preflight for at most two hours.
+// Browsers cache a preflight answer for at most two hours.
 const preflightSeconds = 7_200
 
-/** Koa middleware that sets the headers of `corsHeaders`. The router answers the preflight itself. */
+/** Creates Koa middleware that sets the headers of `corsHeaders`. The router itself answers the preflight. */
 export function createCors(deps: CorsDeps): (context: Context, next: Next) => Promise<unknown> {
   const headersFor = corsHeaders(deps)
   return (context, next) => {
@@ -39,8 +39,8 @@ export function createCors(deps: CorsDeps): (context: Context, next: Next) => Pr
 }
 
 /**
- * Headers for pages of other origins (Fetch standard, CORS protocol). The service knows no cookies and no sessions, so any
- * origin may ask, and credentials are never allowed.
+ * Returns headers for pages of other origins (Fetch standard, CORS protocol). The service has no cookies and no
+ * sessions, so any origin may send requests. Credentials are never allowed.
  */
 export function corsHeaders({ rails, paths }: CorsDeps): (question: CorsQuestion) => Headers {
   const exact = new Set(paths.filter((path) => !isOpen(path)))
@@ -56,7 +56,7 @@ export function corsHeaders({ rails, paths }: CorsDeps): (question: CorsQuestion
   return ({ path, method, header }) => {
     if (!exact.has(path) && !prefixes.some((prefix) => path.startsWith(prefix))) return {}
     if (method === 'OPTIONS' && header('access-control-request-method') !== '') return preflight
-    // Always, so that a shared cache never holds an answer that one page may read and another one may not.
+    // Send the header to every origin. Otherwise a shared cache could store an answer that only some pages can read.
     return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
   }
 }

@@ -1,14 +1,15 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
-// Many requests at this lag: even a refusal of the router comes late, so strangers are refused before it.
+// With many requests at this lag, even a refusal of the router is late. Requests of strangers are then refused before
+// the router.
 const floodLagMs = 100
 const floodArrivals = 100
-/** Time after which the load is read and the next window begins. */
+/** Length of a window. At its end the load is read and the next window begins. */
 export const loadWindowMs = 100
 const resolutionMs = 10
 const nanosecondsPerMs = 1e6
 
-/** Measures the event loop and the requests of one window after the other. */
+/** Measures the event loop and the requests of consecutive windows. */
 export function followLoad() {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
@@ -26,7 +27,7 @@ export function followLoad() {
       quotes.sumMs += durationMs
     },
     read() {
-      // The histogram counts the timer's own interval. It is empty when the loop stood still for the whole window.
+      // The histogram includes the timer's own interval. It is empty if the loop was blocked for the whole window.
       const lagMs = delay.count === 0 ? loadWindowMs : Math.max(0, delay.mean / nanosecondsPerMs - resolutionMs)
       const utilizationNow = performance.eventLoopUtilization()
       const seen = {

@@ -6,65 +6,68 @@ import type { Pass } from './callerLimits.ts'
 import type { PublicBody } from './publicBody.ts'
 import type { FileBody } from './sendConditionally.ts'
 
-/** A route that costs nothing and needs no wallet. */
+/** A free route, which requires no wallet. */
 export interface FreeRoute {
-  /** Exact, or with one last segment that varies, or several: `/artifacts/:name`, `/tile/*path`. */
+  /** An exact path, or one that ends in one or several variable segments: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
-  /** A health check: answered outside of the limits. */
+  /** True for a health check, to which the limits do not apply. */
   readonly isProbe?: true
-  /** Present when the clients of this route read errors of another form. */
+  /** Present if the clients of this route expect errors in another form. */
   readonly errorForm?: ErrorForm
   serve(facts: FreeRequest): Promise<FreeAnswer>
-  /** Answers POST. Absent: the route only reads. */
+  /** Answers POST. If absent, the route is read-only. */
   readonly post?: (action: FreeAction) => Promise<FreeAnswer>
 }
 
-/** A POST to a free route: a small JSON object. */
+/** A POST to a free route with a small JSON object. */
 export interface FreeAction extends FreeRequest {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** A request that costs nothing, with its values as they were sent. Each route parses its own. */
+/** A free request with its unparsed values. Each route parses its own. */
 export interface FreeRequest {
   /** Address of the caller, behind trusted proxies. */
   readonly address: string
-  /** The part of the path that the route leaves open, as it was sent; empty when the route is exact. */
+  /** The variable part of the path, as sent. Empty if the path is exact. */
   readonly segment: string
-  /** The query string without its question mark, as it was sent. */
+  /** The query string as sent, without its question mark. */
   readonly query: string
-  /** Value of the Host header: a name or an address with an optional port; empty when it is missing. */
+  /** Value of the Host header: a name or an address with an optional port. Empty if the header is missing. */
   readonly host: string
   readonly requestId: string
-  /** A blank header counts as absent. */
+  /** Returns a request header. A blank header counts as absent. */
   header(name: string): string | undefined
-  /** The limits of the caller, for a route that stores a quote or queries the chain. */
+  /** Limits of the caller, for a route that stores a quote or queries the chain. */
   readonly limits: Pick<Pass, 'limitQuotes' | 'limitLookups'>
 }
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {
-  /** Text, bytes and streams are sent as they are. A public body has an entity tag and compressed forms; a file has ranges. */
+  /**
+   * Text, bytes and streams are sent unchanged. A public body has an entity tag and compressed forms. A file supports
+   * ranges.
+   */
   readonly body: string | Buffer | Readable | PublicBody | FileBody
 }
 
 /** A check of `/api/health`. It reads a known state and never waits. */
 export interface HealthCheck {
   readonly name: string
-  /** Undefined when the check passes; otherwise the problem, in words for operators and callers. */
+  /** Undefined if the check passes. Otherwise the problem, in words for operators and callers. */
   problem(): string | undefined
   /**
-   * A failure stops new quotes only. The service stays ready: callers who have paid must reach it, or a proof could become
-   * too old at every instance at once.
+   * True if a failure stops only new quotes. The service stays ready, because callers who have paid must reach it.
+   * Otherwise a proof could become too old at every instance at once.
    */
   readonly quotesOnly?: boolean
-  /** Names of checks whose failure would also fail this one, and then mutes it. */
+  /** Names of checks that also make this one fail. A failure of one of them mutes this check. */
   readonly causes?: readonly string[]
-  /** The check that mutes this one at the moment. */
+  /** Name of the check that currently mutes this one. */
   readonly mutedBy?: () => string | undefined
-  /** More for the operator than whether it is well. */
+  /** Additional facts for the operator. */
   readonly facts?: () => Json
   /**
-   * A failure stops some products or ways to pay only: the health is degraded, and the service stays ready and healthy
-   * for all others.
+   * True if a failure stops only some products or payment methods. The health is then degraded, and the service stays
+   * ready and healthy for all others.
    */
   readonly someProductsOnly?: boolean
 }

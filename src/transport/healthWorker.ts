@@ -17,7 +17,8 @@ interface Reported {
   readonly atMs: number
 }
 
-// New metrics take some 5 ms on an idle event loop. An answer is to take 100 ms at most, so a busy one is not waited for.
+// Collecting metrics takes about 5 ms on an idle event loop. An answer must take at most 100 ms, so the thread does not
+// wait for a busy loop.
 const collectMsMax = 50
 const methods = ['GET', 'HEAD']
 

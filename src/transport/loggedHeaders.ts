@@ -4,7 +4,10 @@ import type { PaymentRail } from '../paywall/rail.ts'
 const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie', 'idempotency-key']
 const charactersMax = 200
 
-/** The headers of a request for the log. Each rail names its own credentials, so that a new one cannot be forgotten here. */
+/**
+ * Returns the headers of a request for the log, without credentials. Each rail names its own credentials, so a new rail
+ * needs no change here.
+ */
 export function loggedHeaders(
   headers: IncomingHttpHeaders,
   rails: readonly Pick<PaymentRail, 'secretHeaders'>[],

@@ -1,6 +1,6 @@
 import { createRateLimit, type RateLimit, type RateReport, type RateTotal } from './rateLimit.ts'
 
-/** Lookups at providers, counted over all instances with the requests of callers. */
+/** Lookups at providers, counted over all instances like the requests of callers. */
 export interface LookupCounts {
   open(provider: string, perMinute: number): { take(): boolean }
   reports(): readonly RateReport[]
@@ -9,12 +9,10 @@ export interface LookupCounts {
 }
 
 const windowMs = 60_000
-// Each provider is one client of its own limit.
+// The provider is the only client of its limit.
 const everyone = 'all'
 
-/**
- * Counts lookups per provider for all callers together, because a provider limits the service and not its callers.
- */
+/** Counts lookups per provider over all callers together, because a provider limits the service and not its callers. */
 export function createLookupCounts(nowMs: () => number): LookupCounts {
   const limits: RateLimit[] = []
   return {

@@ -3,12 +3,12 @@ interface MediaRange {
   readonly weight: number
 }
 
-// The `Accept` header of a browser has about 140 characters. A longer list is not a browser's.
+// A browser's `Accept` header has about 140 characters. A longer list does not come from a browser.
 const charactersMax = 1_024
 
 /**
- * Whether the caller is a person in front of a browser: `Accept` names HTML and weighs it above JSON. Programs send `application/json`, or the
- * range of all types, which does not count.
+ * True if the caller is a person with a browser: `Accept` names HTML with a higher weight than JSON. Programs send
+ * `application/json`, or the range of all types, which does not count.
  */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > charactersMax) return false
@@ -17,7 +17,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return weightOf('text/html') > weightOf('application/json')
 }
 
-/** A weight that is not well-formed counts as zero (RFC 9110, 12.4.2). */
+/** A malformed weight counts as zero (RFC 9110, 12.4.2). */
 function readRange(text: string): MediaRange {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
   const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1'

@@ -1,7 +1,9 @@
 import { type MoneyMetrics, moneyMetrics } from './moneyMetrics.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Everything the service counts, for Prometheus. Labels are closed lists: a caller cannot make new series. */
+/**
+ * All metrics of the service, for Prometheus. Labels have closed lists of values, so a caller cannot create new series.
+ */
 export interface Metrics extends MoneyMetrics {
   readonly registry: Registry
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void
@@ -20,7 +22,7 @@ export interface Metrics extends MoneyMetrics {
   onSignerBudget(day: { readonly lamports: number; readonly leftLamports: number }): void
   onBurnDebt(debt: { readonly owedBaseUnits: bigint; readonly oldestSeconds: number }): void
   onSeal(seal: { readonly unsealedEvents: number; readonly damaged: boolean }): void
-  /** Shows the checks of /api/health, as they are when the metrics are read. */
+  /** Exports the checks of /api/health with their state at the time of the scrape. */
   showChecks(checks: readonly ShownCheck[]): void
 }
 
@@ -46,7 +48,7 @@ export function createMetrics(): Metrics {
 
 type Traffic = 'onRequest' | 'onFlush' | 'onRpcCall' | 'onUpstreamCall' | 'onLimited' | 'onLifecycleStep'
 
-/** Counters and durations. */
+/** Registers counters and durations. */
 function trafficMetrics(registers: Registry[]): Pick<Metrics, Traffic> {
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers })
@@ -86,7 +88,7 @@ function trafficMetrics(registers: Registry[]): Pick<Metrics, Traffic> {
 
 type State = 'onNode' | 'onQuoteStorage' | 'onSignerBudget' | 'onBurnDebt' | 'onSeal'
 
-/** Gauges of nodes, by their numbers in SOLANA_RPC_URLS, and of what the background jobs read. */
+/** Registers gauges of nodes, by position in SOLANA_RPC_URLS, and of the background jobs' results. */
 function stateMetrics(registers: Registry[]): Pick<Metrics, State> {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** Sums of the ledger for Prometheus. Gauges round amounts above 2^53; the reports are exact. */
+/** Totals of the ledger for Prometheus. Gauges round amounts above 2^53, and the reports are exact. */
 export interface MoneyMetrics {
   onMoney(money: MetricMoney): void
 }
@@ -21,7 +21,8 @@ interface MetricMoney {
 }
 
 /**
- * Gauges of money, in base units of the token except where the name says `usd`. Doubles: exact up to 2^53 base units.
+ * Registers gauges of money, in base units of the token unless the name contains `usd`. A double is exact up to 2^53
+ * base units.
  */
 export function moneyMetrics(registers: Registry[]): MoneyMetrics {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>

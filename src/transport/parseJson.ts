@@ -1,25 +1,28 @@
-/** `message` says what is wrong and where, for the caller. */
+/** Result of `parseJson`. For the caller, `message` states the problem and its place. */
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string }
 
 /**
- * Limits of a body, far above the needs of any product. Without them one megabyte of brackets, names or empty objects keeps
- * the event loop busy for up to 0.3 s; within them one megabyte of any shape takes milliseconds.
+ * Limits of a body, far above the needs of any product. Without them, one megabyte of brackets, names or empty objects
+ * blocks the event loop for up to 0.3 s. Within them, one megabyte of any shape takes milliseconds.
  */
 export const jsonLimits = {
   depthMax: 32,
-  /** Names, values, objects and arrays. */
+  /** Maximum number of names, values, objects and arrays together. */
   itemsMax: 1_000,
-  /** As written, with its escapes. */
+  /** Maximum length of a name as written, with its escapes. */
   nameBytesMax: 256,
-  /** Length of a number or a literal. */
+  /** Maximum length of a number or a literal. */
   scalarBytesMax: 40,
 } as const
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Bounded UTF-8 JSON without duplicate names: with two, programs disagree about which one counts. */
+/**
+ * Parses UTF-8 JSON within the limits and without duplicate names, because programs disagree about which duplicate
+ * counts.
+ */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const excess = findExcess(bytes)
   if (excess !== undefined) return { ok: false, message: excess }
@@ -27,7 +30,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
     const value: unknown = JSON.parse(utf8.decode(bytes))
     return { ok: true, value }
   } catch {
-    // Neither the decoder's nor the parser's message helps a caller more than this one.
+    // The messages of the decoder and of the parser help a caller less than this one.
     return { ok: false, message: 'must be valid JSON in UTF-8' }
   }
 }
@@ -53,9 +56,12 @@ function kindAt(bytes: Uint8Array, at: number): number | undefined {
   return kindOfByte[bytes[at] ?? 0]
 }
 
-/** One pass over the bytes, before they are decoded or parsed. Text that it accepts need not be JSON. */
+/**
+ * Checks the limits in one pass over the bytes, before they are decoded or parsed. Accepted text can still be invalid
+ * JSON.
+ */
 function findExcess(bytes: Uint8Array): string | undefined {
-  // The names of each open object; undefined for an array.
+  // The names of each open object. Undefined for an array.
   const open: (Set<string> | undefined)[] = []
   let items = 0
   let at = 0
@@ -81,7 +87,10 @@ function findExcess(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** A loop without calls: the other shapes of a megabyte are cheaper than one of spaces. */
+/**
+ * Returns the index after the spaces. The loop makes no calls, because a megabyte of spaces is the most expensive
+ * shape.
+ */
 function endOfSpace(bytes: Uint8Array, start: number): number {
   const { length } = bytes
   let at = start
@@ -93,10 +102,10 @@ function endOfSpace(bytes: Uint8Array, start: number): number {
   return at
 }
 
-/** Index after the closing quote, or after the last byte. */
+/** Returns the index after the closing quote, or after the last byte. */
 function endOfString(bytes: Uint8Array, start: number): number {
   const nextQuote = bytes.indexOf(quote, start + 1)
-  // Most strings have no escapes; the native search is much faster than a loop.
+  // Most strings have no escapes, and the native search is much faster than a loop.
   const plainEnd = nextQuote === -1 ? bytes.length : nextQuote
   const escape = bytes.subarray(start + 1, plainEnd).indexOf(backslash)
   if (escape === -1) return Math.min(plainEnd + 1, bytes.length)
@@ -128,7 +137,7 @@ function findNameProblem(names: Set<string>, quoted: Uint8Array): string | undef
   return isNew ? undefined : 'must not name a key twice in one object'
 }
 
-/** The name without its escapes; undefined when it is not valid JSON, which the parser refuses later. */
+/** Returns the name without its escapes. Undefined if the name is not valid JSON, which the parser refuses later. */
 function readName(quoted: Uint8Array): string | undefined {
   try {
     const name: unknown = JSON.parse(utf8.decode(quoted))

@@ -7,8 +7,8 @@ export type ParsedQuery =
 const parametersMax = 20
 
 /**
- * A query string read strictly: no name twice, no broken percent-encoding, no bytes that are not UTF-8. Lenient parsers
- * pick one of two values, and not always the same one as the next program behind them.
+ * Parses a query string strictly: duplicate names, broken percent-encoding and invalid UTF-8 are errors. Lenient
+ * parsers pick one of two values, and the next program may pick the other one.
  */
 export function parseQuery(query: string): ParsedQuery {
   const values = new Map<string, string>()
@@ -32,12 +32,12 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // Malformed escapes are an expected refusal of this parser, not an error of the program.
+    // Malformed escapes are an expected error of the caller, not a bug.
     return undefined
   }
 }
 
-/** A name that the caller invented is repeated only when it is harmless in a log and on a page. */
+/** Returns a caller's name for messages. An invented name is repeated only if it is harmless in a log and on a page. */
 export function shownName(name: string): string {
   return /^[A-Za-z0-9_-]{1,40}$/.test(name) ? name : '(unknown name)'
 }

@@ -3,14 +3,15 @@ import { Bug } from '@tollbook/core/assert'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { CheckedOrder } from '../product/product.ts'
 
-/** No query and no body. Indexers ask for a price like that. */
+/** True if the request has no query and no body. Indexers request a price in this form. */
 export function hasNoInput({ url = '', headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
   return !url.includes('?') && !hasBody
 }
 
 /**
- * An order without parameters that can be priced and not bought. Any input is checked as usual, so that a typing error costs nothing.
+ * Creates an order without parameters that has a price and cannot be bought. A request with any input is checked as
+ * usual, so that a typing error costs no money.
  */
 export function openProbe({ path, whyUnavailable }: Endpoint): CheckedOrder {
   return {

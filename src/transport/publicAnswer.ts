@@ -1,23 +1,23 @@
 import type { PublicBody } from './publicBody.ts'
 
-/** A successful public read. */
+/** A successful answer to a public read. */
 export interface PublicAnswer {
   readonly status: 200
   readonly headers: Readonly<Record<string, string>>
   readonly body: PublicBody
 }
 
-/** A cache may store the answer, and has to ask before each use: the content may change at any time. */
+/** A cache can store the answer and must revalidate it before each use, because the content may change at any time. */
 export const revalidated = 'no-cache'
-/** The content of the address never changes. */
+/** The content at the address never changes. */
 export const immutable = 'public, max-age=31536000, immutable'
 
-/** `cacheControl` is the value of the Cache-Control header. */
+/** Creates a public answer in JSON. `cacheControl` is the value of the Cache-Control header. */
 export function publicJson(body: PublicBody, cacheControl: string): PublicAnswer {
   return publicAnswer(body, { 'content-type': 'application/json; charset=utf-8', 'cache-control': cacheControl })
 }
 
-/** A 200 with an entity tag and compressed forms, which may be cached by everyone. */
+/** Creates a 200 with an entity tag and compressed forms, which any cache can store. */
 export function publicAnswer(body: PublicBody, headers: Readonly<Record<string, string>>): PublicAnswer {
   return { status: 200, headers, body }
 }

@@ -1,18 +1,18 @@
-/** A limit over a sliding window: the window before counts as far as it overlaps. */
+/** A limit over a sliding window. The previous window counts by the share of it that still overlaps. */
 export interface RateLimitRule {
   /** Name in headers, metrics and the shared counts. */
   readonly name: string
-  /** Requests of one client in a window. 0: no limit. */
+  /** Maximum requests of one client in a window. 0 means no limit. */
   readonly max: number
   readonly windowMs: number
 }
 
-/** A client's place within a limit. */
+/** Usage of a limit by one client. */
 export interface RateStanding {
   readonly isAllowed: boolean
   readonly remaining: number
   readonly resetSeconds: number
-  /** 0 when the request is allowed. */
+  /** 0 if the request is allowed. */
   readonly retryAfterSeconds: number
 }
 
@@ -34,28 +34,31 @@ export interface RateLimit {
   readonly rule: RateLimitRule
   /** Counts a request, unless it is beyond the limit. */
   take(client: string): RateStanding
-  /** Takes back the count of a request that was paid for. */
+  /** Takes back the count of a paid request. */
   giveBack(client: string): void
-  /** Clients that have used a tenth of the limit, with their requests since the last report. */
+  /** Reports clients that have used a tenth of the limit, with their requests since the last report. */
   reports(): readonly RateReport[]
-  /** Puts requests that could not be shared into the next report. */
+  /** Adds requests that could not be shared to the next report. */
   restore(reports: readonly RateReport[]): void
   learn(totals: readonly RateTotal[]): void
 }
 
 /** Requests of one client in one window. */
 interface Count {
-  /** Negative for a client who asks at other instances and pays here. */
+  /** Requests at this instance. Negative if the client sends requests at other instances and pays at this one. */
   own: number
   reported: number
-  /** Counted by the other instances. */
+  /** Requests counted by the other instances. */
   others: number
 }
 
 interface Window {
   readonly number: number
   readonly counts: Map<string, Count>
-  /** Goes on where it was: a new iterator would pass all clients that were dropped before, 20 µs for each new one. */
+  /**
+   * One iterator per window. A new one would pass all clients that were dropped before, at 20 µs for
+   * each new client.
+   */
   readonly oldestFirst: Iterator<string>
 }
 
@@ -64,7 +67,7 @@ function openWindow(number: number): Window {
   return { number, counts, oldestFirst: counts.keys() }
 }
 
-// About 15 MB. A flood from more clients than that in one window is a matter of admission, not of fairness.
+// About 15 MB. For a flood from more clients in one window, admission applies.
 const clientsMax = 100_000
 // Rounding error of a sum of fractions of a window.
 const roundingError = 1e-6
@@ -72,9 +75,9 @@ const reportedShare = 1 / 10
 const reportsMax = 1_000
 
 /**
- * Sliding window of two counted ones: of the previous window as much counts as still overlaps. Counting is local, so it costs
- * no round trip; instances tell each other their busy clients in the background. Windows follow the wall clock, and are therefore the
- * same at all instances.
+ * Creates a sliding window from two counted ones. The previous window counts by the share that still overlaps. Counting
+ * is local, so it costs no round trip, and instances exchange the counts of busy clients in the background. Windows
+ * follow the wall clock, so they are the same at all instances.
  */
 export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
   const { name, max, windowMs } = rule
@@ -171,7 +174,7 @@ interface Usage {
   readonly max: number
 }
 
-/** Windows until one more request is allowed, if the client sends none meanwhile. */
+/** Returns the windows until one more request is allowed, if the client sends none meanwhile. */
 function windowsToWait({ before, now, elapsed, max }: Usage): number {
   if (now + 1 <= max) return 1 - (max - now - 1) / before - elapsed
   return 1 - elapsed + Math.max(0, 1 - (max - 1) / now)

@@ -4,7 +4,7 @@ import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, invalidRequest, overloaded } from './transportError.ts'
 import type { Upload, Uploads } from './uploads.ts'
 
-// Exactly application/json in UTF-8: "+json" types, lists and other charsets are something else.
+// Exactly application/json in UTF-8. "+json" types, lists and other charsets do not match.
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?;?$/i
 
 export interface BodyDeps {
@@ -12,18 +12,18 @@ export interface BodyDeps {
   readonly uploads: Uploads
 }
 
-/** A request whose body has not been read, with the most bytes that it may have. */
+/** A request with an unread body, and the maximum size of that body. */
 export interface ArrivingBody {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The client address as limits count it. */
+  /** The client address in the form that limits count. */
   readonly address: string
   readonly bytesMax: number
 }
 
 /**
- * Reads the bytes of a JSON body. The media type comes first, then the declared length, then the content, so that cheap
- * refusals come before any reading. A client that expects `100 Continue` gets it only now.
+ * Reads the bytes of a JSON body. It checks the media type, then the declared length, then the content, so that cheap
+ * refusals need no reading. A client that expects `100 Continue` gets it after the first two checks.
  */
 export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<Buffer | Answer> {
   const { request, response, bytesMax } = arriving
@@ -34,7 +34,7 @@ export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<
   if (encoding.toLowerCase() !== 'identity')
     return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-encoding must be absent: send the JSON uncompressed')
   if (declaredBytes(request) > bytesMax) return tooLarge(bytesMax)
-  // A client of HTTP/1.0 does not know it (RFC 9110, 10.1.1).
+  // HTTP/1.0 has no `100 Continue` (RFC 9110, 10.1.1).
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   return receive(deps, arriving)
 }
@@ -49,12 +49,12 @@ function declaredBytes(request: IncomingMessage): number {
 
 const firstBytesMs = 3_000
 const timeMaxMs = 10_000
-// 1 Mbit/s.
+// Slowest allowed upload, 1 Mbit/s.
 const bytesPerMsMin = 128
-// A Buffer object takes this much in addition to its bytes, so a body of single bytes costs more than its length.
+// A Buffer object takes 256 bytes in addition to its content, so a body of single bytes costs more than its length.
 const chunkOverheadBytes = 256
 
-/** Time in which a body has to arrive. The length of a chunked body is unknown. */
+/** Time in which a body must arrive. The length of a chunked body is unknown. */
 function timeFor(request: IncomingMessage): number {
   if (request.headers['content-length'] === undefined) return timeMaxMs
   return Math.min(timeMaxMs, firstBytesMs + declaredBytes(request) / bytesPerMsMin)
@@ -64,7 +64,7 @@ async function receive({ clock, uploads }: BodyDeps, arriving: ArrivingBody): Pr
   const { request, response, address } = arriving
   const outcome = Promise.withResolvers<Buffer | Answer>()
   const upload = uploads.begin(address, () => outcome.resolve(overloaded()))
-  // The bytes are held until the answer is out, because parsing and serving need them.
+  // Hold the bytes until the answer is sent, because parsing and serving use them.
   response.once('close', upload.end)
   const stop = collect(arriving, upload, outcome.resolve)
   const timeout = new AbortController()
@@ -85,7 +85,7 @@ function tooSlow(): Answer {
   })
 }
 
-// A chunk of one byte costs 4 microseconds, so 60 kB of them cost as much as a hundred quotes. Packets end chunks too.
+// A chunk of one byte costs 4 µs, so 60 kB of them cost as much as a hundred quotes. A packet also ends a chunk.
 const chunksMax = 1_000
 const bytesPerFurtherChunk = 512
 
@@ -93,7 +93,7 @@ function crumbled(): Answer {
   return invalidRequest([{ field: 'body', message: `must have at most ${chunksMax} chunks, or larger ones` }])
 }
 
-/** Collects chunks until the body is whole or has to be refused. Returns a function that ends the collecting. */
+/** Collects chunks until the body is complete or refused. Returns a function that stops the collection. */
 function collect(
   { request, bytesMax }: ArrivingBody,
   upload: Upload,
@@ -107,7 +107,7 @@ function collect(
     bytes += chunk.length
     if (isCrumbled()) {
       settle(crumbled())
-      // Not even dropped: parsing is what costs.
+      // Do not read the rest to drop it, because the cost is in the parsing.
       request.pause()
     } else if (bytes > bytesMax) settle(tooLarge(bytesMax))
     else if (upload.hold(chunk.length + chunkOverheadBytes)) chunks.push(chunk)
@@ -120,7 +120,7 @@ function collect(
   return () => {
     request.off('data', onData).off('end', onEnd).off('close', onBroken)
     chunks.length = 0
-    // The rest of a refused body is read and dropped, so that the caller sees the answer and not a broken connection.
+    // Read and drop the rest of a refused body, so that the caller gets the answer instead of a broken connection.
     if (!request.isPaused()) request.resume()
   }
 }

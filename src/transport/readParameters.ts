@@ -8,11 +8,14 @@ import { invalidRequest } from './transportError.ts'
 
 interface Sent {
   readonly queryText: string
-  /** Body of a POST. */
+  /** Body of a POST. Undefined for a GET. */
   readonly body: Buffer | undefined
 }
 
-/** Reads what the endpoint takes, from the query of a GET or the body of a POST, and checks it once, here. */
+/**
+ * Reads and checks the parameters of an endpoint, from the query of a GET or the body of a POST. No later code checks
+ * them again.
+ */
 export function readParameters(endpoint: Endpoint, { queryText, body }: Sent): CheckedOrder | Answer {
   const query = parseQuery(queryText)
   if (body === undefined) return query.ok ? check(endpoint, query.values, 'query') : invalidRequest([query.problem])
@@ -41,7 +44,10 @@ const problemsMax = 20
 
 type Issue = Extract<ReturnType<Endpoint['read']>, { ok: false }>['issues'][number]
 
-/** The problems of one finding of zod, each with its field: an unknown parameter is named instead of its object. */
+/**
+ * Converts one issue of zod into field problems. An issue about unknown parameters gives one problem for each
+ * parameter, not one for their object.
+ */
 export function problemsOf(issue: Issue, whole: 'query' | 'body'): readonly FieldProblem[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {

@@ -13,7 +13,7 @@ import { sendFile, sendPublicBody } from './sendConditionally.ts'
 
 const forms = new WeakMap<object, ErrorForm>()
 
-/** From now on errors of this request have another form. */
+/** Sets the form of later errors of this request. */
 export function formErrors({ req }: Context, form: ErrorForm): void {
   forms.set(req, form)
 }
@@ -37,8 +37,8 @@ function formed(form: ErrorForm, status: number, body: string): string {
 }
 
 /**
- * Calls back once all of a response has been handed to the operating system, and never when its connection ended before. Runs
- * before the listeners of Node, which let go of the socket.
+ * Calls back when the whole response is with the operating system. Never calls back if the connection ended before. The
+ * listener runs before those of Node, which release the socket.
  */
 export function onceSent(context: Context, done: () => void): void {
   const { req, res } = context
@@ -53,8 +53,9 @@ export interface StreamingDeps {
 }
 
 /**
- * Sends an answer while it is made, as fast as the caller reads it. Resolves when the answer is finished, also without the
- * caller, so that admission and shutdown count it until then. A broken answer ends its connection: no client can take it for a whole one.
+ * Sends an answer while it is produced, as fast as the caller reads it. Resolves when the answer is finished, even if
+ * the caller has left, because admission and shutdown count it until then. A broken answer ends its connection, so that
+ * no client takes it for a complete one.
  */
 export async function sendStream(deps: StreamingDeps, context: Context, answer: StreamedAnswer): Promise<void> {
   const response = context.res
@@ -78,16 +79,19 @@ export async function sendStream(deps: StreamingDeps, context: Context, answer: 
   }
 }
 
-/** A chunked answer without its last chunk is visibly not whole. HTTP/1.0 has no chunks, so there only a reset shows it. */
+/**
+ * A chunked answer without its last chunk is visibly incomplete. HTTP/1.0 has no chunks, so only a reset shows it
+ * there.
+ */
 function tearDown(response: ServerResponse): void {
   if (response.req.httpVersionMinor === 0) response.socket?.resetAndDestroy()
   else response.destroy()
 }
 
 interface FollowedCaller {
-  /** True once the connection is closed, by the caller or because it did not read for too long. */
+  /** True once the connection is closed, by the caller or because the caller read too slowly. */
   hasLeft(): boolean
-  /** Waits for the caller to read what was written, and closes the connection when its time is up. */
+  /** Waits until the caller has read the written bytes. Closes the connection when the wait time is used up. */
   untilItReads(event: 'drain' | 'finish'): Promise<void>
 }
 
@@ -103,7 +107,7 @@ function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number)
       const either = AbortSignal.any([left.signal, ended.signal])
       const read = once(response, event, { signal: either }).then(
         () => true,
-        // The caller left, or its time was up.
+        // False if the caller has left or the time is up.
         () => false,
       )
       const late = clock.sleep(Math.max(0, waitMaxMs - waitedMs), either).then(

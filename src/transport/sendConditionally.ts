@@ -5,27 +5,29 @@ import { chooseCoding } from './contentCoding.ts'
 import type { PublicBody } from './publicBody.ts'
 import { errorAnswer } from './transportError.ts'
 
-/** A file that is read from storage while it is sent, whole or in part. */
+/** A file that is streamed from storage, as a whole or as a range. */
 export interface FileBody {
   readonly size: number
-  /** Without quotes. */
+  /** Entity tag without quotes. */
   readonly entityTag: string
-  /** Opens the storage when the first byte is read. */
+  /** Opens the storage at the first read. */
   read(range?: ByteRange): Readable
 }
 
-/** Sends the form of the body that the client prefers, or 304 when the client has it. */
+/** Sends the form of the body that the client prefers, or 304 if the client already has it. */
 export function sendPublicBody(context: Context, { bytes, entityTag, coded }: PublicBody): void {
   const coding = chooseCoding(context.get('accept-encoding'), [...coded.keys()])
   if (coded.size > 0) context.vary('accept-encoding')
-  // Each form has its own tag: a strong one names bytes.
+  // Each form has its own tag, because a strong tag identifies exact bytes.
   context.set('etag', coding === undefined ? `"${entityTag}"` : `"${entityTag}-${coding}"`)
   if (isUnchanged(context)) return
   if (coding !== undefined) context.set('content-encoding', coding)
   context.body = (coding === undefined ? undefined : coded.get(coding)) ?? bytes
 }
 
-/** Sends a file, one range of it, or 304 when the client has it. A request for several ranges gets the whole file. */
+/**
+ * Sends a file, one range of it, or 304 if the client already has it. A request for several ranges gets the whole file.
+ */
 export function sendFile(context: Context, file: FileBody): void {
   const { size, entityTag } = file
   const tag = `"${entityTag}"`
@@ -41,7 +43,7 @@ export function sendFile(context: Context, file: FileBody): void {
   context.length = range === undefined ? size : range.end - range.start + 1
 }
 
-/** True when it has answered with 304. */
+/** Answers 304 if the client has the content. True if it did. */
 function isUnchanged(context: Context): boolean {
   if (!context.fresh) return false
   context.status = 304
@@ -49,7 +51,10 @@ function isUnchanged(context: Context): boolean {
   return true
 }
 
-/** Only GET has ranges. `If-Range` with another tag, or with a date, asks for the whole file if it has changed. */
+/**
+ * Reads the range of a GET, the only method with ranges. If `If-Range` has another tag or a date, the whole file is
+ * sent.
+ */
 function readRange(context: Context, size: number, tag: string): ByteRange | 'unsatisfiable' | undefined {
   const condition = context.get('if-range')
   if (context.method !== 'GET' || (condition !== '' && condition !== tag)) return undefined

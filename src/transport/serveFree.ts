@@ -19,7 +19,7 @@ export interface FreeDeps extends AdmitDeps {
   readonly freeRoutes: readonly FreeRoute[]
 }
 
-/** HEAD is answered like GET, without the body. */
+/** Returns the free routes. HEAD gets the answer to GET without the body. */
 export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
   return deps.freeRoutes.map((route) => ({
     path: route.path,
@@ -29,7 +29,10 @@ export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
   }))
 }
 
-/** Health checks pass without a slot. Beyond a rate that no monitor needs they are requests like others. */
+/**
+ * Serves a free route. Health checks need no slot, up to a rate above any monitor's. Beyond that rate they count like
+ * other requests.
+ */
 async function serveFree(
   deps: FreeDeps,
   route: FreeRoute,

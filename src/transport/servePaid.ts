@@ -32,11 +32,14 @@ export interface PaidDeps extends AdmitDeps {
   readonly log: Log
   readonly uploads: Uploads
   readonly sales: Pick<Sales, 'rails' | 'sell'>
-  /** The page that sells a product to a person in front of a browser. */
+  /** Renders the page that sells a product to a person with a browser. */
   readonly paymentPage?: (path: string) => Promise<FreeAnswer>
 }
 
-/** A product has its own path, and one more below the mount of each rail that has one. No HEAD: it would sell an answer without a body. */
+/**
+ * Returns the routes of the products. A product has its own path, and another one below the mount of each rail that has
+ * a mount. HEAD is not served, because it would sell an answer without a body.
+ */
 export function paidRoutes(deps: PaidDeps): readonly Route[] {
   const mounts = [undefined, ...deps.sales.rails.flatMap(({ description }) => description?.mount ?? [])]
   return deps.endpoints.flatMap((endpoint) =>
@@ -55,7 +58,10 @@ export function paidRoutes(deps: PaidDeps): readonly Route[] {
   )
 }
 
-/** A person who opens the address of a product. A request with a header of any rail comes from a program. */
+/**
+ * Returns the payment page for a person who opens the address of a product. A request with a header of any rail comes
+ * from a program.
+ */
 function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, { req }: Context) {
   if (paymentPage === undefined || method !== 'GET' || !prefersHtml(headerOf(req, 'accept'))) return undefined
   const names = sales.rails.flatMap(({ requestHeaders }) => requestHeaders)
@@ -77,7 +83,7 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, p
     bodyDigest: () => (arrived === undefined ? undefined : sha256(arrived)),
     requestId: String(context.state['requestId']),
     async readParameters() {
-      // The slot is taken when the body is here: a slow upload holds nothing that others need.
+      // Take the slot only after the body has arrived, so that a slow upload does not occupy one.
       const isProbe =
         mount !== undefined && hasNoInput(context.req) && admissionRequestOf(deps, context.req).purpose !== 'proof'
       const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)

@@ -11,19 +11,20 @@ import { errorAnswer } from './transportError.ts'
 const limits = {
   maxHeaderSize: headerBytesMax,
   headersTimeout: 10_000,
-  // The body has a shorter time of its own (readBody.ts).
+  // Time for the whole request. The body has a shorter limit of its own (readBody.ts).
   requestTimeout: 30_000,
-  // Longer than a proxy keeps its connections, so that the proxy never sends into one that closes. Idle ones make room for others.
+  // Longer than a proxy keeps its connections, so that the proxy never sends into one that closes. Idle connections are
+  // closed when others need room.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
-  // Node refuses a request without Host with an empty answer; findFramingProblem does it in JSON.
+  // Node refuses a request without Host with an empty answer. `findFramingProblem` refuses it in JSON.
   requireHostHeader: false,
 } as const
 const requestsPerSocketMax = 10_000
 
 export interface Listener {
   readonly port: number
-  /** Stops taking connections, waits for requests in progress, then closes the rest. */
+  /** Stops accepting connections, waits for requests in progress, then closes the rest. */
   drain(options: { readonly timeoutMs: number; readonly clock: Clock; readonly inFlight: () => number }): Promise<void>
 }
 
@@ -32,16 +33,16 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => u
 export interface ListenOptions extends Partial<Guard> {
   readonly host: string
   readonly port: number
-  /** The variables of the address, for its error. */
+  /** Names of the variables for the address, for the error message. */
   readonly variables?: string
 }
 
 interface Guard {
-  /** Whether a new connection is read at all. Asked before anything is allocated for its requests. */
+  /** True if a new connection should be read. Called before any memory is allocated for its requests. */
   readonly takes: (socket: Socket) => boolean
   /** Called for each connection that is read. */
   readonly onConnection: (socket: Socket) => void
-  /** Calls back when the requests before an error of the parser have been answered. */
+  /** Calls back after the answers to all requests that came before an error of the parser. */
   readonly whenAnswered: (socket: Socket, then: () => void) => void
 }
 
@@ -51,9 +52,7 @@ const unguarded: Guard = {
   whenAnswered: (_, then) => then(),
 }
 
-/**
- * Node's HTTP server with our limits on headers, time and requests per connection. Rejects when the port is taken.
- */
+/** Starts Node's HTTP server with limits on headers, time and requests per connection. Rejects if the port is taken. */
 export async function listen(
   serve: RequestListener,
   { host, port, variables = 'HOST, PORT', ...options }: ListenOptions,
@@ -65,7 +64,7 @@ export async function listen(
   server.on('connect', answerConnect)
   server.on('checkExpectation', answerExpectation)
   server.on('checkContinue', (request, response: ServerResponse) => {
-    // A refused client may hold its body back or send it, so the connection is not used for another request.
+    // The refused client may or may not send its body, so the connection cannot carry another request.
     response.shouldKeepAlive = false
     serve(request, response)
   })
@@ -78,8 +77,8 @@ export async function listen(
 }
 
 /**
- * A connection that is not taken gets no parser, no timeouts and no listeners, which are four fifths of its cost. Returns all that are
- * open.
+ * Guards new connections. A refused connection gets no parser, timeouts or listeners, which are four fifths of its
+ * cost. Returns all open sockets.
  */
 function guardConnections(server: Server, { takes, onConnection }: Guard): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
@@ -96,7 +95,10 @@ function guardConnections(server: Server, { takes, onConnection }: Guard): Reado
   return sockets
 }
 
-/** Errors of the parser wait for the answers to the requests before them; after `Connection: close` there is nothing to answer. */
+/**
+ * Reports an error of the parser after the answers to the requests before it. After `Connection: close` there is no
+ * request to answer.
+ */
 function onClientError({ whenAnswered }: Guard, error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error
   const answer = () => (code === 'HPE_CLOSED_CONNECTION' ? socket.end() : answerClientError(error, socket))
@@ -134,10 +136,10 @@ async function drain(
   const deadlineMs = clock.monotonicMs() + timeoutMs
   server.closeIdleConnections()
   while (inFlight() > 0 && clock.monotonicMs() < deadlineMs) await clock.sleep(drainPollMs)
-  // Answers are written; connections that stay open now are idle or hopeless.
+  // The answers are written. Connections that are still open are idle, or their requests exceeded the timeout.
   server.closeIdleConnections()
   await Promise.race([closed, clock.sleep(drainPollMs)])
-  // Node's own list has only those that it parses.
+  // Node's own list contains only the connections that it parses.
   for (const socket of sockets) socket.destroy()
   await closed
 }

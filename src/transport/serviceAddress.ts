@@ -1,15 +1,17 @@
 /** Base URL of the service, for callers. */
 export interface ServiceAddress {
-  /** Base URL without a slash at its end. Empty until the service listens, unless PUBLIC_URL is set. */
+  /** Base URL without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
   url(): string
-  /** Prefix of the links in documents: PUBLIC_URL, or empty, so that a link leads to the host by which the document was read. */
+  /**
+   * Prefix of the links in documents: PUBLIC_URL, or empty, so that a link uses the host of the document's own address.
+   */
   linkBase(): string
-  /** Base URL in the answer to a request: PUBLIC_URL, or the host by which the request came. */
+  /** Base URL in the answer to a request: PUBLIC_URL, or the host of the request. */
   urlFor(host: string): string
 }
 
 export interface ServiceAddressConfig {
-  /** PUBLIC_URL; undefined when it is not set. */
+  /** PUBLIC_URL. Undefined if it is not set. */
   readonly publicUrl: string | undefined
   readonly host: string
 }
@@ -21,7 +23,7 @@ export interface ListeningAddress extends ServiceAddress {
   listensOn(port: number): void
 }
 
-/** `PUBLIC_URL` where it is set; otherwise the address that the service listens on. */
+/** Creates the service address: `PUBLIC_URL` if it is set, otherwise the address on which the service listens. */
 export function createServiceAddress(): ListeningAddress {
   let publicUrl: string | undefined
   let host = ''
@@ -41,7 +43,7 @@ export function createServiceAddress(): ListeningAddress {
   }
 }
 
-/** A host that stands for all addresses cannot be fetched from. */
+/** Replaces a wildcard host, because no client can fetch from it. */
 function hostToFetch(host: string): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return name.includes(':') ? `[${name}]` : name

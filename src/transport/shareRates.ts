@@ -7,7 +7,7 @@ import type { RateReport, RateTotal } from './rateLimit.ts'
 export interface ShareRatesDeps {
   readonly clock: Clock
   readonly log: Log
-  /** Tells the other instances, and returns what all have counted. */
+  /** Sends reports to the other instances and returns the total counts of all instances. */
   readonly shareRates: (reports: readonly RateReport[]) => Promise<readonly RateTotal[]>
 }
 
@@ -17,10 +17,13 @@ export interface RateSharing {
   stop(): Promise<void>
 }
 
-// A client with several instances gets a second of requests more at each of them.
+// A client that uses several instances can exceed its limit by one second of requests at each of them.
 const everyMs = 1_000
 
-/** Shares the counts of busy clients. While the database is slow or away, each instance goes on with its own counts. */
+/**
+ * Shares the counts of busy clients. While the database is slow or unavailable, each instance continues with its own
+ * counts.
+ */
 export function startRateSharing(deps: ShareRatesDeps, limits: readonly SharedLimits[]): RateSharing {
   const { clock } = deps
   const stopping = new AbortController()

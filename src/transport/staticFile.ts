@@ -4,7 +4,7 @@ import { type PublicAnswer, publicAnswer } from './publicAnswer.ts'
 import { preparePublicBody, type PublicBody } from './publicBody.ts'
 import { errorAnswer } from './transportError.ts'
 
-/** A file of a page. It is compressed for the first caller, because most instances never serve it. */
+/** A file of a page. The first request compresses it, because most instances never serve it. */
 export interface StaticFile {
   readonly contentType: string
   readonly prepared: () => Promise<PublicBody>
@@ -12,7 +12,10 @@ export interface StaticFile {
 
 type Content = string | Buffer
 
-/** A file in memory, or one that is made for its first caller. Compressed on its first request; images are sent as they are. */
+/**
+ * Creates a file from content in memory, or from content that the first request produces. The first request compresses
+ * it. Images are sent unchanged.
+ */
 export function createStaticFile(contentType: string, content: Content | (() => Promise<Content>)): StaticFile {
   const codings = contentType.startsWith('image/') ? [] : contentCodings
   let body: Promise<PublicBody> | undefined
@@ -27,7 +30,7 @@ export function createStaticFile(contentType: string, content: Content | (() => 
   return { contentType, prepared }
 }
 
-/** 404 for a name that is not among the files. Names are looked up, never joined to a path. */
+/** Serves a file by its name, or 404 for an unknown name. Names are keys of a map and never part of a path. */
 export async function serveStaticFile(
   files: ReadonlyMap<string, StaticFile>,
   name: string,

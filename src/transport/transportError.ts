@@ -1,7 +1,7 @@
 import type { FieldProblem } from '@tollbook/core/refusal'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 
-/** Refusals that do not depend on the product, with their statuses. The list is closed. */
+/** Closed list of refusals that do not depend on the product, with their statuses. */
 export const transportErrors = {
   INVALID_REQUEST: 400,
   NOT_FOUND: 404,
@@ -24,7 +24,10 @@ export interface ErrorMore {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An error before any product is involved: status by its code, and a JSON body with the same code. */
+/**
+ * Creates the answer to an error before any product is involved. The code determines the status, and the JSON body
+ * contains the code.
+ */
 export function errorAnswer(code: TransportError, error: string, more: ErrorMore = {}): Answer {
   const { details, requestId, headers } = more
   const body = {
@@ -36,18 +39,21 @@ export function errorAnswer(code: TransportError, error: string, more: ErrorMore
   return jsonAnswer(transportErrors[code], JSON.stringify(body), headers)
 }
 
-/** The same answer for a path that does not exist and for one that this caller may not know of. */
+/** Returns the same answer for a missing path and for a path that is hidden from this caller. */
 export function pathNotFound(): Answer {
   return errorAnswer('NOT_FOUND', 'this path does not exist; paths are exact and case-sensitive')
 }
 
-/** All problems in one answer, each with its field: a caller does not have to send a request five times to find five mistakes. */
+/**
+ * Returns all problems in one answer, each with its field. The caller then finds five mistakes with one request instead
+ * of five.
+ */
 export function invalidRequest(details: readonly FieldProblem[]): Answer {
   const error = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
   return errorAnswer('INVALID_REQUEST', error, { details })
 }
 
-/** A refusal because of load. Nothing has been done for the request. */
+/** Creates a refusal because of load, before any work for the request. */
 export function overloaded(seconds = 1): Answer {
   const wait = seconds === 1 ? 'a second' : `${seconds} seconds`
   return errorAnswer('OVERLOADED', `too many requests are in progress; send the request again in ${wait}`, {

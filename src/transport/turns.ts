@@ -3,18 +3,22 @@ import type { Socket } from 'node:net'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import type { UnreadAnswers } from './unreadAnswers.ts'
 
-/** Serves a request. `shed`: it was refused because of load. `spentForSeconds`: because of the load that its address causes. */
+/**
+ * Serves a request. `shed` means that load caused a refusal. `spentForSeconds` means that the address itself causes too
+ * much load.
+ */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<TurnResult>
 
 export type TurnResult = 'served' | 'shed' | { readonly spentForSeconds: number }
 
-// Node parses all requests of a packet at once: 64 kB of pipelined requests cost 150 ms and 7 MB. A piece holds about 25 of them.
+// Node parses all requests of a packet at once, and 64 kB of pipelined requests cost 150 ms and 7 MB. A piece holds
+// about 25 of them.
 const pieceBytes = 1_024
-// While a body of unknown length arrives: it is often large, and each piece costs a call of the parser.
+// Piece size for a body of unknown length. Such a body is often large, and each piece costs a call of the parser.
 const bodyPieceBytes = 8_192
 const shedRestMs = 1_000
 const msPerSecond = 1_000
-// The rest of a refused body is dropped during this time, so that the client can read its answer.
+// Time for which the rest of a refused body is dropped, so that the client can read its answer.
 const lingerMs = 2_000
 
 interface Exchange {
@@ -24,35 +28,36 @@ interface Exchange {
 
 /** State of one connection. */
 interface Turns {
-  /** The exchange in progress, and while the connection rests the last one. */
+  /** The exchange in progress, or the last one while the connection rests. */
   current: Exchange | undefined
-  /** Requests of the same piece. */
+  /** Requests from the same piece that wait for the current one. */
   readonly waiting: Exchange[]
-  /** Received and not parsed yet. */
+  /** Bytes that are received and not parsed yet. */
   unparsed: Buffer
-  /** Bytes of the current request's body that have not been parsed; NaN when it has no length. */
+  /** Unparsed bytes of the current request's body. NaN if its length is unknown. */
   bodyBytes: number
-  /** The bytes after the waiting requests could not be parsed: answers that. */
+  /** Answers a parser error in the bytes after the waiting requests. */
   refuseRest: (() => void) | undefined
 }
 
 export interface TurnDeps {
   readonly serve: Handler
   readonly unread: UnreadAnswers
-  /** Whether a connection rests after a refusal. Not behind a proxy, whose connections carry many clients. */
+  /** True if a connection rests after a refusal. False behind a proxy, because its connections serve many clients. */
   readonly rests: boolean
 }
 
 export interface ConnectionTurns {
   onConnection(socket: Socket): void
   onRequest(request: IncomingMessage, response: ServerResponse): void
-  /** Calls back when the requests that have arrived whole are answered. Nothing else of the connection is parsed. */
+  /** Calls back after the answers to all requests that have fully arrived. The connection is parsed no further. */
   whenAnswered(socket: Socket, refuseRest: () => void): void
 }
 
 /**
- * Answers the requests of a connection one after the other. The next one is parsed when the answer before it has been taken over by
- * the operating system, so a client that pipelines or does not read holds one answer, and its other requests wait in its own buffers.
+ * Answers the requests of a connection one after the other. It parses the next request when the operating system has
+ * taken the answer to the one before. A client that pipelines or does not read holds one answer, and its other requests
+ * wait in its own buffers.
  */
 export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns {
   const turnsOf = new WeakMap<Socket, Turns>()
@@ -71,11 +76,12 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
     await closed
     if (socket.destroyed) return
     if (!request.complete) linger(request, result)
-    // The rest of its body is not to be parsed, so the connection has no further request.
+    // The rest of the body must not be parsed, so no further request can follow on this connection.
     if (!request.complete && request.isPaused()) return
     const restMs = rests ? restMsAfter(result) : 0
     if (restMs > 0) setTimeout(next, restMs, turns, socket).unref()
-    // Pipelined requests let the event loop turn, or a thousand of them would keep every other connection waiting.
+    // Let the event loop turn between pipelined requests. Otherwise a thousand of them would block every other
+    // connection.
     else if (turns.waiting.length > 0 || turns.unparsed.length > 0) setImmediate(next, turns, socket)
     else next(turns, socket)
   }
@@ -114,7 +120,10 @@ export function createTurns({ serve, unread, rests }: TurnDeps): ConnectionTurns
   }
 }
 
-/** The rest is as long as Retry-After. A client that waits that long notices nothing; one that does not is slowed down at no cost. */
+/**
+ * Milliseconds for which the connection rests, the same as Retry-After. A client that waits that long loses no time. A
+ * client that does not wait is slowed down at no cost.
+ */
 function restMsAfter(result: TurnResult): number {
   if (typeof result === 'object') return result.spentForSeconds * msPerSecond
   return result === 'shed' ? shedRestMs : 0
@@ -122,13 +131,13 @@ function restMsAfter(result: TurnResult): number {
 
 const nothing = Buffer.alloc(0)
 
-/** Hands over bytes to Node's parser until a request is complete, and the rest after its answer. */
+/** Passes bytes to Node's parser until a request is complete, and the remaining bytes after its answer. */
 function parseInPieces(socket: Socket, turns: Turns): void {
   const [parse] = socket.listeners('data')
   assert(parse !== undefined, 'Node parses what a connection receives')
   const advance = (): void => {
     while (turns.unparsed.length > 0 && !socket.destroyed && !socket.writableEnded) {
-      // Node pauses a connection whose body or answer is not read.
+      // Node pauses a connection if its body or answer is not read.
       const request = turns.current?.request
       if (request?.complete === true || request?.isPaused() === true || isHeldUp(socket)) {
         socket.pause()
@@ -152,7 +161,7 @@ function isHeldUp(socket: Socket): boolean {
   return socket.isPaused() || socket.writableNeedDrain
 }
 
-/** A body that is known to be long is one piece, which ends with the body or in the first piece after it. */
+/** A body of known length is one piece of at least `pieceBytes`, so the piece can also contain bytes after the body. */
 function pieceBytesOf({ current, bodyBytes }: Turns): number {
   if (current === undefined) return pieceBytes
   return Number.isNaN(bodyBytes) ? bodyPieceBytes : Math.max(pieceBytes, bodyBytes)

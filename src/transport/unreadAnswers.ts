@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Bounds the memory of answers that clients do not read. */
+/** Limits the memory of answers that clients do not read. */
 export interface UnreadAnswers {
-  /** Follows an answer that has been written and that the operating system has not taken over yet. */
+  /** Follows a written answer until the operating system has taken it. */
   follow(response: ServerResponse): void
 }
 
 export interface UnreadLimits {
   /** Time without progress after which a connection is closed. */
   readonly idleMs: number
-  /** Size of all unread answers together. Beyond it the connections that have waited longest are closed. */
+  /** Maximum size of all unread answers together. Above it, the connections that have waited longest are closed. */
   readonly bytesMax: number
 }
 
@@ -25,7 +25,7 @@ export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits): UnreadA
   return {
     follow(response) {
       const { socket } = response.req
-      // Node closes a connection that times out, and sets its own timeout when the answer has been read.
+      // Node closes a connection at its timeout, and sets its own timeout again after the answer has been read.
       socket.setTimeout(idleMs)
       unread.set(socket, socket.writableLength)
       total += socket.writableLength

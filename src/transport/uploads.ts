@@ -1,14 +1,14 @@
-/** Bounds the memory that request bodies hold, for each client address and in all. */
+/** Limits the memory that request bodies hold, per client address and in total. */
 export interface Uploads {
-  /** `giveUp` is called when an older upload has to make room for others. */
+  /** Starts an upload. `giveUp` is called if this upload must make room for newer ones. */
   begin(address: string, giveUp: () => void): Upload
   heldBytes(): number
 }
 
 export interface Upload {
-  /** False when the address holds too much, or when all uploads together do and none is older. */
+  /** Counts received bytes. False if the address holds too many, or if all uploads together do and none is older. */
   hold(bytes: number): boolean
-  /** The body has arrived: `giveUp` is not called from now on. */
+  /** Marks the body as complete. `giveUp` is not called afterwards. */
   arrived(): void
   /** Frees the bytes. */
   end(): void
@@ -25,10 +25,10 @@ interface OpenUpload {
   bytes: number
 }
 
-/** Counts bytes that have arrived, not declared lengths: a client can declare any length at no cost. */
+/** Counts received bytes and not declared lengths, because a client can declare any length at no cost. */
 export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits): Uploads {
   const byAddress = new Map<string, number>()
-  // Uploads in order of arrival: an honest upload takes a moment, so the oldest one is the slowest.
+  // Uploads in order of arrival. A normal upload takes a moment, so the oldest one is the slowest.
   const arriving = new Set<OpenUpload>()
   let total = 0
   const add = (upload: OpenUpload, bytes: number) => {
