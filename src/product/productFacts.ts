@@ -24,7 +24,7 @@ export interface ProductFacts {
   /** Present when a caller may ask for a streamed answer with `stream: true`. */
   readonly streamOnDemand?: StreamFacts
   readonly example: Example
-  /** The providers that are queried for this answer, in order. Each name is also the prefix of the provider's variables. */
+  /** Providers that are queried for this answer, in order. Each name is also the prefix of the provider's variables. */
   readonly providers: readonly ProviderName[]
   /** Maximum size of a POST body in bytes. */
   readonly bodyBytesMax: number

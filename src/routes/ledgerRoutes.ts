@@ -59,7 +59,10 @@ async function checkpoint({ newest }: SealMemory): Promise<FreeAnswer> {
 
 const noteHeaders = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
 
-/** Send the same answer for an event that is not sealed yet, within a second, and for one that does not exist. */
+/**
+ * Send the same answer for an event that does not exist and for one that is not sealed yet. Events are sealed within a
+ * second.
+ */
 function notSealed(what: string): Answer {
   return errorAnswer('NOT_FOUND', `${what}; the seal is at most a second behind`, { headers: { 'retry-after': '1' } })
 }

@@ -24,7 +24,7 @@ export interface SealMemoryDeps {
   readonly tree: Pick<SealedTree, 'checkpoint'>
 }
 
-// The sealer signs once a second. Five readings a second make a caller wait a fifth longer.
+// The sealer signs once a second. With five readings a second, callers wait at most a fifth longer.
 const newestAgeMaxMs = 200
 // Enough for 6,000 proofs of 1.3 kB, or 30 bundles of entries with their compressed forms.
 const memoryBytesMax = 16 * 1024 * 1024

@@ -28,7 +28,7 @@ export const chainMsMax = 10_000
 // Tolerate timestamps up to five minutes in the future, because clocks differ.
 const aheadMaxMsDefault = 5 * 60 * 1000
 
-/** At least one provider that covers the item does not have it, and no other provider may have it. */
+/** No provider has the item: at least one covers and lacks it, and the others lack it or do not cover it. */
 export class ItemUnknown extends Error {
   override readonly name = 'ItemUnknown'
 }

@@ -1,7 +1,7 @@
 import type { ProviderName } from '../product/productFacts.ts'
 import type { UpstreamName, UpstreamConfigs } from '../product/upstreamName.ts'
 
-/** States if a provider permits a service that sells its data. docs/providers.md lists the sources. */
+/** Permission of a provider for a service that sells its data. docs/providers.md lists the sources. */
 export type Permission =
   | 'permitted'
   /** Depends on the plan of the operator's key. */

@@ -1,6 +1,6 @@
 import type { OpenProduct } from '../product/productDefinition.ts'
 
-/** A product that only samples supply. */
+/** Marks a product as supplied by the samples of local mode. */
 export function ofSamples(product: OpenProduct): OpenProduct {
   return { ...product, suppliedBy: () => (product.suppliedBy() === 'providers' ? 'samples' : 'none') }
 }

@@ -6,7 +6,7 @@ export function readableSize(bytes: number): string {
   if (bytes < step) return `${bytes} B`
   let size = bytes / step
   let unit = 0
-  // Use the next unit from 1023.95, which would be rounded to "1024.0" of the smaller one.
+  // Switch to the next unit at 1023.95, because one decimal would show it as "1024.0" of the smaller unit.
   while (size >= step - 0.05 && unit < units.length - 1) {
     size /= step
     unit++

@@ -11,7 +11,7 @@ export interface Reading {
   readonly doubt?: string | undefined
   /** True if the source's own series confirms the reading, so that no other source is needed. */
   readonly isContinuous?: boolean | undefined
-  /** False for a source without a complete answer. It only confirms the answers of others. */
+  /** False for a source without a complete answer. Such a source only confirms the answers of others. */
   readonly isComplete: boolean
 }
 

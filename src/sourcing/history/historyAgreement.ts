@@ -73,5 +73,5 @@ const ruleOf = (tolerances: Tolerances): AgreementRule => ({ main: 'close', tole
 export const cryptoHistoryRule = ruleOf(cryptoTolerances)
 export const stockHistoryRule = ruleOf(stockTolerances)
 
-/** Confirm histories by the sources of each request: the thousands of figures would be too many to remember. */
+/** Do not remember histories, which have thousands of figures. The sources of each request confirm them. */
 export const nothingKnown: AgreementPolicy<unknown>['lastKnown'] = { find: () => undefined, remember: () => undefined }

@@ -22,7 +22,7 @@ import {
 const publicBase = 'https://api.gdeltproject.org/api/v2/doc'
 const publicPace = { requests: 1, perSeconds: 15 }
 const penaltyMs = 60_000
-// Allow 10 s: a search takes seconds, while other providers only look up.
+// Allow 10 s: a search at GDELT takes seconds, unlike the lookups of other providers.
 const timeoutMs = 10_000
 // 50 articles have about 25 kB.
 const recordsMax = 50

@@ -176,7 +176,7 @@ function refuseError(reply: Reply): void {
   const { code, message } = error
   if (code === 429) throw new UpstreamFailure('rate_limited', 'credits are used up', { retryAfterMs: minutePauseMs })
   if (code === 401) throw new UpstreamFailure('auth', 'the key is not accepted')
-  // Distinguish the two by text: unknown symbols and symbols of another plan have the same code.
+  // Read the text: the provider uses one code for unknown symbols and for symbols of another plan.
   if (/\bplan\b|available starting with|upgrade/i.test(message))
     throw new UpstreamFailure('incomplete', 'the symbol exists and belongs to another plan')
   if (code === 403) throw new UpstreamFailure('auth', 'not for this key')

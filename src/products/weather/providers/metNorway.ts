@@ -96,13 +96,13 @@ export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, Weat
   }
 }
 
-/** Requests a full answer if the last step of the stored one has passed. */
+/** Requests a full answer unless the stored one still has steps and a date of modification. */
 function conditionOf(known: StoredForecast | undefined, nowMs: number): Readonly<Record<string, string>> {
   const untilMs = known?.steps.at(-1)?.timeMs ?? 0
   return known?.lastModified === undefined || untilMs < nowMs ? {} : { 'if-modified-since': known.lastModified }
 }
 
-// Largest difference between the requested position and that in the answer, which repeats it.
+// Largest allowed difference between the requested position and the position in the answer, in degrees.
 const positionDegreesMax = 0.01
 
 const details = z.object({
