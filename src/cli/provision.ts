@@ -6,7 +6,7 @@ import { provisionService, withdrawProvision } from './local/provisionService.ts
 interface ProvisionOptions {
   readonly rpcUrl: string
   readonly baseUrl: string
-  readonly envFile: string
+  readonly variablesFile: string
 }
 
 export function provisionCommand(): Command {
@@ -17,8 +17,8 @@ export function provisionCommand(): Command {
       )
       .requiredOption('--rpc-url <url>', 'the local chain; the command waits for it up to a minute')
       .requiredOption('--base-url <url>', 'base URL of the service for its callers')
-      // Node itself reads `--env-file` in any position, so the option needs another name.
-      .requiredOption('--env-file <file>', 'file for the variables of the service, including its receipt key')
+      // Not `--env-file`: Node reads that option itself, wherever it stands.
+      .requiredOption('--variables-file <file>', 'file for the variables of the service, including its receipt key')
       .addHelpText(
         'after',
         '\nKeys and local.json stay in TOLLBOOK_HOME. If SOLANA_RPC_URLS is set, nothing is created and the file is removed.',
@@ -27,7 +27,7 @@ export function provisionCommand(): Command {
   )
 }
 
-async function provision({ rpcUrl, baseUrl, envFile }: ProvisionOptions): Promise<void> {
+async function provision({ rpcUrl, baseUrl, variablesFile: envFile }: ProvisionOptions): Promise<void> {
   if (!/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl))
     throw new Fault(`--rpc-url: must be an http(s) URL (got ${rpcUrl})`, { retryable: false })
   const { chain, local } = readConfig()

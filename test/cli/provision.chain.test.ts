@@ -45,17 +45,26 @@ test('writes settings that the service starts with, keeps the wallets to itself,
   expect(parseEnv(await readFile(envFile, 'utf8'))).toEqual(settings)
 })
 
-test('with a chain of the operator the receipt key of the demonstration is withdrawn', async () => {
-  const { home, envFile } = await openPlace()
-  await writeFile(envFile, 'RECEIPT_SIGNING_KEY=of-the-demonstration\n')
-  const address = '11111111111111111111111111111111'
-  const own = { SOLANA_RPC_URLS: 'https://rpc.example.com', TOKEN_MINT: address, PAYMENT_WALLET: address }
-  // As a process, because Node takes some options for its own wherever they stand.
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [program, 'provision', '--rpc-url=http://127.0.0.1:9', '--base-url=http://127.0.0.1:3402', `--env-file=${envFile}`],
-    { env: { TOLLBOOK_HOME: home, ...own } },
-  )
-  expect(stdout).toContain('nothing to provision')
-  await expect(readFile(envFile)).rejects.toThrow('ENOENT')
-})
+test.each(['an earlier', 'no'])(
+  'with a chain of the operator and %s file, no key of the demonstration is left',
+  async (file) => {
+    const { home, envFile } = await openPlace()
+    if (file !== 'no') await writeFile(envFile, 'RECEIPT_SIGNING_KEY=of-the-demonstration\n')
+    const address = '11111111111111111111111111111111'
+    const own = { SOLANA_RPC_URLS: 'https://rpc.example.com', TOKEN_MINT: address, PAYMENT_WALLET: address }
+    // As a process, because Node takes some options for its own wherever they stand.
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [
+        program,
+        'provision',
+        '--rpc-url=http://127.0.0.1:9',
+        '--base-url=http://127.0.0.1:3402',
+        `--env-file=${envFile}`,
+      ],
+      { env: { TOLLBOOK_HOME: home, ...own } },
+    )
+    expect(stdout).toContain('nothing to provision')
+    await expect(readFile(envFile)).rejects.toThrow('ENOENT')
+  },
+)
