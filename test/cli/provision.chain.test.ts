@@ -60,7 +60,7 @@ test.each(['an earlier', 'no'])(
         'provision',
         '--rpc-url=http://127.0.0.1:9',
         '--base-url=http://127.0.0.1:3402',
-        `--env-file=${envFile}`,
+        `--variables-file=${envFile}`,
       ],
       { env: { TOLLBOOK_HOME: home, ...own } },
     )
