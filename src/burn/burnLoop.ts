@@ -11,10 +11,10 @@ export interface BurnLoopDeps {
   readonly everyMs: number
 }
 
-// A round that failed, or that the chain has not decided, does not wait for the next hour.
+// Retry a failed or undecided round after a minute, not after the next hour.
 const againMs = 60_000
 
-/** Burns what is owed at once and then every so often, until stopped. */
+/** Burns the debts at once and then at each interval, until stopped. */
 export async function burnUntilStopped(deps: BurnLoopDeps, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     const waitMs = (await runOnce(deps, stopping)) ? deps.everyMs : Math.min(deps.everyMs, againMs)
@@ -24,7 +24,7 @@ export async function burnUntilStopped(deps: BurnLoopDeps, stopping: AbortSignal
 
 const settledOutcomes: ReadonlySet<BurnOutcome['outcome']> = new Set(['nothing_owed', 'confirmed'])
 
-/** False when another run should come soon. */
+/** Runs once. False if another run should follow soon. */
 async function runOnce({ burner, log }: BurnLoopDeps, stopping: AbortSignal): Promise<boolean> {
   try {
     const { outcome } = await burner.burnOnce(stopping)

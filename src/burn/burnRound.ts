@@ -25,8 +25,8 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import { findMismatch } from './matchBurn.ts'
 
 /*
- * One run of the burn job. A run may be killed after each line: the next one finds the open round in the ledger, looks its
- * transaction up, and begins no other round before this one has ended.
+ * One run of the burn job. A run may be killed after any line. The next run finds the open round in the ledger and
+ * looks its transaction up. It starts no other round until this one has ended.
  */
 
 export interface BurnDeps {
@@ -38,7 +38,7 @@ export interface BurnDeps {
   readonly log: Log
 }
 
-/** The content of one burn transaction; the memo names the round. */
+/** Content of one burn transaction. The memo contains the number of the round. */
 export interface BurnSigning {
   readonly round: number
   readonly baseUnits: bigint
@@ -46,24 +46,27 @@ export interface BurnSigning {
 }
 
 export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broadcast'> {
-  /** Refuses a payment wallet that the ledger does not have in force. */
+  /** Throws unless the payment wallet is in force in the ledger. */
   requireWallet(): Promise<void>
-  /** Token account of PAYMENT_WALLET and of each payment wallet on record. */
+  /** Token accounts of PAYMENT_WALLET and of each payment wallet on record. */
   paymentAccounts(): Promise<readonly Address[]>
-  /** Asks the nodes for their heights, without which no absence is proven. */
+  /** Reads the heights of the nodes, which the proof of an absence needs. */
   refresh(): Promise<void>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
-  /** Allowance and lamports of the delegate of this burn: the newest ones, or those of this finalized slot or a later one. */
+  /**
+   * Allowance and lamports of the delegate of this burn, in the newest state. With `finalizedSlot`, in a finalized
+   * state of that slot or a later one.
+   */
   readDelegate(burnTransaction: Uint8Array, finalizedSlot?: number): Promise<DelegateState>
 }
 
 /** Outcome of one run. */
 export type BurnOutcome =
   | { readonly outcome: 'nothing_owed' }
-  /** Another job has taken the round; the next run continues from what it recorded. */
+  /** Another job has taken the round. The next run continues from the record of that job. */
   | { readonly outcome: 'overtaken' }
   | (Settled & { readonly outcome: 'confirmed' | 'failed' })
-  /** The chain has not decided yet. The next run looks the same transaction up again. */
+  /** The chain has not decided yet, so the next run looks the same transaction up again. */
   | (Settled & { readonly outcome: 'waiting' })
 
 interface Settled {
@@ -73,8 +76,8 @@ interface Settled {
 }
 
 /**
- * One run: continues the open round, or plans one for all that is
- * owed. Each step is recorded before the chain sees it.
+ * Runs once: continues the open round, or plans a round for all debts. Each step is recorded before the chain receives
+ * it.
  */
 export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<BurnOutcome> {
   const { ledger, terms, chain } = deps
@@ -88,7 +91,7 @@ export async function burnOnce(deps: BurnDeps, stopping?: AbortSignal): Promise<
   return submitted === undefined ? { outcome: 'overtaken' } : settle(deps, submitted, stopping)
 }
 
-/** Puts the signed transaction on record. Nothing has been sent when this returns, or throws. */
+/** Records the signed transaction. It sends nothing, whether it returns or throws. */
 async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | undefined> {
   const { ledger, chain, signBurn, clock, log } = deps
   const { blockhash, lastValidBlockHeight } = await chain.latestBlockhash()
@@ -97,14 +100,15 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   const delegate = await chain.readDelegate(signed.bytes)
   const rehearsed = await chain.simulate(signed)
   if (rehearsed.outcome !== 'would_succeed') {
-    // Another job may have burned these debts since they were read, which is why this burn cannot be rehearsed.
+    // The rehearsal fails if another job has burned these debts since they were read.
     const { lastRound } = await ledger.readRounds(round.mint)
     if (lastRound >= round.round) return undefined
     throw rehearsalFault(deps.terms, rehearsed, { delegate: signed.signers[0], baseUnits })
   }
   const burn = {
     ...round,
-    // The node that gave the blockhash may name a height that is too low, and the burn could land after it was given up.
+    // Use the later bound. The node of the blockhash may state a height that is too low, and the burn could land after
+    // it was given up.
     lastValidHeight: Math.max(rehearsed.bound.lastValidHeight, lastValidBlockHeight),
     delegate,
     transactionBase64: Buffer.from(signed.bytes).toString('base64'),
@@ -117,7 +121,10 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   return { ...burn, signature }
 }
 
-/** A burn that would fail is not recorded: the operator has to do something first. */
+/**
+ * Returns the fault for a burn that would fail. Such a burn is not recorded, because the operator must fix the cause
+ * first.
+ */
 function rehearsalFault(
   { paymentTokenAccount }: PaymentTerms,
   rehearsed: Exclude<Simulation, { outcome: 'would_succeed' }>,
@@ -143,10 +150,13 @@ function rehearsalFault(
 }
 
 const pollMs = 1_000
-// A blockhash is valid for about a minute, and finality takes some 13 s more.
+// A blockhash is valid for about a minute, and finality takes about 13 s more.
 const pollsMax = 120
 
-/** Looks the recorded transaction up, and sends exactly its bytes until the finalized chain has it or never will. */
+/**
+ * Looks the recorded transaction up and sends its exact bytes again. It ends when the finalized chain has the
+ * transaction or can no longer include it.
+ */
 async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): Promise<BurnOutcome> {
   const { chain, clock } = deps
   const { signature, round, lastValidHeight } = open
@@ -165,7 +175,7 @@ async function settle(deps: BurnDeps, open: OpenBurn, stopping?: AbortSignal): P
   return { ...settled, outcome: 'waiting' }
 }
 
-/** Records the verdict of the finalized chain. Undefined while there is none. */
+/** Records the decision of the finalized chain. Undefined while the chain has not decided. */
 async function end(deps: BurnDeps, open: OpenBurn, finding: Finding): Promise<'confirmed' | 'failed' | undefined> {
   switch (finding.kind) {
     case 'unknown':
@@ -189,7 +199,7 @@ async function confirm(
   const paymentAccounts = await deps.chain.paymentAccounts()
   const mismatch = findMismatch(record, { mint: deps.terms.mint, baseUnits: burnedBaseUnits, paymentAccounts })
   if (mismatch !== undefined) throw new Fault(`${open.signature} is not recorded: ${mismatch}`, { retryable: false })
-  // The node has the block and not its time yet.
+  // The node has the block but not its time yet.
   if (record.blockTimeMs === undefined) return undefined
   const decision = decideBurnConfirm(stateOf(open), { burnedBaseUnits, slot })
   await recordEnd(deps, open, { decision, effectiveAtMs: record.blockTimeMs })
@@ -215,7 +225,9 @@ interface Verdict {
   readonly finalizedSlot: number
 }
 
-/** Refuses unless the state of the delegate proves, besides the one node's word, that the burn burned nothing. */
+/**
+ * Throws unless the state of the delegate also proves that the burn burned nothing. One node's answer is not enough.
+ */
 async function requireUnburned({ chain, log }: BurnDeps, open: OpenBurn, { reason, finalizedSlot }: Verdict) {
   const { round, signature } = open
   const now = await chain.readDelegate(Buffer.from(open.transactionBase64, 'base64'), finalizedSlot)
@@ -244,7 +256,10 @@ interface Ending {
   readonly effectiveAtMs: number
 }
 
-/** Another job that has recorded the end saw the same finalized chain, so its record is this one. */
+/**
+ * Records the end of a round. If another job was first, its record is the same, because it read the same finalized
+ * chain.
+ */
 async function recordEnd({ ledger, log }: BurnDeps, { signature, round }: OpenBurn, ending: Ending): Promise<void> {
   const { decision, effectiveAtMs } = ending
   const [event] = assertPresent(decision, 'a submitted burn can end').events

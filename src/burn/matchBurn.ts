@@ -1,15 +1,20 @@
 import type { Address } from '@tollbook/core/address'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 
-/** Amount of a round, and the accounts it may come from. */
+/** Amount of a round, and the accounts from which it may burn. */
 export interface BurnToMatch {
   readonly mint: Address
   readonly baseUnits: bigint
-  /** Token accounts of the payment wallets on record. A round that was sent before a change of the wallet burned from another. */
+  /**
+   * Token accounts of the payment wallets on record. A round that was sent before a change of the wallet burned from
+   * the former one.
+   */
   readonly paymentAccounts: readonly Address[]
 }
 
-/** Why this transaction is not a burn of exactly this amount out of one payment wallet. Undefined when it is. */
+/**
+ * Returns why this transaction is not a burn of exactly this amount from one payment wallet. Undefined if it is one.
+ */
 export function findMismatch(record: TransactionRecord, burn: BurnToMatch): string | undefined {
   const found = burn.paymentAccounts.map((account) => burnOf(record, account, burn.mint))
   const touched = found.filter(({ burned, left }) => burned !== 0n || left !== 0n)

@@ -15,30 +15,33 @@ import { readVersions } from '../store/settingStore.ts'
 import { burnOnce, type BurnChain, type BurnDeps, type BurnOutcome } from './burnRound.ts'
 
 export interface BurnerOptions {
-  /** A login that is a member of `tollbook_burner`. */
+  /** Connection with a login that is a member of `tollbook_burner`. */
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
-  /** Key of the wallet that the payment wallet approved as its delegate. */
+  /** Key of the wallet that the payment wallet has approved as its delegate. */
   readonly key: Ed25519Signer
   readonly clock: Clock
   readonly log: Log
-  /** For tests: replaces parts. */
+  /** Replaces parts in tests. */
   readonly seam?: (deps: BurnDeps) => BurnDeps
 }
 
-/** Burns what the ledger owes. It has a key, and neither the payment wallet's nor a right to any other event. */
+/**
+ * Burns the debts of the ledger. It holds the delegate's key, not the payment wallet's key, and may record burn events
+ * only.
+ */
 export interface Burner {
   readonly delegate: BurnKey['address']
-  /** Ends the open round, or makes one of all that is owed for final payments. */
+  /** Ends the open round, or starts one for all burn debts of final payments. */
   burnOnce(stopping?: AbortSignal): Promise<BurnOutcome>
   close(): Promise<void>
 }
 
 const connectionsMax = 2
 
-/** Opens the burn process. Throws a `Fault` when the schema or the chain does not fit. */
+/** Opens the burn process. Throws a `Fault` if the schema or the chain does not match. */
 export async function openBurner(options: BurnerOptions): Promise<Burner> {
   const { databaseUrl, log, clock } = options
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook burn', connectionsMax, log })
@@ -69,7 +72,7 @@ interface WalletDeps {
   readonly clock: Clock
 }
 
-/** The chain as a run of the burn job sees it. */
+/** Creates the view of the chain that a run of the burn job uses. */
 export function burnChainOf(chain: Chain, deps: WalletDeps): BurnChain {
   return {
     ...chain.reader,
@@ -84,7 +87,7 @@ export function burnChainOf(chain: Chain, deps: WalletDeps): BurnChain {
   }
 }
 
-/** In the newest state before a burn, and in a finalized state after it. */
+/** Reads the delegate in the newest state before a burn, or in a finalized state after it. */
 async function readDelegate(
   chain: Chain,
   { delegate, tokenAccount }: BurnAccounts,

@@ -9,7 +9,7 @@ import { parsedBy, variable } from './variables.ts'
 export const catalogConfig = z.object({
   prices: variable('PRICES_USD', parsedBy(parsePrices, new Map())),
   productsOff: variable('PRODUCTS_OFF', parsedBy(parseProductsOff, new Set())),
-  /** The shares of each payment; `burn` is one of them. */
+  /** The shares of each payment, of which `burn` is one. */
   split: variable('SPLIT', parsedBy(parseSplit, defaultSplit)),
   token: z
     .object({

@@ -8,10 +8,10 @@ const commitment = variable(
   z.enum(['confirmed', 'finalized'], 'must be confirmed or finalized').default('confirmed'),
 )
 
-/** The chain on which callers pay. Undefined: local mode starts a chain. */
+/** The chain on which callers pay. Undefined: local mode starts its own chain. */
 export const chainConfig = z
   .object({
-    /** In the order in which they are asked. */
+    /** Node URLs in the order of their use. */
     rpcUrls: variable('SOLANA_RPC_URLS', httpUrls),
     tokenMint,
     paymentWallet,
@@ -21,9 +21,9 @@ export const chainConfig = z
 
 export type ChainConfig = NonNullable<z.infer<typeof chainConfig>>
 
-/** Local mode. */
+/** Configuration of local mode. */
 export const localConfig = z.object({
-  /** The folder with its state and keys. */
+  /** Folder for the state and the keys of local mode. */
   home: variable('TOLLBOOK_HOME', z.string().min(1, 'must be a folder').default('.tollbook')),
   commitment,
 })

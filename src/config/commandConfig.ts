@@ -3,23 +3,23 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames } from '../pricing/commaList.ts'
 import { filePath, parsedBy, postgresUrl, variable } from './variables.ts'
 
-/** For `tollbook burn` only; the service reads none of it. */
+/** Used by `tollbook burn` only. The service does not read it. */
 export const burnConfig = z.object({
-  /** A login of `tollbook_burner`, never the service's. */
+  /** Connection with a login of `tollbook_burner`, which is never the service's login. */
   databaseUrl: variable('BURN_DATABASE_URL', postgresUrl),
-  /** Key pair of the delegate that burns. */
+  /** Key pair file of the delegate that burns. */
   keypairFile: variable('BURN_KEYPAIR', filePath),
 })
 
-/** For `tollbook payout` only; the service reads none of it. */
+/** Used by `tollbook payout` only. The service does not read it. */
 export const payoutConfig = z.object({
-  /** A login of `tollbook_payout`, never the service's. */
+  /** Connection with a login of `tollbook_payout`, which is never the service's login. */
   databaseUrl: variable('PAYOUT_DATABASE_URL', postgresUrl),
-  /** Wallets by share of the split. */
+  /** Wallet of each share of the split. */
   wallets: variable('PAYOUT_WALLETS', parsedBy(parseShareWallets, new Map<string, Address>())),
 })
 
-/** `PAYOUT_WALLETS`, such as `provider:ADDRESS,treasury:ADDRESS`: shares of the split and their wallets. */
+/** Parses `PAYOUT_WALLETS`, such as `provider:ADDRESS,treasury:ADDRESS`: shares of the split with their wallets. */
 export function parseShareWallets(setting: string): ParsedList<ReadonlyMap<string, Address>> {
   const entries = parseEntries(setting, ':')
   const problems = repeatedNames(entries).map((name) => `names "${name}" more than once; keep one wallet for it`)

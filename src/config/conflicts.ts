@@ -2,7 +2,7 @@ import { stablecoinMints } from './stablecoinMints.ts'
 import { sharedPorts } from './serverConfig.ts'
 import type { GivenVariables } from './variables.ts'
 
-/** A variable that another one needs, with the reason. */
+/** A variable, another one that it requires, and the reason. */
 type Companion = readonly [present: string, needed: string, why: string]
 
 const ofFinance = [
@@ -13,7 +13,7 @@ const ofFinance = [
 const tlsFiles = ['SIGNER_TLS_CERT', 'SIGNER_TLS_KEY', 'SIGNER_TLS_CA']
 const signerPorts = ['SIGNER_ADDRESS', 'SIGNER_LISTEN']
 
-/** Variables that SOLANA_RPC_URLS needs, with the reasons. */
+/** Variables that SOLANA_RPC_URLS requires, with the reasons. */
 export const besideChain = [
   ['TOKEN_MINT', 'the mint of the service token on the chain of SOLANA_RPC_URLS'],
   ['PAYMENT_WALLET', 'the wallet that receives payments on the chain of SOLANA_RPC_URLS'],
@@ -25,14 +25,15 @@ const companions: readonly Companion[] = [
   ['AI_FALLBACK_BASE_URL', 'AI_FALLBACK_MODEL', 'the model to ask for at the server of AI_FALLBACK_BASE_URL'],
   ['ARTIFACT_S3_BUCKET', 'ARTIFACT_S3_ACCESS_KEY_ID', 'a key that may write to the bucket'],
   ['ARTIFACT_S3_BUCKET', 'ARTIFACT_S3_SECRET_ACCESS_KEY', 'the secret of that key'],
-  // A listener that admits no token and keys without a listener are both mistakes.
+  // A finance listener without keys accepts no token, and keys without a listener have no use. Each of these variables
+  // requires the others.
   ...ofFinance.flatMap(([name, why]) => ofFinance.map(([present]): Companion => [present, name, why])),
   ...signerPorts.flatMap((port) =>
     tlsFiles.map((file): Companion => [port, file, 'the signer is reached over mutual TLS']),
   ),
 ]
 
-/** Mistakes that no variable has by itself. One that is set, though its file is unreadable, is not missing. */
+/** Finds mistakes that involve several variables. A variable with an unreadable file is not reported as missing. */
 export function findConflicts(given: GivenVariables, isSet: (name: string) => boolean): readonly string[] {
   const isGiven = (name: string) => given[name] !== undefined
   const missing = companions.filter(([present, needed]) => isGiven(present) && !isGiven(needed) && !isSet(needed))
@@ -47,14 +48,14 @@ export function findConflicts(given: GivenVariables, isSet: (name: string) => bo
   ]
 }
 
-/** Samples are free only where the tokens are: on the chain of local mode. */
+/** Samples are free, so they are allowed only with free tokens, on the chain of local mode. */
 function sampleConflicts(given: GivenVariables): readonly string[] {
   const asked = given['SAMPLE_UPSTREAMS']
   if (asked === undefined || asked === 'never' || given['SOLANA_RPC_URLS'] === undefined) return []
   return ['SAMPLE_UPSTREAMS is for local mode with its own chain only: set it to never or unset SOLANA_RPC_URLS']
 }
 
-/** Each payment burns a part of the token, so a stablecoin needs the operator's word. */
+/** Requires the operator's confirmation for a stablecoin, because each payment burns a part of the token. */
 function burnsMoney(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: mint, BURN_THIS_MINT: allowed } = given
   if (allowed !== undefined && allowed !== mint)
@@ -66,7 +67,7 @@ function burnsMoney(given: GivenVariables): readonly string[] {
   ]
 }
 
-/** A second node cannot agree where there is none. */
+/** True if a quorum is configured with fewer than two nodes. */
 function needsSecondNode(given: GivenVariables): boolean {
   return given['SOLANA_QUORUM_ABOVE_USD'] !== undefined && (given['SOLANA_RPC_URLS'] ?? '').split(',').length < 2
 }

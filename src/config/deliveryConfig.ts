@@ -15,26 +15,26 @@ const deniedHosts = list
   )
   .default([])
 
-/** Polling, browser and storage of the products. */
+/** Polling, browser and storage for the products. */
 export const deliveryConfig = z.object({
-  /** False: another instance on the same database polls the feeds. */
+  /** False if another instance on the same database polls the feeds. */
   newsPolling: variable('NEWS_POLLING', onOff('1')),
   render: z.object({
-    /** Undefined: puppeteer's browser, the system's, or the one from npm. */
+    /** Undefined: the browser of puppeteer, of the system, or from npm. */
     chromiumPath: variable('CHROMIUM_PATH', filePath),
-    /** Pages rendered at once. 0: no page is rendered, and no browser is started. */
+    /** Pages rendered at the same time. 0 renders no page and starts no browser. */
     concurrency: variable('RENDER_CONCURRENCY', integerFrom(0, 16, 2)),
-    /** Hosts that may be fetched though their addresses are not global: `name` or `name:port`. */
+    /** Hosts that may be fetched although their addresses are not global, as `name` or `name:port`. */
     allowHosts: variable('EGRESS_ALLOW_HOSTS', hosts),
-    /** Names, addresses and networks that may not be fetched though they are global. */
+    /** Names, addresses and networks that must not be fetched although they are global. */
     denyHosts: variable('EGRESS_DENY_HOSTS', deniedHosts),
   }),
   artifacts: z.object({
-    /** Undefined: in the home of local mode, or `artifacts` in the working directory. */
+    /** Undefined: the home of local mode, or `artifacts` in the working directory. */
     directory: variable('ARTIFACT_DIR', filePath),
-    /** All artifacts together. */
+    /** Maximum size of all artifacts together. */
     totalBytesMax: variable('ARTIFACT_TOTAL_MEGABYTES', megabytes(100, 100_000_000, 10_000)),
-    /** Undefined: stored on disk. */
+    /** Undefined: artifacts are stored on disk. */
     s3: z
       .object({
         bucket: variable('ARTIFACT_S3_BUCKET', z.string().optional()),

@@ -3,11 +3,13 @@ import { complete, hostName, httpUrl, optionalPort, postgresUrl, usd, variable }
 
 /** Access to the finance reports over HTTP. */
 export interface FinanceConfig {
-  /** The `iss` of the tokens, character for character. */
+  /** The exact `iss` of the tokens. */
   readonly issuer: string
   readonly audience: string
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: { keys: PublicKey[] } }
-  /** A separate listener. Undefined only in local mode, which serves the reports on the service's. */
+  /**
+   * Address of a separate listener. Undefined only in local mode, which serves the reports on the service's listener.
+   */
   readonly listener: { readonly host: string; readonly port: number } | undefined
 }
 
@@ -17,7 +19,7 @@ interface PublicKey {
   readonly x: string
 }
 
-/** Undefined: the reports are not served over HTTP, except by local mode, which issues its own tokens. */
+/** Undefined: the reports are not served over HTTP. The exception is local mode, which issues its own tokens. */
 export const financeConfig = z
   .object({
     port: variable('FINANCE_PORT', optionalPort),
@@ -35,9 +37,9 @@ export const financeConfig = z
 
 /** Decisions of people about refunds. */
 export const refundConfig = z.object({
-  /** A login of `tollbook_finance`. Undefined: refunds are decided on the command line only. */
+  /** Connection with a login of `tollbook_finance`. Undefined: refunds are decided only on the command line. */
   databaseUrl: variable('FINANCE_DATABASE_URL', postgresUrl),
-  /** Largest value of one decision, in millionths of a dollar at the quoted price. */
+  /** Maximum value of one decision, in millionths of a dollar at the quoted price. */
   limits: z.object({
     finance: variable('REFUND_MAX_FINANCE_USD', usd.default(100_000_000n)),
     support: variable('REFUND_MAX_SUPPORT_USD', usd.default(1_000_000n)),

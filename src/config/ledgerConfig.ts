@@ -4,9 +4,9 @@ import { complete, onOff, postgresUrl, variable } from './variables.ts'
 /** The database of the ledger. Undefined: local mode starts an embedded Postgres. */
 export const ledgerConfig = z
   .object({
-    /** The service's login. */
+    /** Connection with the service's login. */
     databaseUrl: variable('DATABASE_URL', postgresUrl),
-    /** Paid routes close while no synchronous standby is attached. */
+    /** True closes paid routes while no synchronous standby is attached. */
     requiresStandby: variable('REQUIRE_SYNCHRONOUS_STANDBY', onOff('0')),
   })
   .transform(complete)

@@ -1,17 +1,20 @@
 import { closestMatch } from 'leven'
 
-/** A variable of the environment that nothing reads, and the one that was probably meant. */
+/** A variable of the environment that no code reads, with the variable that was probably meant. */
 export interface MistypedVariable {
   readonly name: string
   readonly meant: string
 }
 
-// Short names such as PORT are two letters away from many others.
+// Names shorter than this are not checked, because one like PORT is two letters away from many others.
 const checkedLengthMin = 8
 const maxDistance = 2
 const prefix = 'TOLLBOOK_'
 
-/** A mistyped variable would be ignored in silence. One that is given under its right name, too, was not mistyped. */
+/**
+ * Finds mistyped variables, which would otherwise be ignored without a message. If the correct name also has a value,
+ * the variable is not reported.
+ */
 export function findMistyped(
   env: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

@@ -12,12 +12,12 @@ const tokenPrice = z
   })
   .default(10n ** 15n)
 
-/** The token price, by which prices in US dollars become prices in tokens. */
+/** The token price, which converts prices in US dollars to prices in tokens. */
 export const priceConfig = z.object({
-  /** `fixed`: `tokenPriceAttoUsd`. `market`: the price that the markets agree on. */
+  /** `fixed` uses `tokenPriceAttoUsd`. `market` uses the price on which the markets agree. */
   source: variable('TOKEN_PRICE_SOURCE', z.enum(['fixed', 'market'], 'must be fixed or market').default('fixed')),
   tokenPriceAttoUsd: variable('TOKEN_PRICE_USD', tokenPrice),
-  /** Markets that report less are ignored. */
+  /** Minimum liquidity of a market. Markets that report less are ignored. */
   liquidityMinUsd: variable('TOKEN_PRICE_LIQUIDITY_MIN_USD', integerFrom(0, 1_000_000_000, 10_000)),
 })
 

@@ -10,15 +10,15 @@ import { handlerTimeoutMs } from './saleConfig.ts'
 import { complete, httpUrl, list, onOff, parsedBy, secret, variable, integerFrom } from './variables.ts'
 
 /**
- * Use of samples in local mode. `auto`: for products none of whose providers answers. `always`: no provider is asked. Every
- * answer made from samples says so.
+ * Use of samples in local mode. `auto` uses them for products of which no provider answers. `always` uses them for all
+ * products and calls no provider. Every answer made from samples says so.
  */
 export const sampleModes = ['auto', 'always', 'never'] as const
 
-/** A server that speaks the chat API of OpenAI. */
+/** A server with the chat API of OpenAI. */
 interface AiServer {
   readonly baseUrl: string
-  /** The default first. */
+  /** Model names. The first one is the default. */
   readonly models: readonly [string, ...string[]]
   readonly apiKey: string | undefined
 }
@@ -48,7 +48,7 @@ const acceptedNames = list
 
 const modelsMax = 20
 
-/** One model or several, separated by commas; the first is the default. */
+/** One or several model names, separated by commas. The first one is the default. */
 const modelNames = z.string().transform((value, context): [string, ...string[]] => {
   const names = value.split(',').map((name) => name.trim())
   const [first, ...others] = names
@@ -84,17 +84,17 @@ const aiServerOf = (prefix: 'AI' | 'AI_FALLBACK') =>
 export const providerConfig = z.object({
   upstreams,
   newsFeeds: variable('NEWS_FEEDS', newsFeeds),
-  /** In the order in which they are asked. Empty: no chat is sold. */
+  /** Chat servers in the order of their use. If empty, no chat is sold. */
   aiServers: z
     .object({ first: aiServerOf('AI'), second: aiServerOf('AI_FALLBACK') })
     .transform(({ first, second }) => [first, second].filter((server) => server !== undefined)),
-  /** Undefined: `auto` on the chain of local mode, `never` on another. */
+  /** Undefined: `auto` on the chain of local mode, `never` on any other chain. */
   sampleUpstreams: variable('SAMPLE_UPSTREAMS', z.enum(sampleModes, 'must be auto, always or never').optional()),
   /** False: a provider counts as available until it fails a caller. */
   areProbed: variable('PROVIDER_PROBES', onOff('1')),
-  /** Providers whose terms cover the sale, by agreements of the operator. */
+  /** Providers with an agreement of the operator that covers the sale. */
   termsAccepted: variable('PROVIDER_TERMS_ACCEPTED', acceptedNames),
-  /** The operator's URL or e-mail address, for the User-Agent that providers ask for. */
+  /** The operator's URL or e-mail address, for the User-Agent that providers require. */
   contact: variable(
     'UPSTREAM_CONTACT',
     z

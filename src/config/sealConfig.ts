@@ -16,25 +16,28 @@ const receiptSigningKey = z
   )
   .refine(isKeyPair, keyExpected)
 
-/** A public half that belongs to another key would be published, and no receipt would verify. */
+/**
+ * Checks that the public half matches the private key. Otherwise the wrong key would be published, and no receipt would
+ * verify.
+ */
 function isKeyPair({ kty, crv, x, d }: { kty: string; crv: string; x: string; d: string }): boolean {
   try {
     const key = createPrivateKey({ key: { kty, crv, x, d }, format: 'jwk' })
     return createPublicKey(key).export({ format: 'jwk' }).x === x
   } catch {
-    // Not 32 bytes each.
+    // Node throws if `x` or `d` does not have 32 bytes.
     return false
   }
 }
 
-/** The key that signs receipts. Undefined: local mode makes one. */
+/** The key that signs receipts. Undefined: local mode creates one. */
 export const signingKey = z
   .string()
   .transform((value, context): unknown => {
     try {
       return JSON.parse(value)
     } catch {
-      // The parser's message is left out, because it quotes the secret.
+      // Omit the parser's message, because it quotes the secret.
       context.addIssue(keyExpected)
       return z.NEVER
     }
@@ -42,7 +45,8 @@ export const signingKey = z
   .pipe(receiptSigningKey)
   .optional()
 
-// C2SP recommends a URL without its scheme; a signed note separates the name with spaces and ends it with a plus sign.
+// C2SP recommends a URL without its scheme. A signed note puts the name between spaces, and a verifier key ends the
+// name with a plus sign.
 const keyName = z
   .string()
   .regex(
@@ -53,13 +57,13 @@ const keyName = z
 
 /** The signed checkpoints of the ledger. */
 export const sealConfig = z.object({
-  /** The name of the log in its checkpoints. Undefined: `tollbook/` and the payment wallet. */
+  /** Name of the log in its checkpoints. Undefined: `tollbook/` and the payment wallet. */
   origin: variable('LEDGER_ORIGIN', keyName),
-  /** A file outside the database that holds the newest checkpoint. Undefined: none, or one in the home of local mode. */
+  /** A file outside the database with the newest checkpoint. Undefined: no file, or in local mode one in its home. */
   checkpointFile: variable('CHECKPOINT_FILE', filePath),
-  /** Node of `tollbook anchor`; the service does not read it. Undefined: the option `--rpc-url`, or local mode. */
+  /** Node for `tollbook anchor`, which the service does not read. Undefined: the option `--rpc-url`, or local mode. */
   anchorRpcUrl: variable('ANCHOR_RPC_URL', httpUrl),
-  /** True: anyone may read the events, not only their hashes. */
+  /** True: anyone can read the events. False: anyone can read only their hashes. */
   entriesArePublic: variable(
     'LEDGER_ENTRIES',
     z

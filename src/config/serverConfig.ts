@@ -34,14 +34,14 @@ const baseUrl = httpUrl
 
 /** The HTTP listener. */
 export const serverConfig = z.object({
-  /** Undefined: every address, in local mode loopback. */
+  /** Undefined: all addresses, or loopback in local mode. */
   host: variable('HOST', hostName.optional()),
   port: variable('PORT', integerFrom(0, 65_535, 3_402)),
-  /** Base URL for callers, without a slash at its end. Undefined: the listener's address. */
+  /** Base URL for callers, without a trailing slash. Undefined: the listener's address. */
   publicUrl: variable('PUBLIC_URL', baseUrl),
   trustedProxyHops: variable('TRUSTED_PROXY_HOPS', integerFrom(0, 10, 0)),
   metricsSubnets: variable('METRICS_SUBNETS', subnets),
-  /** A further listener for health checks and metrics. */
+  /** A separate listener for health checks and metrics. */
   health: z
     .object({
       host: variable('HEALTH_HOST', hostName.default('127.0.0.1')),
@@ -51,19 +51,26 @@ export const serverConfig = z.object({
 })
 
 /**
- * Limits of one client that does not pay. 0: no limit. Generous: a program that pays for what it asks for never reaches them. 3,000
- * open quotes are 0.9 million a day, which is about 0.35 GB of storage a day for each address.
+ * Limits of one client that does not pay. 0 means no limit. The limits are generous: a program that pays for its
+ * requests never reaches them. 3,000 open quotes are 0.9 million per day, which is about 0.35 GB of storage per day for
+ * each address.
  */
 export const limitConfig = z.object({
-  /** Requests of a client address that bought nothing. */
+  /** Requests per minute of a client address, without those that led to a payment. */
   requestsPerMinute: variable('RATE_LIMIT_PER_MINUTE', integerFrom(0, 1_000_000, 6_000)),
   /** Unpaid quotes of a client address within the lifetime of a quote. */
   quotesPerAddressMax: variable('QUOTES_PER_ADDRESS_MAX', integerFrom(0, 10_000_000, 3_000)),
-  /** Unpaid quotes of a wallet within the lifetime of a quote. A plain payment is matched with all of a day. */
+  /**
+   * Unpaid quotes of a wallet within the lifetime of a quote. A plain payment is compared with all of the wallet's
+   * quotes of one day.
+   */
   quotesPerWalletMax: variable('QUOTES_PER_WALLET_MAX', integerFrom(0, 10_000_000, 300)),
-  /** Bytes of unpaid quotes of all callers within the lifetime of a quote: 18 GB a day, which the alert on growth allows. */
+  /**
+   * Bytes of unpaid quotes of all callers within the lifetime of a quote. The default is 18 GB per day, which the alert
+   * on growth allows.
+   */
   openQuotesBytesMax: variable('OPEN_QUOTES_MEGABYTES', megabytes(0, 1_000_000, 64)),
-  /** Proofs of a client address that the ledger does not know and the chain does not confirm. */
+  /** Proofs per minute of a client address that the ledger does not contain and the chain does not confirm. */
   unknownProofsPerMinute: variable('UNKNOWN_PROOFS_PER_MINUTE', integerFrom(0, 1_000_000, 300)),
 })
 
@@ -76,7 +83,7 @@ const listeners = [
   { host: 'FINANCE_HOST', port: 'FINANCE_PORT', defaults: { host: '127.0.0.1', port: '0' } },
 ] as const
 
-/** Each pair of listeners that would need the same port of one address. */
+/** Returns each pair of listeners that would use the same port of one address. */
 export function sharedPorts(given: GivenVariables): readonly string[] {
   const opened = listeners.map(({ host, port, defaults }) => ({
     name: port,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { paymentWallet, tokenMint } from './chainConfig.ts'
 import { complete, filePath, postgresUrl, solanaAddress, variable, integerFrom } from './variables.ts'
 
-/** Place of the signer: a Unix socket of this machine, or a port with mutual TLS. */
+/** Address of the signer: a Unix socket of this machine, or a port with mutual TLS. */
 export type SignerPlace =
   | { readonly socketPath: string }
   | {
@@ -48,13 +48,13 @@ function placeOf({ socketPath: path, port, tls: files }: PlaceVariables): Signer
   return files === undefined ? undefined : { ...port, tls: files }
 }
 
-/** Payments by x402 and MPP: the service reaches the signer. Undefined: nothing is offered by them. */
+/** The signer for payments by x402 and MPP. Undefined: neither protocol is offered. */
 export const x402Config = z
   .object({
     socketPath,
     port: variable('SIGNER_ADDRESS', hostAndPort),
     tls,
-    /** CAIP-2 id in the offers. Undefined: that of the chain. */
+    /** CAIP-2 id in the offers. Undefined: the id of the chain. */
     network: variable(
       'X402_NETWORK',
       z
@@ -70,18 +70,18 @@ export const x402Config = z
 
 export type X402Config = NonNullable<z.infer<typeof x402Config>>
 
-/** For `tollbook signer` only; the service reads none of it. */
+/** Used by `tollbook signer` only. The service does not read it. */
 export const signerConfig = z
   .object({
     socketPath,
     port: variable('SIGNER_LISTEN', hostAndPort),
     tls,
-    /** A login of `tollbook_signer`, never the service's. */
+    /** Connection with a login of `tollbook_signer`, which is never the service's login. */
     databaseUrl: variable('SIGNER_DATABASE_URL', postgresUrl),
     keypairFile: variable('FEE_PAYER_KEYPAIR', filePath),
     tokenMint,
     paymentWallet,
-    /** Also paid, while the payment wallet changes. */
+    /** Wallet that may also receive payments while the payment wallet changes. */
     formerWallet: variable('SIGNER_FORMER_WALLET', solanaAddress),
     limits: z.object({
       perDay: variable('SIGNER_LAMPORTS_PER_DAY', integerFrom(1, lamportsMax, 100_000_000)),

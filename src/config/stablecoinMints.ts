@@ -1,8 +1,8 @@
 /**
- * Mints of dollars and euros: a service that burns a part of each payment would have callers destroy money. From the default
- * assets of `@x402/svm` 2.27.0 and `@solana/mpp` 0.6.0 (USDC, USDT, USDG, PYUSD, CASH, and the mints of devnet), and from the
- * list `tokens_solana_spl_stablecoins_core` of duneanalytics/spellbook (the others), read in November 2026. A list like this
- * is never complete: it catches the mistake, and a mint that is not on it is not therefore a token to burn.
+ * Mints of dollars and euros. A service that burns a part of each payment would make callers destroy money. USDC, USDT,
+ * USDG, PYUSD, CASH and the mints of devnet are from the default assets of `@x402/svm` 2.27.0 and `@solana/mpp` 0.6.0.
+ * The others are from the list `tokens_solana_spl_stablecoins_core` of duneanalytics/spellbook, read in November 2026.
+ * The list is incomplete: it catches common mistakes, and a missing mint is not proof of a token that may be burned.
  */
 export const stablecoinMints: ReadonlyMap<string, string> = new Map([
   ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'USDC'],

@@ -3,9 +3,9 @@ import type { MistypedVariable } from './mistypedVariables.ts'
 import type { GivenVariables } from './variables.ts'
 
 /**
- * Local mode makes a new ledger, so a start without the operator's database could sell used payments again.
- * `operated`: the start refuses a configuration with gaps. `local`: it refuses the variables of an operator.
- * `unless-operated`, of `npm start`: local mode when nothing of an operator is set, otherwise as `operated`.
+ * Mode of a start. Local mode creates a new ledger, so a start without the operator's database could sell used payments
+ * again. `operated` refuses a configuration with gaps. `local` refuses the variables of an operator. `unless-operated`
+ * (`npm start`) is local mode if no variable of an operator is set, and otherwise `operated`.
  */
 export type StartMode = 'operated' | 'local' | 'unless-operated'
 
@@ -16,7 +16,7 @@ export interface StartVariables {
   readonly mistyped: readonly MistypedVariable[]
 }
 
-/** Local mode replaces these with its own. */
+/** Variables that an operator must set. Local mode uses its own values instead. */
 const needed = [
   ['DATABASE_URL', "the login of the service on the ledger's database"],
   ['SOLANA_RPC_URLS', 'the nodes of the chain on which callers pay'],
@@ -24,7 +24,7 @@ const needed = [
   ['RECEIPT_SIGNING_KEY', 'make one with `tollbook key new`'],
 ] as const
 
-/** Variables that only an operator has; each database, bucket and listener for others is one. */
+/** Variables that only an operator sets. Any database, bucket or non-loopback listener is also one of an operator. */
 const ofOperator = new Set<string>([
   ...needed.map(([name]) => name),
   'REQUIRE_SYNCHRONOUS_STANDBY',
@@ -42,7 +42,7 @@ const ofOperator = new Set<string>([
 const ofOperatorPattern = /DATABASE_URL$|^ARTIFACT_S3_|^SIGNER_/
 const listenerHosts = ['HOST', 'HEALTH_HOST', 'FINANCE_HOST']
 
-/** Reasons not to start; empty when nothing is missing and nothing contradicts the mode. */
+/** Returns reasons not to start. Empty if no variable is missing and none contradicts the mode. */
 export function findStartMistakes(mode: StartMode, variables: StartVariables): readonly string[] {
   const operated = operatorVariables(variables)
   const names = operated.join(', ')
@@ -62,7 +62,7 @@ function gapAdvice(operated: string): string {
     : `local mode has a separate ledger and does not start with variables of an operator: set what is missing, or remove ${operated}`
 }
 
-/** A mistyped name counts as the variable that was meant. */
+/** Returns the variables of an operator. A mistyped name counts as the variable that was probably meant. */
 function operatorVariables({ given, set, mistyped }: StartVariables): readonly string[] {
   const misspelt = mistyped.filter(({ meant }) => isOfOperator(meant)).map(({ name }) => name)
   const hosts = listenerHosts.filter((name) => !isLoopback(given[name] ?? 'localhost'))
@@ -71,7 +71,7 @@ function operatorVariables({ given, set, mistyped }: StartVariables): readonly s
 
 function isOfOperator(name: string): boolean {
   const plain = name.replace(/_FILE$/, '')
-  // CHECKPOINT_FILE is itself a name of a file.
+  // Also compare the full name, because `_FILE` is a part of CHECKPOINT_FILE itself.
   return [name, plain].some((one) => ofOperator.has(one) || ofOperatorPattern.test(one))
 }
 

@@ -1,22 +1,22 @@
 import { readFileSync, statSync } from 'node:fs'
 import { describeError } from '@tollbook/core/fault'
 
-/** Variables that have a value, and mistakes of those that name a file. */
+/** Values of the variables, and mistakes in variables that name a file. */
 export interface VariableValues {
   readonly given: Readonly<Record<string, string>>
-  /** Names that have a value, or a file that may be unreadable. */
+  /** Names of variables with a value or a file, even an unreadable one. */
   readonly set: readonly string[]
   readonly mistakes: readonly string[]
 }
 
 export const fileSuffix = '_FILE'
 
-// The longest value is a list of URLs. A file of another kind, such as a device, is refused by its size or by this.
+// The longest value is a list of URLs. This limit, or the size check, refuses other files such as devices.
 const fileBytesMax = 64 * 1024
 
 /**
- * The value of each variable: its own, or the contents of the file that `NAME_FILE` names. Secrets in files, as Docker,
- * Kubernetes and systemd mount them, are not shown by `docker inspect` and not inherited by child processes.
+ * Reads the value of each variable: its own, or the contents of the file in `NAME_FILE`. Docker, Kubernetes and systemd
+ * mount secrets as files. `docker inspect` does not show them, and child processes do not inherit them.
  */
 export function readVariables(
   env: Readonly<Record<string, string | undefined>>,
@@ -25,7 +25,7 @@ export function readVariables(
   const mistakes: string[] = []
   const given: Record<string, string> = {}
   for (const name of names) {
-    // A shell turns an unset variable into an empty one.
+    // Treat an empty variable as unset, because a shell turns an unset one into an empty one.
     const [value, file] = [env[name] ?? '', env[name + fileSuffix] ?? '']
     if (value !== '') given[name] = value
     if (file === '') continue
@@ -45,7 +45,7 @@ function readValue(file: string): string | { readonly problem: string } {
     const facts = statSync(file)
     if (!facts.isFile()) return { problem: 'must name a file' }
     if (facts.size > fileBytesMax) return { problem: `must name a file of ${fileBytesMax} bytes at most` }
-    // Editors and `echo` end a file with a line break, which is not part of the value.
+    // Remove the final line break, which editors and `echo` add.
     const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
     return value === '' ? { problem: 'must name a file that is not empty' } : value
   } catch (error) {

@@ -7,7 +7,7 @@ import type { ParsedList } from '../pricing/commaList.ts'
 /** The variables that have a value, as text. */
 export type GivenVariables = Readonly<Record<string, string>>
 
-/** Names the variable that a schema reads (configSchema.ts). */
+/** Attaches the name of the variable that a schema reads (configSchema.ts). */
 export function variable<T extends z.ZodType>(name: string, schema: T): T {
   return schema.meta({ variable: name })
 }
@@ -25,7 +25,7 @@ export function integerFrom(min: number, max: number, standard: number) {
 
 const bytesPerMegabyte = 1_000_000
 
-/** A size that people set in millions of bytes, in bytes. */
+/** A size given in millions of bytes, converted to bytes. */
 export function megabytes(min: number, max: number, standard: number) {
   return integerFrom(min, max, standard).transform((value) => value * bytesPerMegabyte)
 }
@@ -37,7 +37,7 @@ export const optionalPort = z
   .refine((value) => value <= 65_535, 'must be a port')
   .optional()
 
-// Labels of letters, digits and hyphens. A name that ends with a number is meant as an IPv4 address.
+// Labels of letters, digits and hyphens. Exclude a name that ends with a number, because it is a mistyped IPv4 address.
 const hostLabels = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
 /** Host of a listener. */
@@ -58,7 +58,7 @@ export const httpUrl = z
   .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http(s) URL')
   .optional()
 
-/** Parts of a list that is separated by commas. */
+/** Parts of a comma-separated list. */
 export const list = z.string().transform((value) => value.split(',').map((item) => item.trim()))
 
 export const httpUrls = list
@@ -78,13 +78,13 @@ export const solanaAddress = z
   .refine(isBase58Of32Bytes, 'must be a Solana address (base58 of 32 bytes)')
   .optional()
 
-// Keys are sent in headers and addresses, where any other character would fail at each request instead of at start-up.
+// Keys are sent in headers and addresses. Any other character would fail at each request instead of at the start.
 export const secret = z
   .string()
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
   .optional()
 
-/** `1` or `0`. */
+/** A switch: `1` is true and `0` is false. */
 export function onOff(standard: '0' | '1') {
   return z
     .enum(['0', '1'], 'must be 0 or 1')
@@ -94,7 +94,7 @@ export function onOff(standard: '0' | '1') {
 
 const usdDecimals = 6
 
-/** US dollars as millionths. */
+/** An amount in US dollars, converted to millionths. */
 export const usd = z.string().transform((value, context) => {
   const amount = parseDecimal(value, usdDecimals)
   if (amount !== undefined) return amount
@@ -104,7 +104,7 @@ export const usd = z.string().transform((value, context) => {
 
 type Complete<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 
-/** Undefined unless each of the variables has a value. */
+/** Returns the values if every variable has one. Otherwise undefined. */
 export function complete<T extends object>(values: T): Complete<T> | undefined {
   return isComplete(values) ? values : undefined
 }
@@ -113,7 +113,7 @@ function isComplete<T extends object>(values: T): values is T & Complete<T> {
   return !Object.values(values).includes(undefined)
 }
 
-/** A variable whose parser names every mistake. */
+/** A variable whose parser reports every mistake. */
 export function parsedBy<T>(parse: (text: string) => ParsedList<T>, standard: T) {
   return z
     .string()

@@ -6,27 +6,27 @@ import { refundAfterMs, settleAgeMs } from '../payment/paymentAges.ts'
 import type { Attempt, Diagnosis, RuleVerdict } from './explanation.ts'
 import type { ChainAnswer } from './statements.ts'
 
-/** Everything that is known about one payment, from the chain, the ledger and the rules. */
+/** All facts about one payment, from the chain, the ledger and the rules. */
 export interface DiagnosisQuestion {
   readonly answer: ChainAnswer
   readonly recorded: RecordedPayment | undefined
   readonly attempts: readonly Attempt[]
   readonly rules: readonly RuleVerdict[]
-  /** Products whose price the payment meets, if the ledger does not have it. */
+  /** Products whose price the payment meets, if the ledger does not contain it. */
   readonly buys: readonly string[]
-  /** Net amount in the payment wallets. */
+  /** Net amount that arrived in the payment wallets. */
   readonly arrivedBaseUnits: bigint
   readonly decimals: number
 }
 
-/** A diagnosis; without a booking nothing is due. */
+/** A diagnosis. Without a booking, nothing is due. */
 type Conclusion = Omit<Diagnosis, 'booking'> & Partial<Diagnosis>
 
-/** Pure. The ledger counts before the chain. */
+/** Diagnoses a payment as a pure function. The ledger has precedence over the chain. */
 export function diagnose(question: DiagnosisQuestion): Diagnosis {
   const { recorded } = question
   const inLedger = recorded === undefined ? undefined : ofLedger(question, recorded)
-  // The state of a transaction that was only sent is that of the chain.
+  // If the ledger has no end for the payment, the chain decides.
   return { booking: null, ...(inLedger ?? ofChain(question)) }
 }
 
@@ -41,7 +41,7 @@ function ofOtherStream({ kind }: RecordedPayment): Conclusion {
 
 const owedBack = 'Nothing. The debt is paid back to the wallet by the next payout.'
 
-/** Undefined where the ledger does not know how it ended. */
+/** Diagnosis from the ledger. Undefined if the ledger does not contain the payment's end. */
 function ofLedger(question: DiagnosisQuestion, recorded: RecordedPayment): Conclusion | undefined {
   if (recorded.kind !== 'payment') return ofOtherStream(recorded)
   const { state } = recorded

@@ -22,17 +22,17 @@ import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
 export interface ExplainDeps {
   readonly clock: Clock
   readonly facts: PaymentFacts
-  /** Undefined when no node could be opened; the text says why. */
+  /** The chain reader, or a text that says why no node could be opened. */
   readonly chain: Pick<ChainReader, 'find'> | string
   /** Terms of every payment wallet on record. Empty without a chain. */
   readonly allTerms: () => readonly PaymentTerms[]
   readonly decimals: number
 }
 
-/** `unreadable`: the text names nothing. `unknown`: no quote or receipt with this id is on record. */
+/** `unreadable`: the text is not a name of a payment. `unknown`: no quote or receipt with this id is on record. */
 export type ExplainOutcome = Explanation | 'unreadable' | 'unknown'
 
-/** Explains one payment: what the chain says, what the ledger says, each rule, each attempt, and what to do next. */
+/** Explains one payment: chain record, ledger record, each rule, each attempt, and the next step. */
 export async function explain(deps: ExplainDeps, text: string): Promise<ExplainOutcome> {
   const subject = readSubject(text)
   if (subject === undefined) return 'unreadable'
@@ -186,8 +186,8 @@ function cheapestOf(prices: readonly ListedPrice[]): ListedPrice | undefined {
 const quoteSearchMs = 24 * 60 * 60 * 1000
 
 /**
- * The newest quote with the payment's memo that was open when it landed; if none was open, the newest with the memo. A payment
- * without the memo of a quote gets the newest quote that was open when it landed.
+ * Finds the quote of a payment. With a memo, it is the newest quote with that memo that was open when the payment
+ * landed, or else the newest one. Without a memo, it is the newest quote that was open at that time.
  */
 async function findQuote(
   { facts }: ExplainDeps,

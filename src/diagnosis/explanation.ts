@@ -1,33 +1,36 @@
 import type { ChainStatement, ledgerStatement, quoteStatement } from './statements.ts'
 
-/** Everything that is known about one payment, in words for support staff. Amounts are base units in text. */
+/** All facts about one payment, in words for support staff. Amounts are base units in text. */
 export interface Explanation {
-  /** The signature, receipt or quote that was asked about. */
+  /** The signature, receipt or quote in the question. */
   readonly subject: string
   readonly reference: string | null
   readonly diagnosis: Diagnosis
   readonly chain: ChainStatement
-  /** Null when the ledger has nothing under this reference. */
+  /** Null if the ledger contains nothing under this reference. */
   readonly ledger: ReturnType<typeof ledgerStatement> | null
-  /** The quote that the payment belongs to, or that was asked about. */
+  /** The quote of the payment, or the quote in the question. */
   readonly quote: ReturnType<typeof quoteStatement> | null
   readonly rules: readonly RuleVerdict[]
   readonly attempts: readonly Attempt[]
   readonly asOf: string
 }
 
-/** The conclusion, as sentences for the two people who read it. */
+/** The conclusion, as sentences for support staff and for the caller. */
 export interface Diagnosis {
   readonly code: DiagnosisCode
-  /** For support staff. */
+  /** Sentence for support staff. */
   readonly staff: string
   /** Next step of the caller. */
   readonly caller: string
-  /** Booking that finance can record now with `--book`. Null when nothing is due. */
+  /** Booking that finance can record now with `--book`. Null if nothing is due. */
   readonly booking: Booking | null
 }
 
-/** `unmatched`: tokens arrived and were never presented. `refund`: the payment bought nothing and is owed back. */
+/**
+ * `unmatched`: tokens arrived, and no request presented the payment. `refund`: the payment bought nothing and is owed
+ * back.
+ */
 export interface Booking {
   readonly kind: 'unmatched' | 'refund'
   readonly words: string

@@ -18,9 +18,9 @@ import { reconcile, type Reconciliation } from './reconcile.ts'
 import { decideAndRecord, type DecisionDeps, type RefundOrder, type RefundOutcome } from './recordDecision.ts'
 
 export interface DiagnosisOptions {
-  /** A login of tollbook_service or tollbook_reader; for decisions one of tollbook_finance. */
+  /** Connection with a login of tollbook_service or tollbook_reader. For decisions, a login of tollbook_finance. */
   readonly databaseUrl: string
-  /** Undefined without a chain in the configuration: the ledger alone is explained. */
+  /** Undefined if the configuration has no chain. Explanations then use the ledger alone. */
   readonly chain:
     | { readonly rpcUrls: readonly string[]; readonly tokenMint: string; readonly paymentWallet: string }
     | undefined
@@ -29,12 +29,12 @@ export interface DiagnosisOptions {
   readonly clock?: Clock
 }
 
-/** Explanations for the command line, with separate connections. */
+/** Explanations for the command line, over their own connections. */
 export interface OpenDiagnosis {
   readonly decimals: number
   explain(subject: string): Promise<ExplainOutcome>
   decide(order: RefundOrder): Promise<RefundOutcome>
-  /** Throws a fault without a chain. */
+  /** Compares the wallets on chain with the ledger. Throws a fault without a chain. */
   reconcile(): Promise<Reconciliation>
   close(): Promise<void>
 }
@@ -43,7 +43,7 @@ interface DeciderDeps extends Pick<DecisionDeps, 'clock' | 'chain' | 'allTerms' 
   readonly token: LedgerToken
 }
 
-/** Decisions about refunds, in a database with a login of `tollbook_finance`. */
+/** Creates the recorder of refund decisions, in a database with a login of `tollbook_finance`. */
 export function createDecider(database: Database, { token, ...deps }: DeciderDeps): OpenDiagnosis['decide'] {
   const facts = createPaymentFacts(database)
   const store = createRefundStore(database, () => deps.clock.nowMs())
@@ -84,7 +84,7 @@ export async function openDiagnosis(options: DiagnosisOptions): Promise<OpenDiag
   }
 }
 
-/** The ledger is worth explaining when no node answers. */
+/** Opens the chain, or returns why it could not. The ledger can be explained without a node. */
 async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<Chain | string> {
   if (chain === undefined)
     return 'SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET are not set, and local mode does not run here'
@@ -104,7 +104,7 @@ async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<
 
 const setting = 'payment-wallet'
 
-/** The configured payment wallet first, then the others that the ledger has on record. */
+/** Terms of all payment wallets: the configured one first, then the others on record in the ledger. */
 async function allTerms(database: Database, { terms }: Chain): Promise<readonly PaymentTerms[]> {
   const periods = periodsOf((await readVersions(database, [setting])).get(setting) ?? [])
   const others = [...new Set(periods.map(walletOf))].filter((wallet) => wallet !== terms.paymentWallet)

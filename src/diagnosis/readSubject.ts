@@ -1,16 +1,19 @@
 import { type PaymentReference, readReference, solanaReference } from '../payment/paymentReference.ts'
 import { readSignature } from '@tollbook/core/signature'
 
-/** Name of a payment, as people have it. */
+/** A name by which people refer to a payment. */
 export type Subject =
   | { readonly kind: 'payment'; readonly reference: PaymentReference }
   | { readonly kind: 'quote'; readonly id: string }
   | { readonly kind: 'receipt'; readonly leafHashStart: string }
 
-// The longest is a reference: `solana:` and 88 characters.
+// The longest name is a reference: `solana:` and 88 characters.
 const charactersMax = 100
 
-/** Undefined for a text that names nothing. Space and line breaks around it come from a clipboard. */
+/**
+ * Parses the name of a payment. Undefined if the text is not one. Surrounding spaces and line breaks are removed,
+ * because clipboards add them.
+ */
 export function readSubject(pasted: string): Subject | undefined {
   if (pasted.length > charactersMax) return undefined
   const text = pasted.trim()

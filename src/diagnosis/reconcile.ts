@@ -19,7 +19,7 @@ export interface ReconcileDeps {
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
-/** The payment wallets on chain against the ledger, with the transfers that make the difference. */
+/** Comparison of the payment wallets on chain with the ledger, with the transfers that cause the difference. */
 export interface Reconciliation {
   readonly chainBaseUnits: string
   readonly ledgerBaseUnits: string
@@ -27,28 +27,28 @@ export interface Reconciliation {
   readonly transfers: readonly UnexplainedTransfer[]
   /** Part of the difference that no listed transfer explains. */
   readonly remainderBaseUnits: string
-  /** Transactions that were looked through, newest first. */
+  /** Number of searched transactions, newest first. */
   readonly searched: number
   readonly asOf: string
 }
 
-/** A change of the wallet on chain that the ledger does not have. */
+/** A change of the wallet on chain that the ledger does not contain. */
 export interface UnexplainedTransfer {
   readonly signature: string
   readonly blockTime: string | null
-  /** Negative when tokens left. */
+  /** Negative if tokens left the wallet. */
   readonly baseUnits: string
-  /** Sender of what arrived. */
+  /** Sender of tokens that arrived. */
   readonly wallet: string | null
   readonly proposal: string
 }
 
-// 10,000 transactions of a wallet. An older difference was reported before.
+// 10 pages are 10,000 transactions of a wallet. An earlier run reported any older difference.
 const pagesMax = 10
-// Each costs a read of the chain.
+// Each transaction costs one read of the chain.
 const readsMax = 500
 
-/** Searches from the newest transaction back, until the difference is explained. */
+/** Searches backwards from the newest transaction until the difference is explained. */
 export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
   const { clock, facts, chain, allTerms } = deps
   const wallets = allTerms()
@@ -101,7 +101,7 @@ async function examine(deps: ReconcileDeps, { signature, memo }: ListedSignature
     throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
   const wallets = deps.allTerms()
   const baseUnits = arrivedBaseUnits(finding.record, wallets)
-  // Tokens that move between payment wallets neither arrive nor leave.
+  // Skip transfers between payment wallets, because their sum is zero.
   if (baseUnits === 0n) return
   const { blockTimeMs } = finding.record
   search.leftBaseUnits -= baseUnits

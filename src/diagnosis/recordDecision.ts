@@ -26,36 +26,39 @@ export interface DecisionDeps {
   readonly store: RefundStore
   /** Refunds of one wallet, up to the head of the ledger. */
   readonly refundsOf: (wallet: string) => Promise<readonly RefundLine[]>
-  /** The finalized chain. A text says why it cannot be asked. */
+  /** The finalized chain, or a text that says why it is unavailable. */
   readonly chain: Pick<ChainReader, 'find'> | string
   readonly allTerms: () => readonly PaymentTerms[]
   readonly limits: RefundLimits
 }
 
-/** The decision of a person about one payment. */
+/** A person's decision about one payment. */
 export interface RefundOrder {
   readonly action: RefundAction
   readonly reference: PaymentReference
   readonly by: string
   readonly role: RefundRole
   readonly reason: string
-  /** Amount of a grant; undefined for the whole price. */
+  /** Amount of a grant. Undefined for the whole price. */
   readonly amountBaseUnits: bigint | undefined
 }
 
-/** `approve` a debt on record, `grant` the price of a delivered answer, `record` what the service would record later. */
+/**
+ * `approve` confirms a debt on record. `grant` returns the price of a delivered answer. `record` records now what
+ * the service would record later.
+ */
 export const refundActions = ['approve', 'grant', 'record'] as const
 export type RefundAction = (typeof refundActions)[number]
 
-/** `why` is a sentence for the person who decided. */
+/** `why` is a sentence for the person who made the decision. */
 export type RefundOutcome =
   | { readonly recorded: true; readonly position: number; readonly leafHash: string; readonly event: string }
   | { readonly recorded: false; readonly why: string }
 
-// Another person may decide about the same payment at this moment; the decision is then made again.
+// If another person decides about the same payment at the same time, decide again.
 const attemptsMax = 3
 
-/** Records a decision about a refund, or says why not. Nothing is paid: `tollbook payout` pays debts. */
+/** Records a decision about a refund, or returns why not. It pays nothing: `tollbook payout` pays debts. */
 export async function decideAndRecord(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const outcome = await actions[order.action](deps, order)
@@ -76,7 +79,8 @@ async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOu
   const { state } = recorded
   const wallet = walletOf(state)
   if (wallet === undefined) return refused('the payment has no wallet that could be paid back')
-  // Before the debts: an approval that is recorded meanwhile changes the version, and the decision is made again.
+  // Read the version before the debts. An approval recorded in between then changes the version, and the decision is
+  // made again.
   const before = await deps.store.read(reference)
   const debts = (await deps.refundsOf(wallet))
     .filter((line) => line.reference === reference)
@@ -114,7 +118,7 @@ async function record(
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.event.kind }
 }
 
-/** Only finance records: it ends a payment that could still buy. */
+/** Records what is due now. Only the role finance may, because the record ends a payment that could still buy. */
 async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
   if (order.role !== 'finance') return refused('only the role finance records transfers and refunds that are due')
   const { reference } = order
@@ -140,7 +144,7 @@ async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<Refund
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.events[0]?.kind ?? '' }
 }
 
-/** The transfer as the finalized chain shows it. A text says why nothing is recorded. */
+/** Decides on the transfer in the finalized chain. A text says why nothing is recorded. */
 async function decideTransfer(
   { chain, allTerms }: DecisionDeps,
   reference: PaymentReference,

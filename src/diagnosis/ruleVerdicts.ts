@@ -13,17 +13,17 @@ import {
 import type { QuoteFact } from '../reports/paymentFacts.ts'
 import type { RuleVerdict } from './explanation.ts'
 
-/** A transaction, judged by the rules that a request would have been judged by. */
+/** A transaction to judge by the rules that apply to a request. */
 export interface RulesQuestion extends SettlementQuestion {
-  /** The quote whose price is asked; undefined where the price list in force decides. */
+  /** The quote that sets the price. Undefined if the price list in force sets it. */
   readonly quote: QuoteFact | undefined
   readonly nowMs: number
   readonly presentedAtMs: number | undefined
-  /** The ledger has verified the payment, so its age no longer matters. */
+  /** True if the ledger has verified the payment, so that its age no longer matters. */
   readonly isVerified: boolean
 }
 
-/** The verdict of each rule of docs/verification.md, where the service stops at the first that fails. */
+/** Returns the verdict of every rule of docs/verification.md. The service itself stops at the first rule that fails. */
 export function ruleVerdicts(question: RulesQuestion): readonly RuleVerdict[] {
   return [
     judged('1b', 'the transaction succeeded', judgeSuccess(question)),

@@ -7,10 +7,10 @@ import type { QuoteFact, RecordedPayment } from '../reports/paymentFacts.ts'
 import type { Finding } from '../payment/chainReader.ts'
 import { arrivedBaseUnits, burnedBaseUnits } from './transferFacts.ts'
 
-/** The chain's answer, or why there is none. */
+/** The chain's answer, or the reason why there is none. */
 export type ChainAnswer = Finding | { readonly kind: 'unavailable' | 'not_asked'; readonly why: string }
 
-/** Null members: the chain has no such fact. Amounts are decimal texts of base units. */
+/** Facts from the chain. A member is null if the chain has no such fact. Amounts are decimal texts of base units. */
 export interface ChainStatement {
   readonly status: 'confirmed' | 'failed' | 'not_found' | 'not_confirmed' | 'unavailable' | 'not_asked'
   readonly words: string
@@ -29,7 +29,7 @@ const nothingOnChain = {
   burnedBaseUnits: null,
 } as const
 
-/** The words claim an absence only where it is proven. */
+/** Describes the chain's answer. The text states an absence only if it is proven. */
 export function chainStatement(answer: ChainAnswer, terms: readonly PaymentTerms[]): ChainStatement {
   switch (answer.kind) {
     case 'found':
@@ -63,7 +63,7 @@ function ofRecord(record: TransactionRecord, terms: readonly PaymentTerms[]): Ch
   }
 }
 
-/** Null members: the stream has no such fact in its state. Amounts are decimal texts. */
+/** Facts from the ledger. A member is null if the state of the stream has no such fact. Amounts are decimal texts. */
 export function ledgerStatement(reference: PaymentReference, recorded: RecordedPayment) {
   const { kind, state, stateName, events } = recorded
   const settlement = 'settlement' in state ? state.settlement : undefined
@@ -93,7 +93,7 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
   }
 }
 
-/** Amounts are decimal texts of base units and millionths of a US dollar. */
+/** Facts about a quote. Amounts are decimal texts of base units and millionths of a US dollar. */
 export function quoteStatement({ id, wallet, price, issuedAtMs, expiresAtMs }: QuoteFact) {
   return {
     id,

@@ -4,7 +4,7 @@ import type { TransactionRecord } from '../payment/transactionRecord.ts'
 
 type Wallets = readonly Pick<PaymentTerms, 'mint' | 'paymentTokenAccount'>[]
 
-/** Change of the balances of our token accounts. Negative when tokens left. */
+/** Returns the change of the balances of the service's token accounts. Negative if tokens left. */
 export function arrivedBaseUnits({ balances }: Pick<TransactionRecord, 'balances'>, wallets: Wallets): bigint {
   return balances
     .filter(({ tokenAccount, mint }) =>
@@ -13,14 +13,14 @@ export function arrivedBaseUnits({ balances }: Pick<TransactionRecord, 'balances
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
 }
 
-/** Burned of our mint by anyone in the transaction. */
+/** Returns the amount of the mint that anyone burned in the transaction. */
 export function burnedBaseUnits({ movements }: Pick<TransactionRecord, 'movements'>, wallets: Wallets): bigint {
   return movements
     .filter(({ kind, mint }) => kind === 'burn' && wallets.some((own) => own.mint === mint))
     .reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }
 
-/** The authority of most of what was sent to us; else the first signer. */
+/** Returns the authority of the largest transfer to a payment wallet. Without one, the first signer. */
 export function payerOf({ movements, signers }: TransactionRecord, wallets: Wallets): Address | undefined {
   const sent = movements
     .filter((movement) => movement.kind === 'transfer')

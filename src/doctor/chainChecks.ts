@@ -11,14 +11,14 @@ export interface ChainCheckOptions {
   readonly log: Log
 }
 
-/** All checks need the chain, which the first to run opens. */
+/** The checks of the chain. The first check that runs opens the chain for all. */
 export interface ChainChecks {
   readonly checks: readonly Check[]
-  /** Rejects when the chain cannot be opened, as the first check says. */
+  /** Rejects if the chain cannot be opened, for the reason that the first check reports. */
   chain(): Promise<Chain>
 }
 
-/** Checks of the Solana nodes, the mint and the payment wallet. */
+/** Creates the checks of the Solana nodes, the mint and the payment wallet. */
 export function chainChecks({ config, clock, log }: ChainCheckOptions): ChainChecks {
   let opened: Promise<Chain> | undefined
   const chain = () => (opened ??= openChain({ ...config, clock, log, postJson }))

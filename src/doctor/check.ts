@@ -1,13 +1,13 @@
 import { describeError, errorText } from '@tollbook/core/fault'
 
-/** `skipped`: there is nothing to check, and the detail says why. Only `failed` makes the command fail. */
+/** `skipped`: nothing could be checked, and the detail says why. Only `failed` makes the command fail. */
 export type CheckVerdict = 'ok' | 'warning' | 'failed' | 'skipped'
 
-/** `detail` is a sentence for the operator. */
+/** Result of a check. `detail` is a sentence for the operator. */
 export interface Result {
   readonly verdict: CheckVerdict
   readonly detail: string
-  /** The command or variable that solves it. */
+  /** The command or variable that solves the problem. */
   readonly fix?: string
 }
 
@@ -15,7 +15,7 @@ export interface CheckFinding extends Result {
   readonly check: string
 }
 
-/** May throw: a check that throws has failed. */
+/** A check. It may throw, which counts as failed. */
 export interface Check {
   readonly name: string
   run(): Result | Promise<Result>
@@ -30,7 +30,7 @@ export const failed = (detail: string, fix?: string): Result => ({
   ...(fix === undefined ? {} : { fix }),
 })
 
-/** Runs the checks one after another. A check that throws has failed, and the others still run. */
+/** Runs the checks one after another. A check that throws counts as failed, and the others still run. */
 export async function runChecks(checks: readonly Check[], onFinding: (finding: CheckFinding) => void): Promise<void> {
   for (const { name, run } of checks) {
     const result = await Promise.resolve()

@@ -20,23 +20,26 @@ import { type Check, failed, passed, type Result, skipped, warning } from './che
 
 export interface DatabaseCheckOptions {
   readonly requiresStandby: boolean
-  /** MIGRATION_DATABASE_URL: a login that owns the tables. */
+  /** MIGRATION_DATABASE_URL, a login that owns the tables. */
   readonly ownerUrl: string | undefined
   /** The login of the service. */
   readonly login: Login
   readonly clock: Clock
   readonly log: Log
-  /** Absent where the audit compares the functions. */
+  /** Absent if the audit compares the functions. */
   readonly findDifferingFunctions?: FindDifferingFunctions
 }
 
-// Older ones lack what the migrations use.
+// Older versions of Postgres lack features that the migrations use.
 const versionMin = 150_000
 // The service closes paid routes at 30 s.
 const skewMsMax = 2_000
 const archiveLagMsMax = 15 * 60_000
 
-/** Checks that use the service's login to the ledger's database. Without a connection the first one fails, and the others are skipped. */
+/**
+ * Creates the checks that use the service's login to the ledger's database. Without a connection the first check fails,
+ * and the others are skipped.
+ */
 export function databaseChecks(options: DatabaseCheckOptions): readonly Check[] {
   const { requiresStandby, clock } = options
   const { database } = options.login
@@ -124,7 +127,10 @@ function judgeGrants({ writableTables }: DatabaseFacts): Result {
   )
 }
 
-/** A trigger that exists might still not fire on an engine that imitates Postgres, which only its owner can try. */
+/**
+ * Checks that the triggers exist and fire. An engine that imitates Postgres may not fire them, and only the owner can
+ * test that.
+ */
 async function checkTriggers({ ownerUrl, log }: DatabaseCheckOptions, facts: DatabaseFacts): Promise<Result> {
   const { unguardedTables } = facts
   if (unguardedTables.length > 0)
@@ -165,7 +171,10 @@ async function checkClock(database: Database, clock: Clock): Promise<Result> {
 
 type ArchiveFacts = Pick<DatabaseFacts, 'archiveMode' | 'lastArchivedAt' | 'lastArchiveFailureAt' | 'walReceiver'>
 
-/** Fails when the receiver is disconnected or archiving fails; warns when only base backups are kept. */
+/**
+ * Judges the archive. It fails if the receiver is disconnected or archiving fails, and warns if only base backups
+ * exist.
+ */
 export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
   const { archiveMode, lastArchivedAt, lastArchiveFailureAt, walReceiver } = facts
   if (walReceiver === 'inactive')

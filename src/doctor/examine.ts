@@ -10,7 +10,7 @@ import { ledgerChecks } from './ledgerChecks.ts'
 import { localChecks } from './localChecks.ts'
 import { machineChecks } from './machineChecks.ts'
 
-/** An installation to examine. Findings are reported as they come. */
+/** An installation to examine. Each finding is reported at once. */
 export interface Examination {
   readonly config: Config
   readonly log: Log
@@ -18,10 +18,10 @@ export interface Examination {
   readonly findDifferingFunctions: FindDifferingFunctions
 }
 
-/** Checks an installation with the configuration of its service. Changes nothing. */
+/** Checks an installation with the configuration of its service. It changes nothing. */
 export async function examine({ config, log, onFinding, findDifferingFunctions }: Examination): Promise<void> {
   if (!isServiceConfig(config)) return runChecks([variablesCheck, ...localChecks(config)], onFinding)
-  // Two connections, because a lock is checked between two sessions.
+  // Open two connections, because the lock check needs two sessions.
   const login = openLogin({ databaseUrl: config.ledger.databaseUrl, connectionsMax: 2, log })
   try {
     await runChecks(
@@ -33,14 +33,14 @@ export async function examine({ config, log, onFinding, findDifferingFunctions }
   }
 }
 
-/** A restored database, which is checked without its chain and configuration. */
+/** A restored database, checked without its chain and configuration. */
 export interface RestoredLedger extends Omit<Examination, 'config' | 'findDifferingFunctions'> {
-  /** A login of the service. */
+  /** Connection with a login of the service. */
   readonly serviceUrl: string
   readonly ownerUrl: string
 }
 
-// The others are about the machine of the service, its clock and its standbys.
+// Checks that apply to a restored database. All others concern the service's machine, its clock and its standbys.
 const checksOfRestored = new Set([
   'database',
   'schema',
@@ -51,7 +51,7 @@ const checksOfRestored = new Set([
   'advisory locks',
 ])
 
-/** Checks that a restored cluster must pass before it serves. Changes nothing. */
+/** Runs the checks that a restored cluster must pass before it serves. It changes nothing. */
 export async function examineRestored({ serviceUrl, ownerUrl, log, onFinding }: RestoredLedger): Promise<void> {
   const login = openLogin({ databaseUrl: serviceUrl, connectionsMax: 2, log })
   try {

@@ -17,7 +17,7 @@ export interface LedgerCheckOptions {
   readonly log: Log
 }
 
-/** Checks of the configuration against what the ledger has on record. */
+/** Creates the checks that compare the configuration with the ledger's records. */
 export function ledgerChecks(options: LedgerCheckOptions): readonly Check[] {
   const { database, config } = options
   return [

@@ -9,7 +9,10 @@ import { checkExisting } from './machineChecks.ts'
 const unchecked =
   'nothing is configured: local mode starts its own database, chain and receipt key, which are not checked'
 
-/** Checks for the next start of local mode. Its own database and chain are left out, because they exist only while it runs. */
+/**
+ * Creates the checks for the next start of local mode. They omit its database and chain, which exist only while it
+ * runs.
+ */
 export function localChecks(config: Config): readonly Check[] {
   return [
     { name: 'service', run: () => skipped(unchecked) },
@@ -18,7 +21,7 @@ export function localChecks(config: Config): readonly Check[] {
   ]
 }
 
-/** Local mode creates its home and the folders above it. */
+/** Checks that local mode can create its home and the folders above it. */
 function checkHome(home: string): Promise<Result> {
   let existing = resolve(home)
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing)

@@ -5,10 +5,10 @@ import type { Config } from '../config.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 import { checkSigner } from './signerCheck.ts'
 
-// Space for artifacts and for unpacking a browser.
+// Space for artifacts and for an unpacked browser.
 const freeBytesMin = 1024 ** 3
 
-/** Checks of this machine, which need no connection. */
+/** Creates the checks of this machine, which need no connection. */
 export function machineChecks(config: Config): readonly Check[] {
   const { artifacts } = config.products
   const folder = artifacts.directory ?? 'artifacts'
@@ -30,16 +30,16 @@ function checkCheckpointFolder(file: string | undefined): Result | Promise<Resul
   )
 }
 
-/** The service creates this folder, and none above it. */
+/** Checks that the service can create this folder. It does not create the folders above. */
 function checkFolder(folder: string): Promise<Result> {
   const absolute = resolve(folder)
   return checkExisting(folder, existsSync(absolute) ? absolute : dirname(absolute))
 }
 
-/** Whether `folder` can be written, judged by `existing`: the folder itself, or the one that it will be created in. */
+/** Checks that `folder` is writable. `existing` is the folder itself, or the one in which it will be created. */
 export async function checkExisting(folder: string, existing = resolve(folder)): Promise<Result> {
   try {
-    // The dot fails on anything that is not a folder.
+    // Access to `/.` fails for anything that is not a folder.
     await access(`${existing}/.`, constants.W_OK)
   } catch {
     return failed(

@@ -6,10 +6,10 @@ import { readTlsIdentity } from '../signer/tlsIdentity.ts'
 import { failed, passed, type Result, skipped, warning } from './check.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-// Time to have a certificate renewed.
+// Time for the renewal of a certificate.
 const renewBeforeDays = 14
 
-/** Asks the signer as the service does. Signs nothing. */
+/** Sends the signer the same request as the service does. It signs nothing. */
 export async function checkSigner(place: SignerPlace | undefined): Promise<Result> {
   if (place === undefined)
     return skipped('neither SIGNER_SOCKET nor SIGNER_ADDRESS is set: no payments by x402 and MPP')

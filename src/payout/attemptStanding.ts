@@ -4,20 +4,23 @@ import type { Signature } from '@tollbook/core/signature'
 import { statusesMax } from '../payment/finalityReader.ts'
 import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 
-/** State of the transaction of a part on chain. Only `failed` and `absent` permit another one. */
+/** State on chain of the transaction of a part. Only `failed` and `absent` permit another transaction. */
 export type AttemptStanding =
   | { readonly kind: 'final' }
   | { readonly kind: 'failed'; readonly why: string }
-  /** It has not landed and never will; every node in rotation agrees, and they are two or more. */
+  /** The transaction has not landed and never will. All nodes in rotation agree, and they are at least two. */
   | { readonly kind: 'absent' }
-  /** It failed or is absent by the word of one node alone, which is not believed. */
+  /** Only one node reports that the transaction failed or is absent, which is not enough. */
   | { readonly kind: 'unproven'; readonly why: string }
-  /** It landed and is not final. */
+  /** The transaction landed and is not final. */
   | { readonly kind: 'waiting' }
-  /** No node knows it yet. */
+  /** No node has the transaction yet. */
   | { readonly kind: 'unseen' }
 
-/** Standing of each attempt by its signature. Heights are read first: without them no transaction counts as expired. */
+/**
+ * Returns the standing of each attempt by its signature. Reads the heights first, because without them no transaction
+ * counts as expired.
+ */
 export async function judgeAttempts(
   chain: Chain,
   attempts: readonly PayoutAttempt[],
@@ -45,7 +48,7 @@ async function judge(chain: Chain, attempt: PayoutAttempt, status: Status | unde
   if (status === undefined) return judgeUnseen(chain, attempt)
   if (!status.isFinalized) return { kind: 'waiting' }
   if (!status.hasFailed) return { kind: 'final' }
-  // A status can be forged; the finalized record decides that a part may be sent again.
+  // A status can be forged. Only the finalized record can show that a part may be sent again.
   const found = await chain.reader.find(attempt.signature, { commitment: 'finalized', isAgreed: true })
   const failure = found.kind === 'found' ? found.record.failure : undefined
   if (found.kind !== 'found' || failure === undefined) return { kind: 'waiting' }

@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts'
 import { readOpenHolderPayout } from '../store/holderPayoutStore.ts'
 import { type Debts, readDebts } from '../store/payoutStore.ts'
 
-/** Debts that this plan may pay: what an open plan for holders has still to pay is left to it. */
+/** Reads the debts that this plan may pay. Excludes the unpaid rest of an open plan for holders. */
 export async function readFreeDebts(database: Database, mint: string, planId?: string): Promise<Debts> {
   const open = await readOpenHolderPayout(database, mint)
   const { debts, ...rest } = await readDebts(database, mint)

@@ -18,15 +18,15 @@ import type { PayoutWallets } from './payoutWallets.ts'
 export interface HolderPayouts {
   /** Reads all token accounts of the mint in one finalized state. */
   snapshot(): Promise<SnapshotFile>
-  /** Moves and records nothing. Undefined when nothing is owed, or no holder is left. */
+  /** Creates a plan. It pays and records nothing. Undefined if nothing is owed or no holder is left. */
   plan(request: HolderRequest): Promise<PayoutPlan | undefined>
-  /** Pays and records all parts; continues where an earlier run stopped. */
+  /** Pays and records all parts. It continues where an earlier run stopped. */
   pay(order: HolderPaymentOrder): Promise<void>
-  /** Ends a plan that cannot be paid to its end. */
+  /** Ends a plan that cannot be paid completely. */
   end(plan: PayoutPlan): Promise<void>
 }
 
-/** Text to store, with the digest that the plan will quote. */
+/** Text to store, with the digest for the plan to quote. */
 export interface SnapshotFile {
   readonly text: string
   readonly sha256: string
@@ -36,10 +36,10 @@ export interface SnapshotFile {
 
 /** Choices of the operator for one payout to holders. */
 export interface HolderRequest {
-  /** Name of the share that is divided. */
+  /** Name of the share to divide. */
   readonly share: string
   readonly snapshotText: string
-  /** Excluded wallets, besides the payment wallets on record and the addresses that destroy tokens. */
+  /** Wallets to exclude, in addition to the payment wallets on record and the addresses that destroy tokens. */
   readonly excluded: readonly Address[]
   readonly minimumBaseUnits: bigint
   readonly openAccountsMax: number
@@ -49,14 +49,16 @@ interface HolderPayoutsDeps extends HolderPaymentDeps {
   readonly rpcUrl: string
   readonly seam: ((deps: HolderPaymentDeps) => HolderPaymentDeps) | undefined
   readonly wallets: PayoutWallets
-  /** Refuses while a payout on chain is not in the ledger. */
+  /** Throws while a payout on chain is not in the ledger. */
   readonly requireRecorded: () => Promise<void>
 }
 
-// A million token accounts are some 400 MB of JSON, and strings end at 512 MB.
+// A million token accounts are about 400 MB of JSON, and a string has at most 512 MB.
 const answerBytesMax = 500_000_000
 
-/** Payouts of one debt to all holders of the token, in many transactions that can be resumed. */
+/**
+ * Creates payouts of one debt to all holders of the token, in many transactions. An interrupted payout can be resumed.
+ */
 export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
   const { chain, rpcUrl: url } = deps
   return {
@@ -117,7 +119,9 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   return created
 }
 
-/** Wallets without an associated token account that an earlier payout has paid: rent is not paid twice for one wallet. */
+/**
+ * Returns wallets without an associated token account that an earlier payout has paid. Rent is paid once per wallet.
+ */
 async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, accounts }: HolderSnapshot) {
   const known = new Set(accounts.map(({ address }) => address))
   const owners = [...new Set(accounts.map(({ owner }) => owner))]
@@ -126,7 +130,7 @@ async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, ac
   return missing.filter((owner) => paid.has(owner))
 }
 
-/** Tokens sent to these addresses are lost: the incinerator, and the address of 32 zero bytes. */
+/** Addresses whose tokens are lost: the incinerator, and the address of 32 zero bytes. */
 function destroyers(): readonly Address[] {
   return ['1nc1nerator11111111111111111111111111111111', '1'.repeat(32)].map((text) =>
     assertPresent(readAddress(text), 'the address is one'),

@@ -13,9 +13,9 @@ export interface PayoutMatch {
 }
 
 /**
- * Checks whether this transaction pays lines of one part of the plan, and nothing else. Lines that could not be paid when it was
- * sent are left out; a plan for holders is paid by whole parts. The recorded amount is what left our wallet, independent of a fee
- * that the mint withheld. A text explains a rejection.
+ * Checks that this transaction pays lines of one part of the plan and makes no other payment. Lines that could not be
+ * paid when it was sent may be missing, except in a plan for holders, which is paid by whole parts. The recorded amount
+ * is what left the payment wallet, without regard to a fee that the mint withheld. A text explains a rejection.
  */
 export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch): DistributionPaid | string {
   if (plan.mint !== terms.mint || plan.paymentWallet !== terms.paymentWallet || plan.network !== terms.network)
@@ -54,7 +54,7 @@ export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch
   }
 }
 
-/** The lines that these transfers pay, each once. Undefined when a transfer pays none of them. */
+/** Returns the lines that these transfers pay, each once. Undefined if a transfer pays none of them. */
 function takeLines(
   part: readonly PlannedTransfer[],
   transfers: readonly string[],

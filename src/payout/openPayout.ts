@@ -22,39 +22,42 @@ import { findUnrecorded } from './unrecordedPayouts.ts'
 import { checkSchemaVersion } from '../store/schemaVersion.ts'
 
 export interface PayoutOptions {
-  /** A login that is a member of `tollbook_payout`. */
+  /** Connection with a login that is a member of `tollbook_payout`. */
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
   readonly paymentWallet: string
   readonly clock: Clock
   readonly log: Log
-  /** Used by proofs that kill the process at a step of a payout to holders. */
+  /** Replaces parts in tests that kill the process at a step of a payout to holders. */
   readonly seam?: (deps: HolderPaymentDeps) => HolderPaymentDeps
 }
 
-/** Pays out debts: reads the ledger, builds transactions, and records those that are final. */
+/** Pays debts: reads the ledger, builds transactions, and records those that are final. */
 export interface Payout {
   readonly terms: Chain['terms']
   plan(request: PayoutRequest): Promise<PlannedDebts>
-  /** The parts that are neither in the ledger nor on chain. Refuses if the debts have changed, or a part could still land. */
+  /**
+   * Returns the parts that are neither in the ledger nor on chain. Throws if the debts have changed, or a part could
+   * still land.
+   */
   openParts(plan: PayoutPlan): Promise<readonly number[]>
-  /** Puts a signed transaction on record. It is not sent before, and not at all if this refuses. */
+  /** Records a signed transaction before it is sent. If this throws, the transaction must not be sent. */
   recordSignedPart(plan: PayoutPlan, signed: SignedPart): Promise<void>
   /**
-   * Rehearses the part, leaves out the lines that would make it fail, and builds it. The payment wallet has to sign,
-   * and the fee payer.
+   * Rehearses the part, omits the lines that would make it fail, and builds the transaction. The payment wallet and the
+   * fee payer must sign it.
    */
   prepare(plan: PayoutPlan, part: number, feePayer: Address): Promise<PreparedPart>
   readonly sign: typeof signPayout
-  /** Waits for finality. Recording again is harmless. */
+  /** Waits for finality, then records the part. A repeated call has no effect. */
   record(plan: PayoutPlan, signature: Signature): Promise<RecordedPart>
   /** Plans that divide a share among the holders of the token. */
   readonly holders: HolderPayouts
   close(): Promise<void>
 }
 
-/** A part of the plan, on record at this position. */
+/** A part of the plan, recorded at this position of the ledger. */
 export interface RecordedPart {
   readonly part: number
   readonly position: number
@@ -70,16 +73,15 @@ interface Opened {
 
 const connectionsMax = 2
 
-/**
- * Opens database and chain for the operator's commands. Throws a `Fault` when the schema does not fit this program.
- */
+/** Opens database and chain for the operator's commands. Throws a `Fault` if the schema does not match this program. */
 export async function openPayout(options: PayoutOptions): Promise<Payout> {
   const { databaseUrl, log, clock } = options
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook payout', connectionsMax, log })
   try {
     const schema = await checkSchemaVersion(database)
     if (!schema.fits) throw new Fault(schema.advice, { retryable: false })
-    // A payout that was just sent must be seen before it is final, or it would be sent again.
+    // Use `confirmed`, because a payout that was just sent must be visible before it is final. Otherwise it would be
+    // sent again.
     const chain = await openChain({ ...options, commitment: 'confirmed', postJson })
     const wallets = openPayoutWallets({ database, chain, clock })
     const opened = { database, chain, clock, wallets }
@@ -125,8 +127,8 @@ function unrecordedFault(unrecorded: readonly { readonly signature: Signature }[
 }
 
 /**
- * Two plans of one debt may both pass `partsToSend` before either signs. Each puts its claim on record here before it looks for
- * the claims of others, so at least one sees the other and is not sent.
+ * Two plans of one debt may both pass `partsToSend` before either signs. Each plan records its claim here before it
+ * reads the claims of others. At least one plan then finds the other and is not sent.
  */
 async function recordSignedAlone(opened: Opened, created: PayoutPlan, signed: SignedPart): Promise<void> {
   await recordSignedPart(opened, created, signed)
@@ -158,7 +160,7 @@ async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly 
   const recorded = await findRecordedParts(database, created)
   const unpaid = created.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
   await checkDebts(opened, created, unpaid)
-  // A memo is prefixed with its length, so the end is compared: part 1 is not part 11.
+  // Compare the end of the memo, because its length is prefixed and part 1 must not match part 11.
   return unpaid.filter((part) => !unrecorded.some(({ memo }) => memo?.endsWith(payoutMemo(created, part))))
 }
 
@@ -173,7 +175,7 @@ async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: rea
 }
 
 const pollMs = 1_000
-// Finality takes some 13 s. A transaction that is not final after this has not landed, or the chain stands still.
+// Finality takes about 13 s. After this time, an unfinished transaction has not landed, or the chain has stopped.
 const pollsMax = 60
 
 async function record(opened: Opened, created: PayoutPlan, signature: Signature): Promise<RecordedPart> {

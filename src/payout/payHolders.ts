@@ -24,9 +24,9 @@ export interface HolderPaymentDeps {
   readonly clock: Clock
   readonly prepare: (plan: PayoutPlan, part: number, feePayer: Address) => Promise<PreparedPart>
   readonly record: (plan: PayoutPlan, signature: Signature) => Promise<unknown>
-  /** Refuses when a payout on chain is not in the ledger, or the plan pays more than is owed. */
+  /** Throws if a payout on chain is not in the ledger, or if the plan pays more than is owed. */
   readonly requirePayable: (plan: PayoutPlan) => Promise<unknown>
-  /** Refuses while a transaction of another plan is on chain and not in the ledger, or could still land. */
+  /** Throws while a transaction of another plan is on chain and not in the ledger, or could still land. */
   readonly requireNothingSent: () => Promise<void>
 }
 
@@ -40,15 +40,17 @@ export interface HolderPaymentOrder {
   readonly onProgress: (recorded: number, parts: number) => void
 }
 
-// Sent and not final yet. A node accepts some hundred transactions a second; finality takes 13 s.
+// Maximum of sent parts that are not final yet. A node accepts some hundred transactions per second, and finality takes
+// 13 s.
 const openPartsMax = 64
 const pollMs = 1_000
-// A transaction is final, or proven absent, within some three minutes.
+// A transaction is final, or proven absent, within about three minutes.
 const idleRoundsMax = 400
 
 /**
- * Pays every part of a plan for holders and records each. Each transaction is in the database before it is sent, and a part
- * gets a new one only when its last one failed or can no longer land. So the work continues after a kill at any step.
+ * Pays and records every part of a plan for holders. Each transaction is stored before it is sent. A part gets a new
+ * transaction only after its last one has failed or can no longer land. A new run can therefore continue after a kill
+ * at any step.
  */
 export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOrder): Promise<void> {
   const { plan } = order
@@ -69,7 +71,7 @@ export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOr
   throw new Fault('no part of the plan became final for some minutes; run the command again', { retryable: true })
 }
 
-/** False when the plan was paid and has ended. */
+/** Records the plan as open. False if the plan is already paid and has ended. */
 async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean> {
   const { database, requirePayable, requireNothingSent, clock } = deps
   const holders = assertPresent(plan.holders, 'the plan is for holders')
@@ -100,7 +102,7 @@ async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean
   if (outcome === 'more_than_owed') throw refused(`${account} is owed less than the plan pays; make a new plan`)
   const open = await readOpenHolderPayout(database, plan.mint)
   if (open?.planId === plan.id) {
-    // From here on no other plan signs for the share. One that has signed before may still land.
+    // From this point no other plan can sign for the share. A transaction that was signed before may still land.
     if (recorded.size < plan.parts.length) await requireNothingSent()
     return true
   }
@@ -110,11 +112,11 @@ async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean
 
 interface Round {
   readonly open: readonly number[]
-  /** Parts that are not sent again during this run, with the reason. */
+  /** Parts that this run does not send again, with the reason. */
   readonly failed: Map<number, string>
 }
 
-/** Records what is final and sends what may be sent. True when something changed. */
+/** Records final parts and sends the parts that may be sent. True if anything changed. */
 async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, { open, failed }: Round): Promise<boolean> {
   const { plan } = order
   const attempts = (await readAttempts(deps.database, plan.id)).filter(({ part }) => open.includes(part))
@@ -159,7 +161,7 @@ async function follow(deps: HolderPaymentDeps, { plan, attempt, standing }: Foll
     case 'absent':
       return 'free'
     case 'unseen':
-      // The same bytes sent again are the same payment.
+      // Sending the same bytes again cannot pay twice.
       await deps.chain.reader.broadcast(attempt)
       return 'waiting'
     case 'waiting':
@@ -175,7 +177,10 @@ interface PartToSend {
   readonly replaced: Signature | undefined
 }
 
-/** A text says why the part cannot be paid; then nothing was sent. The audit derives whole parts, so no line is left out. */
+/**
+ * Sends a part. If the part cannot be paid, sends nothing and returns the reason. It omits no line, because the audit
+ * derives whole parts.
+ */
 async function sendPart(
   deps: HolderPaymentDeps,
   order: HolderPaymentOrder,
@@ -188,7 +193,7 @@ async function sendPart(
     return leftOut.map(({ wallet, why }) => (why.includes(wallet) ? why : `${wallet}: ${why}`)).join('; ')
   const { transaction: unsigned, lastValidBlockHeight } = payout
   const { signature, transaction: bytes } = signPayout(unsigned, signers)
-  // The later of two bounds, because one node named the first.
+  // Use the later of two bounds, because a single node stated the first.
   const lastValidHeight = Math.max(lastValidBlockHeight, chain.reader.landingBound().lastValidHeight)
   const isRecorded = await recordAttempt(database, plan.id, {
     attempt: { part, signature, lastValidHeight, bytes },
@@ -207,7 +212,7 @@ async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: Readonl
   )
 }
 
-/** Ends a plan. Refuses while a transaction of it could still land. */
+/** Ends a plan. Throws while one of its transactions could still land. */
 export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
   const { database, chain, requirePayable } = deps
   const open = await readOpenHolderPayout(database, plan.mint)

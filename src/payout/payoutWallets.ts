@@ -9,18 +9,18 @@ import { periodInForce, periodsOf, type SettingPeriod, walletOf } from '../setti
 import type { Database } from '../store/database.ts'
 import { readVersions } from '../store/settingStore.ts'
 
-/** The payment wallets that the ledger has on record, seen by payouts. */
+/** The payment wallets on record in the ledger, for payouts. */
 export interface PayoutWallets {
-  /** Refuses PAYMENT_WALLET when the ledger does not know it, or when another wallet is in force. */
+  /** Throws if the ledger does not contain PAYMENT_WALLET, or if another wallet is in force. */
   require(options: { readonly fromOldWallet: boolean }): Promise<void>
   /**
-   * Refuses a plan that the wallet cannot pay without the tokens that are held for others, and shows what the other
-   * wallets hold.
+   * Throws if the wallet cannot pay a plan without the tokens that are held for others. The error lists the balances of
+   * the other wallets.
    */
   requireCover(plan: PayoutPlan, heldBaseUnits: bigint): Promise<void>
-  /** Each wallet on record. */
+  /** Returns each wallet on record. */
   all(): Promise<readonly Address[]>
-  /** Token account of each wallet on record. */
+  /** Returns the token account of each wallet on record. */
   tokenAccounts(): Promise<readonly Address[]>
 }
 
@@ -32,7 +32,7 @@ export interface PayoutWalletsDeps {
 
 const name = 'payment-wallet'
 
-/** Payment wallets of the ledger, the present one and the former ones. Each call reads them again. */
+/** Opens the present and former payment wallets of the ledger. Each call reads them again. */
 export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
   const { database, chain } = deps
   const periods = async () => periodsOf((await readVersions(database, [name])).get(name) ?? [])
@@ -45,7 +45,7 @@ export function openPayoutWallets(deps: PayoutWalletsDeps): PayoutWallets {
   }
 }
 
-/** PAYMENT_WALLET first, each wallet once. */
+/** Returns each wallet once, PAYMENT_WALLET first. */
 function walletsOf({ terms }: PayoutWalletsDeps['chain'], periods: readonly SettingPeriod[]): readonly Address[] {
   return [...new Set([terms.paymentWallet, ...periods.map(walletOf)])]
 }
@@ -71,16 +71,19 @@ function requireWallet(
 
 interface Cover {
   readonly wallets: readonly Address[]
-  /** Paid and not delivered yet, owed to be burned, or prepaid. */
+  /** Tokens that are paid and not delivered yet, owed for burning, or prepaid. */
   readonly heldBaseUnits: bigint
   readonly plan: PayoutPlan
 }
 
-/** The tokens of all wallets pay what is held for others; the plan is paid out of its own wallet. */
+/**
+ * Requires that all wallets together also cover the tokens held for others. The plan itself is paid from its own
+ * wallet.
+ */
 async function requireCover({ chain }: PayoutWalletsDeps, { wallets, heldBaseUnits, plan }: Cover): Promise<void> {
   const { parts, paymentWallet, decimals, slot: minSlot } = plan
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  // A slot is named, because without one the reader may answer with a balance of the last 30 s.
+  // Pass a slot, because without one the reader may return a balance from the last 30 s.
   const balances = await Promise.all(
     wallets.map(async (wallet) => ({
       wallet,

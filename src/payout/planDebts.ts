@@ -17,13 +17,13 @@ import { readReceivers } from './receivers.ts'
 /** Choices of the operator for one payout of debts. */
 export interface PayoutRequest {
   readonly destinations: Destinations
-  /** Undefined: a hundredth of the cheapest price in force. */
+  /** Smallest amount to pay out. Undefined: a hundredth of the cheapest price in force. */
   readonly leastBaseUnits: bigint | undefined
-  /** Largest number of token accounts that are opened for wallets of others; 0 by default. */
+  /** Maximum number of token accounts to open for wallets of others. 0 by default. */
   readonly openAccountsMax?: number
-  /** Accounts whose debts stay as they are. */
+  /** Accounts whose debts are not paid. */
   readonly except?: readonly string[]
-  /** Allows a payout from a former payment wallet. */
+  /** True allows a payout from a former payment wallet. */
   readonly fromOldWallet?: boolean
 }
 
@@ -31,17 +31,17 @@ export interface PlanDeps {
   readonly database: Database
   readonly chain: Chain
   readonly wallets: PayoutWallets
-  /** Refuses while a payout on chain is not in the ledger. */
+  /** Throws while a payout on chain is not in the ledger. */
   readonly requireRecorded: () => Promise<void>
 }
 
-/** Plans the payout of all debts, and names each that waits. Moves and records nothing. */
+/** Plans the payout of all debts, and lists each debt that must wait. It pays and records nothing. */
 export async function planDebts(deps: PlanDeps, request: PayoutRequest): Promise<PlannedDebts> {
   const { except = [], fromOldWallet = false, openAccountsMax = 0, destinations } = request
   const { chain, database, wallets } = deps
   await wallets.require({ fromOldWallet })
   const { network, mint, decimals, paymentWallet } = chain.terms
-  // Before the debts are read: payments after this slot are checked when the plan is sent.
+  // Read the slot before the debts, because sending the plan checks payments after this slot.
   const slot = await chain.finality.finalizedSlot()
   await deps.requireRecorded()
   const { position, debts: all, unsettled, heldBaseUnits } = await readFreeDebts(database, mint)
@@ -76,7 +76,7 @@ function waits(debts: readonly Debt[], why: string): readonly WaitingDebt[] {
   return debts.map((debt) => ({ ...debt, why }))
 }
 
-/** A name that was mistyped would be paid after all. */
+/** Throws for a name without a debt. A mistyped exception would otherwise be paid. */
 function requireDebts(except: readonly string[], debts: readonly Debt[]): void {
   const unexpected = except.filter((name) => !debts.some(({ account }) => account === name))
   if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })

@@ -12,21 +12,21 @@ export interface PartOrder {
   readonly feePayer: Address
 }
 
-/** The lines of a part that can be paid now, in one transaction; and those that cannot. */
+/** The lines of a part that one transaction can pay now, and the lines that it cannot pay. */
 export interface PreparedPart {
-  /** Undefined when no line can be paid. */
+  /** Undefined if no line can be paid. */
   readonly payout: UnsignedPayout | undefined
   readonly leftOut: readonly LeftOut[]
 }
 
-/** To be signed by the payment wallet, offline if need be, before `lastValidBlockHeight`. */
+/** A transaction for the payment wallet to sign, possibly offline, before `lastValidBlockHeight`. */
 export interface UnsignedPayout {
   readonly transaction: Uint8Array
   readonly memo: string
   readonly lastValidBlockHeight: number
 }
 
-/** A line that is not paid, with the reason. Its debt stays owed. */
+/** An unpaid line with the reason. Its debt stays owed. */
 export interface LeftOut extends PlannedTransfer {
   readonly why: string
 }
@@ -35,7 +35,7 @@ export interface PrepareDeps extends ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts' | 'reader' | 'latestBlockhash'>
 }
 
-/** Looks at the receiving accounts, rehearses the part, and leaves out each line that would make it fail. */
+/** Checks the receiving accounts, rehearses the part, and omits each line that would make it fail. */
 export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<PreparedPart> {
   const lines = assertPresent(order.plan.parts[order.part - 1], 'the plan has the part')
   const refused = await findRefused(deps, order, lines)
@@ -51,7 +51,9 @@ export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<
 
 type Reasons = ReadonlyMap<PlannedTransfer, string>
 
-/** Without an instruction that opens it, a transfer needs an account that exists and belongs to the wallet. */
+/**
+ * Finds lines that cannot be paid. Unless the part opens the receiving account, it must exist and belong to the wallet.
+ */
 async function findRefused(
   deps: PrepareDeps,
   { plan, part }: PartOrder,
@@ -70,7 +72,10 @@ async function findRefused(
   )
 }
 
-/** Each account is opened by the first part that pays its wallet only: a wallet could close it before the next part. */
+/**
+ * Only the first part that pays a wallet opens its account, because the wallet could close the account before the next
+ * part.
+ */
 function openedBy({ parts, opens = [] }: PayoutPlan, part: number): readonly Address[] {
   const paidBefore = new Set(parts.slice(0, part - 1).flatMap((lines) => lines.map(({ wallet }) => wallet)))
   return opens.filter((wallet) => !paidBefore.has(wallet))
@@ -93,11 +98,12 @@ async function rehearse(deps: PrepareDeps, order: PartOrder, lines: readonly Pla
   const good = lines.filter((line) => !failed.has(line))
   const rest = good.length === 0 ? whole : await rehearseLines(deps, order, good)
   if (typeof rest !== 'string') return { payout: rest, failed }
-  // The lines fail together, as when the fee payer has no SOL or the wallet holds less than their sum.
+  // Each line is valid alone, but the lines fail together. The fee payer may have no SOL, or the wallet may hold less
+  // than the sum.
   return { payout: undefined, failed: new Map(lines.map((line) => [line, failed.get(line) ?? rest])) }
 }
 
-/** The transaction of these lines, or why it would fail. */
+/** Returns the transaction of these lines, or why it would fail. */
 async function rehearseLines(
   { chain }: PrepareDeps,
   { plan, part, feePayer }: PartOrder,
@@ -108,6 +114,7 @@ async function rehearseLines(
   const opens = openedBy(plan, part)
   const transaction = buildPayout({ terms: chain.terms, memo, payments, opens, blockhash, feePayer })
   const rehearsed = await chain.reader.simulate({ bytes: transaction }, { withoutSignatures: true })
-  // If no node could rehearse it in its newest state, the chain decides: a failure there costs a fee and moves nothing.
+  // If no node could rehearse the part in its newest state, let the chain decide. A failure there costs a fee and moves
+  // no tokens.
   return rehearsed.outcome === 'would_fail' ? rehearsed.text : { transaction, memo, lastValidBlockHeight }
 }

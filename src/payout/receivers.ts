@@ -11,7 +11,10 @@ export interface ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts'>
 }
 
-/** Whether each wallet can be paid into its associated token account, in a state of this slot or a later one. */
+/**
+ * Returns for each wallet whether its associated token account can receive a payment, in a state of this slot or a
+ * later one.
+ */
 export async function readReceivers(
   { chain, database }: ReceiverDeps,
   wallets: readonly Address[],

@@ -14,8 +14,8 @@ import {
 import { judgeAttempts } from './attemptStanding.ts'
 
 /*
- * The transactions that `payout send` has signed. Each is in the database before it is sent: until it is on chain no node
- * knows it, and a second transaction of the part would pay its debts twice.
+ * The transactions that `payout send` has signed. Each is stored before it is sent. Until it is on chain no node has
+ * it, and a second transaction of the part would pay its debts twice.
  */
 
 export interface SentPartsDeps {
@@ -30,13 +30,17 @@ export interface SignedPart {
   readonly lastValidBlockHeight: number
 }
 
-/** To be called before the transaction is sent. Refuses while another one of the part is on chain, or may be. */
+/**
+ * Records a signed transaction. Must be called before it is sent. Throws while another transaction of the part is on
+ * chain or may still land.
+ */
 export async function recordSignedPart(deps: SentPartsDeps, { id }: PayoutPlan, signed: SignedPart): Promise<void> {
   const { database, chain } = deps
   const { part, signature, transaction: bytes, lastValidBlockHeight } = signed
   const earlier = (await readAttempts(database, id)).filter((attempt) => attempt.part === part)
   if ((await landedOf(deps, earlier)).length > 0) throw alreadySent(part)
-  // The later of two bounds, because one node named the first. The blockhash is not newer than the nodes' newest slot.
+  // Use the later of two bounds, because a single node stated the first. The blockhash is not newer than the nodes'
+  // newest slot.
   await chain.nodes.poll()
   const lastValidHeight = Math.max(lastValidBlockHeight, chain.nodes.boundAt(chain.nodes.newestSlot()).lastValidHeight)
   const attempt = { part, signature, lastValidHeight, bytes }
@@ -50,8 +54,8 @@ function alreadySent(part: number): Fault {
 }
 
 /**
- * Transactions of parts of any plan, or of all plans but one, that are on chain and not in the ledger. Refuses while one could
- * still land, or one node alone denies it.
+ * Finds transactions of parts that are on chain and not in the ledger, of any plan except `exceptPlan`. Throws while
+ * one could still land, or if only one node reports its absence.
  */
 export async function findSentUnrecorded(
   deps: SentPartsDeps,

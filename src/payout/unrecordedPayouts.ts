@@ -18,13 +18,16 @@ export interface UnrecordedDeps {
   readonly wallets: Pick<PayoutWallets, 'tokenAccounts'>
 }
 
-// A million transactions since a plan was made. The search of a part must end at the plan, or it would be sent twice.
+// A million transactions since the creation of a plan. The search for a part must reach the plan's slot. Otherwise the
+// part could be sent twice.
 const pagesSincePlanMax = 1_000
-// 10,000 transactions. A new plan has no slot to search to; what `payout send` has signed is on record besides (sentParts.ts).
+// 10,000 transactions. A new plan has no slot at which the search ends. The transactions that `payout send` has signed
+// are also on record (sentParts.ts).
 const pagesOfNewPlan = 10
 
 /**
- * Payouts of any payment wallet on record that are on chain and not in the ledger: all since the slot, or the newest ones.
+ * Finds payouts from any payment wallet on record that are on chain and not in the ledger. Searches back to the slot,
+ * or only the newest transactions.
  */
 export async function findUnrecorded(
   deps: UnrecordedDeps,
@@ -69,7 +72,8 @@ async function findUnrecordedOf(
 }
 
 /**
- * Every sender can write our memo into a transaction that names our account; only our wallet can move tokens out of it.
+ * True if the transaction moved tokens out of the account. Any sender can write a payout memo into a transaction that
+ * names the account, but only the payment wallet can move its tokens.
  */
 async function hasPaidOut({ chain }: UnrecordedDeps, account: Address, { signature }: ListedSignature) {
   const finding = await chain.reader.find(signature)

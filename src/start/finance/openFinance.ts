@@ -19,11 +19,11 @@ import type { PartDeps } from '../partDeps.ts'
 import { createFindPaymentStatus } from './openPaymentStatus.ts'
 
 export interface FinanceOptions {
-  /** Undefined: nothing is rolled up, and nothing is served over HTTP. */
+  /** Undefined: reports are neither rolled up nor served over HTTP. */
   readonly access: FinanceConfig | undefined
   readonly refunds: RefundConfig
   readonly reportsDatabaseUrl?: string | undefined
-  /** Base of the public routes. Undefined without PUBLIC_URL. */
+  /** Base URL of the public routes. Undefined without PUBLIC_URL. */
   readonly publicUrl?: string | undefined
 }
 
@@ -35,17 +35,18 @@ export interface FinanceDeps extends PartDeps {
 export interface Finance {
   /** Undefined while the reports are not served over HTTP. */
   readonly serving: FinanceServing | undefined
-  /** For payers, on the public listener. */
+  /** Routes for payers, on the public listener. */
   readonly routes: readonly FreeRoute[]
   close(): Promise<void>
 }
 
-// Each report rolls up at most one step before it is read; this interval keeps the backlog within one step.
+// Interval of the rollup. A read of a report rolls up at most one step, and this interval keeps the backlog within one
+// step.
 const rollUpEveryMs = 1_000
 // People decide one payment at a time.
 const decisionConnectionsMax = 2
 
-/** The finance reports and their access. Without an issuer, nothing is rolled up and nothing is served. */
+/** Opens the finance reports and their access. Without an issuer, reports are neither rolled up nor served. */
 export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance {
   const { access, refunds, reportsDatabaseUrl: readDatabaseUrl, publicUrl } = options
   const { clock, log, ledger, chain } = deps
@@ -54,14 +55,14 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   const token = { mint, decimals }
   const opened = new AsyncDisposableStack()
   const close = () => opened.disposeAsync()
-  // Connects when it is first asked.
+  // The reports connect at their first use.
   const reports = opened.adopt(ledger.openReports({ token, readDatabaseUrl }), closePart)
   const payerRoutes = createPayerRoutes(deps, reports)
   if (access === undefined) return { serving: undefined, routes: payerRoutes, close }
 
   const { databaseUrl, limits } = refunds
   const applicationName = 'tollbook refunds'
-  // A separate login: the service's may not record decisions.
+  // Use a separate login, because the service's login must not record decisions.
   const decisions =
     databaseUrl === undefined
       ? undefined
@@ -81,7 +82,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
     network,
     decideRefund: decisions && createDecider(decisions, { clock, chain: chain.reader, allTerms, limits, token }),
     signClosing: ledger.keys.signClosing,
-    // On the same listener a path is enough.
+    // On the same listener, a path without a host is enough.
     publicUrl: access.listener === undefined ? '' : publicUrl,
     explain: (text) => explain({ clock, facts, chain: chain.reader, allTerms, decimals }, text),
     reconcile: () => reconcile({ clock, facts, chain, allTerms }),
@@ -90,7 +91,7 @@ export function openFinance(options: FinanceOptions, deps: FinanceDeps): Finance
   return { serving: { routes, listener: access.listener }, routes: payerRoutes, close }
 }
 
-/** Routes for the holders of wallets, on the public listener. */
+/** Creates routes for wallet owners, on the public listener. */
 function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenReports): readonly FreeRoute[] {
   const { keys, settings } = ledger
   const { origin } = settings
@@ -107,7 +108,7 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
   ]
 }
 
-/** An old payment wallet holds tokens until they are paid out or moved. */
+/** Returns the tokens in all payment wallets. A former wallet holds tokens until they are paid out or moved. */
 async function totalBaseUnits({ chain, ledger }: FinanceDeps): Promise<bigint> {
   const wallets = ledger.settings.allTerms().map(({ paymentWallet }) => paymentWallet)
   const balances = await Promise.all(wallets.map((wallet) => chain.reader.readBalance({ wallet })))

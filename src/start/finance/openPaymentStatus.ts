@@ -12,7 +12,7 @@ export interface FindStatusDeps extends FindReceiptDeps {
   readonly reports: Pick<OpenReports, 'facts' | 'refundsNow'>
 }
 
-/** State, attempts, receipt and refunds of a payment, for the wallet that paid. */
+/** Finds state, attempts, receipt and refunds of a payment, for the wallet that paid. */
 export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): FindPaymentStatus {
   return async ({ signature: text, wallet }) => {
     const signature = readSignature(text)
@@ -37,7 +37,10 @@ export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): F
   }
 }
 
-/** Null while the reports are behind the ledger: a public request adds up one step at most. */
+/**
+ * Returns the refunds of a payment. Null while the reports are behind the ledger, because a public request adds at most
+ * one step.
+ */
 async function readRefunds(
   reports: FindStatusDeps['reports'],
   { reference, wallet }: { readonly reference: string; readonly wallet: string },

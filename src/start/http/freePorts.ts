@@ -9,8 +9,8 @@ export interface ListenerConfig {
 }
 
 /**
- * Throws when a listener cannot have its address. The listeners open last, so a start looks first: before a
- * database, a chain and migrations, which a service that cannot listen does not need.
+ * Throws if a listener cannot use its address. The listeners open last, so the start checks their ports first. A
+ * service that cannot listen then opens no database and no chain, and runs no migrations.
  */
 export async function requireFreePorts({ server, finance }: ListenerConfig): Promise<void> {
   await requireFree('', server)

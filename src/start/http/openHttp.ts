@@ -23,12 +23,15 @@ export interface HttpDeps extends PartDeps, Pick<ServerDeps, Offered | 'moreRout
   readonly lookups: CallerDeps['lookups']
 }
 
-// Below `ulimit -n`.
+// Below the limit of `ulimit -n`.
 const connectionsMax = 5_000
 const connectionsPerAddressMax = 256
 const drainTimeoutMs = 35_000
 
-/** Opened last: from here on the service is reachable. `close` stops accepting requests and answers those in progress. */
+/**
+ * Opens the listeners last, which makes the service reachable. `close` stops accepting requests and answers those in
+ * progress.
+ */
 export async function openHttp({ server, limits, quoteTtlMs }: HttpConfig, deps: HttpDeps) {
   const { clock, log, metrics, ledger, lookups, health, address, terms } = deps
   const { host, port: callersPort, metricsSubnets } = server

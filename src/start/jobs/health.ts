@@ -1,11 +1,11 @@
 import type { HealthCheck } from '../../transport/freeRoute.ts'
 
-/** Whether the service sells, and why not. */
+/** States whether the service sells, and the reason if it does not. */
 export interface Health {
   readonly checks: readonly HealthCheck[]
-  /** Undefined while paid requests are accepted. */
+  /** Undefined while the service accepts paid requests. */
   whyClosed(): string | undefined
-  /** Undefined while quotes are made. A caller who has paid is served anyway. */
+  /** Undefined while the service creates quotes. A caller who has paid is always served. */
   whyNoQuotes(): string | undefined
   isDraining(): boolean
   startDraining(): void
@@ -16,7 +16,10 @@ export interface HealthDeps {
   readonly whyNoQuotes: () => string | undefined
 }
 
-/** Paid requests are closed by the first failing check that concerns them and every product. */
+/**
+ * Creates the health of the service. Paid requests stop at the first failing check that applies to them and to every
+ * product.
+ */
 export function createHealth({ checks: all, whyNoQuotes }: HealthDeps): Health {
   const checks = all.map((check) => muteConsequence(check, all))
   const closing = checks.filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)
@@ -39,7 +42,10 @@ export function createHealth({ checks: all, whyNoQuotes }: HealthDeps): Health {
   }
 }
 
-/** A check that cannot read the ledger would report something else than the cause, with other advice. */
+/**
+ * Mutes a check while one of its causes fails. A check that cannot read the ledger would report a different problem,
+ * with wrong advice.
+ */
 function muteConsequence(check: HealthCheck, all: readonly HealthCheck[]): HealthCheck {
   const causes = all.filter(({ name }) => check.causes?.includes(name) === true)
   const mutedBy = () => causes.find(({ problem }) => problem() !== undefined)?.name

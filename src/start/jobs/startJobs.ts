@@ -14,14 +14,14 @@ import { refundAfterMs, settleAgeMs } from '../../payment/paymentAges.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** Background work: the health of ledger and chain, and payments after their answers. */
+/** Background work: the health of ledger and chain, and the lifecycle of payments after their answers. */
 export interface Jobs {
   readonly checks: readonly HealthCheck[]
-  /** Why no quotes are made, although a caller who has paid is served. */
+  /** Why no quotes are created. A caller who has paid is still served. */
   readonly whyNoQuotes: () => string | undefined
   /** Undefined while the amount served for payments that are not final is within the operator's limit. */
   readonly whyExposed: () => Promise<string | undefined>
-  /** A slot that the chain has certainly reached. */
+  /** A slot that the chain has reached with certainty. */
   readonly slot: () => number
   close(): Promise<void>
 }
@@ -34,7 +34,10 @@ export interface JobsDeps extends PartDeps {
   readonly onAbsent: (bytes: Uint8Array) => Promise<void>
 }
 
-/** Health comes first: jobs start on a ledger and a chain that were checked. `close` stops all of them at once. */
+/**
+ * Starts the jobs. Health comes first, so that the other jobs use a checked ledger and chain. `close` stops all jobs at
+ * once.
+ */
 export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs> {
   const { clock, log, chain, upkeep, ledger } = deps
   const health = await startHealthJobs({ clock, log, ledger: upkeep, chain })
@@ -49,11 +52,11 @@ export async function startJobs(sale: SaleConfig, deps: JobsDeps): Promise<Jobs>
   }
 }
 
-/** Payments after their answers: final, reversed, refunded, matched with transfers. */
+/** Starts the jobs for payments after their answers: finality, reversal, refund, and matching with transfers. */
 function startLifecycleJobs({ attemptsMax }: SaleConfig, deps: JobsDeps) {
   const { clock, log, metrics, chain, ledger } = deps
   const { payments, lifecycle, presentations } = ledger
-  // Counted from 0, so that an alert sees the first one as an increase.
+  // Set each counter to 0 first, so that an alert sees the first step as an increase.
   for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
   const { allTerms } = ledger.settings
@@ -78,7 +81,10 @@ interface ExposureDeps extends Pick<JobsDeps['ledger'], 'lifecycle'> {
   readonly terms: Chain['terms']
 }
 
-/** Limits what a fork of the chain can cost: answers that were delivered for payments that are not final. 0 tokens: no limit. */
+/**
+ * Limits the possible loss by a fork of the chain: answers delivered for payments that are not final. 0 tokens means no
+ * limit.
+ */
 function exposureLimit(maxTokens: number, { lifecycle, terms }: ExposureDeps): Jobs['whyExposed'] {
   const maxBaseUnits = BigInt(maxTokens) * 10n ** BigInt(terms.decimals)
   return async () => {

@@ -18,7 +18,10 @@ import type { PartDeps } from '../partDeps.ts'
 export type LedgerPorts = Awaited<ReturnType<typeof openLedgerPorts>>
 export type SealPort = LedgerPorts['seal']
 
-/** The database of the ledger, as ports: the ledger of this instance, under a random application name. The handle stays in here. */
+/**
+ * Opens the database of the ledger and returns its ports. They belong to this instance, which has a random application
+ * name. No other part gets the database handle.
+ */
 export async function openLedgerPorts(config: LedgerConfig, { clock, log, metrics }: PartDeps) {
   const { databaseUrl } = config
   const applicationName = newId('instance')
@@ -38,11 +41,11 @@ export async function openLedgerPorts(config: LedgerConfig, { clock, log, metric
     seal: {
       tree: readSealedTree(database),
       history,
-      /** Throws when the ledger is older than the checkpoint in the file, or another one. */
+      /** Throws if the ledger is older than the checkpoint in the file, or is a different ledger. */
       requireCheckpoint: (file: string) => requireStoredCheckpoint(database, file),
       sealNext: (sign: (tree: TreeHead) => string) => sealNext({ ...store, sign }),
     },
-    /** Tells other instances how busy clients are. */
+    /** Shares the counts of busy clients with other instances. */
     shareRates,
     openNews: (options: { readonly isSample: boolean }) => createNewsStore(database, options),
     /** Opens a separate pool. */

@@ -20,8 +20,8 @@ export interface LedgerPartDeps extends PartDeps {
 export type LedgerPart = Awaited<ReturnType<typeof openLedgerPart>>
 
 /**
- * The ledger, what it has on record about this service, and the key that signs for it. Records the first values of the settings
- * only after the ledger was compared with its checkpoint.
+ * Opens the ledger, its records about this service, and the signing key. Records the first values of the settings only
+ * after it has compared the ledger with its checkpoint.
  */
 export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartDeps) {
   await using opened = new AsyncDisposableStack()

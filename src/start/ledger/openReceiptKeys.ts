@@ -24,23 +24,23 @@ import { isSameValue, isWithin } from '../../settings/settingPeriods.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** Uses of the operator's one private key. The key itself stays in this part. */
+/** Uses of the operator's private key. No other part gets the key itself. */
 export interface ReceiptKeys {
-  /** The signed note of a tree head. Throws while the key is not accepted. */
+  /** Returns the signed note of a tree head. Throws while the key is not accepted. */
   signCheckpoint(tree: TreeHead): string
   readonly signReceipt: SignReceipt
-  /** A JWS over a statement, whose key is found by the DID of the service at that address. */
+  /** Returns a JWS over a statement. Verifiers find its key by the DID of the service at that address. */
   signStatement(serviceUrl: string, statement: Json): string
-  /** A closing statement with its proof. Throws while the key is not accepted. */
+  /** Returns a closing statement with its proof. Throws while the key is not accepted. */
   signClosing(closing: UnsignedClosing): SignedClosing
   didDocument(serviceUrl: string): Json
-  /** Authentication code of a text that clients bring back, the same on each instance. */
+  /** Returns an authentication code for a text that clients send back. All instances return the same code. */
   authenticate(text: string): string
-  /** Whether `authenticate` returns this code. Takes the same time for every wrong code. */
+  /** True if `authenticate` returns this code. A wrong code always takes the same time. */
   isAuthentic(text: string, code: string): boolean
   /** Public keys of all periods, as a JWK set. */
   published(): Json
-  /** Keys for verifiers of checkpoints, newest first, one C2SP verifier key each. */
+  /** Returns keys for verifiers of checkpoints, newest first, each as a C2SP verifier key. */
   verifierKeys(): readonly string[]
 }
 
@@ -49,10 +49,11 @@ export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
   readonly priceLists: { listNumber(number: number): Promise<{ readonly split: readonly SplitPart[] } | undefined> }
 }
 
-// The key stops signing checkpoints early: events are recorded on the clock of the database, which differs from ours.
+// The key stops signing checkpoints this much early. Events use the clock of the database, which differs from the clock
+// of the service.
 const checkpointMarginMs = 60_000
 
-/** The configured key, with its periods on record. */
+/** Opens the configured key, with its periods on record. */
 export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): ReceiptKeys {
   const { clock, settings, priceLists } = deps
   const { origin } = settings
@@ -60,8 +61,8 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
   const kid = receiptKeyId(key)
   const signJws = jwsSigner(signer, kid)
   const { kty, crv, x } = key
-  // A separate key, derived, so that no code tells anything about receipts.
-  // A prepared key: Node takes 17 µs for a code with the bytes of a key, and 3 with this object.
+  // Derive a separate key, so that no code reveals anything about the receipt key. Prepare it once: a code takes Node
+  // 17 µs with the key's bytes and 3 µs with this object.
   const codeKey = createSecretKey(
     createHmac('sha256', Buffer.from(key.d, 'base64url')).update('tollbook challenge').digest(),
   )

@@ -4,28 +4,28 @@ import { createReports, type Reports } from '../../reports/reports.ts'
 import { eventsPerRollUpMax, rollUp } from '../../reports/rollUp.ts'
 import { openDatabase } from '../../store/database.ts'
 
-/** The reports over a small pool of connections. The handle stays in here. */
+/** The reports, over a small pool of connections. No other part gets the database handle. */
 export interface OpenReports extends Reports {
   readonly facts: PaymentFacts
-  /** Brings the reports up to date, or closer to it by a bounded amount of work. */
+  /** Updates the reports by a bounded amount of work. */
   rollUp(): Promise<void>
   close(): Promise<void>
 }
 
 export interface ReportsOptions {
   readonly databaseUrl: string
-  /** Source of the reports; the primary by default. */
+  /** Source of the reports. Undefined means the primary. */
   readonly readDatabaseUrl: string | undefined
   readonly token: { readonly mint: string; readonly decimals: number }
   readonly log: Log
 }
 
-// Separate and small: a download of a report never holds a connection that a payment waits for.
+// A small, separate pool, so that a download of a report never takes a connection from payments.
 const connectionsMax = 3
-// A longer backlog is spread over several rounds.
+// Spread a longer backlog over several rounds.
 const stepsPerRoundMax = 20
 
-/** Reports are read from a standby where one is configured. */
+/** Opens the reports, on a standby if one is configured. */
 export function openReports({ databaseUrl, readDatabaseUrl, token, log }: ReportsOptions): OpenReports {
   const opened = new AsyncDisposableStack()
   const options = { databaseUrl, applicationName: 'tollbook finance', connectionsMax, log }
@@ -36,7 +36,7 @@ export function openReports({ databaseUrl, readDatabaseUrl, token, log }: Report
       : opened.adopt(openDatabase({ ...options, databaseUrl: readDatabaseUrl }), (handle) => handle.destroy())
   return {
     ...createReports(standby, token),
-    // The state of one payment must not lag: support and payers act on it.
+    // Read the state of one payment from the primary, because support and payers act on it.
     facts: createPaymentFacts(database),
     async rollUp() {
       for (let step = 0; step < stepsPerRoundMax; step++) if ((await rollUp(database)) < eventsPerRollUpMax) return

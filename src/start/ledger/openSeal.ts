@@ -20,7 +20,10 @@ export interface SealDeps extends PartDeps {
   readonly keys: Pick<ReceiptKeys, 'signCheckpoint' | 'verifierKeys'>
 }
 
-/** The signed checkpoints of the ledger. Opened before any part that appends, because an older backup must stay as it is. */
+/**
+ * Opens the signed checkpoints of the ledger. Must open before any part that appends, because a restored older backup
+ * must stay unchanged.
+ */
 export async function openSeal(config: SealConfig, deps: SealDeps): Promise<SealPart> {
   const { checkpointFile, entriesArePublic } = config
   const { clock, log, metrics, ledger, keys } = deps
@@ -41,7 +44,10 @@ export async function openSeal(config: SealConfig, deps: SealDeps): Promise<Seal
   }
 }
 
-/** A restart must not open an instance that has seen more than the database has. Writes once. */
+/**
+ * Creates a function that notes a loss once. After a restart, the note prevents the opening of an instance that has
+ * seen more events than the database contains.
+ */
 function createLossNote({ history }: SealPort, checkpointFile: string | undefined): () => Promise<boolean> {
   let isNoted = false
   return async () => {

@@ -20,24 +20,24 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** Settings of the ledger, as they are on record, while the service runs. */
+/** The settings on record in the ledger, while the service runs. */
 export interface LedgerSettingsPart {
   /** Name of the log in its checkpoints. */
   readonly origin: string
   readonly check: HealthCheck
-  /** Records the first value of each setting. Called after the ledger was compared with its checkpoint. */
+  /** Records the first value of each setting. Must be called after the ledger was compared with its checkpoint. */
   record(): Promise<void>
   /** Reads the settings again. */
   refresh(): Promise<void>
   periods(name: 'receipt-key' | 'payment-wallet'): readonly SettingPeriod[]
-  /** Terms of the wallets to which a payment of that moment may go, the configured one first. */
+  /** Terms of the wallets that can receive a payment of that time, the configured wallet first. */
   acceptedTerms(landedAtMs: number): readonly PaymentTerms[]
-  /** Terms of every wallet that the ledger has on record. */
+  /** Terms of every wallet on record in the ledger. */
   allTerms(): readonly PaymentTerms[]
   close(): Promise<void>
 }
 
-/** Configuration whose values have to agree with those on record. */
+/** Configuration whose values must agree with the values on record. */
 export interface RecordedConfig {
   readonly receiptSigningKey: ReceiptSigningKey
   readonly catalog: Pick<CatalogConfig, 'split'>
@@ -54,7 +54,7 @@ export interface SettingsDeps extends Pick<PartDeps, 'clock' | 'log'> {
 
 interface Opened {
   readonly deps: SettingsDeps
-  /** Time before the end of its values at which an instance stops selling. */
+  /** Time before the end of a setting's period at which an instance stops selling. */
   readonly closingMs: number
   readonly configured: readonly ConfiguredSetting[]
   periods: ReadonlyMap<string, readonly SettingPeriod[]>
@@ -63,7 +63,7 @@ interface Opened {
 
 const refreshMs = 5_000
 
-/** Compares the configuration with the settings on record, and refuses to start when one was changed silently. */
+/** Compares the configuration with the settings on record. Throws if a setting differs without a recorded change. */
 export async function openSettings(config: RecordedConfig, deps: SettingsDeps): Promise<LedgerSettingsPart> {
   const { terms, clock } = deps
   const origin = await findOrigin(config.seal.origin, deps)
@@ -84,8 +84,8 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
     origin,
     check: { name: 'settings', problem: () => problemOf(opened), causes: ['history', 'ledger'] },
     async record() {
-      // One after the other: of two instances with different settings one stops at their first difference. Together they could
-      // record a mixture, which fits neither.
+      // Record one setting at a time. If two instances have different settings, one then stops at the first difference.
+      // Recorded together, the values could be a mixture that matches neither instance.
       for (const { name, value } of configured) {
         await deps.ledger.settings.record([{ name, value }])
         await refresh(opened)
@@ -102,7 +102,10 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
 
 const clockMarginMs = 60_000
 
-/** An instance whose values end soon stops selling early enough to answer its quotes and its running attempts before the end. */
+/**
+ * Returns how early an instance stops selling before its values end. In that time it can answer its open quotes and
+ * running attempts.
+ */
 function closingMsOf({ claimLeaseMs, quoteTtlMs, quoteGraceMs }: LongestWaits): number {
   return Math.max(claimLeaseMs, quoteTtlMs + quoteGraceMs) + clockMarginMs
 }
@@ -114,7 +117,7 @@ async function refresh(opened: Opened): Promise<void> {
   opened.readAtMs = opened.deps.clock.monotonicMs()
 }
 
-/** LEDGER_ORIGIN, the name on record, or the name of a new ledger. */
+/** Returns LEDGER_ORIGIN, the name on record, or a name for a new ledger. */
 async function findOrigin(configured: string | undefined, { ledger, terms }: SettingsDeps): Promise<string> {
   const recorded = (await ledger.settings.versions(['origin'])).get('origin')?.at(-1)?.event.value
   return configured ?? (typeof recorded === 'string' ? recorded : `tollbook/${terms.paymentWallet}`)
@@ -129,7 +132,7 @@ function requireRecorded({ configured, periods, deps }: Opened): void {
   if (differences.length > 0) throw new Fault(differencesText(differences), { retryable: false })
 }
 
-// Nine reads. The lead of a change is longer (settingChange.ts), so no change takes effect unnoticed.
+// Nine reads. The notice period of a change is longer (settingChange.ts), so the service sees every change in time.
 const staleMs = 45_000
 
 function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): string | undefined {
@@ -144,7 +147,7 @@ function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): 
   return undefined
 }
 
-// Block times and our clocks differ by seconds, at most by minutes while the cluster is slow.
+// Block times and the service's clock differ by seconds, or by minutes while the cluster is slow.
 const earlyMs = 300_000
 
 function acceptedTerms(terms: PaymentTerms, periods: readonly SettingPeriod[], landedAtMs: number) {
@@ -154,12 +157,12 @@ function acceptedTerms(terms: PaymentTerms, periods: readonly SettingPeriod[], l
   )
 }
 
-/** Until the first wallet is recorded, the configured one is the only one. */
+/** Terms of all wallets. Until the first wallet is recorded, the configured one is the only one. */
 function allTerms(terms: PaymentTerms, periods: readonly SettingPeriod[]): readonly PaymentTerms[] {
   return periods.length === 0 ? [terms] : termsOf(terms, periods)
 }
 
-/** One entry per wallet, the configured one first. */
+/** Returns one entry per wallet, the configured wallet first. */
 function termsOf(terms: PaymentTerms, periods: readonly SettingPeriod[]): readonly PaymentTerms[] {
   const wallets = new Set(periods.map(walletOf))
   const isOwnOnRecord = wallets.delete(terms.paymentWallet)

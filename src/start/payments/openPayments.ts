@@ -13,7 +13,7 @@ import type { Health } from '../jobs/health.ts'
 import type { Jobs } from '../jobs/startJobs.ts'
 import { openRails, type RailsDeps, type RailConfig } from './openRails.ts'
 
-/** Takes payments: of programs at the paywall, and of wallets that only sign. */
+/** Accepts payments of programs at the paywall, and of wallets that only sign. */
 export interface Payments {
   readonly sales: Sales
   readonly wallets: WalletPort
@@ -23,7 +23,7 @@ export interface PaymentsDeps extends Omit<RailsDeps, 'slot'> {
   readonly chain: Pick<Chain, 'reader' | 'finality' | 'terms' | 'latestBlockhash' | 'readAccounts'>
   readonly jobs: Pick<Jobs, 'slot' | 'whyExposed'>
   readonly health: Pick<Health, 'whyClosed' | 'whyNoQuotes'>
-  /** Gives a wallet tokens of a local chain. Absent outside local mode. */
+  /** Sends tokens of a local chain to a wallet. Absent outside local mode. */
   readonly fundWallet: WalletPort['fund']
   /** Adds rails in tests. */
   readonly withRails: (rails: readonly PaymentRail[]) => readonly PaymentRail[]
@@ -55,7 +55,7 @@ export function openPayments(config: RailConfig, deps: PaymentsDeps): Payments {
   return { sales, wallets: openWallets(sales, deps) }
 }
 
-// A blockhash is good for 60 s or more, so one serves all buyers of some seconds.
+// A blockhash is valid for at least 60 s, so all buyers within these seconds share one.
 const blockhashAgeMaxMs = 3_000
 
 function openWallets(sales: Sales, deps: PaymentsDeps): WalletPort {

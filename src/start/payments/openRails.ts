@@ -21,7 +21,7 @@ import type { Products } from '../products/openProducts.ts'
 
 export interface RailConfig {
   readonly sale: SaleConfig
-  /** Undefined: nothing is offered by x402 or MPP. */
+  /** Undefined: x402 and MPP are not offered. */
   readonly x402: X402Config | undefined
 }
 
@@ -30,11 +30,11 @@ export interface RailsDeps extends PartDeps, Pick<NativeRailDeps, 'slot' | 'spli
   readonly chain: Pick<Chain, 'reader' | 'terms'>
   readonly products: Pick<Products, 'currentPrice'> & { readonly endpoints: readonly Endpoint[] }
   readonly serviceUrl: () => string
-  /** Undefined: nothing is offered by x402 or MPP. */
+  /** Undefined: x402 and MPP are not offered. */
   readonly feePayer: FeePayer | undefined
 }
 
-/** The rails in the order in which they are asked. */
+/** Opens the rails, in the order in which requests are matched. */
 export function openRails({ sale, x402 }: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
   const { clock, log, ledger, chain, products, split, token, slot, feePayer } = deps
   const settling = {
@@ -49,7 +49,7 @@ export function openRails({ sale, x402 }: RailConfig, deps: RailsDeps): readonly
       log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
   }
   const native = createNativeRail(sale, { ...settling, split, token, slot })
-  // The native rail answers every request that no other rail claims, so it stands last.
+  // The native rail accepts every request that no other rail claims, so it must be last.
   if (x402 === undefined || feePayer === undefined) return [native]
   return [...openSponsoredRails({ sale, x402 }, { ...deps, feePayer, settling }), native]
 }
@@ -59,7 +59,7 @@ interface SponsoredRailsDeps extends RailsDeps {
   readonly settling: Omit<NativeRailDeps, 'slot' | 'split' | 'token'>
 }
 
-/** x402 and MPP. A stock client needs a fee payer, which is a separate process: the signer. */
+/** Opens x402 and MPP. Standard clients need a fee payer, which is a separate process: the signer. */
 function openSponsoredRails(
   { sale, x402 }: RailConfig & { readonly x402: X402Config },
   { settling, clock, feePayer, ledger, chain, products, serviceUrl }: SponsoredRailsDeps,

@@ -8,19 +8,19 @@ import { createSignerClient } from '../../signer/signerClient.ts'
 import { readTlsIdentity } from '../../signer/tlsIdentity.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** The signer of x402 and MPP, which is another process. */
+/** The client of the signer for x402 and MPP, which is another process. */
 export interface SignerPart {
-  /** Undefined: nothing is offered by x402 or MPP. */
+  /** Undefined: x402 and MPP are not offered. */
   readonly feePayer: FeePayer | undefined
   readonly checks: readonly HealthCheck[]
-  /** A payment that the fee payer has signed and that never lands costs nothing, so it does not count as failed. */
+  /** Records that a payment signed by the fee payer never lands. It costs nothing, so it does not count as failed. */
   readonly recordAbsent: (bytes: Uint8Array) => Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Does not wait for the signer to answer: the native rail sells without it. Files of TLS that can never work are a mistake of the
- * configuration; a certificate that has expired is a problem of the signer's health.
+ * Opens the signer part without waiting for the signer's answer, because the native rail sells without it. TLS files
+ * that can never work are a mistake of the configuration. An expired certificate is a problem of the signer's health.
  */
 export async function openSignerPart(x402: X402Config | undefined, deps: PartDeps): Promise<SignerPart> {
   if (x402 === undefined) return { feePayer: undefined, checks: [], recordAbsent: done, close: done }
@@ -31,7 +31,7 @@ export async function openSignerPart(x402: X402Config | undefined, deps: PartDep
   const check: HealthCheck = { name: 'signer', problem: health.problem, someProductsOnly: true }
   async function recordAbsent(bytes: Uint8Array): Promise<void> {
     const signed = readPayerSigned(bytes)
-    // Other transactions are not the fee payer's.
+    // Skip transactions that the fee payer did not sign.
     if (typeof signed !== 'string') await feePayer.recordOutcome(signed.digest, 'absent')
   }
   return { feePayer, checks: [check], recordAbsent, close: health.stop }

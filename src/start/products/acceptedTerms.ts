@@ -5,7 +5,7 @@ import { isAsked, providerTerms } from '../../sourcing/providerTerms.ts'
 import type { Log } from '../../machine/log.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
-/** A provider whose terms do not permit sales by themselves, and the products for which it is asked. */
+/** A provider whose terms alone do not permit sales, with the products that use it. */
 interface OpenTerms {
   readonly provider: ProviderName
   readonly commercialUse: string
@@ -15,7 +15,7 @@ interface OpenTerms {
 
 type TermsConfig = Pick<ProviderConfig, 'upstreams' | 'termsAccepted'>
 
-/** The providers of the products on sale whose terms the operator has not accepted. */
+/** Returns the providers of the products on sale whose terms the operator has not accepted. */
 export function unacceptedTerms(sold: SoldProducts, config: TermsConfig): readonly OpenTerms[] {
   const names = [...new Set(sold.flatMap(({ providers }) => providers))]
   return names
@@ -36,15 +36,15 @@ function permitsSales(name: ProviderName): boolean {
 interface TermsQuestion {
   readonly sold: SoldProducts
   readonly config: TermsConfig
-  /** CAIP-2 name of the chain that is paid on. */
+  /** CAIP-2 name of the chain on which callers pay. */
   readonly network: string
   readonly log: Log
 }
 
-// Tokens of other chains have no value, so nothing is sold for them.
+// Tokens of other chains have no value, so their use is not a sale.
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
-/** Refuses to start on the main chain, and warns on others, while a provider would be asked whose terms are not accepted. */
+/** Checks for providers in use whose terms are not accepted. Throws on mainnet, and warns on other chains. */
 export function checkProviderTerms({ sold, config, network, log }: TermsQuestion): void {
   const open = unacceptedTerms(sold, config)
   if (open.length === 0) return

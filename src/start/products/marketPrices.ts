@@ -12,12 +12,12 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { displayNumber } from '@tollbook/core/money'
 import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 
-/** Markets agree while each is within this share of their median. */
+/** Markets agree if each one is within this percentage of their median. */
 const tolerancePercent = 2
 /** Maximum age of a quoted price, counted from the last agreement of the markets. */
 const ageMaxMs = 300_000
 
-/** Prices by the token price that the markets agree on, published when it moves. */
+/** Opens prices that use the token price on which the markets agree. They are published when that price moves. */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
   const { clock, log, terms, priceLists, split, providers } = deps
   const { data } = providers
@@ -61,7 +61,8 @@ function sourceOf(market: Market, source: string, { mint, decimals }: PaymentTer
         return { source, ...(await market.ask(token)).data }
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error
-        // Only the kind: the message is partly the provider's, and callers and the ledger read this.
+        // Return only the kind of the failure. Callers and the ledger read this text, and the message may contain a
+        // provider's words.
         return { source, why: error.kind }
       }
     },

@@ -11,12 +11,15 @@ export interface OpenArtifacts extends ArtifactStore {
   close(): Promise<void>
 }
 
-/** Lifetime of a result. */
+/** Lifetime of an artifact. */
 const ttlMs = 24 * 60 * 60 * 1000
 const sweepEveryMs = 60_000
 const recoverEveryMs = 5_000
 
-/** Runs in the background, because a large bucket takes a while. The job tries storage that cannot be read again. */
+/**
+ * Counts the artifacts in the background, because a large bucket takes long. The job retries storage that cannot be
+ * read.
+ */
 async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
   try {
     await store.sweep()
@@ -25,7 +28,9 @@ async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
   }
 }
 
-/** The storage of screenshots and PDFs, with jobs that remove expired ones and notice that a failed storage works again. */
+/**
+ * Opens the storage of screenshots and PDFs. Its jobs remove expired ones and detect when failed storage works again.
+ */
 export async function openArtifacts(
   config: DeliveryConfig['artifacts'],
   { clock, log }: PartDeps,

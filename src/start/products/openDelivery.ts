@@ -27,22 +27,22 @@ export interface DeliveryDeps extends PartDeps {
   readonly providers: Providers
   readonly standIns: Providers | undefined
   readonly ledger: Pick<LedgerPart, 'openNews'>
-  /** Base URL for callers. Read when an artifact is stored, because the port is known last. */
+  /** Base URL for callers. Read when an artifact is stored, because the port is known only at the end of the start. */
   readonly serviceUrl: () => string
 }
 
 export interface ProductDelivery {
   readonly endpoints: readonly Endpoint[]
   readonly routes: readonly FreeRoute[]
-  /** Free lookups, which `routes` serve. */
+  /** Free lookups that `routes` serve. */
   readonly searches: readonly FreeSearch[]
   readonly checks: readonly HealthCheck[]
-  /** Paths of the products that are made of samples at the moment. */
+  /** Returns the paths of the products that currently use samples. */
   sampled(): readonly string[]
   close(): Promise<void>
 }
 
-/** The endpoints of the products, with their models, browser and storage. */
+/** Opens the endpoints of the products, with their models, browser and storage. */
 export async function openDelivery(config: DeliveryConfig, deps: DeliveryDeps): Promise<ProductDelivery> {
   const { clock, log, sold, providers, standIns, serviceUrl } = deps
   const { render } = config

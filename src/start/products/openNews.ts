@@ -17,7 +17,7 @@ export interface NewsPartDeps extends PartDeps {
   readonly ledger: Pick<LedgerPart, 'openNews'>
 }
 
-/** Search over the stored headlines, with the polling that fills the store. */
+/** Opens the search over stored headlines, with the polling that fills the store. */
 export function openNews({ newsPolling }: Pick<DeliveryConfig, 'newsPolling'>, deps: NewsPartDeps): News {
   const { clock, log, providers, ledger } = deps
   const store = ledger.openNews({ isSample: providers.data.sampleUpstreams })

@@ -11,11 +11,11 @@ import { type Prices, type PricingDeps, shownPrice } from './prices.ts'
 export interface PricesDeps extends Omit<PricingDeps, 'pricesAt' | 'split'> {
   /** Products for sale, with prices in US dollars. */
   readonly sold: readonly PricedProduct[]
-  /** How each payment is divided. */
+  /** The shares of each payment. */
   readonly split: readonly SplitShare[]
 }
 
-/** Prices by the operator's token price, or by the price that the markets agree on. */
+/** Opens prices by the operator's token price, or by the price on which the markets agree. */
 export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise<Prices> {
   const pricing = { ...deps, pricesAt: pricesAt.bind(undefined, deps) }
   return config.source === 'fixed'
@@ -23,13 +23,13 @@ export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise
     : openMarketPrices(config, pricing)
 }
 
-/** A text says why a request cannot be sold at this token price. */
+/** Returns the price lists at this token price. A text says why a request cannot be sold at it. */
 function pricesAt({ sold, split, terms: { mint, decimals } }: PricesDeps, tokenPriceAttoUsd: TokenPriceAttoUsd) {
   const prices = priceAll(sold, { tokenPriceAttoUsd, decimals, split })
   return typeof prices === 'string' ? prices : prices.map((price): Price => ({ ...price, mint }))
 }
 
-/** Published once: the price changes only with the configuration. */
+/** Opens fixed prices. They are published once, because the price changes only with the configuration. */
 async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricingDeps): Promise<Prices> {
   const { terms, priceLists, split, clock } = deps
   const prices = deps.pricesAt(tokenPriceAttoUsd)

@@ -23,7 +23,7 @@ export interface ProductsDeps
 
 export type Products = Awaited<ReturnType<typeof openProducts>>
 
-/** Endpoints that make the answers, and their prices. */
+/** Opens the endpoints that create the answers, with their prices. */
 export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
   await using opened = new AsyncDisposableStack()
   const { priceLists } = deps.ledger

@@ -14,35 +14,35 @@ import { checkProviderTerms } from './acceptedTerms.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { SoldProducts } from './soldProducts.ts'
 
-/** Access to the providers of data, prices, headlines and chat, under our name and the operator's. */
+/** Access to the providers of data, prices, headlines and chat, with the names of Tollbook and of the operator. */
 export interface Providers {
   readonly data: ProviderDeps
   readonly readFeed: ReadFeed
-  /** In the order in which they are asked. */
+  /** Chat servers in the order of their use. */
   readonly chatServers: readonly ChatServer[]
   readonly chatLimits: ChatLimits
   readonly newsFeeds: ProviderConfig['newsFeeds']
 }
 
-/** The providers of the configuration, and their samples where local mode has them. */
+/** The providers of the configuration, and their samples in local mode. */
 export interface AllProviders {
   readonly providers: Providers
-  /** Serve products none of whose providers answers. */
+  /** Samples for products of which no provider answers. */
   readonly standIns: Providers | undefined
 }
 
 export interface ProvidersDeps extends PartDeps {
   readonly sold: SoldProducts
-  /** The chain that is paid on. */
+  /** The chain on which callers pay. */
   readonly terms: Pick<PaymentTerms, 'network'>
   readonly lookups: Pick<LookupCounts, 'open'>
-  /** Samples on loopback, which local mode starts. */
+  /** Sample servers on loopback, which local mode starts. */
   readonly samples: ProviderAddresses | undefined
-  /** Hosts that feeds may or may not be read from, besides the public web. */
+  /** Hosts that feeds may or must not use, in addition to the public web. */
   readonly hosts: Pick<DeliveryConfig['render'], 'allowHosts' | 'denyHosts'>
 }
 
-/** Throws a `Fault` on mainnet for a product whose provider has terms that were not accepted. */
+/** Opens the providers. Throws a `Fault` on mainnet if a product uses a provider whose terms are not accepted. */
 export function openProviders(config: ProviderConfig, deps: ProvidersDeps): AllProviders {
   const { clock, log, metrics, sold, terms, lookups, samples, hosts } = deps
   checkProviderTerms({ sold, config, log, network: terms.network })
@@ -58,7 +58,7 @@ export function openProviders(config: ProviderConfig, deps: ProvidersDeps): AllP
       sampleUpstreams: isSample,
       isProbed,
       openUpstream,
-      // Samples belong to one instance.
+      // Do not share the lookup counts of samples, because they belong to one instance.
       ...(isSample ? {} : { openSharedCount: lookups.open }),
     },
     readFeed: createReadFeed(callerDeps, webRules(hosts.allowHosts, hosts.denyHosts)),
@@ -75,18 +75,23 @@ function chatMsMaxOf({ handlerTimeoutMs }: Pick<ProviderConfig, 'handlerTimeoutM
   return Math.floor(handlerTimeoutMs * 0.9)
 }
 
-/** A model that pauses for longer within a streamed reply has stopped: 5 s of the default time. */
+/**
+ * Longest pause within a streamed reply, 5 s of the default time. After a longer pause, the model counts as stopped.
+ */
 function silentMsMaxOf({ handlerTimeoutMs }: Pick<ProviderConfig, 'handlerTimeoutMs'>): number {
   return Math.floor(handlerTimeoutMs / 6)
 }
 
-/** A streamed reply ends before the time after which it would count as broken. */
+/** Limits of chat. A streamed reply must end before the time after which it counts as broken. */
 function chatLimitsOf(config: ProviderConfig): ChatLimits {
   const { aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = config
   return { outputTokensMax, modelPrices, streamMsMax: chatMsMaxOf(config), silentMsMax: silentMsMaxOf(config) }
 }
 
-/** Chat servers share nine tenths of a handler's time, so that the last one can also fail with our message in time. */
+/**
+ * Opens the chat servers. They share nine tenths of a handler's time, so that a failure of the last one is still
+ * reported in time.
+ */
 function openChatServers(config: ProviderConfig, deps: UpstreamDeps): readonly ChatServer[] {
   const { aiServers } = config
   const timeoutMs = Math.floor(chatMsMaxOf(config) / Math.max(1, aiServers.length))

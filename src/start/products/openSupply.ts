@@ -7,7 +7,7 @@ import type { Log } from '../../machine/log.ts'
 
 export interface Supply {
   readonly check: HealthCheck
-  /** Paths of the products that are made of samples at the moment. */
+  /** Returns the paths of the products that currently use samples. */
   sampled(): readonly string[]
   close(): Promise<void>
 }
@@ -16,17 +16,19 @@ export interface SupplyDeps {
   readonly clock: Clock
   readonly log: Log
   readonly endpoints: readonly Endpoint[]
-  /** Every product will be for sale, so the start waits for it. */
+  /** True if samples can supply every product, so that the start waits for them. */
   readonly hasStandIns: boolean
 }
 
-// A provider that hangs must not hold up the start: its product is then not for sale at first.
+// Limits the delay of a start by an unresponsive provider. Its product is not for sale at first.
 const firstRoundMsMax = 5_000
-// The sample articles are read from feeds on loopback, which takes about a second.
+// Feeds on loopback supply the sample articles, which takes about a second.
 const standInsMsMax = 10_000
 const pollMs = 50
 
-/** Probes the providers before the first quote and from then on, and shows in the health what supplies each product. */
+/**
+ * Probes the providers before the first quote and regularly afterwards. The health shows what supplies each product.
+ */
 export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps): Promise<Supply> {
   const supplied = endpoints.filter(({ providers }) => providers.length > 0)
   const job = startProbeJob(

@@ -10,16 +10,16 @@ import type { PriceListStore } from '../../store/priceListStore.ts'
 import type { PartDeps } from '../partDeps.ts'
 import type { Providers } from './openProviders.ts'
 
-/** Prices of the endpoints in tokens, from the operator's token price or the markets'. */
+/** Prices of the endpoints in tokens, by the operator's token price or the markets' price. */
 export interface Prices {
   readonly checks: readonly ServiceCheck[]
   currentPrice(endpoint: string): ListedPrice | undefined
-  /** For `/api/token/price`. */
+  /** Answer of `/api/token/price`. */
   tokenPrice(): Json | undefined
   close(): Promise<void>
 }
 
-/** Ports by which a token price becomes price lists, whatever its source. */
+/** Ports that convert a token price of any source into price lists. */
 export interface PricingDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<PriceJobDeps, 'pricesAt' | 'split'> {
   readonly providers: Pick<Providers, 'data'>
   readonly terms: PaymentTerms
@@ -32,7 +32,7 @@ interface SourcedPrice {
   readonly asOfMs: number
 }
 
-/** A token price as `/api/token/price` shows it. */
+/** Formats a token price for `/api/token/price`. */
 export function shownPrice(price: SourcedPrice, { mint, decimals }: PaymentTerms) {
   const priceUSD = displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals)
   return { priceUSD, source: price.source, asOf: isoTime(price.asOfMs), mint, decimals }

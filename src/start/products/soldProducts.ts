@@ -8,12 +8,15 @@ import { type PriceListConfig, selectProducts } from '../../pricing/priceList.ts
 /** The definitions of the products that this service sells. */
 export type SoldProducts = readonly ProductDefinition<CatalogDeps>[]
 
-/** The models of the chat products, as far as their prices go. */
+/** Models of the chat products, with the facts for their prices. */
 export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiServers'> {
   readonly samples?: Pick<ProviderConfig, 'aiServers'> | undefined
 }
 
-/** The definitions at the operator's prices, without those that are off. Throws one fault that names every mistake. */
+/**
+ * Returns the definitions with the operator's prices, without products that are off. Throws one fault that lists every
+ * mistake.
+ */
 export function soldProducts(products: SoldProducts, config: PriceListConfig, models: SoldModels): SoldProducts {
   const selected = selectProducts(products, config)
   const modelProblems = findModelPriceProblems(models.aiModelPrices, modelsOf(models))
