@@ -8,40 +8,40 @@ import type { PaymentReference } from '../payment/paymentReference.ts'
 export interface Dispatch {
   readonly wallet: Address
   readonly reference: PaymentReference
-  /** Position of its RequestFulfilled in the ledger. */
+  /** Position in the ledger of its RequestFulfilled. */
   readonly position: number
   readonly isReplay: boolean
-  /** Must be called once all of the answer has been handed to the operating system, and never before. */
+  /** Must be called once the whole answer is with the operating system, and not before. */
   readonly markSent: () => void
 }
 
-/** A whole answer, as it goes over the wire. */
+/** A complete answer in its transmitted form. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Present when the answer was paid for. */
+  /** Present if the answer was paid for. */
   readonly dispatch?: Dispatch
 }
 
-/** An answer whose bytes are made while they are sent. */
+/** An answer whose bytes are produced while they are sent. */
 export interface StreamedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Throws when the answer breaks. A reader that stops early still waits until the answer is finished without it. */
+  /** Throws if the answer breaks. If the reader stops early, the answer is still finished without it. */
   readonly chunks: AsyncIterable<Uint8Array>
   /** Known after the last chunk. */
   readonly trailers: () => Readonly<Record<string, string>>
-  /** Known after the last chunk; undefined when the answer broke. */
+  /** Known after the last chunk. Undefined if the answer broke. */
   readonly dispatch: () => Dispatch | undefined
-  /** Time that the caller may take in all before it reads on. */
+  /** Maximum total time for which the answer waits for a slow caller. */
   readonly callerWaitMaxMs: number
 }
 
-/** A refusal, with the payment as the ledger has it once that is known. */
+/** A refusal, with the payment's state in the ledger once it is known. */
 export type Refused = Refusal & { readonly payment?: PaymentState }
 
-/** Each refusal has its status, and one that has none does not compile. */
+/** HTTP status of each refusal. A code without a status does not compile. */
 export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   RATE_LIMITED: 429,
   NO_WALLET: 401,
@@ -58,13 +58,13 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
   TARGET_FORBIDDEN: 403,
 }
 
-/** Members of a refusal's body and headers of its answer, besides ours. */
+/** Additional members of a refusal's body, and additional headers. */
 export interface AnswerMore {
   readonly members?: { readonly [name: string]: Json }
   readonly headers?: Answer['headers']
 }
 
-/** The answer of a refusal: status by its code, and `Retry-After` where waiting helps. */
+/** Creates the answer to a refusal. Its code determines the status. `Retry-After` is set if waiting helps. */
 export function refusalAnswer(refusal: Refusal, { members, headers }: AnswerMore = {}): Answer {
   const { code, message, reason, details, retryAfterSeconds } = refusal
   const body = {
@@ -80,7 +80,7 @@ export function refusalAnswer(refusal: Refusal, { members, headers }: AnswerMore
   return jsonAnswer(refusalStatuses[code], JSON.stringify(body), { ...retry, ...headers })
 }
 
-/** No error and no offer is ever cached: a cached 402 would sell a quote twice. */
+/** Creates a JSON answer that no cache stores, because a cached 402 would sell a quote twice. */
 export function jsonAnswer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,
@@ -89,7 +89,7 @@ export function jsonAnswer(status: number, body: string, headers: Readonly<Recor
   }
 }
 
-/** Distinguishes an answer from a refusal or a parsed value; only answers have a status. */
+/** Tells an answer from a refusal or a parsed value, because only answers have a status. */
 export function isAnswer(value: object): value is Answer {
   return 'status' in value
 }

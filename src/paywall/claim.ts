@@ -22,7 +22,7 @@ export interface ClaimDeps {
   readonly log: Log
   readonly ledger: PaymentLedger
   readonly leaseMs: number
-  /** Attempts to serve one payment; then it is owed back. */
+  /** Maximum attempts to serve one payment. After the last failure it is owed back. */
   readonly attemptsMax: number
 }
 
@@ -31,9 +31,9 @@ export interface Claim {
   readonly order: Order
   readonly settlement: Settlement
   readonly attemptId: string
-  /** The state after the claim, on which fulfilment and release are decided. */
+  /** The state after the claim, from which fulfilment and release are decided. */
   readonly payment: PaymentState
-  /** The caller's key. Recorded with the claim and again with the delivery. */
+  /** The caller's key. Recorded with the claim and with the delivery. */
   readonly idempotency?: PaymentChange['idempotency']
 }
 
@@ -46,12 +46,14 @@ export interface ClaimQuestion {
   readonly idempotencyKey: string | undefined
 }
 
-// Each conflict means that another attempt won, and the next lookup shows its result; one lookup is nearly always enough.
+// After a conflict, another attempt has changed the payment, and the next lookup shows the result. One lookup is nearly
+// always enough.
 const triesMax = 4
 
 /**
- * Consumes the settlement. Committed before the handler runs (I2); the database alone decides who is first (I1). An
- * attempt that lost reads the payment again and is refused by its state: in progress, or already used.
+ * Consumes the settlement. The claim is committed before the handler runs (I2), and only the database decides which
+ * attempt is first (I1). An attempt that lost reads the payment again. Its state then refuses the attempt: in progress,
+ * or already used.
  */
 export async function claimPayment(
   deps: Omit<ClaimDeps, 'log'>,
@@ -75,8 +77,8 @@ export async function claimPayment(
         return refuseReusedKey()
       case 'conflict': {
         const now = await deps.ledger.lookUp({ reference, wallet, orderDigest, idempotencyKey: key })
-        // The winner of the same order stores its answer, and the next request gets it. Another decision here would only
-        // find the payment used.
+        // Another attempt for the same order was first. It stores its answer, and the next request gets that answer. A
+        // new decision here would only find a used payment.
         if (now.earlier !== undefined || now.stored !== undefined) return refuseOvertaken()
         before = now.payment
         break
@@ -88,18 +90,18 @@ export async function claimPayment(
   throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
 }
 
-/** Terms on which the claim earns its caller work. */
+/** Returns the facts by which the claim earns work for its caller. */
 export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPayment {
   const isFirst = 'attempt' in payment && payment.attempt === 1
   return { payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst }
 }
 
-/** 409: the append lost the race to another request with the same proof. */
+/** Answers 409, because another request with the same proof was faster. */
 export function refuseOvertaken(): Refusal {
   return refuse('PAYMENT_IN_PROGRESS', 'another request with this proof was faster; repeat with the same proof', 1)
 }
 
-/** 422: the key is stored for 24 hours, for a different order or a different payment. */
+/** Answers 422, because the key is stored for 24 hours for a different order or payment. */
 export function refuseReusedKey(): Refusal {
   return refuse(
     'IDEMPOTENCY_KEY_REUSED',
@@ -107,24 +109,25 @@ export function refuseReusedKey(): Refusal {
   )
 }
 
-/** Records the delivery of a whole answer, which is stored for the payer's retry. */
+/** Records the delivery of a complete answer, which is stored for a retry by the payer. */
 export async function deliver(deps: ClaimDeps, claim: Claim, { data, meta }: Value): Promise<Sale | Refusal> {
   const answerJson = canonicalJson({ data, meta })
   const fulfilment = await fulfil(deps, claim, { answerDigest: sha256Hex(answerJson), storedAnswer: answerJson })
   return isRefusal(fulfilment) ? fulfilment : { answerJson, fulfilment, replayed: false }
 }
 
-/** A delivery, as the ledger records it. */
+/** A delivery in its recorded form. */
 export interface Delivery {
-  /** SHA-256 in hex of the bytes that the caller gets. */
+  /** SHA-256 in hex of the bytes for the caller. */
   readonly answerDigest: string
-  /** Text from which a replay is made; undefined when the answer is too large to store. */
+  /** Text for a replay. Undefined if the answer is too large to store. */
   readonly storedAnswer: string | undefined
 }
 
 /**
- * Records the delivery. A whole answer is recorded before it is sent, so that a 2xx and a RequestFulfilled are one to one
- * (I26). Refuses when the lease had ended and another attempt took over: then this answer must not be served.
+ * Records the delivery. A complete answer is recorded before it is sent, so that each 2xx has exactly one
+ * RequestFulfilled (I26). Refuses if the lease has ended and another attempt has taken over, because this answer must
+ * then not be served.
  */
 export async function fulfil(
   { ledger, clock }: ClaimDeps,
@@ -147,15 +150,21 @@ export async function fulfil(
   return { settlement, endpoint: order.endpoint, recordedAtMs: appended.recordedAtMs, ...leaf }
 }
 
-// Answers of data have some kilobytes, and a large QR code 200; documents and images are artifacts with a URL.
+// Data answers have some kilobytes, and a large QR code has 200. Documents and images are artifacts with a URL.
 const unsentBytesMax = 1024 * 1024
 
-/** Under a key every answer is stored. Without one it is stored until it was sent, and a payer cannot fill the database. */
+/**
+ * True for an answer that is too long to store without an idempotency key. Under a key every answer is stored.
+ * Otherwise an answer is stored until it is sent, and the limit keeps a payer from filling the database.
+ */
 function isTooLong({ idempotency }: Claim, answerJson: string): boolean {
   return idempotency === undefined && Buffer.byteLength(answerJson) > unsentBytesMax
 }
 
-/** Frees the proof after a failed attempt (I4), or ends the payment after its last one. The caller gets the reason. */
+/**
+ * Releases the proof after a failed attempt (I4), or ends the payment after its last attempt. The caller gets the
+ * reason.
+ */
 export async function release(
   deps: ClaimDeps,
   claim: Claim,
@@ -181,7 +190,7 @@ const failureReasons: Readonly<Record<HandlerFailure, FailureReason>> = {
 const lastAttempt =
   'this was the last permitted attempt with this payment: it no longer buys and is owed back to the wallet'
 
-/** If even the release fails, the lease ends by itself, so the failure is only worth a line in the log. */
+/** Records a release. A failure is only logged, because the lease then ends by itself. */
 export async function recordRelease(
   { ledger, clock, log }: ClaimDeps,
   { payment, settlement: { reference } }: Claim,

@@ -9,22 +9,22 @@ export interface FindReceiptDeps {
   readonly signReceipt: SignReceipt
 }
 
-/** `inclusionProof` is the address at which the proof of inclusion is served. */
+/** A receipt. `inclusionProof` is the address of its proof of inclusion. */
 export interface FoundReceipt {
   readonly receipt: SignedReceipt
   readonly inclusionProof: string
 }
 
-/** Both values come from the `Receipt-Location` header of a stream. */
+/** The question for a receipt. Both values come from the `Receipt-Location` header of a stream. */
 export interface ReceiptQuestion {
-  /** As the caller sent it. */
+  /** The reference as the caller sent it. */
   readonly reference: string
   readonly attemptId: string
 }
 
 /**
- * The receipt of an attempt, for a caller whose connection ended before the receipt of a streamed answer. The id of the attempt
- * is random and was sent to this caller alone. The reference is public, so it cannot open the receipt.
+ * Finds the receipt of an attempt, for a caller whose connection ended before the receipt of a streamed answer. The id
+ * of the attempt is random, and only this caller has it. The reference alone is public and cannot open the receipt.
  */
 export async function findReceipt(
   { ledger, signReceipt }: FindReceiptDeps,

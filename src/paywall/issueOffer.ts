@@ -20,10 +20,10 @@ export interface OfferDeps {
   readonly token: TokenNames
 }
 
-/** Why a product without a price is not offered. */
+/** Reason why a product without a price is not offered. */
 export const unpriced = 'the token has no current price; checks.price of /api/health says why'
 
-/** A request without a proof, with the price that it would pay now. */
+/** A request without a proof, with its current price. */
 export interface OfferQuestion {
   readonly request: OrderRequest
   readonly product: Product
@@ -33,7 +33,7 @@ export interface OfferQuestion {
   readonly ordered?: Pick<CheckedOrder, 'covers'>
 }
 
-/** The 402: the price, and how to pay it on every rail that can offer something to this caller. */
+/** Creates the 402: the price, and how to pay it on every rail that has an offer for this caller. */
 export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Promise<Answer | Refusal> {
   const { ordered, ...asked } = question
   const { price } = asked
@@ -58,7 +58,7 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
   return jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
 }
 
-/** Names the question, and gives it the lifetime of an offer. */
+/** Gives the question an id and the lifetime of an offer. */
 export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>(
   { clock, quoteTtlMs }: Pick<OfferDeps, 'clock' | 'quoteTtlMs'>,
   question: Q,
@@ -74,7 +74,10 @@ function withMembers(body: { readonly [name: string]: Json }, challenges: readon
   return { ...body, ...Object.fromEntries(members) }
 }
 
-/** Fields such as WWW-Authenticate are lists (RFC 9110, 5.3), so two rails may add to the same one. */
+/**
+ * Merges the headers of all challenges. Fields such as WWW-Authenticate are lists (RFC 9110, 5.3), so two rails may add
+ * to one field.
+ */
 function headersOf(challenges: readonly Challenge[]): Readonly<Record<string, string>> {
   const headers = new Map<string, string>()
   for (const [name, value] of challenges.flatMap((challenge) => Object.entries(challenge.headers))) {

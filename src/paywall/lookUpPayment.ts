@@ -25,23 +25,24 @@ export interface LookUpQuestion {
   readonly idempotencyKey: string | undefined
 }
 
-/** The payment that answers a request, as the ledger knows it. */
+/** The payment that answers a request, with its state in the ledger. */
 export interface FoundPayment {
   readonly known: KnownPayment
   readonly proof: Proof
   readonly order: Order
-  /** Present when the payment was verified to find out whether it is the one. */
+  /** Present if the payment was verified to check that it is the one for this order. */
   readonly settlement?: Settlement
 }
 
-// Longer than a request works on a payment that it has sent, so that each of them has ended or has the payment claimed.
+// The tries last longer than a request works on a payment that it has sent. By then such a request has ended or has
+// claimed the payment.
 const triesMax = 27
 const everyMs = 500
 
 /**
- * Asks the ledger for the payment, before any rule of the moment is asked. If the ledger does not have it and the
- * service would have to sign it first, an earlier payment of the wallet for the same order is served instead, unless
- * its own request is still at work.
+ * Reads the payment from the ledger, before any check of current offers. If the ledger does not contain it, the service
+ * may have to sign it. Then an earlier payment of the wallet for the same order is served instead, unless its own
+ * request is still in progress.
  */
 export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion): Promise<FoundPayment | Refusal> {
   const { presented, rail } = question
@@ -58,7 +59,9 @@ export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion):
 const inProgress =
   'another request of this wallet for the same order is being served; nothing was signed for this one; repeat it'
 
-/** `served`: another process may be at work on a payment for the order. */
+/**
+ * Finds an earlier payment for the order whose answer was not received. `served`: another process may be serving it.
+ */
 async function findUnreceived(
   deps: LookUpDeps,
   question: LookUpQuestion,
@@ -92,7 +95,7 @@ async function resume(
   if (payment.phase !== 'submitted') return found
   const settlement = await rail.settle({ proof, order, payment, onRecorded: () => undefined })
   if (!isRefusal(settlement)) return { ...found, settlement }
-  // It moved nothing, so the wallet may pay again.
+  // The earlier payment moved no tokens, so the wallet may pay again.
   return isPermanent(settlement) ? undefined : settlement
 }
 
@@ -109,8 +112,8 @@ function digestOf({ product, ordered }: LookUpQuestion): string {
 }
 
 /**
- * A payment on record is served at the price that it was paid, also when the order's variant has no price of its own
- * any more.
+ * Returns the endpoint whose price was paid. A recorded payment is served at that price, even if the order's
+ * variant has no separate price any more.
  */
 function endpointFor({ endpoint, formerEndpoint }: CheckedOrder, payment: PaymentState): string {
   const paid = 'endpoint' in payment ? payment.endpoint : undefined

@@ -17,22 +17,24 @@ import { Fault } from '@tollbook/core/fault'
 
 export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /** Reason why nothing is sold: the ledger is not durable, no node answers, or the server is shutting down. */
+  /**
+   * Reason why the service sells nothing: the ledger is not durable, no node answers, or the server is shutting down.
+   */
   readonly whyClosed: () => string | undefined
-  /** Reason why no quotes are made, although who has paid is served: no node could show a new payment. */
+  /** Reason why no quotes are created: no node could show a new payment. A caller who has paid is still served. */
   readonly whyNoQuotes: () => string | undefined
   /** Reason why sales wait for the chain: too much was served for payments that are not final. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
-  /** Writes to the operator's log. The caller only learns that the outcome is unknown. */
+  /** Writes to the operator's log. The caller only gets the message that the outcome is unknown. */
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 
 export type Sold = Answer | StreamedAnswer | Refused
 
-/** A paid request from top to bottom. Every decision about it is an `if` in this function. */
+/** Handles a paid request from start to end. Every decision about it is an `if` in this function. */
 export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Sold> {
-  // Everything that can be refused for free is refused before a payment is asked for or read.
+  // Make every refusal that needs no payment before an offer is created or a payment is read.
   const caller = identifyCaller(deps.rails, request)
   if (isRefusal(caller)) return caller
   const { payer, payingBy: rail } = caller
@@ -46,7 +48,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refuse('NO_DATA', missing)
   try {
-    // No proof: an offer on every rail.
+    // Without a proof, return an offer on every rail.
     if (rail === undefined) {
       const price = deps.currentPrice(ordered.endpoint)
       if (price === undefined) return refuseClosed(unpriced)
@@ -55,7 +57,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
       return request.limitQuotes(payer) ?? (await issueOffer(deps, { request, product, payer, price, ordered }))
     }
 
-    // A proof: what is it, what does the ledger know of it, and what does it prove?
+    // With a proof, read it, find its payment in the ledger, and verify it.
     const presented = rail.read(request)
     if (isRefusal(presented)) return presented
     using _work = deps.serving.enter(presented.proof.reference)
@@ -76,7 +78,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const settlement = recorded ?? request.limitLookups() ?? (await rail.settle({ proof, order, payment, onRecorded }))
     if (isRefusal(settlement)) return refused(settlement)
 
-    // The claim is committed before the handler runs. From here on the caller gets an answer or keeps the proof.
+    // Commit the claim before the handler runs. After the claim the caller gets an answer or keeps the proof.
     const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
     if (isRefusal(claim)) return refused(claim)
     request.onClaimed(claimedPayment(claim))
@@ -84,11 +86,11 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)
     if (outcome.kind !== 'delivered') return await release(deps, claim, outcome)
 
-    // A whole answer is committed before it is sent: a 2xx and a RequestFulfilled are one to one.
+    // Commit a complete answer before it is sent, so that each 2xx has exactly one RequestFulfilled.
     const sale = await deliver(deps, claim, outcome)
     return isRefusal(sale) ? sale : await sendReceipt({ ...deps, rail }, sale)
   } catch (error) {
-    // The outcome is unknown. A 402 would make the caller pay again, so it is never a 402 (I8); the proof stays valid.
+    // The outcome is unknown, and the proof stays valid. A 402 would make the caller pay again (I8).
     if (!(error instanceof Fault && error.retryable)) throw error
     deps.onFault(error, request.requestId)
     return refuse(rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING', unknownOutcome, 2)

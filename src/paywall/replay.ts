@@ -10,7 +10,10 @@ import type { Sale } from './sendReceipt.ts'
 const keyField = 'idempotency-key'
 const keyCharacters = /^[\x21-\x7e]{1,255}$/
 
-/** IETF draft-ietf-httpapi-idempotency-key-header, or the rail's own form of it. Undefined when the caller sent none. */
+/**
+ * Reads the key of IETF draft-ietf-httpapi-idempotency-key-header, or of the rail's own form. Undefined if the caller
+ * sent none.
+ */
 export function readIdempotencyKey(request: PaidRequest, rail: PaymentRail | undefined): string | undefined | Refusal {
   const key = request.header(keyField)
   if (key === undefined) return rail?.idempotencyKey?.(request)
@@ -26,9 +29,9 @@ export interface PresentedOrder {
 }
 
 /**
- * The stored answer, for a payer who repeats the request with its proof: under the same Idempotency-Key for a day, and
- * without one until the answer was sent. For a short time after that a bound payment gets it again: everyone can read
- * the proof of any other payment on chain. Undefined when nothing is stored. No key opens anything by itself: the
+ * Finds the stored answer for a payer who repeats the request with its proof. It is available for a day under the same
+ * Idempotency-Key, and without a key until the answer was sent. A bound payment can get it again for a short time after
+ * that, because any other proof is public on chain. Undefined if no answer is stored. A key alone gives no access: the
  * caller must hold the proof.
  */
 export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
@@ -39,7 +42,7 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
   if (isReused) return refuseReusedKey()
   const settlement = settlementInLedger(payment, presented)
   if (isRefusal(settlement)) return settlement
-  // The order's digest does not name its wallet, and the payment reference is public.
+  // Compare the wallet, because the order's digest does not contain it and the payment reference is public.
   if (settlement?.wallet !== order.wallet) return undefined
   const isOpen = stored !== undefined && (!stored.isSent || isBound(settlement))
   const answer = earlier?.answer ?? (isOpen ? stored : undefined)
@@ -52,7 +55,7 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
   }
 }
 
-/** A payment that the ledger has verified is not verified again, but the caller must hold its proof. */
+/** Returns the settlement of a payment that the ledger has already verified. The caller must still hold its proof. */
 export function settlementInLedger(
   payment: PaymentState,
   { rail, proof }: Pick<PresentedOrder, 'rail' | 'proof'>,

@@ -7,16 +7,16 @@ import type { Failure, Job, CheckedOrder, Stream, Value } from '../product/produ
 
 export interface HandlerDeps {
   readonly clock: Clock
-  /** Shorter than the lease, so that an attempt has ended before another may take over. */
+  /** Shorter than the lease, so that an attempt has ended before another one can take over. */
   readonly handlerTimeoutMs: number
 }
 
-/** A stream whose provider still works. */
+/** A stream whose provider is still sending. */
 export interface RunningStream extends Omit<Stream, 'chunks'> {
   readonly reader: StreamReader
 }
 
-/** `broken`: the handler threw. That is a bug and not an answer; the claim is released nevertheless. */
+/** `broken`: the handler threw, which is a bug and not an answer. The claim is released anyway. */
 export type AttemptOutcome = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
 
 /** The claim that a run fulfils. */
@@ -25,14 +25,14 @@ export interface ClaimedRun extends Pick<Job, 'requestId'> {
   readonly settlement: Pick<Settlement, 'reference'>
 }
 
-/** Runs the handler to its deadline and always returns an outcome, so that a claim is never left open. */
+/** Runs the handler up to its deadline. It always returns an outcome, so that no claim stays open. */
 export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: ClaimedRun): Promise<AttemptOutcome> {
   const { clock, handlerTimeoutMs } = deps
   const late = new AbortController()
   const ended = new AbortController()
   const deadline = clock.sleep(handlerTimeoutMs, ended.signal).then(
     () => late.abort(),
-    // The handler was faster.
+    // The handler finished before the deadline.
     () => undefined,
   )
   try {
@@ -59,12 +59,15 @@ function tooLate(handlerTimeoutMs: number): Failure {
 
 /** Reads a streamed answer within its bounds and digests every byte. */
 export interface StreamReader {
-  /** Undefined at the end. Throws when the provider breaks off or a bound is exceeded. From then on the same, always. */
+  /**
+   * Returns the next chunk. Undefined at the end. Throws if the provider fails or a limit is exceeded. Later calls
+   * repeat that result.
+   */
   next(): Promise<Uint8Array | undefined>
   bytes(): number
   /** SHA-256 in hex of the bytes so far. */
   digest(): string
-  /** The bytes so far; undefined when there are too many to store for a replay. */
+  /** Returns the bytes so far. Undefined if they are too many to store for a replay. */
   stored(): Buffer | undefined
   /** Stops the provider. */
   abort(): void
@@ -73,21 +76,21 @@ export interface StreamReader {
 /** Limits of one stream. A stream longer than `storedBytesMax` is delivered, but cannot be repeated. */
 export interface StreamBounds {
   readonly bytesMax: number
-  /** Time that the provider may take in all. The time in which the caller does not read is not counted. */
+  /** Maximum total time of the provider. Time in which the caller does not read does not count. */
   readonly timeMaxMs: number
   readonly storedBytesMax: number
 }
 
-// An hour of speech as text has 60 kB; images and documents are artifacts and have their own limits. An answer that can be
-// replayed is stored in the ledger's notes, for a day at most.
+// An hour of speech as text has 60 kB. Images and documents are artifacts with their own limits. An answer that can be
+// replayed is stored in the ledger's notes for at most a day.
 const streamBounds = { bytesMax: 8 * 1024 * 1024, storedBytesMax: 256 * 1024 }
 
-/** Chunks of a provider that still works. `abort` stops it. */
+/** Chunks of a provider that is still sending. `abort` stops the provider. */
 export interface StreamSource extends Pick<Stream, 'chunks'> {
   readonly abort: () => void
 }
 
-/** Reads one chunk at a time, so a slow caller slows its provider down. Hashes every byte as it passes. */
+/** Creates a reader of one chunk at a time, so that a slow caller slows its provider down. It hashes every byte. */
 export function createStreamReader(clock: Clock, source: StreamSource, bounds: StreamBounds): StreamReader {
   const { bytesMax, timeMaxMs, storedBytesMax } = bounds
   const iterator = source.chunks[Symbol.asyncIterator]()
@@ -102,11 +105,11 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
     const ended = new AbortController()
     const late = clock.sleep(Math.max(0, timeMaxMs - spentMs), ended.signal).then(
       () => undefined,
-      // The provider was faster: the race is over.
+      // The provider answered in time.
       () => undefined,
     )
     const reading = iterator.next()
-    // The result of a read that lost the race is not used, so its failure is ignored.
+    // Ignore a failure of a read that was too late, because its result is not used.
     reading.catch(() => undefined)
     try {
       const step = await Promise.race([reading, late])
@@ -149,7 +152,7 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
     stored: () => (stored === undefined ? undefined : Buffer.concat(stored)),
     abort() {
       source.abort()
-      // A provider that hangs would hang here too, so its end is not waited for.
+      // Do not wait for the provider's end, because an unresponsive provider would never end.
       iterator.return?.().catch(() => undefined)
     },
   }

@@ -9,16 +9,16 @@ import { type Paywall, sell } from './paywall.ts'
 import { openOffer } from './issueOffer.ts'
 import type { Offer, PaymentRail } from './rail.ts'
 
-/** The paywall, as HTTP uses it. Ledger, keys and time limits stay behind it. */
+/** The paywall's interface for HTTP. It hides ledger, keys and time limits. */
 export interface Sales {
-  /** In the order in which they are asked. */
+  /** Rails in the order in which requests are matched. */
   readonly rails: readonly PaymentRail[]
   currentPrice(endpoint: string): ListedPrice | undefined
-  /** Reason why nothing is sold; undefined while the service sells. */
+  /** Reason why the service sells nothing. Undefined while it sells. */
   whyClosed(): string | undefined
-  /** Reason why no quotes are made, although a caller who has paid is served. */
+  /** Reason why no quotes are created. A caller who has paid is still served. */
   whyNoQuotes(): string | undefined
-  /** Names an offer, and gives it the lifetime of every offer. Nothing is stored. */
+  /** Gives an offer its id and the standard lifetime. It stores nothing. */
   openOffer(question: Pick<Offer, 'product' | 'payer' | 'price'>): Omit<Offer, 'request'>
   sell(product: Product, request: PaidRequest): Promise<Answer | StreamedAnswer>
   /** Throws a fault while the ledger does not answer. */
@@ -38,7 +38,7 @@ export function createSales(paywall: Paywall): Sales {
   }
 }
 
-/** Sells, and makes the answer of a refusal. The parameters decide which price a further offer repeats. */
+/** Sells, or creates the answer to a refusal. The parameters determine the price in a further offer. */
 async function sellAndAnswer(
   paywall: Paywall,
   product: Product,
@@ -60,7 +60,10 @@ interface RefusedOrder extends Pick<Offer, 'request' | 'product'> {
   readonly endpoint: string
 }
 
-/** The answer of a refusal, in the words of the rail whose proof it refuses: its clients read it without knowing our bodies. */
+/**
+ * Creates the answer to a refusal, in the format of the refused proof's rail. That rail's clients need not understand
+ * the usual bodies.
+ */
 async function answerRefusal(
   paywall: Paywall,
   refused: Refused,

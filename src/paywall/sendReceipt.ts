@@ -10,22 +10,24 @@ import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
 
-/** Signs a receipt: a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
+/**
+ * Signs a receipt as a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS.
+ */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
 
 export interface SignerDeps {
-  /** Whether verifiers accept the key at that moment. */
+  /** True if verifiers accept the key at that moment. */
   readonly isAccepted: (atMs: number) => boolean
   readonly nowMs: () => number
-  /** Split of a price list on record. */
+  /** Returns the split of a recorded price list. */
   readonly splitOf: (priceList: number) => Promise<readonly SplitShare[] | undefined>
 }
 
 const receiptType = 'tollbook-receipt'
 
 /**
- * Signs receipts as compact JWS (RFC 7515) with EdDSA. A reissued receipt says so and
- * keeps its id. Throws a retryable `Fault` while the ledger does not accept the key.
+ * Creates the signer of receipts: compact JWS (RFC 7515) with EdDSA. A reissued receipt states its reissue and keeps
+ * its id. Throws a retryable `Fault` while the ledger does not accept the key.
  */
 export function createReceiptSigner(signJws: SignJws, deps: SignerDeps): SignReceipt {
   return async (fulfilment) => {
@@ -42,7 +44,10 @@ async function splitOf(deps: SignerDeps, { settlement: { priceList } }: Fulfilme
   return split === undefined ? {} : { split: distributionOf(split) }
 }
 
-/** An answer of an earlier period is signed with the key of this one, and carries the time of signing. */
+/**
+ * Returns the reissue time of an answer from an earlier key period. The current key signs it, and the receipt states
+ * the time of signing.
+ */
 function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilment) {
   if (isAccepted(recordedAtMs)) return {}
   const reissuedAtMs = nowMs()
@@ -53,7 +58,10 @@ function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilme
 
 /** A delivered answer that has not been sent yet. */
 export interface Sale {
-  /** Canonical JSON of `{data, meta}`, exactly the text whose digest is in the ledger. A streamed answer: `storedStream`. */
+  /**
+   * Canonical JSON of `{data, meta}`, the exact text of the digest in the ledger. For a streamed answer, the text of
+   * `storedStream`.
+   */
   readonly answerJson: string
   readonly fulfilment: Fulfilment
   readonly replayed: boolean
@@ -61,12 +69,12 @@ export interface Sale {
 
 export interface ReceiptDeps {
   readonly signReceipt: SignReceipt
-  /** The rail that was paid by. */
+  /** The rail of the payment. */
   readonly rail: PaymentRail
   readonly ledger: Pick<PaymentLedger, 'markSent'>
 }
 
-/** The paid answer. Private to this caller and never stored on the way. */
+/** Sends the paid answer. It is private to this caller, so no cache may store it. */
 export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer | StreamedAnswer> {
   const { signReceipt, rail } = deps
   const { answerJson, fulfilment } = sale
@@ -80,13 +88,13 @@ export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer
   const stream = readStoredStream(answerJson)
   const dispatch = dispatchOf(deps, sale)
   if (stream !== undefined) return { ...replayStream(stream, receipt, headers), dispatch: () => dispatch }
-  // The stored text opens with {"data": … and is spliced, not parsed and written again, so its digest still holds.
+  // Insert the stored text, which starts with {"data": …, without parsing it. Its digest then stays valid.
   const inclusionProof = inclusionProofOf(receipt)
   const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   return { ...jsonAnswer(200, body, headers), dispatch }
 }
 
-/** Facts for the HTTP layer to send an answer, and to record that it was sent. */
+/** Returns the facts that the HTTP layer needs to send an answer and to record that it was sent. */
 export function dispatchOf({ ledger }: Pick<ReceiptDeps, 'ledger'>, sale: Omit<Sale, 'answerJson'>): Dispatch {
   const { settlement, position } = sale.fulfilment
   const { wallet, reference } = settlement
@@ -100,7 +108,7 @@ export function dispatchOf({ ledger }: Pick<ReceiptDeps, 'ledger'>, sale: Omit<S
   }
 }
 
-// A stored answer is small and its provider is done: only the caller can be slow.
+// A stored answer is small and its provider has finished, so only the caller can be slow.
 const callerWaitMaxMs = 10_000
 
 function replayStream(
@@ -121,8 +129,8 @@ function replayStream(
   }
 }
 
-/** Whether the answer was made of the sample data of local mode; no client should mistake them for real data. */
+/** True if the answer contains the sample data of local mode, which no client should take for real data. */
 function isSample(answerJson: string): boolean {
-  // Canonical JSON sorts its keys and escapes quotes in texts, so this can stand nowhere but in `meta`, which is last.
+  // Canonical JSON sorts its keys and escapes quotes in texts, so this text can occur only in `meta`, which is last.
   return answerJson.includes('"source":"sample:', answerJson.lastIndexOf('"meta":{'))
 }

@@ -1,6 +1,9 @@
 import type { PresentedReference } from '../payment/paymentReference.ts'
 
-/** Payments that requests of this process are at work on. Only a hint: another process may be at work on any payment. */
+/**
+ * Payments that requests of this process are serving. This is only a hint, because other processes may serve any
+ * payment.
+ */
 export class Serving {
   readonly #requests = new Map<PresentedReference, number>()
 
@@ -8,7 +11,7 @@ export class Serving {
     return this.#requests.has(reference)
   }
 
-  /** Until it is disposed of. */
+  /** Marks the payment until the result is disposed. */
   enter(reference: PresentedReference): Disposable {
     this.#requests.set(reference, (this.#requests.get(reference) ?? 0) + 1)
     return { [Symbol.dispose]: () => this.#leave(reference) }

@@ -11,8 +11,8 @@ import { receiptTrailers, storedStream, streamEnd, streamHeaders } from './strea
 export interface StreamDeps extends ClaimDeps, HandlerDeps, Omit<ReceiptDeps, 'ledger'> {}
 
 /**
- * Starts a streamed answer: the claim is renewed in the ledger before the first byte is sent. Refuses when another attempt
- * took over meanwhile.
+ * Starts a streamed answer. It renews the claim in the ledger before the first byte is sent. Refuses if another attempt
+ * has taken over.
  */
 export async function startStream(
   deps: StreamDeps,
@@ -34,7 +34,7 @@ export async function startStream(
         ...rail.respond({ endpoint: order.endpoint, settlement }),
         ...streamHeaders(stream, { reference: settlement.reference, attemptId }),
       },
-      // Provider and caller together have to be done before the lease ends and another attempt may take over.
+      // Provider and caller must both finish before the lease ends and another attempt can take over.
       callerWaitMaxMs: (leaseMs - handlerTimeoutMs) / 2,
     }
   } catch (error) {
@@ -63,8 +63,8 @@ function createSending(
     try {
       for (let chunk = await reader.next(); chunk !== undefined; chunk = await reader.next()) yield chunk
     } finally {
-      // Also when the caller has left: if leaving before the last byte released the payment, one payment would buy any
-      // number of nearly complete answers.
+      // Record the delivery even if the caller has left. If a disconnect before the last byte released the payment, one
+      // payment would buy any number of nearly complete answers.
       sealed = await finish(deps, claim, stream)
     }
     yield* streamEnd(stream, sealed.receipt)
@@ -82,8 +82,9 @@ interface Sealed {
 }
 
 /**
- * Reads what the caller has left unread, and records the delivery; the answer stays stored for its payer if it fits. When
- * the provider broke off, the payment is released with what was sent so far, and the same proof works again.
+ * Reads what the caller has left unread, and records the delivery. The answer stays stored for its payer if it is small
+ * enough. If the provider failed, the payment is released with the bytes sent so far, and the same proof is valid
+ * again.
  */
 async function finish(deps: StreamDeps, claim: Claim, stream: RunningStream): Promise<Sealed> {
   const { reader } = stream
@@ -109,7 +110,7 @@ async function finish(deps: StreamDeps, claim: Claim, stream: RunningStream): Pr
   }
 }
 
-/** This delivery is not the one that was sold. */
+/** Another attempt has taken over, so this delivery is not the sold one. */
 class Overtaken extends Error {
   override readonly name = 'Overtaken'
 }

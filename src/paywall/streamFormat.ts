@@ -5,12 +5,15 @@ import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Meta, Stream } from '../product/product.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 
-/** The form in which a streamed answer and its receipt go over the wire and into storage. */
+/** The format of a streamed answer and its receipt, as sent and as stored. */
 type Described = Pick<Stream, 'contentType' | 'meta'>
 
 const receiptTrailer = 'tollbook-receipt'
 
-/** Headers of a paid stream. `Receipt-Location` lets a client fetch the receipt when it missed the trailer or the last event. */
+/**
+ * Returns the headers of a paid stream. `Receipt-Location` lets a client fetch the receipt if it missed the trailer or
+ * the last event.
+ */
 export function streamHeaders(
   stream: Described,
   { reference, attemptId }: DeliveryQuestion,
@@ -18,12 +21,14 @@ export function streamHeaders(
   return { ...contentHeaders(stream), 'receipt-location': `/api/receipts/${reference}?attempt=${attemptId}` }
 }
 
-/** Headers of a stream, paid or repeated. A receipt comes as a trailer, or as the last event of an event stream. */
+/**
+ * Returns the headers of a stream, paid or repeated. The receipt is a trailer, or the last event of an event stream.
+ */
 export function contentHeaders({ contentType, meta }: Described): Readonly<Record<string, string>> {
   return {
     'content-type': contentType,
     'cache-control': 'private, no-store',
-    // Asks nginx not to collect the answer before it passes it on.
+    // Tells nginx not to buffer the answer.
     'x-accel-buffering': 'no',
     'x-answer-meta': asciiJson(meta),
     ...(isEventStream(contentType) ? {} : { trailer: receiptTrailer }),
@@ -31,7 +36,7 @@ export function contentHeaders({ contentType, meta }: Described): Readonly<Recor
   }
 }
 
-/** Header values hold ASCII only; JSON can write every other character as an escape. */
+/** Writes JSON in ASCII, the only characters in header values. JSON can escape every other character. */
 function asciiJson(value: Json): string {
   return canonicalJson(value).replace(
     /[\u007f-\uffff]/g,
@@ -39,15 +44,15 @@ function asciiJson(value: Json): string {
   )
 }
 
-/** The last event of an event stream. Other media types have no place for a receipt but the trailer. */
+/** Returns the last event of an event stream. Other media types can carry a receipt only in the trailer. */
 export function* streamEnd({ contentType, meta }: Described, receipt: SignedReceipt): Generator<Uint8Array> {
   if (!isEventStream(contentType)) return
   const data = JSON.stringify({ receipt, inclusionProof: inclusionProofOf(receipt), meta })
-  // The empty line ends an event that the provider left open; after a finished one it means nothing.
+  // The empty line ends an event that the provider left open. After a finished event it has no effect.
   yield Buffer.from(`\n\nevent: receipt\ndata: ${data}\n\n`, 'utf8')
 }
 
-/** Empty for event streams, whose receipt is an event: browsers cannot read trailers. */
+/** Returns the trailers. Empty for event streams, whose receipt is an event because browsers cannot read trailers. */
 export function receiptTrailers({ contentType }: Described, receipt: SignedReceipt): Readonly<Record<string, string>> {
   return isEventStream(contentType) ? {} : { [receiptTrailer]: receipt.jws }
 }
@@ -61,18 +66,18 @@ const stored = z.strictObject({
   stream: z.strictObject({ base64: z.string(), contentType: z.string() }),
 })
 
-/** A complete streamed answer, as it is stored for a replay. */
+/** Returns a complete streamed answer in its stored form, for a replay. */
 export function storedStream({ contentType, meta }: Described, bytes: Buffer): string {
   return canonicalJson({ meta, stream: { base64: bytes.toString('base64'), contentType } })
 }
 
-/** A stream that was short enough to store, for a retry of its payer. */
+/** A stream short enough to store, for a retry by its payer. */
 export interface StoredStream extends Described {
   readonly meta: Meta
   readonly bytes: Buffer
 }
 
-/** Undefined for the stored text of a whole answer, which opens with `data`. */
+/** Reads a stored stream. Undefined for the stored text of a complete answer, which starts with `data`. */
 export function readStoredStream(answerJson: string): StoredStream | undefined {
   if (answerJson.startsWith('{"data":')) return undefined
   const { meta, stream } = stored.parse(JSON.parse(answerJson))

@@ -21,18 +21,18 @@ import {
 export interface MppChallengeDeps {
   readonly feePayer: FeePayer
   readonly terms: PaymentTerms
-  /** Texts of this rail's offers. */
+  /** Prepared texts of this rail's offers. */
   readonly offerTexts: OfferTexts
-  /** Origin for callers; its host is the realm. */
+  /** Origin of the service for callers. Its host is the realm. */
   readonly serviceUrl: () => string
   readonly describe: (path: string) => { readonly summary: string } | undefined
-  /** Authentication code of a text. All instances of the service make the same one. */
+  /** Returns the authentication code of a text. All instances of the service return the same code. */
   readonly authenticate: (text: string) => string
-  /** Whether this is the code of the text. Takes the same time for every wrong code. */
+  /** True if this is the code of the text. A wrong code always takes the same time. */
   readonly isAuthentic: (text: string, code: string) => boolean
 }
 
-/** Undefined while no fee payer signs. */
+/** Creates this rail's challenge. Undefined while the fee payer does not sign. */
 export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
   const headers = await challengeOf(deps, offer)
   if (headers === undefined) return undefined
@@ -42,7 +42,10 @@ export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<C
   return { instruction, members, headers: { ...headers, ...type } }
 }
 
-/** The header with a fresh challenge. Nothing of it is stored: its id is the code of its other parameters. */
+/**
+ * Returns the header with a fresh challenge. The challenge is not stored, because its id is the code of its other
+ * parameters.
+ */
 export async function challengeOf(deps: MppChallengeDeps, offer: Offer) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
@@ -59,14 +62,14 @@ export async function challengeOf(deps: MppChallengeDeps, offer: Offer) {
     request: encodeText(charge(binding)),
     expires: isoTime(expiresAtMs),
     digest: digestOf(request),
-    // The secret behind the memo, and the price list for whose prices the payment is good.
+    // The secret behind the memo, and the price list whose prices are valid for the payment.
     opaque: encodeText(`{"priceList":"${price.priceList}","secret":"${binding.secret}"}`),
   }
   const id = deps.authenticate(boundText(parameters))
   return { [challengeHeader]: writeChallenge({ id, ...parameters }, deps.describe(product.path)?.summary) }
 }
 
-/** The host without its port. The address is the operator's, and was parsed at the start. */
+/** Returns the host without its port. The URL is the operator's and was checked at the start. */
 function realmOf(serviceUrl: string): string {
   return /^https?:\/\/(\[[^\]]*\]|[^:/]*)/.exec(serviceUrl)?.[1] ?? ''
 }
@@ -78,8 +81,8 @@ interface Sponsorship {
 }
 
 /**
- * The request of the method `solana`, intent `charge`. A fee payer excludes payments that the client sends itself. The
- * stock client puts `externalId` on chain as the memo.
+ * Returns the request of method `solana`, intent `charge`. With a fee payer, the client must not send the payment
+ * itself. The standard client writes `externalId` on chain as the memo.
  */
 function chargeOf({ terms }: MppChallengeDeps, { amount, feePayer, memo }: Sponsorship) {
   return {
@@ -103,7 +106,7 @@ const networks: Readonly<Record<string, string>> = {
   'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z': 'testnet',
 }
 
-/** Value of the `digest` parameter, which binds the challenge to the body; undefined without a body. */
+/** Returns the `digest` parameter, which binds the challenge to the body. Undefined without a body. */
 export function digestOf(request: OrderRequest): string | undefined {
   const digest = request.bodyDigest()
   return digest === undefined ? undefined : `sha-256=${encodeBase64(digest)}`

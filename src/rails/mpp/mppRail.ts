@@ -23,8 +23,9 @@ import {
 export interface MppRailDeps extends MppChallengeDeps, MppReadDeps {}
 
 /**
- * MPP, method `solana`, intent `charge`: the "Payment" scheme of HTTP authentication. The client signs a transfer of the whole
- * price and never sends it (pull): the fee payer signs as well, and we send it. Its burn is owed.
+ * Creates the MPP rail: method `solana`, intent `charge` of the "Payment" scheme of HTTP authentication. The client
+ * signs a transfer of the whole price and does not send it (pull). The fee payer also signs, and the service sends the
+ * transaction. The service owes the burn.
  */
 export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): PaymentRail<SponsoredProof> {
   return {
@@ -53,7 +54,7 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
       return { [receiptHeader]: encodeJson(receipt) }
     },
     async explain(refusal, { request, offer }) {
-      // A client answers a challenge with a payment.
+      // Add a fresh challenge, which a client answers with a payment.
       const fresh = offer === undefined ? {} : await challengeOf(deps, offer)
       if (!wantsProblem(request)) return { headers: { ...fresh } }
       const { headers, members } = describeRefusal(refusal)

@@ -2,11 +2,11 @@ import type { InvalidPaymentReason, Refusal } from '@tollbook/core/refusal'
 import { refusalStatuses } from '../../paywall/answer.ts'
 import type { RefusalExplanation, RailRequest } from '../../paywall/rail.ts'
 
-/* Problem details (RFC 9457) for callers who ask for them. Their members are added to those of our own bodies. */
+/* Problem details (RFC 9457) for callers who request them. Their members are added to those of the usual bodies. */
 
 const mediaType = 'application/problem+json'
 
-/** Only callers that ask for problem documents (RFC 9457) by `Accept` get them; others get the usual body. */
+/** True if the caller requests problem documents (RFC 9457) in `Accept`. Other callers get the usual body. */
 export function wantsProblem(request: RailRequest): boolean {
   return request.header('accept')?.toLowerCase().includes(mediaType) === true
 }
@@ -18,13 +18,13 @@ interface Problem {
   readonly detail: string
 }
 
-/** Problem document and headers of a 402 that asks for a first payment. */
+/** Returns problem document and headers of a 402 for a first payment. */
 export function describeOffer(): Required<RefusalExplanation> {
   const detail = 'Payment is required; the WWW-Authenticate header says how to pay.'
   return describe({ name: 'payment-required', title: 'Payment Required', status: 402, detail })
 }
 
-/** Problem document of a refusal. A 402 has one of the types that MPP defines. */
+/** Returns the problem document of a refusal. For a 402 it has a type that MPP defines. */
 export function describeRefusal(refusal: Refusal): Required<RefusalExplanation> {
   const { code, message, reason } = refusal
   const status = refusalStatuses[code]

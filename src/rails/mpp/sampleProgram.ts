@@ -1,4 +1,4 @@
-/** Buys with the packages of MPP, with the key in `payer.json`. */
+/** Returns a program that buys with the packages of MPP and the key in `payer.json`. */
 export function sampleProgram(fetchArguments: string): string {
   return `import { readFile } from 'node:fs/promises'
 import { createKeyPairSignerFromBytes } from '@solana/kit'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { fromBase64Url, toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 
-/* The headers of the "Payment" HTTP authentication scheme (draft-ryan-httpauth-payment), which MPP is built on. */
+/* The headers of the "Payment" HTTP authentication scheme (draft-ryan-httpauth-payment), on which MPP is based. */
 
 export const credentialHeader = 'authorization'
 export const preferenceHeader = 'accept-payment'
@@ -14,7 +14,7 @@ export const intent = 'charge'
 
 /** Parameters of a `WWW-Authenticate: Payment` header. `request` and `opaque` are base64url of canonical JSON. */
 const challengeJson = z.object({
-  /** Authenticates the others. */
+  /** Authenticates the other parameters. */
   id: z.string(),
   realm: z.string(),
   method: z.string(),
@@ -29,12 +29,12 @@ const challengeJson = z.object({
 export type MppChallenge = Readonly<z.infer<typeof challengeJson>>
 export type ChallengeParameters = Omit<MppChallenge, 'id'>
 
-/** The text whose authentication code is the id of a challenge. An absent parameter keeps its place. */
+/** Returns the text whose authentication code is the id of a challenge. An absent parameter leaves an empty place. */
 export function boundText({ realm, request, expires, digest, opaque, ...names }: ChallengeParameters): string {
   return [realm, names.method, names.intent, request, expires, digest ?? '', opaque].join('|')
 }
 
-/** Value of the `WWW-Authenticate` header. Absent parameters are left out. */
+/** Returns the value of the `WWW-Authenticate` header. Absent parameters are omitted. */
 export function writeChallenge(challenge: MppChallenge, description: string | undefined): string {
   const { id, realm, request, expires, digest, opaque } = challenge
   const parameters = Object.entries({ id, realm, method, intent, request, expires, digest, opaque, description })
@@ -42,10 +42,13 @@ export function writeChallenge(challenge: MppChallenge, description: string | un
   return `Payment ${written.join(', ')}`
 }
 
-// Printable ASCII without backslash and quotation mark, as nearly every value is.
+// Printable ASCII without backslash and quotation mark. Nearly every value matches.
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
-/** Writes a quoted-string. Header values are Latin-1, so mppx reads other characters from JSON escapes such as `\u00e9`. */
+/**
+ * Writes a quoted-string. Header values are Latin-1, so other characters are JSON escapes such as `\u00e9`, which mppx
+ * reads.
+ */
 function quoted(value: string): string {
   if (plain.test(value)) return `"${value}"`
   const escaped = value
@@ -54,12 +57,12 @@ function quoted(value: string): string {
   return `"${escaped}"`
 }
 
-/** Canonical JSON in base64url, as the `request` parameter and credentials carry it. */
+/** Encodes canonical JSON in base64url, for the `request` parameter and for credentials. */
 export function encodeJson(content: Json): string {
   return encodeText(canonicalJson(content))
 }
 
-/** The same for a text that is canonical JSON already. */
+/** Encodes text that is already canonical JSON. */
 export function encodeText(json: string): string {
   return toBase64Url(utf8Bytes(json))
 }
@@ -81,10 +84,11 @@ export interface Credential {
   readonly priceList: number
 }
 
-// A transaction has at most 1,232 bytes, and the client echoes the challenge: 4 kB. Node takes 16 kB of headers in all.
+// A transaction has at most 1,232 bytes, and with the repeated challenge the header has 4 kB. Node accepts 16 kB of
+// headers in total.
 const charactersMax = 12_288
 
-/** Undefined for a value that is not a credential for a challenge of this form. */
+/** Reads a credential. Undefined if the value is not a credential for a challenge of this form. */
 export function readCredential(header: string): Credential | undefined {
   if (header.length > charactersMax) return undefined
   const [, token] = /(?:^|,)[ \t]*payment[ \t]+([A-Za-z0-9_-]+)={0,2}[ \t]*(?:,|$)/i.exec(header) ?? []
@@ -96,20 +100,25 @@ export function readCredential(header: string): Credential | undefined {
   return { ...credential.data, secret, priceList: Number(priceList) }
 }
 
-/** Whether the header names the scheme, also when its credential cannot be read. The header may name several schemes. */
+/**
+ * True if the header contains the scheme, even with an unreadable credential. The header can contain several schemes.
+ */
 export function namesScheme(header: string): boolean {
   return /(?:^|,)[ \t]*payment(?:[ \t]|$)/i.test(header)
 }
 
-/** Whether there is a JSON object under the scheme. Nothing else can be a credential, so the caller asks for a challenge. */
+/**
+ * True if a JSON object follows the scheme. Any other value is not a credential and counts as a request for a
+ * challenge.
+ */
 export function bringsCredential(header: string): boolean {
-  // In base64 `{` is `e` and one of the sixteen characters for its last two bits.
+  // In base64, `{` is `e` and one of the sixteen characters for its last two bits.
   return /(?:^|,)[ \t]*[Pp][Aa][Yy][Mm][Ee][Nn][Tt][ \t]+e[w-z0-9_-]/.test(header)
 }
 
 const preferencesMax = 16
 
-/** Whether Accept-Payment takes what we offer, for example `tempo/*, solana/charge;q=0.5`. */
+/** True if Accept-Payment includes this method, for example `tempo/*, solana/charge;q=0.5`. */
 export function acceptsCharge(preferences: string): boolean {
   const wanted = preferences.split(',', preferencesMax).map((each) => each.trim().toLowerCase())
   return wanted.some((each) => /^(?:solana|\*)\/(?:charge|\*)(?:;|$)/.test(each) && !/;[ \t]*q=0(?:\.0*)?$/.test(each))
@@ -122,7 +131,7 @@ function decodeJson(text: string): unknown {
   try {
     return bytes === undefined ? undefined : JSON.parse(utf8.decode(bytes))
   } catch {
-    // Not JSON or not UTF-8. The schemas refuse undefined.
+    // Not JSON or not UTF-8. The schemas then refuse undefined.
     return undefined
   }
 }

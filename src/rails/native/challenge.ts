@@ -18,13 +18,13 @@ export interface QuoteDeps {
   /** The operator's split of each payment. */
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
-  /** A slot that the chain has certainly reached. */
+  /** A slot that the chain has reached with certainty. */
   readonly slot: () => number
 }
 
 /**
- * Each 402 is a new quote with a fresh secret. The ledger keeps the memo; the secret is in this answer and nowhere else. A
- * quote belongs to a wallet, so a caller without one gets none.
+ * Creates a quote with a fresh secret for each 402. The ledger stores the memo, and only this answer contains the
+ * secret. A quote belongs to a wallet, so a caller without a wallet gets none.
  */
 export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challenge | undefined> {
   const { payer } = offer
@@ -38,12 +38,12 @@ export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challeng
   }
 }
 
-/** An offer to a known payer: its quote is stored under the payer's wallet. */
+/** An offer to a known payer. Its quote is stored under the payer's wallet. */
 export interface PayerOffer extends Omit<Offer, 'request'> {
   readonly payer: Address
 }
 
-/** Puts the offer on record as a quote that a payment with this memo meets. */
+/** Records the offer as a quote for payments with this memo. */
 export async function recordQuote(
   { ledger, slot }: QuoteDeps,
   { memo, ...offer }: PayerOffer & { readonly memo: string },
@@ -55,17 +55,17 @@ export async function recordQuote(
   return quote
 }
 
-/** Base units to send so that the transfer of the quote arrives whole. A transfer of nothing has no fee. */
+/** Returns the base units to send so that the quoted amount arrives in full. A transfer of zero has no fee. */
 export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
   const transfer = transferBaseUnits(price)
   const transferFee = terms.transferFee?.()
   return transferFee === undefined || transfer === 0n ? transfer : sentForArrival(transfer, transferFee)
 }
 
-/** The members of specification, section 2.8, and those that a program needs to pay. */
+/** Returns the members of specification, section 2.8, and the members that a program needs to pay. */
 function membersOf({ terms, split, token }: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const transfer = transferBaseUnits(quote)
-  // A price of one base unit is burned whole, and a transfer of nothing has no fee.
+  // A price of one base unit is burned completely, and a transfer of zero has no fee.
   const hasFee = terms.transferFee?.() !== undefined && transfer !== 0n
   const fee = hasFee ? { transferWithFeeBaseUnits: sentBaseUnits(terms, quote).toString() } : {}
   return {

@@ -10,12 +10,12 @@ export interface FundsNeeded {
 }
 
 const solDecimals = 9
-// One signature.
+// Fee of one signature.
 const feeLamports = 5_000n
-// Rent of an account without data: a payment leaves its wallet this much, or nothing.
+// Rent of an account without data. After a payment, a wallet must hold at least this amount or zero.
 const rentLamports = 890_880n
 
-/** The reason why a wallet cannot pay, in tokens and SOL; undefined when it can. */
+/** Returns why a wallet cannot pay, in tokens and SOL. Undefined if it can pay. */
 export function describeShortage(needed: FundsNeeded, funds: PayerFunds): string | undefined {
   const tokens = funds.baseUnits >= needed.baseUnits ? [] : [tokensText(needed, funds)]
   const leftLamports = funds.lamports - feeLamports

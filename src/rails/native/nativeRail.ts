@@ -22,9 +22,9 @@ export interface NativeRailDeps
 export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceMs'> {}
 
 /**
- * The interface of the specification, section 5: `x-wallet-address` names the payer, `x-payment-proof` carries a transaction of the
- * payer's own wallet that burns one share of the price and transfers the rest. A request without a wallet is refused, so this rail stands
- * last in the list: it answers every request that no other rail claims.
+ * Creates the rail of the specification, section 5. `x-wallet-address` names the payer. `x-payment-proof` carries a
+ * transaction of the payer's own wallet that burns one share of the price and transfers the rest. The rail refuses a
+ * request without a wallet. It must be last in the list, because it accepts every request that no other rail claims.
  */
 export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): PaymentRail<SolanaProof> {
   const first = createFirstPresentations(given)
@@ -59,12 +59,12 @@ export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): P
     async settle(question) {
       return refuseOfOtherRail(question.payment) ?? (await settlePayment(deps, limits, question))
     },
-    // The receipt in the body says all that this rail has to say.
+    // The receipt in the body is complete, so this rail adds no headers.
     respond: () => ({}),
   }
 }
 
-/** A sponsored payment is verified by the rules of its own rail. Once it is verified, every rail serves it. */
+/** Refuses a sponsored payment, because its own rail verifies it. After the verification, every rail serves it. */
 function refuseOfOtherRail(payment: PaymentState): Refusal | undefined {
   if (payment.phase !== 'submitted' || payment.offer === undefined) return undefined
   const { rail } = payment.offer

@@ -16,19 +16,19 @@ const signatureByteLength = 64
 type TransactionReader = Pick<ChainReader, 'readTransaction'>
 
 /**
- * x-payment-proof: canonical padded base64 of a signature (its base58 text or its 64 bytes), of a signed transaction, or
- * of JSON {signature|transaction, secret}. One payment has one key, whatever the form; a second spelling of the same bytes
- * is refused before it can become a second key. No network.
+ * Reads x-payment-proof, which is canonical padded base64. It encodes a signature (base58 text or 64 bytes), a signed
+ * transaction, or JSON {signature|transaction, secret}. Every form of a payment has the same key. A second spelling of
+ * the same bytes is refused, so that it cannot become a second key. Uses no network.
  */
 export function readProof(value: string, chain: TransactionReader): SolanaProof | Refusal {
   const bytes = value.length <= charactersMax ? decodeBase64(value) : undefined
   if (bytes === undefined) return refuseProof('malformed_proof')
-  // A signature may start with the byte of an opening brace; no bound proof is as short as a signature.
+  // A signature can also start with the byte of an opening brace, but every bound proof is longer than a signature.
   const opensObject = bytes[0] === 0x7b && bytes.length !== signatureByteLength
   return opensObject ? readBoundProof(bytes, chain) : readBareProof(bytes, chain)
 }
 
-/** Undefined unless the text is the one canonical spelling: padded, standard alphabet, no stray trailing bits. */
+/** Decodes the canonical spelling: padded, standard alphabet, no extra trailing bits. Undefined for any other text. */
 function decodeBase64(text: string): Buffer | undefined {
   if (text === '' || !base64.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64')
@@ -46,7 +46,7 @@ function readSignatureForm(bytes: Buffer) {
   return base58Text.test(text) ? readSignature(text) : undefined
 }
 
-// 128 bits as base64url have 22 characters; a shorter secret would be guessable and was never issued.
+// 128 bits have 22 characters in base64url. A shorter secret could be guessed, and the service never issues one.
 const secret = z.string().regex(/^[A-Za-z0-9_-]{22}$/)
 const boundProof = z.union([
   z.strictObject({ signature: z.string(), secret }),
@@ -80,7 +80,7 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {
-    // Not JSON or not UTF-8: the schema refuses undefined, which is all that the caller needs to know.
+    // Not JSON or not UTF-8. The schema refuses undefined, which tells the caller enough.
     return undefined
   }
 }

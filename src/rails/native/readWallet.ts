@@ -8,7 +8,10 @@ export const walletHeader = 'x-wallet-address'
 
 export type WalletTerms = Pick<PaymentTerms, 'mint' | 'paymentWallet'>
 
-/** The wallet is a claim and not a proof: it opens nothing alone. Smart wallets, which are off the curve, are accepted. */
+/**
+ * Reads the wallet, which is unverified and gives no access by itself. Smart wallets, which are off the curve, are
+ * accepted.
+ */
 export function readWallet(request: RailRequest, terms: WalletTerms): Address | Refusal {
   const text = request.header(walletHeader)
   if (text === undefined) {
@@ -22,7 +25,7 @@ interface WalletField {
   readonly terms: WalletTerms
 }
 
-/** An address that can pay. A refusal names the field that it came in. */
+/** Returns an address that can pay. A refusal names the field of the address. */
 export function checkWallet(text: string, { field, terms }: WalletField): Address | Refusal {
   const wallet = readAddress(text)
   if (wallet === undefined)
@@ -33,7 +36,7 @@ export function checkWallet(text: string, { field, terms }: WalletField): Addres
   return wallet
 }
 
-/** A program owns no tokens, so a payment by one can never be proved. */
+/** True for a program, which owns no tokens. A payment by a program could never be proved. */
 function isProgram(address: Address): boolean {
   return (
     tokenPrograms.has(address) ||

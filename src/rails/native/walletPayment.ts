@@ -25,37 +25,37 @@ export interface WalletPaymentDeps extends QuoteDeps {
 
 export interface WalletQuestion {
   readonly product: Product
-  /** As the wallet sent it. */
+  /** The account as the wallet sent it. */
   readonly account: string
-  /** SHA-256 of the secret that only the buyer's page knows, in base64url. */
+  /** SHA-256 of the secret in base64url. Only the buyer's page has the secret. */
   readonly digest: string
 }
 
-/** The wallet adds its signature, and pays the network fee. */
+/** An unsigned payment. The wallet adds its signature and pays the network fee. */
 export interface UnsignedPayment {
   readonly transaction: Uint8Array
   readonly price: ListedPrice
 }
 
-/** Confirmed, not final. */
+/** A payment that is confirmed and not final. */
 export interface LandedPayment {
   readonly signature: Signature
   readonly wallet: Address
 }
 
 /**
- * Payments whose transaction is built here, for wallets that only sign (Wallet Standard) or sign and send (Solana Pay). The
- * buyer's page keeps the secret, so a payment that a stranger sees on chain is useless to them.
+ * Payments whose transaction the service builds, for wallets that only sign (Wallet Standard) or sign and send (Solana
+ * Pay). The secret stays in the buyer's page, so strangers cannot use a payment that they see on chain.
  */
 export interface WalletPayments {
   prepare(question: WalletQuestion): Promise<UnsignedPayment | Refusal>
-  /** Undefined until the chain has the payment. */
+  /** Undefined until the payment is on chain. */
   find(digest: string): Promise<LandedPayment | undefined>
 }
 
 const digestBytes = 32
 
-/** The account that names a payment: the digest of its secret. Undefined for a text that is not a digest. */
+/** Returns the account that identifies a payment: the digest of its secret. Undefined if the text is not a digest. */
 function referenceOf(digest: string): Address | undefined {
   const bytes = /^[A-Za-z0-9_-]{43}$/.test(digest) ? fromBase64Url(digest) : undefined
   return bytes?.length === digestBytes ? readAddress(encodeBase58(bytes)) : undefined
@@ -88,7 +88,7 @@ async function prepare(
   if (shortage !== undefined) return refuse('INSUFFICIENT_BALANCE', shortage)
   const memo = memoPrefix + digest
   const offer = sales.openOffer({ product, payer, price })
-  // A wallet may ask again for the same payment, and so may anyone who has seen its digest.
+  // Share the memo, because the wallet or anyone who has seen its digest can request the same payment again.
   const quote = await recordQuote(deps, { ...offer, payer, memo }, { sharesMemo: true })
   const amounts = { burnBaseUnits: quote.burnBaseUnits, transferBaseUnits }
   return { transaction: deps.buildTransaction({ terms, payer, memo, reference, ...amounts, blockhash }), price }
@@ -103,7 +103,8 @@ async function find({ chain, finality }: WalletPaymentDeps, digest: string): Pro
     before: undefined,
     until: undefined,
   })
-  // Anyone may name the account in a transaction, and only the memo with the secret behind it pays. The first one that landed is asked for.
+  // Anyone can name the account in a transaction, but only the memo with the secret behind it pays. Use the first
+  // transaction with the memo that landed.
   const landed = listed.findLast(({ hasFailed, memo }) => !hasFailed && memo?.includes(memoPrefix + digest) === true)
   if (landed === undefined) return undefined
   const finding = await chain.find(landed.signature)

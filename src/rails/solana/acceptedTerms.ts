@@ -2,11 +2,16 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 
 export interface WalletDeps {
   readonly terms: PaymentTerms
-  /** Terms of the wallets to which a payment that landed then may go. Absent: the payment wallet never changes. */
+  /**
+   * Terms of the wallets that accept a payment that landed at this time. Absent if the payment wallet never changes.
+   */
   readonly acceptedTerms?: (landedAtMs: number) => readonly PaymentTerms[]
 }
 
-/** Terms that a payment of that time may satisfy: during a change of the wallet, those before it too. */
+/**
+ * Returns the terms that a payment of that time may satisfy. During a change of the wallet, they include the former
+ * terms.
+ */
 export function acceptedAt({ terms, acceptedTerms }: WalletDeps, landedAtMs: number): readonly PaymentTerms[] {
   const accepted = acceptedTerms?.(landedAtMs) ?? []
   return accepted.length === 0 ? [terms] : accepted

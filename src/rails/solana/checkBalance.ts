@@ -11,15 +11,15 @@ export interface BalanceDeps extends PriceRule {
   readonly chain: ChainReader
 }
 
-/** A wallet that could not pay, in the state of this slot. */
+/** The balance of a wallet that could not pay, in the state of this slot. */
 export interface Shortage extends Balance {
   readonly requiredBaseUnits: bigint
   readonly decimals: number
 }
 
 /**
- * Short in the finalized state too: a payment of the last seconds empties the wallet in the newest state, and a node may
- * know the balance before it can find the transaction.
+ * True if the balance was also too small in the finalized state. A payment of the last seconds empties the wallet in
+ * the newest state, and a node may show that balance before the transaction.
  */
 export async function wasShortBefore(
   { chain }: BalanceDeps,
@@ -31,8 +31,9 @@ export async function wasShortBefore(
 }
 
 /**
- * When a payment is not there, or would fail: could the wallet pay at all? If it could not, that is the better answer. The
- * cheapest quote that it could still pay is the measure, not what a new quote would ask.
+ * Finds out whether the wallet could pay for a payment that is missing or would fail. If not, the shortage is the
+ * better refusal. The required amount is the cheapest quote that the wallet can still pay, not the price of a new
+ * quote.
  */
 export async function findShortage(
   deps: BalanceDeps,
@@ -49,7 +50,10 @@ export async function findShortage(
   return isShort ? { ...balance, requiredBaseUnits, decimals } : undefined
 }
 
-/** Said only when the payment was looked for in the state of the balance, or in a later one, and was not there. */
+/**
+ * Refuses for a shortage. Used only if the payment was searched in the state of the balance, or in a later one, and not
+ * found.
+ */
 export function refuseShortage({ baseUnits, requiredBaseUnits, decimals, slot }: Shortage): Refusal {
   const [has, needs] = [baseUnits, requiredBaseUnits].map((amount) => formatDecimal(amount, decimals))
   return refuse(

@@ -7,15 +7,14 @@ import type { SolanaProof } from './solanaProof.ts'
 type Holder = Pick<SolanaProof, 'secret' | 'isPayer'>
 
 /**
- * Refuses a caller that does not know the secret of a bound payment: the memo on chain is public, the secret behind it
- * is not.
+ * Refuses a caller without the secret of a bound payment. The memo on chain is public, and the secret behind it is not.
  */
 export function checkSecret(holder: Holder, { memo }: Pick<Settlement, 'memo'>): Refusal | undefined {
   const binding = bindHolder(memo === undefined ? [] : [memo], holder)
   return isRefusal(binding) ? binding : undefined
 }
 
-/** The memo that binds the payment, if its holder may use it. */
+/** Returns the memo that binds the payment, if its holder may use the payment. */
 export function bindHolder(memos: readonly string[], { secret, isPayer }: Holder): ReturnType<typeof bindSecret> {
   return isPayer === true ? { memo: memos.find((memo) => memo.startsWith(memoPrefix)) } : bindSecret(memos, secret)
 }

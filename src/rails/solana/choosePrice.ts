@@ -12,7 +12,7 @@ export interface PriceDeps {
   readonly quoteGraceMs: number
 }
 
-/** A landed payment. A memo names one quote; without it the cheapest open quote counts. */
+/** A landed payment. A memo identifies one quote. Without a memo, the cheapest open quote applies. */
 export interface PriceQuestion {
   readonly order: Order
   readonly memo: string | undefined
@@ -20,13 +20,16 @@ export interface PriceQuestion {
   readonly landedSlot: number
 }
 
-/** For a transaction that is not on chain: it can only land after now, so every quote that is open now is open for it. */
+/**
+ * Returns the landing time for a transaction that is not on chain. It can land only later, so all quotes that are open
+ * now apply.
+ */
 export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'landedSlot'> {
   return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
 }
 
 /**
- * The price that the payment has to satisfy. `quoteId` is undefined when no quote is open and the price list decides.
+ * The price that the payment must satisfy. `quoteId` is undefined if no quote is open, so that the price list decides.
  */
 export interface ChosenPrice {
   readonly price: Price
@@ -34,14 +37,17 @@ export interface ChosenPrice {
   readonly quoteId: string | undefined
 }
 
-/** A rail's rule for the price that a payment has to meet. */
+/** A rail's rule for the price that a payment must meet. */
 export interface PriceRule {
   readonly choosePrice: (question: PriceQuestion) => Promise<ChosenPrice | Refusal>
-  /** A price that a plain payment may meet, without a query. `choosePrice` may find a lower one. */
+  /** Returns a price that a plain payment may meet, without a query. `choosePrice` may find a lower one. */
   readonly recallPrice?: (question: PriceQuestion) => ChosenPrice | undefined
 }
 
-/** The price of a quote that this process has stored. A caller that pays as much pays enough, even if a cheaper quote is open. */
+/**
+ * Returns the price of a quote that this process has stored. A caller who pays this price pays enough, even if a
+ * cheaper quote is open.
+ */
 export function recallPrice(
   { ledger, quoteGraceMs: graceMs }: PriceDeps,
   { order, memo, landedAtMs, landedSlot }: PriceQuestion,
@@ -53,8 +59,9 @@ export function recallPrice(
 }
 
 /**
- * A bound payment has the price of its quote, a plain one that of the cheapest quote that was open when it landed. If
- * there is none, or it had expired, the list in force at that moment decides: late payers pay the price of the day.
+ * Chooses the price of a payment. A bound payment has the price of its quote. A plain payment has the price of the
+ * cheapest quote that was open when it landed. Without an open quote, the price list in force at that moment decides,
+ * so late payers pay the current price.
  */
 export async function choosePrice(
   deps: PriceDeps,
@@ -66,7 +73,8 @@ export async function choosePrice(
   const quote = await (memo === undefined ? ledger.findOpenQuote(open) : ledger.findBoundQuote({ ...open, memo }))
   if (quote === undefined && memo !== undefined) return refuseProof('quote_unknown')
   if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
-  // Open until the end of the grace and not at it, like the plain ones that the ledger looks for.
+  // A quote is open until the end of its grace period, not at that moment. The ledger's search uses the same bound for
+  // plain payments.
   if (quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs)
     return { price: plainPrice(quote), priceList: quote.priceList, quoteId: quote.id }
 

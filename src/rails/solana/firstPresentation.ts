@@ -5,25 +5,25 @@ import type { Presentation, Presentations } from '../../payment/presentations.ts
 export interface FirstPresentationDeps {
   readonly chain: Pick<ChainReader, 'landingBound' | 'timeMs'>
   readonly presentations: Presentations
-  /** Called for the operator's log: a proof that is presented again later may count as presented later. */
+  /** Called for the operator's log. Without the record, a repeated proof may count as presented later. */
   readonly onUnrecorded: (error: unknown, presented: Presented) => void
 }
 
 type Presented = Pick<Presentation, 'reference' | 'wallet'>
 
-/** First presentations of proofs, in memory at once and on record when a proof could not be decided. */
+/** First presentations of proofs. They are in memory at once, and are recorded if a proof could not be decided. */
 export interface FirstPresentations {
-  /** Costs nothing but memory; called before anything else is asked about a proof. */
+  /** Stores the presentation in memory only. Called before any other check of a proof. */
   note(presented: Presented): void
-  /** Puts the first presentation on record. */
+  /** Records the first presentation. */
   record(presented: Presented): Promise<Presentation>
-  /** Records like `record`, but only logs a failure. Used where the outcome is unknown anyway. */
+  /** Like `record`, but only logs a failure. Used if the outcome is unknown anyway. */
   recordIfPossible(presented: Presented): Promise<void>
-  /** Undefined when this is the first one, as far as is known. */
+  /** Returns an earlier presentation. Undefined if none is known. */
   find(presented: Presented): Promise<Presentation | undefined>
 }
 
-// Proofs of some minutes of load. A process that forgets one asks the database.
+// Proofs of some minutes of load. For a proof that is no longer in memory, the process queries the database.
 const notedMax = 20_000
 
 export function createFirstPresentations({

@@ -5,32 +5,37 @@ import type { SimulatedEffects } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 
 /**
- * Wallets that have just paid. A plain transaction of such a wallet is sent without a separate rehearsal: the node that takes it
- * rehearses it. Each payment earns one, so that an intent on record which never lands has been paid for.
+ * Wallets that have just paid. A plain transaction of such a wallet is sent without a separate rehearsal, because the
+ * receiving node rehearses it. Each payment earns one such sending. A recorded intent that never lands is therefore
+ * covered by an earlier payment.
  */
 export interface KnownPayers {
-  /** A payment of the wallet is on chain and has met its price. */
+  /** Called when a payment of the wallet is on chain and meets its price. */
   paid(wallet: Address, record: Pick<TransactionRecord, 'signature' | 'slot' | 'balances'>): void
-  /** Whether the wallet has earned a sending. */
+  /** True if the wallet has earned a sending. */
   has(wallet: Address): boolean
-  /** Whether the wallet has certainly enough for all that it may send. Uses up one payment if so. */
+  /** True if the wallet holds enough for all transactions that it may send. Then it also uses up one earned sending. */
   take(wallet: Address, effects: SimulatedEffects): boolean
 }
 
 interface KnownPayer {
   earned: number
-  /** Newest payments that have earned a sending. One that is presented many times at once is verified as often. */
+  /**
+   * Newest payments that have earned a sending. A payment that is presented many times at once is verified as often,
+   * but earns only one.
+   */
   counted: readonly Signature[]
-  /** Slot of the newest payment seen. */
+  /** Slot of the newest known payment. */
   slot: number
-  /** Token accounts of the wallet alone, with what they held after that payment. */
+  /** Token accounts that only this wallet owns, with their balances after that payment. */
   heldBaseUnits: ReadonlyMap<Address, bigint>
 }
 
 const earnedMax = 16
-// As many signatures are remembered as sendings can be earned, so that no set of payments earns more sendings than it has payments.
+// Equals the number of sendings that can be earned. A set of payments then never earns more sendings than it has
+// payments.
 const countedMax = earnedMax
-// More than the payments that may be in progress at a time.
+// More than the number of payments that can be in progress at the same time.
 const timesHeldMin = 32n
 const payersMax = 10_000
 const knownForMs = 600_000

@@ -21,9 +21,9 @@ export interface SettleDeps extends SubmitDeps {
 export interface SettleLimits {
   /** Time to wait for a signature that is not on chain yet. */
   readonly proofLookupWaitMs: number
-  /** A payment is presented for the first time within this time of landing. */
+  /** Maximum time from landing to the first presentation of a payment. */
   readonly proofMaxAgeMs: number
-  /** Above this price two nodes have to return the same record. Undefined: one node is enough. */
+  /** Price above which two nodes must return the same record. Undefined: one node is enough. */
   readonly quorumAboveMicroUsd?: bigint | undefined
 }
 
@@ -31,13 +31,15 @@ type Question = SettleQuestion<SolanaProof>
 type TransactionQuestion = Question & { readonly transaction: SignedTransaction }
 /** A question about a transaction that is on chain. */
 type FoundQuestion = Question & { readonly found: Found }
-/** The same, as one record shows it. */
+/** A question about a transaction, with one record of it. */
 type LandedQuestion = Question & { readonly record: TransactionRecord }
 /** A question about a transaction that no node has found. */
 type UnseenQuestion = Question & { readonly unseen: Unknown }
 type Verdict = Settlement | Refusal
 
-/** Finds out what a proof proves: on chain already, sent by us, or to be sent now. */
+/**
+ * Determines what a proof proves. Its transaction is on chain already, was sent by the service, or must be sent now.
+ */
 export async function settlePayment(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const flaw = proof.transaction === undefined ? undefined : checkAccounts(deps.terms, proof.transaction, order)
@@ -47,13 +49,13 @@ export async function settlePayment(deps: SettleDeps, limits: SettleLimits, ques
       ? settleSignature(deps, limits, question)
       : settleTransaction(deps, limits, { ...question, transaction: proof.transaction }))
   } catch (error) {
-    // The proof was presented in time, however long the outage lasts.
+    // The record shows that the proof was presented in time, however long the outage lasts.
     if (error instanceof Fault) await deps.first.recordIfPossible({ reference: proof.reference, wallet: order.wallet })
     throw error
   }
 }
 
-/** A signature alone: the caller has sent the transaction, or says so. */
+/** Settles a proof that is only a signature: by the caller's own statement, the transaction is sent already. */
 async function settleSignature(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const finding = await find(deps, question, { waitMs: limits.proofLookupWaitMs })
@@ -65,9 +67,9 @@ async function settleSignature(deps: SettleDeps, limits: SettleLimits, question:
 }
 
 /**
- * The payment is not on chain. A wallet that cannot pay is refused for that, but only when the payment was looked for in
- * the state that shows the empty wallet: a payment that landed since has emptied it, and a caller who reads that the
- * wallet has not paid would pay again (I8).
+ * Judges a payment that is not on chain. A wallet that cannot pay is refused for its shortage. The payment must have
+ * been searched in the state with the empty wallet, because a payment that landed since then has emptied it. A caller
+ * who reads that the wallet has not paid would pay again (I8).
  */
 async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: UnseenQuestion): Promise<Verdict> {
   if (question.unseen.isSeen) return refuseProof('not_found')
@@ -82,10 +84,12 @@ async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: Uns
   return isAbsent ? refuseShortage(shortage) : refuseProof('not_found')
 }
 
-// Time to wait for a transaction that this service has sent. A slot takes 0.4 s and a confirmation a few slots.
+// Time to wait for a transaction that the service has sent. A slot takes 0.4 s, and a confirmation takes a few slots.
 const broadcastWaitMs = 10_000
 
-/** The transaction itself: on chain already, sent by us before, or to be sent now. */
+/**
+ * Settles a proof with the transaction: it is on chain already, was sent by the service before, or must be sent now.
+ */
 async function settleTransaction(
   deps: SettleDeps,
   limits: SettleLimits,
@@ -98,7 +102,7 @@ async function settleTransaction(
   const finding = await find(deps, question, { waitMs: isSent ? broadcastWaitMs : 0, isSent })
   if (finding.kind === 'found') return judgeFound(deps, limits, { ...question, found: finding })
 
-  // It was looked for and was not there. Only now, whether it can still land.
+  // Check whether the transaction can still land only after a search has not found it.
   const { bound } = await deps.first.record({ reference: proof.reference, wallet: order.wallet })
   // A transaction with a durable nonce never expires, so no block height proves its absence.
   const options = transaction.usesDurableNonce ? {} : { bound: lower(bound, submission.bound) }
@@ -108,8 +112,8 @@ async function settleTransaction(
 }
 
 /**
- * Sends a transaction on record again, unless a node has it or no block can take it any more. Asked before anything is
- * awaited: each further order of the wallet asks about its earlier payments.
+ * Sends a recorded transaction again, unless a node has it or no block can take it any more. It starts before any wait,
+ * because each further order of the wallet checks its earlier payments.
  */
 async function sendAgain(deps: SettleDeps, question: TransactionQuestion): Promise<Submitted | Refusal> {
   const { proof, order, transaction } = question
@@ -140,15 +144,15 @@ function find({ chain }: SettleDeps, { proof }: Question, options: FindOptions):
 }
 
 /**
- * The verdict on a transaction that is on chain. One lying node must not decide about a large payment, and not against any:
- * a payer who reads a refusal pays again.
+ * Decides on a transaction that is on chain. One lying node must not decide about a large payment. It must not refuse
+ * any payment either, because a refused payer pays again.
  */
 async function judgeFound(deps: SettleDeps, limits: SettleLimits, question: FoundQuestion): Promise<Verdict> {
   const { record, isAgreed } = question.found
   const verdict = await judgeShown(deps, limits, { ...question, record })
   if (!isAgreed && needsAgreement(limits, verdict)) {
     const agreed = await find(deps, question, { isAgreed: true })
-    // The record that two nodes agree on may differ from the one that the first of them showed.
+    // The record on which two nodes agree may differ from the first node's record.
     return agreed.kind === 'found' ? judgeFound(deps, limits, { ...question, found: agreed }) : refuseUnconfirmed()
   }
   if (!isRefusal(verdict) || record.failure === undefined || verdict.reason === 'wallet_did_not_sign') return verdict
@@ -164,7 +168,7 @@ function refuseUnconfirmed(): Refusal {
   return refuse('PAYMENT_PENDING', 'a second node has to confirm this payment; repeat with the same proof', 2)
 }
 
-/** Is the transaction, as a node shows it, this caller's, is it fresh, which price does it have to meet, and does it meet it? */
+/** Judges the transaction as a node shows it: its wallet, its age, its price, and whether it pays that price. */
 async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: LandedQuestion): Promise<Verdict> {
   const { proof, order, record } = question
   const { blockTimeMs } = record
@@ -199,13 +203,16 @@ async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: Land
   }
 }
 
-/** Age counts up to the first presentation, in time of the chain: no outage and no clock of ours makes a payment too old. */
+/**
+ * Judges the age up to the first presentation, in time of the chain. Neither an outage nor a wrong clock of the service
+ * makes a payment too old.
+ */
 async function judgeAge(
   deps: SettleDeps,
   { proofMaxAgeMs }: SettleLimits,
   { proof, order, payment, blockTimeMs }: Question & { readonly blockTimeMs: number },
 ): Promise<Refusal | undefined> {
-  // A payment that this service has sent was presented in time, as the ledger shows.
+  // The ledger shows that a payment sent by the service was presented in time.
   if (payment.phase === 'submitted') return undefined
   const nowMs = deps.chain.timeMs()
   if (nowMs - blockTimeMs <= proofMaxAgeMs) return undefined
@@ -215,7 +222,10 @@ async function judgeAge(
   return refuseProof('too_old', `landed ${Math.floor(ageMs / 1000)} s before its first presentation`)
 }
 
-/** A failure tells the payer to make a new payment, so the chain must not be able to take it back. */
+/**
+ * Confirms a failure in the finalized chain. A failure tells the payer to make a new payment, so the chain must not be
+ * able to reverse it.
+ */
 async function judgeFinal(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const final = await find(deps, question, { commitment: 'finalized', isAgreed: true })
   if (final.kind === 'found') return judgeShown(deps, limits, { ...question, record: final.record })

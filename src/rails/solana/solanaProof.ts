@@ -4,21 +4,21 @@ import type { MessageReference, PaymentReference } from '../../payment/paymentRe
 import type { SignedTransaction } from '../../payment/proof.ts'
 import type { Proof } from '../../paywall/rail.ts'
 
-/** A payment on Solana. Every form of it has a signature, which is its reference. */
+/** A payment on Solana. Every form has a signature, which is the payment's reference. */
 export interface SolanaProof extends Proof {
   readonly reference: PaymentReference
   readonly signature: Signature
-  /** Present in the bound forms: it opens the memo of a quote. */
+  /** The secret behind the memo of a quote. Present in the bound forms. */
   readonly secret: string | undefined
-  /** The payer has proven its wallet by another signature, so no secret is asked for. */
+  /** Present if another signature has proven the payer's wallet, so that no secret is required. */
   readonly isPayer?: true
-  /** Present when this service pays the network fee. */
+  /** Present if this service pays the network fee. */
   readonly sponsorship?: Sponsorship
-  /** Present in the transaction forms: not sent yet, as far as we know. */
+  /** The transaction, which is probably not sent yet. Present in the transaction forms. */
   readonly transaction: SignedTransaction | undefined
 }
 
-/** The message by which the payment is found, and the offer that it pays. Recorded before the transaction is sent. */
+/** The message that identifies the payment, and the offer that it pays. Recorded before the transaction is sent. */
 export interface Sponsorship {
   readonly message: MessageReference
   readonly offer: SponsoredOffer

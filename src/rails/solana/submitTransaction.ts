@@ -21,11 +21,11 @@ import type { SolanaProof } from './solanaProof.ts'
 
 export interface SubmitDeps extends BalanceDeps, WalletDeps {
   readonly ledger: Pick<PaymentLedger, 'append'>
-  /** Absent: every transaction is rehearsed before it is sent. */
+  /** If absent, every transaction is rehearsed before it is sent. */
   readonly knownPayers?: KnownPayers
 }
 
-/** A signed transaction that the caller asks us to send. */
+/** A signed transaction that the caller wants the service to send. */
 export interface Submission {
   readonly proof: SolanaProof
   readonly order: Order
@@ -34,14 +34,14 @@ export interface Submission {
   readonly onRecorded: (payment: PaymentState) => void
 }
 
-/** The checks of a signed transaction that need no network. */
+/** Checks a signed transaction without the network. */
 export function checkAccounts(
   { mint }: PaymentTerms,
   transaction: SignedTransaction,
   order: Order,
 ): Refusal | undefined {
   if (!transaction.signers.includes(order.wallet)) return refuseProof('wallet_did_not_sign')
-  // A burn names the mint, whichever program calls it.
+  // Every burn names the mint, whichever program calls the burn.
   if (transaction.accounts?.includes(mint) === false)
     return refuseProof(
       'burn_insufficient',
@@ -50,21 +50,25 @@ export function checkAccounts(
   return undefined
 }
 
-/** Result of a submission. Whether it landed is for the chain to answer. */
+/** Result of a submission. The chain decides whether the transaction landed. */
 export interface Submitted {
-  /** Whether this call or an earlier one has sent it. Otherwise no node knows its blockhash, which is not a verdict. */
+  /**
+   * True if this call or an earlier one has sent it. False if no node has accepted its blockhash, which is not a
+   * verdict.
+   */
   readonly isSent: boolean
-  /** Undefined where no node has accepted its blockhash. */
+  /** Undefined if no node has accepted its blockhash. */
   readonly bound: LandingBound | undefined
 }
 
 /**
- * Sends a transaction, after rehearsing that it would pay and after putting on record that we send it. A refusal says
- * that it is not sent and why. Never sends anything but the caller's own bytes.
+ * Sends a transaction after a rehearsal and after recording the intent. A refusal states that the transaction is not
+ * sent, and why. It only sends the caller's own bytes.
  */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
   const { transaction } = submission
-  // Such a transaction could be kept back and sent a year later, so it is taken only after it has landed.
+  // A transaction with a durable nonce could be withheld and sent a year later, so it is accepted only after it has
+  // landed.
   if (transaction.usesDurableNonce) {
     const finding = await deps.chain.find(transaction.signature)
     const isAbsent = isUnseen(finding) && finding.isAgreed
@@ -99,9 +103,10 @@ function refuseInProgress(): Refusal {
 }
 
 /**
- * Sends a plain transaction of a wallet that has just paid, which saves one call to a node. It is bound to a quote that is open, so it was signed
- * after that quote and has not landed long ago. The node rehearses it. If the node refuses it, the payment is pending until its absence is
- * proven, because its intent is on record. Undefined: it is rehearsed first.
+ * Sends a plain transaction of a wallet that has just paid, which saves one call to a node. Undefined if the
+ * transaction must be rehearsed first. The transaction is bound to an open quote, so it was signed after that quote and
+ * cannot have landed long ago. The node rehearses it. If the node refuses it, the payment is pending until its absence
+ * is proven, because its intent is recorded.
  */
 async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal | undefined> {
   const { proof, order, transaction } = submission
@@ -117,9 +122,10 @@ async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promis
 }
 
 /**
- * It would fail, and is not sent: for lack of tokens, or for another reason. Neither is said before the payment was
- * looked for in the same state or a later one, because it may have landed by itself and emptied the wallet. A wallet that can pay is
- * not refused for one rehearsal: its node may have been on a fork, and have left it before the wallet was read.
+ * Decides on a transaction that would fail, for lack of tokens or for another reason. It is not sent. First the payment
+ * is searched in the same state or a later one, because it may have landed already and emptied the wallet. One failed
+ * rehearsal does not refuse a wallet that can pay: its node may have been on a fork, and may have left the fork before
+ * it read the wallet.
  */
 async function judgeFailure(
   deps: SubmitDeps,
@@ -141,11 +147,11 @@ export function isUnseen(finding: Finding): finding is Unknown {
   return finding.kind === 'unknown' && !finding.isSeen
 }
 
-// A transaction may land until its blockhash is too old, 150 slots of at most 0.4 s; its quote has to be open even then,
-// or we would send a payment that buys nothing.
+// A transaction can land until its blockhash is too old, 150 slots of at most 0.4 s. Its quote must be open until then.
+// Otherwise the service would send a payment that buys nothing.
 const landingMaxMs = 60_000
 
-/** Would it then buy? A payment that would buy nothing is not sent at all. */
+/** Checks whether the payment would buy the order. A payment that would not is never sent. */
 async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<RehearsedPayment, 'effects'>) {
   const { proof, order, transaction } = submission
   const { effects } = shown
@@ -164,7 +170,7 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: P
   return isRefusal(chosen) ? chosen : (findRefusal(chosen) ?? chosen)
 }
 
-/** A simulated payment, judged by the same rules as a landed one before it is sent. */
+/** A simulated payment. Before it is sent, the rules for landed payments apply to it. */
 export interface RehearsedPayment {
   readonly effects: SimulatedEffects
   readonly order: Pick<Order, 'wallet'>
@@ -172,7 +178,9 @@ export interface RehearsedPayment {
   readonly price: Price
 }
 
-/** Applies the full rules where the node reports balances, and otherwise compares the amounts of the wallet's own instructions. */
+/**
+ * Applies the full rules if the node reports balances. Otherwise compares the amounts of the wallet's own instructions.
+ */
 export function judgeEffects(
   terms: PaymentTerms,
   { effects, order, transaction, price }: RehearsedPayment,
@@ -219,7 +227,10 @@ function sumOf(movements: readonly TokenMovement[]): bigint {
   return movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }
 
-/** Recorded before it is sent: if we die in between, the ledger knows of money that may be on its way. */
+/**
+ * Records the intent before the transaction is sent. After a crash the ledger then contains money that may be in
+ * transit.
+ */
 async function recordIntent(
   deps: SubmitDeps,
   { proof: { sponsorship }, order, payment, transaction, onRecorded }: Submission,

@@ -33,21 +33,21 @@ export interface CoSignDeps extends WalletDeps {
   readonly judgeSponsored: (signed: PayerSigned, policy: SponsorPolicy) => SponsoredTransaction | SponsorProblem
 }
 
-/** A payment that the ledger does not have, and its order. */
+/** A payment that is not in the ledger, with its order. */
 export type CoSignQuestion = PresentedPayment<SponsoredProof>
 
-/** Signature of the fee payer, and with it the id of the transaction. */
+/** Signature of the fee payer, which is the id of the transaction. */
 export interface CoSigned {
   readonly signature: Signature
-  /** The price that the payment has to meet. */
+  /** The price that the payment must meet. */
   readonly chosen: ChosenPrice
-  /** Present when it was rehearsed a moment ago, before the fee payer signed. */
+  /** Present if the transaction was rehearsed just before the fee payer signed. */
   readonly rehearsed: Simulation | undefined
 }
 
 /**
- * Has the fee payer sign a payment that is not on record. The fee payer signs a transaction that it has not seen only after
- * everything was checked and rehearsed: its budget must not be open to payments that would pay nothing.
+ * Requests the fee payer's signature for a payment that is not recorded. The fee payer signs a new transaction only
+ * after all checks and a rehearsal. Otherwise payments that pay nothing could use up its budget.
  */
 export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promise<CoSigned | Refusal> {
   const { proof } = question
@@ -75,7 +75,7 @@ export interface UnsignedPayment {
   readonly chosen: ChosenPrice
 }
 
-/** The checks of a payment that no node is asked for: it pays an offer of this service for the order, and the whole price. */
+/** Checks a payment without a node: it must pay an offer of this service for the order, and the whole price. */
 export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion): Promise<UnsignedPayment | Refusal> {
   const sponsored = await judgeOffer(deps, question)
   if (isRefusal(sponsored)) return sponsored
@@ -85,13 +85,13 @@ export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion
   return refuseProof('transfer_insufficient', `transfers ${sponsored.amountBaseUnits}, required ${required} base units`)
 }
 
-/** Tokens of the payer before the transaction, as the rehearsal shows them, or its node where that does not tell balances. */
+/** Returns the payer's tokens before the transaction, from the rehearsal or, if it shows no balances, from a node. */
 async function findHeld(
   { chain, terms }: CoSignDeps,
   { payer }: SponsoredTransaction,
   rehearsed: Simulation,
 ): Promise<bigint> {
-  // It cost its fee when it landed, whatever the wallet holds now.
+  // The transaction has already landed and cost its fee, so the balance of the wallet does not matter.
   if (rehearsed.outcome !== 'would_succeed') return u64Max
   const spent = rehearsed.effects.balances?.find(
     ({ mint, ownersSeen, beforeBaseUnits, afterBaseUnits }) =>
@@ -109,7 +109,7 @@ function choose(
   return priceOfList(proof.priceList, { order, memo: proof.signed.memo, ...landingNow(clock) })
 }
 
-/** The offer and the transaction, by the fee payer and the wallets of now. */
+/** Judges the offer and the transaction by the current fee payer and the current wallets. */
 async function judgeOffer(deps: UnsignedDeps, { proof }: CoSignQuestion): Promise<SponsoredTransaction | Refusal> {
   const { address: feePayer } = await deps.feePayer.standing()
   const stale = proof.rules.refuseOffer(feePayer)
@@ -121,10 +121,10 @@ async function judgeOffer(deps: UnsignedDeps, { proof }: CoSignQuestion): Promis
 }
 
 /**
- * The nodes do not know the blockhash: it is newer than they are, or has expired. The client repeats the request until
- * no block can take the transaction any more; without an end it would repeat it forever. Another request may have had
- * it signed and sent meanwhile. Its sending was on record before it could land, so a ledger that is asked after the
- * last block tells.
+ * Refuses a payment whose blockhash the nodes do not accept: it is newer than their state, or has expired. The client
+ * repeats the request until no block can take the transaction any more, because it must not repeat the request forever.
+ * Meanwhile another request may have had it signed and sent. Its sending was recorded before it could land, so the
+ * ledger is read after the last possible block.
  */
 async function refuseUnrehearsed(
   { first, chain, ledger, feePayer }: CoSignDeps,
@@ -141,7 +141,7 @@ async function refuseUnrehearsed(
 
 type NotRehearsed = Exclude<Simulation, { readonly outcome: 'unknown' | 'would_succeed' }>
 
-/** Nothing was signed, so nothing can have moved: a failure is a refusal, and the client may pay again. */
+/** Judges a failed rehearsal. The fee payer has not signed, so no tokens can have moved. The client may pay again. */
 function judgeRehearsal(rehearsed: NotRehearsed): Refusal | undefined {
   switch (rehearsed.outcome) {
     case 'already_landed':
@@ -164,8 +164,8 @@ interface JudgedPayment {
 }
 
 /**
- * The rules by which it will be settled, before it costs the fee payer anything. A payment from an account of another
- * wallet, of which the payer is only a delegate, would move tokens and buy nothing.
+ * Applies the rules of the settlement before the fee payer has any cost. If the payer is only a delegate of another
+ * wallet's account, the payment would move tokens and buy nothing.
  */
 function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPayment): Refusal | undefined {
   const { payer, bytes } = sponsored
@@ -176,7 +176,7 @@ function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPay
   return refusals.includes(undefined) ? undefined : refusals[0]
 }
 
-/** The payer sends the whole price, and the burn is owed. */
+/** Returns terms by which the payer sends the whole price and the service owes the burn. */
 export function owingBurn(terms: PaymentTerms): PaymentTerms {
   return { ...terms, burnMayBeOwed: true }
 }

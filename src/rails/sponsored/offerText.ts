@@ -2,13 +2,13 @@ import { memoOfSecret } from '@tollbook/core/binding'
 import { randomToken } from '@tollbook/core/id'
 import type { ListedPrice } from '@tollbook/core/quote'
 
-/** The parts of an offer that no other offer has. The memo goes on chain, and the secret behind it to the payer alone. */
+/** The parts that are unique to an offer. The memo goes on chain, and only the payer gets the secret behind it. */
 export interface Binding {
   readonly memo: string
   readonly secret: string
 }
 
-/** A fresh secret with its memo. */
+/** Creates a fresh secret with its memo. */
 export function newBinding(): Binding {
   const secret = randomToken()
   return { secret, memo: memoOfSecret(secret) }
@@ -17,14 +17,17 @@ export function newBinding(): Binding {
 export type OfferText = (binding: Binding) => string
 
 export interface OfferTexts {
-  /** `key` names everything besides the price list that the text depends on. */
+  /** Returns the text of an offer. Besides the price list, `key` contains every value on which the text depends. */
   of(price: Pick<ListedPrice, 'priceList'>, key: string, write: OfferText): OfferText
 }
 
-// Names of places in a text, which no other part of it contains.
+// Placeholders in a text, which must not occur in its other parts.
 const places: Binding = { memo: '{the memo}', secret: '{the secret}' }
 
-/** Prepares the text of an offer once for each price list. Writing the JSON for each offer took a tenth of the time of a 402. */
+/**
+ * Prepares the text of an offer once for each price list. Writing the JSON for each offer took a tenth of the time of a
+ * 402.
+ */
 export function createOfferTexts(): OfferTexts {
   const prepared = new Map<string, OfferText>()
   let ofList: number | undefined

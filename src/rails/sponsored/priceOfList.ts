@@ -8,9 +8,12 @@ import type { ChosenPrice, PriceQuestion } from '../solana/choosePrice.ts'
 export interface ListPriceDeps {
   readonly ledger: Pick<PaymentLedger, 'findPrice'>
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /** The price of an endpoint in the list of that number. */
+  /** Returns the price of an endpoint in the list with that number. */
   readonly findListed: (endpoint: string, priceList: number) => Promise<ListedPrice | undefined>
-  /** A price stays valid for this time after its list was replaced. The time of a block may be earlier than the offer by as much. */
+  /**
+   * Time for which a price stays valid after its list was replaced. The time of a block may be earlier than the offer
+   * by as much.
+   */
   readonly priceHoldMs: number
   readonly nowMs: () => number
 }
@@ -19,9 +22,9 @@ export interface ListPriceDeps {
 export type PriceOfList = (priceList: number, question: PriceQuestion) => Promise<ChosenPrice>
 
 /**
- * The price that the offer named, if its list was in force when the payment landed or not long before. Otherwise the price
- * in force at that moment, as for any late payer. The payer writes the number of the list, so a list that came into force long
- * after the payment landed is not accepted: its price may be lower.
+ * Returns the price in the offer, if its list was in force when the payment landed or shortly before. Otherwise returns
+ * the price in force at that moment, as for any late payer. The payer writes the number of the list. A list that came
+ * into force long after the landing is therefore not accepted, because its price may be lower.
  */
 export async function priceOfList(
   deps: ListPriceDeps,
@@ -43,7 +46,10 @@ export async function priceOfList(
   return chosen(inForce)
 }
 
-/** The price of an offer on record: it was judged before the fee payer signed, and nothing that happened since changes it. */
+/**
+ * Returns the price of a recorded offer. The offer was judged before the fee payer signed, and no later event changes
+ * it.
+ */
 export async function priceOnRecord(
   { findListed }: Pick<ListPriceDeps, 'findListed'>,
   priceList: number,
@@ -58,7 +64,7 @@ function chosen(price: ListedPrice): ChosenPrice {
   return { price: plainPrice(price), priceList: price.priceList, quoteId: undefined }
 }
 
-/** Base units that the payer sends so that the whole price arrives, also where the mint withholds a fee. */
+/** Returns the base units to send so that the whole price arrives, even if the mint withholds a fee. */
 export function amountToSend(terms: PaymentTerms, requiredBaseUnits: bigint): bigint {
   const transferFee = terms.transferFee?.()
   return transferFee === undefined ? requiredBaseUnits : sentForArrival(requiredBaseUnits, transferFee)

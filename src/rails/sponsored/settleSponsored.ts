@@ -26,8 +26,8 @@ type Question = SettleQuestion<SponsoredProof>
 type Verdict = Settlement | Refusal
 
 /**
- * Settles by the steps of the native rail; the burn is owed. A payment on record has its transaction and its offer there, so
- * neither the fee payer nor anything that is offered now is asked about it.
+ * Settles by the steps of the native rail, with an owed burn. The record of a recorded payment contains its transaction
+ * and its offer. Neither the fee payer nor a current offer matters then.
  */
 export async function settleSponsored(
   deps: SponsoredSettleDeps,
@@ -54,7 +54,7 @@ export async function settleSponsored(
   )
 }
 
-/** The payment is judged by what it was quoted, as the ledger says. */
+/** Settles a recorded payment by the price that it was quoted. */
 function settleRecorded(
   deps: SponsoredSettleDeps,
   limits: SettleLimits,
@@ -76,8 +76,8 @@ function settleRecorded(
 }
 
 /**
- * Settles what the fee payer has signed, and tells the signer of a payment that the ledger will never have. A signer
- * that does not answer counts the payment as failed after two minutes, which the next refusal corrects.
+ * Settles a transaction that the fee payer has signed, and reports a failed or absent payment to the signer. If this
+ * report fails, the signer counts the payment as failed after two minutes, until the next refusal corrects that.
  */
 async function settleSigned(
   deps: SettleDeps & Pick<SponsoredSettleDeps, 'feePayer'>,
@@ -115,7 +115,7 @@ function proofOf({ proof: { secret, isPayer } }: Question, transaction: SignedTr
   return isPayer === undefined ? proof : { ...proof, isPayer }
 }
 
-/** The transaction was rehearsed before the fee payer signed, and its signature changes no effect. */
+/** Reuses the rehearsal from before the fee payer signed, because the signature changes no effect. */
 function rehearsedChain(chain: ChainReader, rehearsed: Simulation): ChainReader {
   return { ...chain, simulate: () => Promise.resolve(rehearsed) }
 }

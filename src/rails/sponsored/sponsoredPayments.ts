@@ -8,7 +8,7 @@ import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
 import { settleSponsored, type SponsoredSettleDeps } from './settleSponsored.ts'
 import type { SponsoredProof } from './sponsoredProof.ts'
 
-/** The part of a rail that all rails share whose network fee this service pays. They differ in their headers only. */
+/** The common part of all rails whose network fee this service pays. Such rails differ only in their headers. */
 export type SponsoredPayments = Required<Pick<PaymentRail<SponsoredProof>, 'resume' | 'checkHolder' | 'settle'>>
 
 /** The operator's limits on sponsored payments. */
@@ -32,7 +32,7 @@ export function createSponsoredPayments(limits: SponsoredLimits, given: Sponsore
     checkHolder: checkSecret,
     settle: (question) => settleSponsored(deps, limits, question),
     async resume(question, reference) {
-      // Its payer may have signed it for another seller, who knows the secret of that offer.
+      // The payer may have signed the transaction for another seller, who has the secret of that offer.
       if (isRefusal(await judgeUnsigned(deps, question))) return undefined
       return { ...question.proof, reference, isPayer: true }
     },

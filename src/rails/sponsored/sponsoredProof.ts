@@ -5,27 +5,31 @@ import { type MessageReference, messageReference } from '../../payment/paymentRe
 import type { PayerSigned, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, Proof } from '../../paywall/rail.ts'
 
-/** A transaction that its payer has signed, and the offer that it pays. Nothing of it depends on what is offered now. */
+/** A transaction that its payer has signed, and the offer that it pays. It does not depend on current offers. */
 export interface SponsoredProof extends Proof {
   readonly reference: MessageReference
   readonly signed: PayerSigned
-  /** Secret of the offer; the memo of the transaction is its hash. */
+  /** Secret of the offer. Its hash is the memo of the transaction. */
   readonly secret: string
-  /** The payer has signed for the same order again, so the secret of the earlier offer is not asked for. */
+  /**
+   * Present if the payer has signed for the same order again, so that the secret of the earlier offer is not required.
+   */
   readonly isPayer?: true
   readonly rail: string
   readonly priceList: number
   readonly rules: OfferRules
 }
 
-/** A rail's rules for payments that the fee payer has not signed yet. One that it has signed may be sent already. */
+/**
+ * A rail's rules for payments that the fee payer has not signed yet. After its signature a payment may already be sent.
+ */
 export interface OfferRules {
-  /** Refuses an offer that is not or no longer ours. */
+  /** Refuses an offer of another service, or one that is no longer valid. */
   readonly refuseOffer: (feePayer: Address) => Refusal | undefined
   readonly refuseSponsor: (problem: SponsorProblem) => Refusal
 }
 
-/** The secret must be the one behind the memo: a payment that was seen on chain is useless without it. */
+/** Checks that the secret matches the memo. Without the secret, a payment seen on chain is useless. */
 export function presentSponsored(proof: Omit<SponsoredProof, 'reference'>): Presented<SponsoredProof> | Refusal {
   const { signed, secret } = proof
   const binding = bindSecret(signed.memo === undefined ? [] : [signed.memo], secret)

@@ -14,28 +14,33 @@ export const mount = '/x402'
 export interface X402ChallengeDeps {
   readonly feePayer: FeePayer
   readonly terms: PaymentTerms
-  /** Texts of this rail's offers. */
+  /** Prepared texts of this rail's offers. */
   readonly offerTexts: OfferTexts
-  /** CAIP-2 id that clients know the chain by. */
+  /** CAIP-2 id of the chain for clients. */
   readonly network: string
-  /** Origin for callers. */
+  /** Origin of the service for callers. */
   readonly serviceUrl: () => string
-  /** The product of a path, for clients and indexers. */
+  /** Returns the product at a path, for clients and indexers. */
   readonly describe: (path: string) => ProductDescription | undefined
 }
 
-/** Describes the product to an x402 client. */
+/** Describes the product for an x402 client. */
 export interface ProductDescription {
   readonly summary: string
   readonly mimeType: string
-  /** Path of the JSON Schema of the parameters. The schema of a PDF order alone is larger than the buffers of a proxy. */
+  /**
+   * Path of the JSON Schema of the parameters. The schema of a PDF order alone is larger than the buffers of a proxy.
+   */
   readonly inputSchemaPath: string
 }
 
-/** Time that a client has from the 402 to its payment. A transaction cannot land after some 60 seconds. */
+/** Maximum time from the 402 to the payment. A transaction cannot land after about 60 seconds. */
 const maxTimeoutSeconds = 60
 
-/** Undefined while no fee payer signs: what a client would send could not be settled. */
+/**
+ * Creates this rail's challenge. Undefined while the fee payer does not sign, because a client's payment could not be
+ * settled.
+ */
 export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
   const headers = await paymentRequired(deps, offer, 'PAYMENT-SIGNATURE header is required')
   if (headers === undefined) return undefined
@@ -43,7 +48,7 @@ export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<
   return { instruction, members: {}, headers }
 }
 
-/** The header with the offer, and with the reason why an earlier payment was refused. */
+/** Returns the header with the offer and with the reason for the refusal of an earlier payment. */
 export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, error: string) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
@@ -89,9 +94,9 @@ interface Requirements {
 }
 
 /**
- * One way to pay: `exact` on Solana. The client echoes it whole with its payment. The memo goes on chain and the secret
- * behind it only to us, so no caller can use the payment of another one. Nothing of the offer is stored: the price list
- * says for which price the payment is good, and for how long.
+ * Returns one way to pay: `exact` on Solana. The client repeats it unchanged with its payment. The memo goes on chain,
+ * and only the service gets the secret behind it, so no caller can use another caller's payment. The offer is not
+ * stored: the price list determines the valid price and its duration.
  */
 function requirementsOf(
   { terms, network }: X402ChallengeDeps,
@@ -110,13 +115,13 @@ function requirementsOf(
       memo,
       secret,
       priceList,
-      // Paid before the answer is made: the transaction lands first.
+      // The client pays before the answer is made, because the transaction lands first.
       paymentFlow: 'upfront',
     },
   }
 }
 
-/** Facts by which an indexer lists the product: it reads the 402 to a request without parameters. */
+/** Returns facts by which an indexer lists the product. The indexer reads the 402 to a request without parameters. */
 function bazaarOf(
   { serviceUrl }: X402ChallengeDeps,
   { product }: Offer,
@@ -125,7 +130,7 @@ function bazaarOf(
   const { method } = product
   const isQuery = method === 'GET'
   const input: Json = { type: 'http', method, ...(isQuery ? {} : { bodyType: 'json' }) }
-  // Validators of x402 forbid a `$ref` to another document.
+  // Link the schema, because validators of x402 forbid a `$ref` to another document.
   const linked = { externalDocs: { url: `${serviceUrl()}${inputSchemaPath}` } }
   return {
     info: { input, output: { type: 'json' } },

@@ -4,20 +4,20 @@ import { requireSignature } from '../../payment/paymentReference.ts'
 import type { PaidOrder } from '../../paywall/rail.ts'
 import { mount } from './challenge.ts'
 
-/* The extension `offer-receipt`: a second receipt, in the form that clients of x402 can verify. */
+/* The extension `offer-receipt`, a second receipt in a form that x402 clients can verify. */
 
 export interface OfferReceiptDeps {
   readonly network: string
   readonly serviceUrl: () => string
-  /** A JWS over a statement, by the receipt key. */
+  /** Returns a JWS over a statement, signed with the receipt key. */
   readonly signStatement: (statement: { readonly [name: string]: Json }) => string
 }
 
 const version = 1
 
 /**
- * The x402 extension `offer-receipt`: a statement of the payment, signed with the receipt key. It is issued at the time
- * of the block.
+ * Creates the x402 extension `offer-receipt`: a statement of the payment, signed with the receipt key and issued at the
+ * time of the block.
  */
 export function receiptExtension(
   deps: OfferReceiptDeps,

@@ -13,7 +13,7 @@ export interface X402ReadDeps extends Pick<X402ChallengeDeps, 'network'>, Wallet
   readonly readPayerSigned: (bytes: Uint8Array) => PayerSigned | SponsorProblem
 }
 
-/** Reads PAYMENT-SIGNATURE: the echo of the offer, and the transaction that the payer has signed. */
+/** Reads PAYMENT-SIGNATURE: the repeated offer, and the transaction that the payer has signed. */
 export function readPayment(deps: X402ReadDeps, header: string): Presented<SponsoredProof> | Refusal {
   const payload = readPayload(header)
   if (payload === undefined) return refusePayload('it cannot be read')
@@ -27,7 +27,10 @@ export function readPayment(deps: X402ReadDeps, header: string): Presented<Spons
   return presentSponsored({ rail: 'x402', signed, secret, priceList, rules })
 }
 
-/** The echo must be an offer of this service, as it is now. Asked only about what the fee payer has not signed. */
+/**
+ * Finds out whether the repeated offer differs from the service's current offer. Called only for payments that the fee
+ * payer has not signed.
+ */
 function findStale(deps: X402ReadDeps, accepted: PaymentPayload['accepted'], feePayer: string): Refusal | undefined {
   if (accepted.scheme !== 'exact') return refuseX402('invalid_exact_svm_unsupported_scheme', ...malformed('scheme'))
   if (accepted.network !== deps.network)

@@ -3,7 +3,7 @@ export interface SampleFacts {
   readonly mint: string
 }
 
-/** Buys with the packages of x402, with the key in `payer.json`. */
+/** Returns a program that buys with the packages of x402 and the key in `payer.json`. */
 export function sampleProgram({ network, mint }: SampleFacts, fetchArguments: string): string {
   return `import { readFile } from 'node:fs/promises'
 import { createKeyPairSignerFromBytes } from '@solana/kit'

@@ -11,13 +11,15 @@ export const responseHeader = 'payment-response'
 
 export const x402Version = 2
 
-// A transaction has at most 1,232 bytes, and the client echoes the offer: 4 kB. Node takes 16 kB of headers in all.
+// A transaction has at most 1,232 bytes, and with the repeated offer the header has 4 kB. Node accepts 16 kB of headers
+// in total.
 const charactersMax = 12_288
 
-// The ledger numbers its lists with 32 bits, and a larger number would be a fault of the database. MPP takes nine digits too.
+// The ledger numbers its lists with 32 bits, and a larger number would cause a database fault. MPP also allows nine
+// digits.
 const priceListMax = 999_999_999
 
-// Everything of the offer that decides is checked again, so an echo may have members that we do not know.
+// Schema of a payment with the repeated offer. Every decisive member is checked again later, so unknown members are allowed.
 const paymentPayload = z.object({
   x402Version: z.literal(x402Version),
   accepted: z.object({
@@ -38,20 +40,20 @@ const paymentPayload = z.object({
 
 export type PaymentPayload = z.infer<typeof paymentPayload>
 
-/** Undefined for a value that is not a payment by this version. */
+/** Reads a payment. Undefined if the value is not a payment of this version. */
 export function readPayload(value: string): PaymentPayload | undefined {
-  // Padding is optional in the wild; the transaction inside is read in its one spelling.
+  // Some clients omit the padding. The transaction inside must have its canonical spelling.
   const bytes = value.length <= charactersMax ? readBase64(padded(value)) : undefined
   const parsed = bytes === undefined ? undefined : paymentPayload.safeParse(parseJson(bytes))
   return parsed?.success === true ? parsed.data : undefined
 }
 
-/** JSON in base64 with padding, as x402 headers carry it. */
+/** Encodes JSON in base64 with padding, for x402 headers. */
 export function encodeHeader(content: Json): string {
   return encodeText(JSON.stringify(content))
 }
 
-/** The same for a text that is JSON already. */
+/** Encodes text that is already JSON. */
 export function encodeText(json: string): string {
   return encodeBase64(utf8Bytes(json))
 }
@@ -67,7 +69,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {
-    // Not JSON or not UTF-8. The schema refuses undefined.
+    // Not JSON or not UTF-8. The schema then refuses undefined.
     return undefined
   }
 }

@@ -14,8 +14,9 @@ import { x402ErrorOf } from './x402Refusal.ts'
 export interface X402RailDeps extends X402ChallengeDeps, X402ReadDeps, OfferReceiptDeps {}
 
 /**
- * x402 version 2, scheme `exact` on Solana, flow `upfront`. The client signs a transfer of the whole price, the fee payer
- * signs as well, and we send it. It is settled by the same steps as a transaction of the native rail; its burn is owed.
+ * Creates the x402 rail: version 2, scheme `exact` on Solana, flow `upfront`. The client signs a transfer of the whole
+ * price, the fee payer also signs, and the service sends the transaction. It is settled by the same steps as a
+ * transaction of the native rail. The service owes the burn.
  */
 export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps): PaymentRail<SponsoredProof> {
   return {
@@ -28,7 +29,7 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
       sample: (fetchArguments) => sampleProgram({ network: deps.network, mint: deps.terms.mint }, fetchArguments),
     },
     secretHeaders: [paymentHeader],
-    // The stock client sends the other name as a request header.
+    // The standard client sends the second name as a request header.
     requestHeaders: [paymentHeader, 'access-control-expose-headers'],
     responseHeaders: [requiredHeader, responseHeader],
     carriesProof: (request) => request.header(paymentHeader) !== undefined,
@@ -51,7 +52,7 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
       const errorReason = x402ErrorOf(refusal)
       if (!isPermanent(refusal)) return { headers: {} }
       const failure = { success: false, errorReason, transaction: '', network: deps.network }
-      // A client answers an offer with a payment.
+      // Add an offer, which a client answers with a payment.
       const required = offer === undefined ? {} : await paymentRequired(deps, offer, errorReason)
       return { headers: { ...required, [responseHeader]: encodeHeader(failure) } }
     },

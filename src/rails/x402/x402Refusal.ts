@@ -1,24 +1,24 @@
 import { type InvalidPaymentReason, type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { type SponsorProblem, sponsorProblems } from '../../payment/sponsoredTransaction.ts'
 
-/** A refusal that has a name in x402. */
+/** A refusal that also has an error name of x402. */
 export interface X402Refusal extends Refusal {
   readonly x402Error: string
 }
 
 type Reason = Exclude<InvalidPaymentReason, 'blockhash_expired'>
 
-/** A refusal that also has the error name of the x402 specification. */
+/** Creates a refusal with an error name of the x402 specification. */
 export function refuseX402(x402Error: string, reason: Reason, more: string): X402Refusal {
   return { ...refuseProof(reason, more), x402Error }
 }
 
-/** The header or its payload cannot be read. */
+/** Refuses an unreadable header or payload. */
 export function refusePayload(problem: string): X402Refusal {
   return refuseX402('invalid_payload', 'malformed_payload', problem)
 }
 
-// Names of the stock facilitator, so that clients and dashboards that know them understand ours.
+// Error names of the standard facilitator, so that existing clients and dashboards recognize them.
 const errorOfProblem: Readonly<Record<SponsorProblem, string>> = {
   malformed: 'payload_transaction_could_not_be_decoded',
   lookup_table: 'payload_transaction',
@@ -39,12 +39,12 @@ const errorOfProblem: Readonly<Record<SponsorProblem, string>> = {
   length: 'payload_transaction_instructions_length',
 }
 
-/** The fee payer does not sign it. */
+/** Refuses a transaction that the fee payer does not sign. */
 export function refuseSponsor(problem: SponsorProblem): X402Refusal {
   return refuseX402(`invalid_exact_svm_${errorOfProblem[problem]}`, 'not_sponsored', sponsorProblems[problem])
 }
 
-// Reasons that other clients of x402 know by another name. All others are a verification that failed.
+// Reasons with a specific name in x402. All others count as a failed verification.
 const errorOfReason: Partial<Readonly<Record<InvalidPaymentReason, string>>> = {
   already_used: 'duplicate_settlement',
   transaction_failed: 'invalid_exact_svm_transaction_failed',
@@ -55,7 +55,7 @@ const errorOfReason: Partial<Readonly<Record<InvalidPaymentReason, string>>> = {
   blockhash_expired: 'invalid_exact_svm_transaction_failed',
 }
 
-/** The name of a refusal in x402. */
+/** Returns the x402 name of a refusal. */
 export function x402ErrorOf(refusal: Refusal): string {
   if (isX402Refusal(refusal)) return refusal.x402Error
   if (refusal.code === 'INSUFFICIENT_BALANCE') return 'insufficient_funds'
