@@ -1,18 +1,18 @@
 /*
- * The classes of accounts as this auditor knows them (docs/ledger.md): by which name an account belongs to a class, and
- * between which limits its balance stays. Debits are positive.
+ * The classes of accounts (docs/ledger.md), written again for this auditor: the names that belong to each class, and
+ * the limits of its balances. Debits are positive.
  */
 
 export interface AccountClass {
   readonly class: string
-  /** The whole name, or what the name begins with. */
+  /** The whole name if `isExact`, otherwise the start of the name. */
   readonly prefix: string
   readonly isExact: boolean
   readonly floorBaseUnits: bigint | undefined
   readonly ceilingBaseUnits: bigint | undefined
-  /** Debits less credits are counted by the hour too. */
+  /** True if debits less credits are also summed by hour. */
   readonly isHourly: boolean
-  /** A debt that payouts pay: to the wallet in its name, or to any wallet. */
+  /** The wallets to which payouts may pay this debt. Undefined if payouts do not pay it. */
   readonly payableTo?: 'its wallet' | 'any wallet'
 }
 
@@ -28,7 +28,7 @@ export const accountClasses: readonly AccountClass[] = [
   { class: 'unmatched', prefix: 'Liabilities:Unmatched:', isExact: false, ...debt, payableTo: 'its wallet' },
   { class: 'burn_owed', prefix: 'Liabilities:BurnOwed', isExact: true, ...debt },
   { class: 'burned', prefix: 'Expenses:Burned:', isExact: false, ...unlimited },
-  // Counted by the hour here and not for each endpoint.
+  // Callers' burns are summed by hour in this account, not in the account of each endpoint.
   { class: 'burned_by_callers', prefix: 'Income:BurnedByCallers', isExact: true, ...unlimited, isHourly: true },
   { class: 'lost', prefix: 'Expenses:ReversedPayments', isExact: true, ...unlimited },
   { class: 'granted', prefix: 'Expenses:RefundsGranted', isExact: true, ...unlimited, floorBaseUnits: 0n },
@@ -36,7 +36,7 @@ export const accountClasses: readonly AccountClass[] = [
   { class: 'exposed_contra', prefix: 'Memo:ExposedContra', isExact: true, ...debt },
 ]
 
-/** Undefined for an account that no event of this ledger can name. */
+/** Undefined if no event of this ledger can name the account. */
 export function classOf(account: string): AccountClass | undefined {
   return accountClasses.find(({ prefix, isExact }) =>
     isExact ? account === prefix : account.startsWith(prefix) && account !== prefix,

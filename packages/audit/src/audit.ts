@@ -19,21 +19,21 @@ export interface AuditOptions {
   readonly source:
     | { readonly kind: 'database'; readonly url: string }
     | { readonly kind: 'export'; readonly path: string }
-  /** The keys that may sign checkpoints. Empty: the roots are compared, the signatures are not. */
+  /** The keys that may sign checkpoints. If empty, roots are compared and signatures are not verified. */
   readonly verifierKeys: readonly VerifierKey[]
-  /** Checkpoints that the auditor kept: only they show that the whole ledger was rewritten. */
+  /** Checkpoints that the auditor kept. Only these show that the whole ledger was rewritten. */
   readonly ownCheckpoints: readonly { readonly name: string; readonly note: string }[]
-  /** Snapshots of holders that the auditor has: from them the plans that name them are derived again. */
+  /** The auditor's snapshots of holders. Each plan that names a snapshot is derived from it again. */
   readonly snapshots?: readonly HolderSnapshot[]
   /** Check the signed transactions in the events. */
   readonly transactions: boolean
-  /** Ask a node for every payment, and for payments that the ledger does not have. */
+  /** Query a node for every payment, and for payments that are missing from the ledger. */
   readonly chain: ChainQuestion | undefined
   readonly resumeFile: string | undefined
   readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
-  /** The node takes long to answer, or did not answer usably and is asked again after a wait. */
+  /** Called when the node is slow, or when its answer is unusable and the request will be repeated. */
   readonly onNodeTrouble?: (trouble: NodeTrouble) => void
 }
 
@@ -79,7 +79,7 @@ interface Source {
   readonly file?: ExportSource
 }
 
-/** The parts that judge, put together for one source. */
+/** Creates the parts of an audit for one source. */
 async function prepare(options: AuditOptions, { replay, database, file }: Source) {
   const { clock, resumeFile, signal, onProgress } = options
   const stored = options.transactions ? new StoredTransactions(replay.findings, replay.state) : undefined
@@ -127,7 +127,7 @@ function claimOf({ name, note }: { readonly name: string; readonly note: string 
   return { size: checkpoint.size, root: checkpoint.root, note, source: name }
 }
 
-/** The claims of an export: the root of its events, and its checkpoint. */
+/** Returns the claims of an export: the root of its events, and its checkpoint. */
 function claimsOfExport({ head }: ExportSource): readonly Claim[] {
   const root = Buffer.from(head.root, 'base64')
   const stated: Claim = { size: head.treeSize, root, note: undefined, source: 'the head of the export' }

@@ -27,7 +27,10 @@ export interface AuditCommandDeps {
   readonly clock?: AuditClock
 }
 
-/** A ledger, and what this machine knows about its service. Throws `UsageError` when there is no ledger. */
+/**
+ * A ledger, with the facts that this machine has about its service. `findLedger` throws `UsageError` if there is no
+ * ledger.
+ */
 export interface KnownLedger {
   readonly databaseUrl: string
   readonly rpcUrl?: string | undefined
@@ -39,7 +42,7 @@ export interface KnownLedger {
   readonly checkpointFile?: string | undefined
 }
 
-/** Carries out the command; the exit code is returned, and not set. */
+/** Runs the command. Returns the exit code without setting it. */
 export async function runAuditCommand(argv: readonly string[], deps: AuditCommandDeps): Promise<number> {
   const progress = openProgressLine(deps.stderr)
   try {
@@ -83,9 +86,12 @@ interface Terminal {
   readonly stderr: CommandStream
 }
 
-/** A node that is down or hangs is asked for minutes, which must not look like a hanging audit. Each trouble is reported once. */
+/**
+ * Reports trouble with the node, each kind once. A node that does not answer is queried for minutes, and the audit must
+ * not seem to hang.
+ */
 function reportNode(rpcUrl: string | undefined, { progress, stderr }: Terminal): (trouble: NodeTrouble) => void {
-  // The path may hold a key.
+  // Show only the host, because the path of the URL may contain a key.
   const node = `the Solana node ${rpcUrl === undefined ? '' : new URL(rpcUrl).host}`
   const seconds = (durationMs: number) => `${durationMs / 1000} s`
   const textOf: Record<NodeTrouble['kind'], (method: string) => string> = {
@@ -103,7 +109,7 @@ function reportNode(rpcUrl: string | undefined, { progress, stderr }: Terminal):
   }
 }
 
-/** Undefined for a defect of the program, whose stack is of use. */
+/** Undefined for a defect of the program. Its error is thrown again, because the stack is useful. */
 function failureCode(error: unknown): number | undefined {
   if (error instanceof UsageError) return auditExitCodes.usage
   if (error instanceof AuditInterrupted) return auditExitCodes.interrupted
@@ -155,7 +161,7 @@ async function readCheckpoints({ checkpoints }: AuditArguments, ledger: KnownLed
   return own === undefined || note === undefined ? given : [...given, { name: own, note }]
 }
 
-/** Undefined for an audit of all events. */
+/** Undefined if all events are audited. */
 async function readSince({ since, chain, resumeFile, snapshots }: AuditArguments, { source }: Question) {
   if (since === undefined) return undefined
   if (source.kind !== 'database') throw new UsageError('--since: audits a live ledger, not an export')

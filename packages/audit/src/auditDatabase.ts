@@ -15,7 +15,7 @@ import { reportUnknownKinds } from './unknownKinds.ts'
 import { deriveReports, matchReports } from './matchReports.ts'
 import type { Replay } from './replay.ts'
 
-/** Parts that one audit shares between its passes. */
+/** The objects that the passes of one audit share. */
 export interface AuditParts {
   readonly replay: Replay
   readonly run: AuditRun
@@ -23,16 +23,19 @@ export interface AuditParts {
   readonly chain: ChainAudit | undefined
 }
 
-/** Tables that not every role may read. */
+/** Results of tables that some roles may not read. */
 export interface TablesRead {
   readonly areKeysRead: boolean
-  /** Functions that were compared with the release; undefined for a database of another release, and for an export. */
+  /**
+   * Number of functions that were compared with the release. Undefined for a database of another release, and for an
+   * export.
+   */
   readonly functionsCompared: number | undefined
-  /** The position that the reports have reached; undefined where they could not be read. */
+  /** The position that the reports have reached. Undefined if the reports could not be read or derived. */
   readonly reportsUpto: number | undefined
 }
 
-/** The events with their postings, then every table that can be derived from them. */
+/** Reads the events with their postings, then every table that can be derived from them. */
 export async function auditDatabase(
   source: DatabaseSource,
   { replay, run, checkpoints, chain }: AuditParts,
@@ -47,7 +50,7 @@ export async function auditDatabase(
     await run.rest()
   }
   await replay.tiles.compare(source, true)
-  // The state is saved before the end is judged: the next audit continues from here, and judges another end.
+  // Save the state before the end is judged: the next audit continues from this state and has another end.
   await run.end()
   replay.finish()
   await checkpoints.finish(replay.tree, replay.recordedAtMs)
@@ -59,7 +62,7 @@ export async function auditDatabase(
   await matchTallies(replay, source, accounts)
   const reportsUpto = derived === undefined ? undefined : await matchReports(replay, source, derived)
   await matchSettings(replay, source)
-  // A role that may only read the ledger may lack access to idempotency keys, which are in the same table.
+  // Skip the keys if the role cannot read them. The table also contains idempotency keys, so some readers lack access.
   const areKeysRead = await source.mayRead('ledger.keys')
   if (areKeysRead) await matchKeys(replay, source)
   await matchQuotes(replay, source)
@@ -68,7 +71,10 @@ export async function auditDatabase(
   return { areKeysRead, functionsCompared, reportsUpto }
 }
 
-/** A resume file of another ledger would make every check go wrong, or right, for no reason. */
+/**
+ * Checks that the resume file is of this ledger. The state of another ledger would produce false findings and hide true
+ * ones.
+ */
 async function checkSameLedger(source: DatabaseSource, { records: { position, lastLeaf } }: Replay): Promise<void> {
   if (position === 0) return
   const rows = await source.rows<{ leaf_hash: Buffer }>('select leaf_hash from ledger.events where seq = $1', [

@@ -4,10 +4,13 @@ import type { ExportSource } from './exportSource.ts'
 import type { Findings } from './findings.ts'
 import { reportUnknownKinds } from './unknownKinds.ts'
 
-// Events between two pauses.
+// Number of events that are read between two pauses.
 const blockEvents = 1_000
 
-/** The events of an export. It has no postings, accounts or streams: those are derived, and compared with nothing. */
+/**
+ * Reads the events of an export. An export has no postings, accounts or streams, so the derived ones are compared with
+ * nothing.
+ */
 export async function auditExport(file: ExportSource, { replay, run, checkpoints, chain }: AuditParts): Promise<void> {
   const { head } = file
   if (head.fromPosition !== 1) {
@@ -18,7 +21,7 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
       },
     )
   }
-  // It has no tiles either.
+  // An export has no tiles to compare.
   replay.tree.onSubtree = undefined
   const from = replay.position
   let count = 0

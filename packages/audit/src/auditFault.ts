@@ -1,7 +1,7 @@
 /** The audit could not be carried out: a file, a database or a node cannot be read. It is not a verdict. */
 export class AuditFault extends Error {
   override readonly name = 'AuditFault'
-  /** True when the same call may succeed later without a change by the user. */
+  /** True if the same call may succeed later without any change by the user. */
   readonly retryable: boolean
 
   constructor(message: string, options: { readonly cause?: unknown; readonly retryable: boolean }) {
@@ -10,7 +10,7 @@ export class AuditFault extends Error {
   }
 }
 
-/** The message of an error with the reasons below it, in one line. */
+/** Returns the message of an error and of its causes in one line. */
 export function reasonsOf(error: Error): string {
   const { cause } = error
   if (!(cause instanceof Error) || error.message.includes(cause.message)) return error.message

@@ -8,19 +8,19 @@ import type { Replay } from './replay.ts'
 import type { StoredTransactions } from './storedTransactions.ts'
 
 /**
- * `holds`: everything that was asked was checked and is right. `broken`: something is wrong. `not_re_checkable`: nothing is
- * wrong, but a part can no longer be checked. `not_checked`: it was not asked for, or there was nothing to check it with.
+ * `holds`: every check of the aspect passed. `broken`: a check failed. `not_re_checkable`: no check failed, but a part
+ * can no longer be checked. `not_checked`: the checks were not requested, or their data was missing.
  */
 export type VerdictStatus = 'holds' | 'broken' | 'not_re_checkable' | 'not_checked'
 
 export interface Verdict {
   readonly status: VerdictStatus
-  /** The one at the lowest position. */
+  /** The finding at the lowest position. */
   readonly firstBad: Finding | null
   readonly findings: number
   /** The checks that this verdict rests on, with figures. */
   readonly checked: readonly string[]
-  /** Checks that were left out, and why. */
+  /** Checks that were left out, each with the reason. */
   readonly notChecked: readonly string[]
 }
 
@@ -40,7 +40,10 @@ export interface AuditReport {
   readonly durationMs: number
 }
 
-/** Exit codes. 3 to 7 rank the verdicts, and the highest decides; the others are not verdicts. */
+/**
+ * Exit codes. Codes 3 to 7 are verdicts, and the highest one of all aspects is returned. The other codes are not
+ * verdicts.
+ */
 export const auditExitCodes = {
   holds: 0,
   failed: 1,
@@ -60,7 +63,7 @@ const brokenCodes: Readonly<Record<Aspect, number>> = {
   completeness: auditExitCodes.incomplete,
 }
 
-/** The highest code of all aspects, so that a broken ledger outranks one that could not be checked. */
+/** Returns the highest code of all aspects, so that a broken ledger outranks an unchecked one. */
 export function exitCodeOf({ verdicts }: AuditReport): number {
   const codes = aspects.map((aspect) => {
     const { status } = verdicts[aspect]
@@ -70,7 +73,7 @@ export function exitCodeOf({ verdicts }: AuditReport): number {
   return Math.max(...codes)
 }
 
-/** Everything that was examined. */
+/** The results of all parts of an audit. */
 interface Audited extends TablesRead {
   readonly replay: Replay
   readonly checkpoints: Checkpoints
@@ -109,13 +112,13 @@ export function reportOf(audited: Audited): AuditReport {
 interface Basis {
   readonly checked: readonly string[]
   readonly notChecked: readonly string[]
-  /** Count of what cannot be checked any more. */
+  /** Number of items that can no longer be checked. */
   readonly notReCheckable?: number
-  /** The checks do not suffice for an answer. */
+  /** True if too little was checked for a verdict. */
   readonly insufficient?: boolean
 }
 
-/** A finding always breaks the aspect, whatever could not be checked. */
+/** Returns the verdict of an aspect. A finding always breaks the aspect, even if other checks were impossible. */
 export function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   const { checked, notChecked, notReCheckable = 0, insufficient = false } = basis
   const count = findings.countOf(aspect)

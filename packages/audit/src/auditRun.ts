@@ -14,9 +14,9 @@ export class AuditInterrupted extends Error {
 export interface AuditRunDeps {
   readonly replay: Replay
   readonly checkpoints: Checkpoints
-  /** Undefined: the stored transactions are not examined. */
+  /** Undefined if the stored transactions are not checked. */
   readonly stored: StoredTransactions | undefined
-  /** Undefined: no node is asked. */
+  /** Undefined if no node is queried. */
   readonly chain: ChainAudit | undefined
   readonly isResumable: boolean
   readonly clock: AuditClock
@@ -27,7 +27,9 @@ export interface AuditRunDeps {
 // Writing the state of a million events takes a tenth of a second.
 const saveEveryMs = 15_000
 
-/** Applies the events of any source: signatures of earlier blocks are verified while a block is applied. */
+/**
+ * Applies the events of any source. While a block is applied, other threads verify the signatures of earlier blocks.
+ */
 export class AuditRun {
   readonly #deps: AuditRunDeps
   #savedAtMs: number
@@ -37,7 +39,7 @@ export class AuditRun {
     this.#savedAtMs = deps.clock.monotonicMs()
   }
 
-  /** Before that many more events. */
+  /** Loads what the next events need. Called before that many more events are applied. */
   async prepare(events: number): Promise<void> {
     const { checkpoints, replay } = this.#deps
     await checkpoints.load(replay.tree.size + events)
@@ -49,7 +51,7 @@ export class AuditRun {
     checkpoints.compare(replay.tree, replay.recordedAtMs)
   }
 
-  /** After a block. */
+  /** Waits for pending checks and saves the state when it is due. Called after each block. */
   async rest(): Promise<void> {
     const { stored, chain, replay, onProgress, signal, clock, isResumable } = this.#deps
     await stored?.keepUp()
@@ -60,7 +62,7 @@ export class AuditRun {
     if (signal?.aborted === true) throw new AuditInterrupted(`interrupted after position ${replay.position}`)
   }
 
-  /** The source has no more events: awaits everything in progress, and the next audit can continue from here. */
+  /** Waits for all pending checks after the last event, and saves the state for the next audit. */
   async end(): Promise<void> {
     await this.#deps.stored?.drain()
     if (this.#deps.isResumable) await this.#save()

@@ -26,8 +26,8 @@ type SinceOptions = Pick<AuditOptions, 'verifierKeys' | 'ownCheckpoints' | 'cloc
 }
 
 /**
- * Audits the events behind a checkpoint that an earlier audit has examined. It reads the hashes before it and the bodies after
- * it, so it takes the time of the new part. The report names the questions that need the whole ledger.
+ * Audits the events after a checkpoint that an earlier audit has checked. Only hashes are read before the checkpoint,
+ * and bodies after it, so the time depends on the new part. The report lists the checks that need the whole ledger.
  */
 export async function auditSince(options: SinceOptions): Promise<AuditReport> {
   const { clock, since, ownCheckpoints, verifierKeys } = options
@@ -84,7 +84,7 @@ async function replaySince(database: DatabaseSource, { options, run, checkpoints
         throw new AuditInterrupted(`interrupted at position ${run.records.tree.size}`)
     }
   }
-  // Settings are read before the hashes, so that the keys are known when checkpoints are compared.
+  // Read the settings before the hashes, because comparing checkpoints requires the keys.
   await read(`select * from (${eventsQuery(0)}) e where seq <= ${size} and kind = 'SettingChanged'`, (event) =>
     run.addEarlierSetting(event),
   )

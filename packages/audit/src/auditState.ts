@@ -6,19 +6,19 @@ import { deserialize, serialize } from 'node:v8'
 import { AuditFault } from './auditFault.ts'
 import { type Cell, StoredRows, type TableOf } from './storedRows.ts'
 
-// Raised when the state changes, because a file of another version would be continued wrongly.
+// Raise this version when the format of the state changes. A file of another version would be continued wrongly.
 const stateVersion = 8
-// "toll" in ASCII: a file of another program is refused.
+// "toll" in ASCII. A SQLite file of another program is rejected.
 const applicationId = 0x746f6c6c
 const privateFile = 0o600
-// In KiB, so that memory does not grow with the ledger.
+// Cache size in KiB. It bounds the memory, whatever the length of the ledger.
 const cacheKib = 32_768
 
 export type StateRow = Readonly<Record<string, SQLOutputValue>>
 
 /**
- * Everything that an audit knows of the events so far, in a file of SQLite: one in a temporary folder, which is removed at the
- * end, or the auditor's own, from which the next audit continues. Anyone who can write that file can make the audit say anything.
+ * The state of an audit after the events so far, in a SQLite file. The file is temporary and removed at the end, or it
+ * is the auditor's own and the next audit continues from it. Anyone who can write the file can falsify the audit.
  */
 export class AuditState implements Disposable {
   readonly #database: DatabaseSync
@@ -33,7 +33,7 @@ export class AuditState implements Disposable {
       begin; create table if not exists documents (name text primary key, content blob)`)
   }
 
-  /** In memory: for a ledger of a few events. */
+  /** Creates a state in memory, for a ledger of a few events. */
   static small(): AuditState {
     return new AuditState(new DatabaseSync(':memory:'))
   }
@@ -45,7 +45,7 @@ export class AuditState implements Disposable {
     return new AuditState(database, () => rmSync(folder, { recursive: true, force: true }))
   }
 
-  /** The auditor's own file, which is created if there is none. Throws an `AuditFault` for any other file. */
+  /** Opens the auditor's own file, or creates it if it does not exist. Throws an `AuditFault` for any other file. */
   static resume(path: string): AuditState {
     let database: DatabaseSync | undefined
     try {
@@ -66,14 +66,17 @@ export class AuditState implements Disposable {
     }
   }
 
-  /** A table of rows by their key. */
+  /** Opens a table of rows with a unique key. */
   rows<R extends Readonly<Record<string, Cell>>>(table: TableOf<R>): StoredRows<R> {
     const rows = new StoredRows(this.#database, table)
     this.#tables.set(table.name, rows)
     return rows
   }
 
-  /** The content that was saved under the name, or else `fresh`; saved again with everything else. Called once, by `StateDocument`. */
+  /**
+   * Returns the content that was saved under the name, or `fresh`. `save` writes it again with the rest of the state.
+   * Called once per name, by `StateDocument`.
+   */
   open<T extends object>(name: string, fresh: T): T {
     const stored = this.#database.prepare('select content from documents where name = ?').get(name)?.['content']
     try {
@@ -93,36 +96,38 @@ export class AuditState implements Disposable {
     this.#database.prepare(statement).run(...values)
   }
 
-  /** A statement that is called often. */
+  /** Prepares a statement that is called often. */
   prepare(statement: string): (...values: readonly SQLInputValue[]) => StateRow | undefined {
     const prepared = this.#database.prepare(statement)
     return (...values) => prepared.get(...values)
   }
 
-  /** The rows of a query of a part's own tables. */
+  /** Returns the rows of a query over tables that a part created itself. */
   query(query: string, ...values: readonly SQLInputValue[]): readonly StateRow[] {
     return this.#database.prepare(query).all(...values)
   }
 
-  /** Between two events: the rows of a query, one after the other, with those that are in memory. */
+  /** Writes the rows in memory to the file, then iterates over the rows of a query. Called between two events. */
   select(query: string, ...values: readonly SQLInputValue[]): Iterable<StateRow> {
     for (const rows of this.#tables.values()) rows.flush()
     return this.#database.prepare(query).iterate(...values)
   }
 
-  /** A table of rows as the database has them, for this audit only. Gives the function that adds one. */
+  /**
+   * Creates a temporary table for rows that were read from the ledger's database. Returns the function that adds a row.
+   */
   found(name: string, columns: readonly string[]): (...values: readonly SQLInputValue[]) => void {
     this.#database.exec(`drop table if exists temp.${name}; create table temp.${name} (${columns.join(', ')})`)
     const insert = this.#database.prepare(`insert into temp.${name} values (${columns.map(() => '?').join(', ')})`)
     return (...values) => void insert.run(...values)
   }
 
-  /** Between two events: writes rows when there are many in memory. */
+  /** Writes rows to the file if there are many in memory. Called between two events. */
   trim(): void {
     for (const rows of this.#tables.values()) rows.trim()
   }
 
-  /** The next audit of this file continues from here. */
+  /** Saves the state, so that the next audit of this file continues from here. */
   save(): void {
     for (const rows of this.#tables.values()) rows.flush()
     const write = this.#database.prepare('insert or replace into documents values (?, ?)')
@@ -136,7 +141,10 @@ export class AuditState implements Disposable {
   }
 }
 
-/** Plain data of a part of the audit, which changes in place: objects, arrays, maps, numbers, texts. */
+/**
+ * Plain data of one part of the audit, saved with the state: objects, arrays, maps, numbers and texts that change in
+ * place.
+ */
 export class StateDocument<T extends object> {
   readonly #name: string
   readonly #fresh: () => T

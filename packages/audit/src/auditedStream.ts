@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { amount, flag } from './storedRows.ts'
 
-/** A stream while its events are applied: a row of the audit's own state. */
+/** The state of a stream after the events so far: a row in the audit's own state. */
 export type AuditedStream = z.infer<typeof auditedStream>
 
 const optionalText = z.string().nullable()
@@ -9,15 +9,15 @@ const optionalText = z.string().nullable()
 export const auditedStream = z.object({
   stream: z.string(),
   kind: z.string(),
-  /** '' before its first step. */
+  /** The state by name. '' before the first step. */
   state: z.string(),
   version: z.number(),
   firstPosition: z.number(),
   lastPosition: z.number(),
-  /** Positions of its events in ranges, as Postgres writes a multirange: `{[3,6),[9,10)}`. */
+  /** Positions of the stream's events as ranges, in the form of a Postgres multirange: `{[3,6),[9,10)}`. */
   positions: z.string(),
   leaseUntilMs: z.number().nullable(),
-  // The facts of a payment. A stream of another kind has none.
+  // Facts of a payment. Streams of other kinds have the empty values.
   wallet: z.string(),
   endpoint: z.string(),
   mint: z.string(),
@@ -26,21 +26,21 @@ export const auditedStream = z.object({
   price: z.string(),
   shares: z.string(),
   requiredBaseUnits: amount,
-  /** The burn of the price; owed by the service or burned by the payer. */
+  /** The burn that the price contains. The service owes it or the payer burned it. */
   burnBaseUnits: amount,
-  /** Burned by the payer inside the payment. */
+  /** Amount that the payer burned inside the payment. */
   burnedBaseUnits: amount,
   overpaidBaseUnits: amount,
-  /** Price of an answer that was or is being delivered, while the chain could still drop the payment. */
+  /** Price of an answer that was or is being delivered while the chain could still drop the payment. */
   exposedBaseUnits: amount,
-  /** Time of the block in which it was verified, and the slot in which it was found last. */
+  /** Time of the block in which the payment was verified, and the slot in which it was last found. */
   blockTimeMs: z.number(),
   slot: z.number(),
   attempt: z.number(),
   attemptId: z.string(),
   orderDigest: z.string(),
   leaseMs: z.number(),
-  /** The payer sent the whole price: the service makes the burn. */
+  /** True if the payer sent the whole price, so that the service makes the burn. */
   isPaidWhole: flag,
 })
 
@@ -70,18 +70,18 @@ export function newStream(stream: string, kind: string, firstPosition: number): 
   return { stream, kind, ...place, ...noPayment }
 }
 
-/** Adds the position of its next event. */
+/** Adds the position of the stream's next event. */
 export function addPosition(row: AuditedStream, position: number): void {
   const range = `[${position},${position + 1})`
   const isNext = position === row.lastPosition + 1 && row.positions !== '{}'
-  // The end of the last range is the position behind the last event.
+  // Replace the end of the last range, which is the position after the previous event.
   row.positions = isNext
     ? `${row.positions.slice(0, row.positions.lastIndexOf(',') + 1)}${position + 1})}`
     : `${row.positions.slice(0, -1)}${row.positions === '{}' ? '' : ','}${range}}`
   row.lastPosition = position
 }
 
-/** Whether the chain may still drop the payment. */
+/** Returns whether the chain may still drop the payment. */
 export function awaitsFinality({ state }: AuditedStream): boolean {
   return !state.endsWith('.final')
 }

@@ -1,14 +1,14 @@
 /*
- * Base58 for the 64 bytes of a signature and the 32 of an address, once for every payment of a ledger: four digits at a time,
- * which is ten times as fast as digit by digit, and the auditor's own.
+ * Base58 for signatures of 64 bytes and addresses of 32. Four digits are encoded at a time, ten times as fast as digit
+ * by digit, because every payment of a ledger needs it. The code is the auditor's own.
  */
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-// Four digits of base58 and three bytes: their product is below 2^48, exact in a double.
+// Base of four digits. Its product with three bytes is below 2^48, which is exact in a double.
 const fourDigits = 58 ** 4
 const threeBytes = 2 ** 24
 const twoDigits = 58 ** 2
-// A signature has 88 digits at most.
+// Maximum number of chunks of four digits: a signature has at most 88 digits.
 const chunksMax = 22
 const signatureBytes = 64
 
@@ -22,7 +22,7 @@ const chunks = new Float64Array(chunksMax)
 export function base58Of(bytes: Uint8Array): string {
   if (bytes.length > signatureBytes) return ''
   let used = 0
-  // The bytes in groups of three, the first group being the shorter one.
+  // Process groups of three bytes. The first group may be shorter.
   for (let end = bytes.length % 3 === 0 ? 3 : bytes.length % 3; end <= bytes.length; end += 3) {
     let carry = groupEndingAt(bytes, end)
     for (let index = 0; index < used; index++) {
@@ -38,11 +38,11 @@ export function base58Of(bytes: Uint8Array): string {
   return '1'.repeat(leadingZeros(bytes)) + digitsOf(used)
 }
 
-// Programs, mints, and the accounts of callers who pay again.
+// Maximum of cached addresses: programs, mints, and the accounts of callers who pay again.
 const addressesMax = 10_000
 const addresses = new Map<string, string>()
 
-/** The text of an address. It is remembered, because the next transactions are likely to name the same one. */
+/** Returns the text of an address. The text is cached, because the next transactions often name the same address. */
 export function addressOf(bytes: Buffer): string {
   const name = bytes.toString('latin1')
   const known = addresses.get(name)

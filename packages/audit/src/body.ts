@@ -2,23 +2,23 @@ import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 
 /*
- * Bodies of events: JSON in its one canonical spelling (RFC 8785), with exactly the members that its kind declares. Two programs can
- * then never read two different things in one body.
+ * Bodies of events are canonical JSON (RFC 8785) with exactly the members that their kind declares. Two programs can
+ * then never read one body differently.
  */
 
-/** A body that is not in the one canonical form of its event. */
+/** Thrown for a body that is not in the canonical form of its event. */
 export class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody'
 }
 
 const depthMax = 16
 
-/** The value of a body. Throws `UnreadableBody` unless the canonical JSON of the value is the body itself. */
+/** Parses a body. Throws `UnreadableBody` unless the body is the canonical JSON of the value. */
 export function parseCanonical(body: Buffer): unknown {
   const text = body.toString('utf8')
   if (!isUtf8(body)) throw new UnreadableBody('it is not UTF-8')
   const value = parseJson(text)
-  // The keys of most bodies are in order, and JSON.stringify is several times as fast.
+  // Compare with JSON.stringify if the keys are in order, as in most bodies. It is several times as fast.
   const isCanonical = hasSortedKeys(value) ? JSON.stringify(value) === text : canonicalText(value) === text
   if (!isCanonical) throw new UnreadableBody('it is not in its canonical spelling')
   return value
@@ -32,7 +32,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** JavaScript compares strings by UTF-16 code units, as RFC 8785 sorts keys. */
+/** Returns true if all keys are sorted. JavaScript compares strings by UTF-16 code units, the order of RFC 8785. */
 function hasSortedKeys(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depth > depthMax) throw new UnreadableBody(`it is nested more than ${depthMax} deep`)
@@ -45,7 +45,10 @@ function hasSortedKeys(value: unknown, depth = 0): boolean {
   return true
 }
 
-/** The canonical JSON of a value. JSON.parse moves keys that are numbers to the front of their object. */
+/**
+ * Returns the canonical JSON of a value. Sorts the keys, because JSON.parse moves integer keys to the front of their
+ * object.
+ */
 function canonicalText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`
@@ -53,7 +56,7 @@ function canonicalText(value: unknown): string {
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonicalText(member)}`).join(',')}}`
 }
 
-/** Parses with a schema. Throws `UnreadableBody` with the first member that is wrong. */
+/** Parses a value with a schema. Throws `UnreadableBody` that names the first wrong member. */
 export function readMembers<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
@@ -61,7 +64,7 @@ export function readMembers<T>(schema: z.ZodType<T>, value: unknown): T {
   throw new UnreadableBody(`${issue?.path.join('.') || 'the body'}: ${issue?.message}`)
 }
 
-/** A text that `read` turns into a value; undefined for a text that is not of the form. */
+/** Creates a schema of texts that `read` converts. `read` returns undefined for a text of another form. */
 function formOf<T>(form: string, read: (text: string) => T | undefined) {
   return z.string().transform((text, context) => {
     const value = read(text)
@@ -77,7 +80,7 @@ function decimal(digitsMax: number): (text: string) => bigint | undefined {
 }
 
 const twentyDigits = decimal(20)
-// The largest amount of an SPL token.
+// The largest amount of an SPL token, which is an unsigned integer of 64 bits.
 const baseUnitsMax = 2n ** 64n - 1n
 
 /** Base units as a text of decimal digits. */
@@ -86,7 +89,7 @@ export const baseUnits = formOf('an amount of 64 bits', (text) => {
   return value === undefined || value > baseUnitsMax ? undefined : value
 })
 
-/** A price in a part of a dollar. In 10^-18 dollars, 40 digits are more than all the money there is. */
+/** A price in dollars with decimals. 40 digits in units of 10^-18 dollars exceed all the money in the world. */
 export const usd = formOf('a price', decimal(40))
 
 /** A time in its one form, `2026-11-21T10:00:00.000Z`, as milliseconds since 1970. */
@@ -103,7 +106,7 @@ export const share = z.strictObject({ account: shareName, baseUnits })
 /** One account's part of a payment. */
 export type Share = z.infer<typeof share>
 
-/** Shares of nothing are posted nowhere, and are not part of the text. */
+/** Describes the shares as one text. Shares of zero are omitted, because they have no posting. */
 export function describeShares(shares: readonly Share[]): string {
   const posted = shares.filter((part) => part.baseUnits !== 0n)
   return posted.map((part) => `${part.account} ${part.baseUnits}`).join(', ')

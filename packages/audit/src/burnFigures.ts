@@ -1,19 +1,21 @@
 import { burnRoundsOf } from './kinds/burn.ts'
 import type { Replay } from './replay.ts'
 
-/** Burned and owed tokens of one mint, derived from the bodies of the events. Base units as decimal strings. */
+/**
+ * Burned and owed tokens of one mint, derived from the bodies of the events. Amounts are base units as decimal strings.
+ */
 export interface BurnFigures {
   readonly mint: string
   /** Burned by callers inside their payments. */
   readonly insidePaymentsBaseUnits: string
-  /** Owed by payments without a burn, and burned later by the service. */
+  /** Owed by payments without a burn inside, and burned later by the service. */
   readonly confirmedBaseUnits: string
   /** Received for burning and not burned yet. */
   readonly owedBaseUnits: string
   readonly confirmedRounds: number
 }
 
-/** Burns that are done and burns that are owed, which no figure adds together. */
+/** Returns the completed burns and the owed burns as separate figures. They are never added together. */
 export function burnFiguresOf({ journal, state }: Pick<Replay, 'journal' | 'state'>): readonly BurnFigures[] {
   const burned = new Map<string, bigint>()
   for (const { mint, account, balanceBaseUnits } of journal.accounts())

@@ -15,17 +15,17 @@ import { WalletAccounts } from './walletAccounts.ts'
 /** Numbers of transactions that were compared with the chain, by outcome. */
 export interface ChainFigures {
   confirmed: number
-  /** Payments and burns that the ledger has as dropped by the chain, and the chain does not have. */
+  /** Payments and burns that the ledger records as dropped or failed, and that the chain does not have. */
   dropped: number
-  /** Older than anything the node has. */
+  /** Transactions older than the oldest slot of the node. */
   pruned: number
-  /** Newer than what is final, on a chain that stands still. */
+  /** Transactions in slots that are not final, on a chain that has stopped. */
   notFinal: number
   /** Transactions of the payment token account that were looked up in the ledger. */
   lookedFor: number
-  /** Transfers among them that are not in the ledger and so young that a caller may still present them. */
+  /** Transfers to the account that are not in the ledger and so young that a caller may still present them. */
   presentable: number
-  /** Questions that can only be answered when the whole lifecycle of the payment is known. */
+  /** Answers that can only be judged when the whole lifecycle of the payment has been read. */
   readonly open: OpenQuestion[]
 }
 
@@ -34,7 +34,7 @@ interface OpenQuestion {
   readonly signature: string
   readonly position: number
   readonly said: 'absent' | 'failed' | 'landed' | 'unpaid'
-  /** Difference between what it does and what is recorded. */
+  /** Difference between the landed transaction and the record. */
   readonly message?: string
   readonly slot: number
 }
@@ -45,13 +45,14 @@ interface NotedEvent {
   readonly said: OnChain
 }
 
-// A public node takes a few requests at a time; a private one answers this many in a millisecond or two each.
+// Requests in progress. A public node accepts only a few at a time, and a private node answers this many in 1 to 2 ms
+// each.
 const callsAtOnceMax = 16
 // A node of another network leaves every payment open, so the number of open questions is bounded.
 const openMax = 100_000
 
 export interface ChainAuditOptions {
-  /** Wallet of a ledger that has none on record. */
+  /** Payment wallet that the auditor gave, for a ledger without a recorded one. */
   readonly paymentWallet: string | undefined
   /** Maximum age of a transfer on chain that the ledger does not have yet. */
   readonly recordedWithinMs: number
@@ -62,7 +63,10 @@ const chainFigures = new StateDocument('chain', (): ChainFigures & { isAsked: bo
   return { ...figures, open: [], isAsked: false }
 })
 
-/** The ledger against the chain, in both directions: recorded events here, the others by `findUnrecordedTransfers`. */
+/**
+ * Compares the ledger with the chain in both directions. This class checks recorded events, and
+ * `findUnrecordedTransfers` finds transfers that were not recorded.
+ */
 export class ChainAudit {
   readonly figures: ChainFigures
   readonly #node: ChainNode
@@ -72,7 +76,7 @@ export class ChainAudit {
   readonly #unrecorded: UnrecordedDeps
   #waiting: NotedEvent[] = []
 
-  /** The audit that is continued asked no node about the events before. */
+  /** True if the audit that is continued did not query a node, so earlier events are unchecked. */
   readonly isIncomplete: boolean
 
   constructor(node: ChainNode, replay: Replay, { paymentWallet, recordedWithinMs }: ChainAuditOptions) {
@@ -87,17 +91,17 @@ export class ChainAudit {
     this.#unrecorded = { node, replay, recordedWithinMs, figures }
   }
 
-  /** Notes what a node can be asked about, for the next `drain`. */
+  /** Queues the facts of an event that a node can confirm, for the next `drain`. */
   note({ event, onChain }: ReadEvent, position: number): void {
     const said = onChain()
     if (said !== undefined) this.#waiting.push({ signature: signatureOf(event.stream), position, said })
   }
 
-  /** Asks the node about everything that was noted. */
+  /** Queries the node about all queued events. */
   async drain(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
-    // Throws, before any node is asked, where the auditor has to name a wallet and did not.
+    // Call `all` before any request, because it throws if the auditor must name a payment wallet and did not.
     if (waiting.length > 0) this.#wallets.all()
     const work = async (): Promise<void> => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await this.#verify(next)
@@ -105,7 +109,10 @@ export class ChainAudit {
     await Promise.all(Array.from({ length: callsAtOnceMax }, work))
   }
 
-  /** After the last event: open questions, and transactions of the payment token account that the ledger does not have. */
+  /**
+   * Judges the open questions, then looks for transactions of the payment token account that the ledger does not have.
+   * Called after the last event.
+   */
   async finish(): Promise<void> {
     for (const question of this.figures.open.splice(0))
       this.#judge(question, this.#replay.streams.find(solanaStream(question.signature)))
@@ -124,7 +131,8 @@ export class ChainAudit {
     if (said.is === 'payment') return this.#verifyPayment(said.settlement, position)
     if (said.is === 'change') return this.#verifyChange({ ...said, signature, position })
     const landed = await this.#node.transaction(signature)
-    // A burn that landed after all was burned twice: the next round burned its debts again.
+    // A recorded failure of a burn must be true. If the burn landed, its tokens were burned twice, because the next
+    // round repeated the burn.
     const isGone = landed === undefined || hasFailed(landed)
     if (isGone || (said.is === 'dropped' && !(await this.#hasArrived(landed, said.mint)))) this.figures.dropped++
     else if (said.is === 'dropped') this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
@@ -138,7 +146,7 @@ export class ChainAudit {
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = await this.#findContradiction(landed, settlement)
-    // On another fork a transaction can do something else. The payment has to be reversed then.
+    // A transaction can have other effects on another fork. The ledger must then have reversed the payment.
     if (message !== undefined && landed.slot !== slot)
       this.#leaveOpen({ signature, position, said: 'unpaid', slot: landed.slot, message })
     else if (message !== undefined) this.#contradict(signature, position, message)
@@ -146,14 +154,14 @@ export class ChainAudit {
     else this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
   }
 
-  /** Whether tokens of the mint are in one of the payment token accounts because of it. */
+  /** Returns whether the transaction added tokens of the mint to one of the payment token accounts. */
   async #hasArrived(landed: ChainTransaction, mint: string): Promise<boolean> {
     const { accounts: moved } = movesOf(landed, mint)
     const accounts = await this.#accounts.of(mint, this.#wallets.all())
     return accounts.some(({ tokenAccount }) => (moved.get(tokenAccount)?.changeBaseUnits ?? 0n) > 0n)
   }
 
-  /** A payment goes to one of the wallets of its time, and has to be right for that one. */
+  /** Compares a payment with each wallet of its time. One wallet without a contradiction is enough. */
   async #findContradiction(landed: ChainTransaction, settlement: AuditedSettlement): Promise<string | undefined> {
     const wallets = this.#wallets.acceptedAt(settlement.evidence.blockTimeMs)
     const accounts = await this.#accounts.of(settlement.price.mint, wallets)
@@ -162,7 +170,10 @@ export class ChainAudit {
     return messages.includes(undefined) ? undefined : messages[0]
   }
 
-  /** A transfer that no caller presented, a payout or a burn: the change of one of the token accounts, and what made it. */
+  /**
+   * Checks an unmatched transfer, a payout or a burn: the balance change of one token account, and the moves that
+   * caused it.
+   */
   async #verifyChange(recorded: NotedChange): Promise<void> {
     const { signature, mint, slot, changeBaseUnits, leftAtMs, position } = recorded
     const landed = await this.#findLanded(recorded)
@@ -182,13 +193,13 @@ export class ChainAudit {
     else this.figures.confirmed++
     if (account === undefined) return
     this.#verifyReceivers(sentTo(moved, account), recorded)
-    // The tokens of a burn have not only left the wallet.
+    // Check the burned amount too, because the change of balance could also be a transfer.
     const burned = sumOf(moved.moves.filter(({ kind }) => kind === 'burn'))
     if (recorded.burnedBaseUnits !== undefined && burned !== recorded.burnedBaseUnits)
       this.#contradict(signature, position, `it burned ${burned}, and ${recorded.burnedBaseUnits} are recorded`)
   }
 
-  /** Each wallet must have received what is recorded as paid to it; the sum alone does not show that. */
+  /** Checks the amount that each wallet received, because a correct sum can hide a wrong receiver. */
   #verifyReceivers(sent: ReadonlyMap<string, bigint>, { receivers, signature, position }: NotedChange): void {
     if (receivers === undefined) return
     const recorded = new Map<string, bigint>()
@@ -200,7 +211,10 @@ export class ChainAudit {
     }
   }
 
-  /** Undefined when the node does not have it. A node that has pruned it, or has not reached its slot, does not contradict. */
+  /**
+   * Undefined if the node does not have the transaction. A missing transaction is not a contradiction if its slot is
+   * pruned or not final yet.
+   */
   async #findLanded({ signature, slot, position }: RecordedTransaction): Promise<ChainTransaction | undefined> {
     const known = await this.#node.transaction(signature)
     if (known !== undefined) return known
@@ -222,7 +236,7 @@ export class ChainAudit {
     else this.#judge(question, undefined)
   }
 
-  /** The record is right when the payment's lifecycle ended as the chain says. */
+  /** Judges an open question: the record is right if the payment's last state agrees with the chain. */
   #judge(
     { signature, position, said, slot, message: instead }: OpenQuestion,
     payment: AuditedStream | undefined,

@@ -6,7 +6,7 @@ export interface ChainNodeDeps {
   readonly rpcUrl: string
   readonly fetch: typeof globalThis.fetch
   readonly clock: AuditClock
-  /** Called when an answer is slow, and before each wait for a node that did not answer usably: one question may take minutes. */
+  /** Called when an answer is slow, and before each wait after an unusable answer. One request may take minutes. */
   readonly onTrouble?: ((trouble: NodeTrouble) => void) | undefined
 }
 
@@ -15,14 +15,14 @@ export interface NodeTrouble {
   readonly method: string
 }
 
-/** The few questions that an audit asks a Solana node. */
+/** The requests that an audit sends to a Solana node. */
 export interface ChainNode {
   transaction(signature: string): Promise<ChainTransaction | undefined>
-  /** Signatures of an account, newest first, older than the given one. */
+  /** Returns the account's signatures that are older than `before`, newest first. */
   signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
-  /** Older slots have been pruned. */
+  /** Returns the oldest slot that the node has. */
   firstSlot(): Promise<number>
-  /** Waits until the slot is final, which takes a chain that goes on some 13 s; false where it does not become so. */
+  /** Waits until the slot is final, about 13 s on a running chain. False if the slot does not become final. */
   untilFinal(slot: number): Promise<boolean>
   tokenProgramOf(mint: string): Promise<string>
 }
@@ -69,7 +69,7 @@ const accountSignature = z.object({
 export type AccountSignature = z.infer<typeof accountSignature>
 
 const finalized = { commitment: 'finalized' }
-/** A node gives no more in one answer. */
+/** Maximum of signatures in one answer of a node. */
 export const signaturesPerPage = 1_000
 
 /** Reads at the commitment `finalized` only. Every method throws an `AuditFault` when the node does not answer. */
@@ -95,7 +95,7 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
 const finalityPollMs = 1_000
 const finalityPollsMax = 60
 
-/** A chain that stands still is waited for once, and not once for each of its payments. */
+/** Creates a wait that is long only once. If the chain has stopped, later payments do not wait again. */
 function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
   let pollsMax = finalityPollsMax
   return async (slot) => {
@@ -108,12 +108,13 @@ function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
   }
 }
 
-// Public nodes refuse by the minute; an audit has time, and waits from half a second to half a minute.
+// Retry for minutes, because public nodes limit requests by the minute. The waits grow from half a second to half a
+// minute.
 export const attemptsMax = 8
 const firstWaitMs = 500
 const waitMaxMs = 30_000
 export const timeoutMs = 30_000
-// A node answers within a second. After a longer silence a reader of the terminal takes the audit itself for hanging.
+// Report answers slower than this. Nodes answer within a second, and a silent audit seems to hang.
 export const slowMs = 5_000
 const answerBytesMax = 16 * 1024 * 1024
 
@@ -147,7 +148,7 @@ async function post(deps: ChainNodeDeps, body: string): Promise<unknown> {
   return readJson(await deps.fetch(deps.rpcUrl, { method: 'POST', headers, body, signal }))
 }
 
-/** Reports a slow answer after `slowMs`, unless the returned function is called before. */
+/** Reports a slow answer after `slowMs`, unless the returned function was called before. */
 function reportSlowAnswer({ clock, onTrouble }: ChainNodeDeps, method: string): () => void {
   if (onTrouble === undefined) return () => undefined
   const answered = new AbortController()

@@ -2,7 +2,7 @@ import { type CheckpointNote, isSignedBy, type VerifierKey, verifierKeyOf } from
 import type { Findings } from './findings.ts'
 import type { SettingPeriod, SettingPeriods } from './settingPeriods.ts'
 
-/** A checkpoint, and when the last event that it covers was recorded. */
+/** A checkpoint, with the time at which its last event was recorded. */
 export interface SignedCheckpoint {
   readonly note: CheckpointNote
   readonly size: number
@@ -12,18 +12,19 @@ export interface SignedCheckpoint {
 
 export interface SignatureFigures {
   verified: number
-  /** Signed by a key of the ledger, but the auditor has given no key to begin with. */
+  /** Number of checkpoints that a key of the ledger signed while the auditor gave no key to trust. */
   unverified: number
 }
 
 export interface CheckpointKeysDeps {
   readonly findings: Findings
   readonly periods: SettingPeriods
-  /** The auditor's own. Empty: no key of the ledger can be trusted. */
+  /** The auditor's own keys. If empty, no key of the ledger can be trusted. */
   readonly given: readonly VerifierKey[]
 }
 
-// A key may sign checkpoints of trees that do not have its own event yet. Beyond this many they are judged at once.
+// Maximum of checkpoints that wait for their key, which may be recorded after the checkpoint's tree. Beyond it they are
+// judged at once.
 const deferredMax = 100_000
 
 /** Checkpoints that one recorded key has signed. */
@@ -33,8 +34,8 @@ interface SignedByKey {
 }
 
 /**
- * Keys that may sign checkpoints: those that the auditor gave, and every key that the ledger has on record and a trusted
- * key vouches for, by signing a tree that has its event. A key signs nothing that was recorded after the end of its period.
+ * Decides which keys may sign checkpoints. The auditor's keys are trusted. A recorded key is trusted if a trusted key
+ * signed a tree that contains its event. A key must not sign events that were recorded after the end of its period.
  */
 export class CheckpointKeys {
   readonly #deps: CheckpointKeysDeps
@@ -53,7 +54,7 @@ export class CheckpointKeys {
     else this.#blame(checkpoint, 'is not signed by the key of the ledger')
   }
 
-  /** The ledger ends here. */
+  /** Judges the deferred checkpoints and the recorded keys after the last event. */
   finish(): SignatureFigures {
     const origin = this.#deps.periods.of('origin')[0]?.text
     let unverified = 0
@@ -80,13 +81,16 @@ export class CheckpointKeys {
     return { verified: this.#verified, unverified }
   }
 
-  /** Numbers of the keys that the auditor gave, and of those that a trusted key vouches for. */
+  /**
+   * Returns the numbers of the recorded keys that are trusted: the auditor's keys, and those that a trusted key vouches
+   * for.
+   */
   #trusted(): ReadonlySet<number> {
     const trusted = new Set<number>()
     const recorded = this.#recorded()
     const isVouchedFor = ({ position }: SettingPeriod): boolean =>
       [...trusted].some((number) => (this.#signed.get(number)?.largest.size ?? 0) >= position)
-    // Each round trusts one more key, or is the last.
+    // Trust one more key in each round, until a round finds none.
     for (const _ of recorded) {
       const next = recorded.find((period) => {
         return !trusted.has(period.number) && (this.#isGiven(period) || isVouchedFor(period))
@@ -97,7 +101,7 @@ export class CheckpointKeys {
     return trusted
   }
 
-  /** False while no known key has signed it. */
+  /** Counts the checkpoint for the key that signed it. False if no known key has signed it. */
   #assign(checkpoint: SignedCheckpoint): boolean {
     const { note, size } = checkpoint
     const period = this.#recorded().findLast((recorded) => isSignedBy(note, [this.#keyOf(note.origin, recorded)]))

@@ -9,7 +9,7 @@ export interface CheckpointNote {
   readonly origin: string
   readonly size: number
   readonly root: Buffer
-  /** Text that the signatures sign. */
+  /** The text that the signatures cover. */
   readonly signedText: string
   readonly signatures: readonly NoteSignature[]
 }
@@ -33,7 +33,7 @@ const ed25519 = 1
 const keyIdBytes = 4
 const rootBytes = 32
 
-/** Undefined when the text is not a checkpoint. */
+/** Parses a checkpoint. Undefined if the text is not a checkpoint. */
 export function readCheckpoint(note: string): CheckpointNote | undefined {
   const split = note.lastIndexOf('\n\n')
   if (note.length > noteCharactersMax || split === -1) return undefined
@@ -59,7 +59,7 @@ function readSignature(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** Undefined when the text is not a verifier key of Ed25519, or its key id is not that of its key. */
+/** Parses a verifier key. Undefined if the text is not an Ed25519 key, or if the key id does not belong to the key. */
 export function readVerifierKey(text: string): VerifierKey | undefined {
   const match = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(text.trim())
   const [, name, keyIdHex, base64] = match ?? []
@@ -70,10 +70,10 @@ export function readVerifierKey(text: string): VerifierKey | undefined {
   return verifier.keyId.toString('hex') === keyIdHex ? verifier : undefined
 }
 
-// The DER head of an Ed25519 public key (RFC 8410), because node:crypto takes no bare 32 bytes.
+// DER prefix of an Ed25519 public key (RFC 8410). node:crypto does not import the bare 32 bytes.
 const derHead = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Name, key id and key by C2SP signed-note. The id is the start of the SHA-256 of name, type and key. */
+/** Creates the verifier key of C2SP signed-note. The key id is the start of the SHA-256 of name, type and key. */
 export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey {
   const nameAndKey = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ed25519), publicKey])
   const keyId = createHash('sha256').update(nameAndKey).digest().subarray(0, keyIdBytes)
@@ -81,7 +81,7 @@ export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey 
   return { name, keyId, key }
 }
 
-/** Did one of these keys sign it? */
+/** Returns whether one of these keys signed the checkpoint. */
 export function isSignedBy({ signedText, signatures }: CheckpointNote, keys: readonly VerifierKey[]): boolean {
   return signatures.some(({ name, keyId, signature }) =>
     keys.some(

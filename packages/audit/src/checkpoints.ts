@@ -7,27 +7,27 @@ import { GrowingTree } from './growingTree.ts'
 export interface Claim {
   readonly size: number
   readonly root: Uint8Array
-  /** Origin of the statement: the database, an export, a file that the auditor kept. */
+  /** Origin of the claim: the database, an export, or a file that the auditor kept. */
   readonly source: string
-  /** Undefined where nothing is signed: the head of an export. */
+  /** The signed note. Undefined for the head of an export, which is not signed. */
   readonly note: string | undefined
 }
 
 export interface CheckpointFigures {
   compared: number
   signaturesVerified: number
-  /** No key was given to verify them with. */
+  /** Number of signatures that could not be verified, because the auditor gave no key. */
   signaturesUnverified: number
 }
 
 export interface CheckpointDeps extends CheckpointKeysDeps {
-  /** Claims of the auditor's own. */
+  /** Claims of an export or of the auditor's own files, which are not in the database. */
   readonly claims: readonly Claim[]
-  /** The ledger's own checkpoints; an export has none. */
+  /** Reads the ledger's own checkpoints by page. Undefined for an export, which has none. */
   readonly stored?: (afterSize: number) => Promise<readonly Claim[]>
 }
 
-/** Compares every known checkpoint with the tree, at the moment when the tree has its size. */
+/** Compares every known checkpoint with the tree when the tree reaches the checkpoint's size. */
 export class Checkpoints {
   readonly figures: CheckpointFigures = { compared: 0, signaturesVerified: 0, signaturesUnverified: 0 }
   readonly #deps: CheckpointDeps
@@ -35,7 +35,7 @@ export class Checkpoints {
   #waiting: Claim[]
   #storedUpto: number
   #allStoredRead: boolean
-  /** Size of the last tree whose root was as stated: a difference comes behind it. */
+  /** Size of the last tree whose root matched its claim. Any difference is after this size. */
   #agreedSize: number
 
   constructor(deps: CheckpointDeps, fromSize = 0) {
@@ -57,7 +57,7 @@ export class Checkpoints {
     }
   }
 
-  /** Called after each event, with the time at which it was recorded. */
+  /** Compares the claims of the tree's size. Called after each event, with the time at which it was recorded. */
   compare(tree: GrowingTree, recordedAtMs: number): void {
     while (this.#waiting[0] !== undefined && this.#waiting[0].size <= tree.size) {
       const claim = this.#waiting.shift()
@@ -65,7 +65,7 @@ export class Checkpoints {
     }
   }
 
-  /** Called after the last event: a checkpoint that is left covers more events than the ledger has. */
+  /** Reports the checkpoints that cover more events than the ledger has. Called after the last event. */
   async finish(tree: GrowingTree, recordedAtMs: number): Promise<void> {
     await this.load(Infinity)
     this.compare(tree, recordedAtMs)
@@ -100,10 +100,10 @@ export class Checkpoints {
 
 const pageRows = 1_000
 
-/** The checkpoints of a live ledger, a page at a time. */
+/** Returns a reader of a live ledger's checkpoints, one page at a time. */
 export function storedCheckpoints(source: DatabaseSource): CheckpointDeps['stored'] {
   return async (afterSize) => {
-    // A false size that JavaScript has rounded cannot be asked for again; no true one is behind it.
+    // Stop at a size that JavaScript would round. Only a false checkpoint is that large, and no true one follows.
     if (afterSize > Number.MAX_SAFE_INTEGER) return []
     const rows = await source.rows<{ size: string; root: Buffer | null; note: string | null }>(
       `select size, root, note from ledger.checkpoints where size > $1 order by size limit ${pageRows}`,
@@ -115,7 +115,7 @@ export function storedCheckpoints(source: DatabaseSource): CheckpointDeps['store
   }
 }
 
-/** Any tree had the root of no events before it had its first. */
+/** Returns the root of the tree at this size. Size 0 has the root of an empty tree, at any time. */
 function rootAt(size: number, tree: GrowingTree): Buffer {
   return size === 0 ? new GrowingTree().root() : tree.root()
 }

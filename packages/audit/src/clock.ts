@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Time as an argument, so that a test can hold it still. */
+/** The clock is an argument, so that tests can control the time. */
 export interface AuditClock {
-  /** Milliseconds on a clock that never goes back; only differences mean something. */
+  /** Milliseconds of a clock that never goes back. Only differences are meaningful. */
   monotonicMs(): number
-  /** Rejects when the signal is aborted first. */
+  /** Waits for this time. Rejects if the signal is aborted first. */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>
 }
 

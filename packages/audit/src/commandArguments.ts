@@ -1,20 +1,20 @@
 import { parseArgs } from 'node:util'
 
-/** The command was not called correctly. The message names the option and what would be right. */
+/** The command was called incorrectly. The message names the option and the correct form. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The arguments of the command, read and not yet checked. */
+/** The parsed arguments of the command. Their values are not checked yet. */
 export interface AuditArguments {
   readonly exportFile: string | undefined
   readonly database: string | undefined
   readonly verifierKeys: readonly string[]
   readonly checkpoints: readonly string[]
   readonly snapshots: readonly string[]
-  /** File of the checkpoint behind which events are audited. */
+  /** File of a checkpoint. Only the events after it are audited. */
   readonly since: string | undefined
-  /** `true` without a URL: the node that is known for the ledger. */
+  /** `true` if the option has no URL: use the ledger's configured node. */
   readonly chain: string | true | undefined
   readonly paymentWallet: string | undefined
   readonly recordedWithin: string | undefined
@@ -76,7 +76,7 @@ const options = {
 
 export const auditOptionNames: readonly string[] = [...Object.keys(options).map((name) => `--${name}`), '-h']
 
-/** Undefined when the help is asked for. */
+/** Parses the arguments. Undefined if the user requests the help. */
 export function readArguments(argv: readonly string[]): AuditArguments | undefined {
   const { values, positionals } = parse(argv)
   if (values.help === true) return undefined
@@ -101,7 +101,7 @@ export function readArguments(argv: readonly string[]): AuditArguments | undefin
 }
 
 function parse(argv: readonly string[]) {
-  // `--chain` may stand without its URL.
+  // Accept `--chain` without a URL.
   const args = argv.map((argument, index) => {
     const isBare = argument === '--chain' && (argv[index + 1]?.startsWith('-') ?? true)
     return isBare ? '--chain=' : argument

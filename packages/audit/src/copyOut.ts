@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { AuditFault } from './auditFault.ts'
 
-/** Rows of a COPY, one behind the other. */
+/** A block of consecutive rows of a COPY. */
 export interface CopyBlock {
   readonly bytes: Buffer
   /** Start of each row, and the end of the last one. */
@@ -9,17 +9,17 @@ export interface CopyBlock {
   readonly count: number
 }
 
-// A row of the ledger has at most 66 kB, and most have one: a block is a few hundred of them.
+// Size of a block: a few hundred rows, because most have about 1 kB. The largest row has 66 kB.
 const blockBytes = 512 * 1024
 const blockRowsMax = 8_192
-// Blocks that wait for their reader; beyond this the server is made to wait.
+// Maximum of blocks that wait for the reader. Beyond it, reading from the server pauses.
 const waitingMax = 4
 const binaryHeaderBytes = 19
 const trailerBytes = 2
 
 /**
- * `COPY … TO STDOUT (FORMAT binary)` through node-postgres, as blocks of rows. Rows are not made objects: at a million of
- * them that would cost more than all that is done with them. A block is only good until the next one is asked for.
+ * Reads `COPY … TO STDOUT (FORMAT binary)` through node-postgres as blocks of rows. Rows do not become objects, because
+ * for a million rows that would cost more than the audit's own work. A block is valid until the next one is requested.
  */
 export class CopyOut implements pg.Submittable {
   readonly #text: string
@@ -62,7 +62,7 @@ export class CopyOut implements pg.Submittable {
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     const row = this.#isFirst ? chunk.subarray(binaryHeaderBytes) : chunk
     this.#isFirst = false
-    // The trailer is a row of -1 columns; without any rows it comes together with the header.
+    // Skip the trailer, a row of -1 columns. If the COPY has no rows, it arrives together with the header.
     if (row.length <= trailerBytes) return
     let filling = this.#filling
     if (filling === undefined || !fits(filling, row)) {
@@ -90,7 +90,7 @@ export class CopyOut implements pg.Submittable {
     this.#wake?.()
   }
 
-  // The remaining messages of the protocol have no meaning here.
+  // The audit does not need the remaining messages of the protocol.
   handleRowDescription(): void {}
   handleDataRow(): void {}
   handlePortalSuspended(): void {}
@@ -121,7 +121,7 @@ function fits({ bytes, starts, count }: Filling, row: Buffer): boolean {
   return count < blockRowsMax && (starts[count] ?? 0) + row.length <= bytes.length
 }
 
-/** The ledger cannot be read: a table is missing, the role may not read it, or the connection broke. */
+/** Creates the fault for a ledger that cannot be read: a table or a right is missing, or the connection broke. */
 export function unreadable(cause: unknown): AuditFault {
   const why = cause instanceof Error ? `: ${cause.message}` : ''
   return new AuditFault(`the ledger cannot be read${why}`, { cause, retryable: true })

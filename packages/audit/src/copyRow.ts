@@ -1,6 +1,6 @@
 /*
- * Fields of one row of a binary COPY: for each a length of 4 bytes, -1 for null, then its bytes. A reader walks them in
- * their order, which is that of the query.
+ * The format of a row of a binary COPY: each field has a length of 4 bytes (-1 for null), then its bytes. Fields are
+ * read in the order of the query's columns.
  */
 
 // Postgres counts microseconds from the year 2000.
@@ -8,31 +8,31 @@ const postgresEpochMs = 946_684_800_000
 const high = 2 ** 32
 const numericDigitBase = 10_000n
 const numericNegative = 0x4000
-// No true row has a negative amount.
+// Value for null or a field of another type. No true row has a negative amount.
 const notAnAmount = -1n
-// The numbers of these types in pg_type.
+// Type numbers from pg_type.
 const [int4Type, numericType] = [23, 1700]
-// Before the digits of a numeric: how many, the weight of the first, the sign, the scale.
+// Size of the header before the digits of a numeric: number of digits, weight of the first, sign, scale.
 const numericHeadBytes = 8
 
 /**
- * Reads the fields of one row of a binary `copy` in their order, without an object for each row. A null or a value of another type
- * reads as something that no true row has: NaN, a negative amount, `(null)`.
+ * Reads the fields of one row of a binary `copy` in order, without an object for each row. A null or a value of another
+ * type becomes a value that no true row has: NaN, a negative amount, or `(null)`.
  */
 export class CopyRow {
   bytes: Buffer = Buffer.alloc(0)
   #at = 0
-  /** Start of the field that was read last. */
+  /** Start of the last field that was read. */
   start = 0
   end = 0
 
-  /** Stands before the first field. */
+  /** Moves to the position before the first field of a row. */
   open(bytes: Buffer, start: number): void {
     this.bytes = bytes
     this.#at = start + 2
   }
 
-  /** False for null. */
+  /** Moves to the next field. False for null. */
   next(): boolean {
     const length = this.bytes.readInt32BE(this.#at)
     this.start = this.#at + 4
@@ -63,7 +63,7 @@ export class CopyRow {
     return this.next() ? this.#int64At(this.start) : undefined
   }
 
-  /** Milliseconds since 1970; for `infinity` and `-infinity` further away than any calendar; undefined for null. */
+  /** Milliseconds since 1970. `infinity` and `-infinity` become times outside of any calendar. Undefined for null. */
   timeMs(): number | undefined {
     return this.#has(8) ? this.#int64At(this.start) / 1000 + postgresEpochMs : undefined
   }
@@ -72,7 +72,7 @@ export class CopyRow {
     return this.next() ? this.bytes.toString('utf8', this.start, this.end) : undefined
   }
 
-  /** For names that are ASCII in every true row; in a false one they only have to differ. */
+  /** Reads a name as Latin-1. Names are ASCII in every true row, and a false name only has to differ. */
   latin1(): string {
     if (!this.next()) return '(null)'
     return this.bytes.toString('latin1', this.start, this.end)
@@ -88,7 +88,7 @@ export class CopyRow {
     return this.next() ? this.#numericAt(this.start) : notAnAmount
   }
 
-  /** One dimension of int4; empty for null. */
+  /** An array of int4 with one dimension. Empty for null. */
   int32s<T>(as: (value: number) => T): readonly T[] {
     const values: T[] = []
     let at = this.#firstElement(int4Type)
@@ -96,7 +96,7 @@ export class CopyRow {
     return values
   }
 
-  /** One dimension of numeric integers; empty for null. */
+  /** An array of numeric integers with one dimension. Empty for null. */
   numerics(): readonly bigint[] {
     const values: bigint[] = []
     for (let at = this.#firstElement(numericType); at < this.end; at += 4 + this.bytes.readInt32BE(at)) {
@@ -105,7 +105,10 @@ export class CopyRow {
     return values
   }
 
-  /** A multirange of int8 in its canonical form, [from, to): from and behind to in turn. */
+  /**
+   * A multirange of int8 in its canonical form `[from, to)`, as a flat list: the start and the exclusive end of each
+   * range.
+   */
   int64Ranges(): readonly number[] {
     if (!this.next()) return []
     const count = this.bytes.readInt32BE(this.start)
@@ -113,7 +116,8 @@ export class CopyRow {
     let at = this.start + 4
     for (let index = 0; index < count; index++) {
       const length = this.bytes.readInt32BE(at)
-      // Flags, then each bound with its length in front. A range of any other shape differs.
+      // Check that each range is one byte of flags and two bounds with their lengths. Any other shape counts as a
+      // difference.
       const isPlain = length === plainRangeBytes && this.bytes[at + 4] === lowerInclusive
       bounds.push(isPlain ? this.#int64At(at + 9) : -1, isPlain ? this.#int64At(at + 21) : -1)
       at += 4 + length
@@ -121,13 +125,17 @@ export class CopyRow {
     return bounds
   }
 
-  /** The first element of an array, with its length in front; the end of the field for null and an empty array. */
+  /**
+   * Returns the start of an array's first element with its length. Returns the end of the field for null and an empty
+   * array.
+   */
   #firstElement(elementType: number): number {
     if (!this.next() || this.end - this.start < arrayHeadBytes) return this.end
     const [dimensions, nulls, type, , firstIndex] = [0, 4, 8, 12, 16].map((at) =>
       this.bytes.readInt32BE(this.start + at),
     )
-    // One dimension from 1, no nulls: any other array is not one that an append writes, and reads as empty.
+    // Accept only arrays with one dimension from 1 and without nulls, as an append writes them. Any other array reads
+    // as empty.
     const isPlain = dimensions === 1 && nulls === 0 && type === elementType && firstIndex === 1
     return isPlain ? this.start + arrayHeadBytes : this.end
   }
@@ -138,7 +146,8 @@ export class CopyRow {
     const weight = bytes.readInt16BE(start + 2)
     const sign = bytes.readUInt16BE(start + 4)
     const isNegative = sign === numericNegative
-    // NaN, the infinities and fractions. Postgres sends no zeros behind the last digit.
+    // Reject NaN, infinities and fractions. A fraction has more digits than its weight, because Postgres omits trailing
+    // zeros.
     if ((sign !== 0 && !isNegative) || digits > weight + 1) return notAnAmount
     if (weight <= exactWeightMax) {
       let small = 0
@@ -155,7 +164,7 @@ export class CopyRow {
     return isNegative ? -value : value
   }
 
-  /** False for null, and for a value of another type. */
+  /** False for null and for a value of another type. */
   #has(length: number): boolean {
     return this.next() && this.end - this.start === length
   }
@@ -165,12 +174,13 @@ export class CopyRow {
   }
 }
 
-// Three groups of four digits are exact in a double.
+// Largest weight whose number is exact in a double: three groups of four digits.
 const exactWeightMax = 2
-// A range of int8: one byte of flags, two bounds of 4 + 8.
+// Size of an int8 range: one byte of flags and two bounds of 4 + 8 bytes.
 const plainRangeBytes = 25
 const lowerInclusive = 2
-// Dimensions, null flag, element type, then for the one dimension its count and lower bound.
+// Size of an array's header: dimensions, null flag and element type, then the count and lower bound of the one
+// dimension.
 const arrayHeadBytes = 20
 // Size of an int4.
 const elementBytes = 4

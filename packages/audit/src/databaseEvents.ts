@@ -3,12 +3,12 @@ import type { CopyBlock } from './copyOut.ts'
 import type { AccountsByNumber } from './matchAccounts.ts'
 import type { RawEvent } from './rawEvent.ts'
 
-/** The columns in an order that leaves room in front of the body: they have been read by then. */
+/** The columns in front of the body have been read before their bytes are overwritten by the prefix of the leaf. */
 export const eventsQuery = (afterPosition: number): string =>
   `select seq, stream, version, schema_version, recorded_at, effective_at, kind, debits, credits, amounts, body, leaf_hash
    from ledger.events where seq > ${afterPosition} order by seq`
 
-/** Calls back for each event of a block. The event's bytes are the block's and are gone with it. */
+/** Calls back for each event of a block. The event's bytes belong to the block and are valid only during the call. */
 export function readEventBlock(
   { bytes, starts, count }: CopyBlock,
   accounts: AccountsByNumber,

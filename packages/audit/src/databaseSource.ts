@@ -3,20 +3,20 @@ import { AuditFault } from './auditFault.ts'
 import { type CopyBlock, CopyOut, unreadable } from './copyOut.ts'
 import { invariant } from './invariant.ts'
 
-/** A live ledger at one moment: every table as it was when the source was opened. It can only read. */
+/** A read-only snapshot of a live ledger: every table has its content of the moment when the source was opened. */
 export interface DatabaseSource extends AsyncDisposable {
-  /** A COPY of the query's rows, on a separate connection. */
+  /** Runs a COPY of the query on a separate connection. */
   copy(query: string): AsyncGenerator<CopyBlock>
-  /** Starts a COPY in a third session at once, to be read later. For one long query. */
+  /** Starts a COPY of one long query in a third session. The caller reads it later. */
   copyBeside(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
-  /** Does the role that connects have the right to read this table? */
+  /** Returns whether the connected role may read this table. */
   mayRead(table: string): Promise<boolean>
 }
 
 const connectTimeoutMs = 10_000
-// An audit of a long ledger takes long, and its sessions rest while it waits for a slow node. The other settings are the role's and the
-// database's to change: operators of another schema would compare as its owner likes, and values would be written in another form.
+// Disable timeouts, because sessions are idle while the audit waits for a slow node. Fix the other settings, because
+// role and database can change operators and the text form of values.
 const sessionSettings = [
   'search_path = pg_catalog',
   'statement_timeout = 0',
@@ -26,13 +26,14 @@ const sessionSettings = [
   "bytea_output = 'hex'",
   'extra_float_digits = 1',
 ]
-// Sums over a whole ledger: hash joins in memory, and no plan for the few rows of a table that was never analysed.
+// Plan for sums over a whole ledger: hash joins in memory. Disable plans for few rows, which Postgres would choose for
+// a table without statistics.
 const besideSettings = ["work_mem = '128MB'", 'jit = off', 'enable_nestloop = off', 'enable_mergejoin = off']
 
 /**
- * Opens one snapshot and shares it with two more sessions, so that the events and all derived tables are those of the same
- * moment while the service goes on writing: the second session copies one table after the other, the third one derives the
- * reports, the first one answers queries meanwhile. A member of `tollbook_reader` may do all of it.
+ * Opens one snapshot and shares it with two more sessions, so that all tables are of the same moment while the service
+ * writes. The first session answers queries, the second copies one table after the other, and the third derives the
+ * reports. The rights of `tollbook_reader` suffice.
  */
 export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseSource> {
   const main = await openSession(databaseUrl)
@@ -113,7 +114,7 @@ async function openSession(databaseUrl: string): Promise<pg.Client> {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   })
-  // The current query reports a session that breaks.
+  // Ignore the event, because the current query also reports a broken session.
   session.on('error', () => undefined)
   try {
     await session.connect()

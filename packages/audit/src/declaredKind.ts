@@ -1,38 +1,41 @@
 import type { AuditedStream } from './auditedStream.ts'
 
-/* Rules of a kind of stream that the database has to enforce, as this auditor knows them (docs/ledger.md). */
+/* Rules that the database has to enforce for a kind of stream (docs/ledger.md), written again for this auditor. */
 
 export interface DeclaredKind {
   readonly kind: string
   readonly space: number
-  /** 0: any length. */
+  /** Length of the stream's id. 0: any length. */
   readonly idBytes: number
   readonly idPrefix: string
   readonly isSetting: boolean
   readonly steps: readonly DeclaredStep[]
 }
 
-/** One append: the events that it writes, from which state to which. */
+/** One append: its events, and the states of the stream before and after it. */
 export interface DeclaredStep {
   readonly step: string
   /** '' for a stream that does not exist yet. */
   readonly from: string
   readonly to: string
   readonly events: readonly string[]
-  /** Class of the debited account > class of the credited one. */
+  /** Permitted postings as `debited class>credited class`. */
   readonly moves: readonly string[]
   readonly takesLease: boolean
   readonly isAfterLease: boolean
   readonly writer: 'service' | 'payout' | 'burner' | 'operator' | 'finance'
   /** Highest number of a setting that the step may record. */
   readonly numberMax: number | undefined
-  /** Which streams take this step and not another one of the same state. The database does not enforce it. */
+  /**
+   * Selects the streams that take this step if another step has the same state and events. The database does not
+   * enforce it.
+   */
   readonly when?: (row: AuditedStream) => boolean
 }
 
 type GivenStep = Pick<DeclaredStep, 'step' | 'to' | 'events'> & Partial<DeclaredStep>
 
-/** By default a step of a new stream, taken by the service. */
+/** Declares a step. By default, the step begins a new stream and the service takes it. */
 export function declareStep(given: GivenStep): DeclaredStep {
   const unless = { from: '', moves: [], takesLease: false, isAfterLease: false, numberMax: undefined } as const
   return { ...unless, writer: 'service', ...given }

@@ -32,20 +32,20 @@ const exportEnd = z.strictObject({ end: z.literal(true), events: z.int().min(0) 
 
 export interface ExportSource extends AsyncDisposable {
   readonly head: ExportHead
-  /** Everything behind the head, line by line. */
+  /** Reads everything after the head, line by line. */
   events(): AsyncGenerator<ExportLine>
 }
 
-/** A line that does not parse is reported with its number, and does not end the audit. */
+/** A line of an export. A line that cannot be parsed is reported with its number, and the audit continues. */
 export type ExportLine =
   | { readonly kind: 'event'; readonly event: RawEvent }
   | { readonly kind: 'end'; readonly events: number }
   | { readonly kind: 'unreadable'; readonly line: number }
 
-// The largest body, every byte of it escaped.
+// Length of the largest body if every byte is escaped.
 const lineCharactersMax = 6 * 65_519 + 1_024
 
-/** Reads line by line. Throws an `AuditFault` unless the first line is the head of an export. */
+/** Opens an export and reads its head. Throws an `AuditFault` unless the first line is the head of an export. */
 export async function openExport(path: string): Promise<ExportSource> {
   const file = await openFile(path)
   const lines = createInterface({ input: file.createReadStream({ autoClose: false }), crlfDelay: Infinity })
@@ -109,7 +109,7 @@ function parseLine(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    // Not JSON: the schema says so.
+    // Leave invalid JSON to the schema, which reports it.
     return undefined
   }
 }

@@ -1,20 +1,20 @@
 import { type AuditState, StateDocument } from './auditState.ts'
-/** The four questions of an audit; each has its own answer (docs/audit.md). */
+/** The four aspects of an audit. Each has its own verdict (docs/audit.md). */
 export const aspects = ['integrity', 'arithmetic', 'completeness', 'chainTruth'] as const
 export type Aspect = (typeof aspects)[number]
 
-/** One thing that is wrong. */
+/** One error in the ledger. */
 export interface Finding {
   readonly aspect: Aspect
   readonly code: FindingCode
-  /** Undefined for a finding that belongs to no event, such as a row of the declaration. */
+  /** Undefined for a finding that does not belong to an event, such as a row of the declaration. */
   readonly position: number | undefined
-  /** The stream, account or row that is wrong. */
+  /** The stream, account or row with the error. */
   readonly subject: string
   readonly message: string
 }
 
-/** Every kind of finding, and the question that it answers with no. */
+/** Every code of a finding, with the aspect that it breaks. */
 export const findingAspects = {
   leaf_mismatch: 'integrity',
   body_unreadable: 'integrity',
@@ -72,10 +72,10 @@ export const findingAspects = {
 
 export type FindingCode = keyof typeof findingAspects
 
-/** Findings that name a limit of this auditor and not an error of the ledger, so they break no verdict. */
+/** Findings that are limits of this auditor instead of errors of the ledger. They do not break a verdict. */
 const unjudged: ReadonlySet<string> = new Set<FindingCode>(['kind_unknown'])
 
-/** Findings stored for each question; the first one is always stored, and the count is exact. */
+/** Findings stored for each aspect. The first one is always stored, and the count is exact. */
 const storedMax = 100
 
 const storedFindings = new StateDocument('findings', () => {
@@ -87,7 +87,7 @@ const storedFindings = new StateDocument('findings', () => {
   return { stored, counts, firsts }
 })
 
-/** Stores a bounded number of findings for each aspect. Counts, and the first finding of each aspect, are exact. */
+/** Stores a bounded number of findings for each aspect. Counts and the first finding of each aspect are exact. */
 export class Findings {
   readonly #state: AuditState
 
@@ -110,12 +110,12 @@ export class Findings {
     return storedFindings.of(this.#state).stored.filter((finding) => finding.aspect === aspect)
   }
 
-  /** Those that are stored, in the order in which they were found. */
+  /** Returns the stored findings in the order in which they were found. */
   all(): readonly Finding[] {
     return storedFindings.of(this.#state).stored
   }
 
-  /** The one at the lowest position. */
+  /** Returns the finding at the lowest position. */
   first(aspect: Aspect): Finding | undefined {
     return storedFindings.of(this.#state).firsts.get(aspect)
   }

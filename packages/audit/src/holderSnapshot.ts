@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { addressForm, associatedTokenAccount } from './tokenAccountAddress.ts'
 
 /*
- * Lines of a plan for holders, derived a second time from the snapshot that the plan names (docs/payouts.md): who is paid, how
- * much, and in which part.
+ * Derives the lines of a payout plan again from the snapshot that the plan names (docs/payouts.md): receivers, amounts
+ * and parts.
  */
 
 /** A snapshot file: one line of JSON, then one line for each token account. */
@@ -26,7 +26,7 @@ const headForm =
   /^\{"accounts":(\d{1,9}),"decimals":\d{1,3},"format":"tollbook-holders-1","mint":"(\w{32,44})","network":"[^"\\]*","slot":(\d{1,15}),"tokenProgram":"(\w{32,44})"\}$/
 const accountForm = /^(\w{32,44}) (\w{32,44}) (0|[1-9]\d{0,19}) (open|frozen)$/
 
-/** Undefined for a text that is not a snapshot. */
+/** Parses a snapshot. Undefined if the text is not a snapshot. */
 export function readHolderSnapshot(text: string): HolderSnapshot | undefined {
   const [head = '', ...lines] = text.split('\n')
   const [, count, mint = '', slot, tokenProgram = ''] = headForm.exec(head) ?? []
@@ -51,7 +51,7 @@ export interface DerivedLine {
   readonly baseUnits: bigint
 }
 
-/** Terms of a plan that apply to its snapshot. */
+/** Terms of a plan that determine its lines. */
 export interface HolderTerms {
   readonly amountBaseUnits: bigint
   readonly excluded: readonly string[]
@@ -59,10 +59,10 @@ export interface HolderTerms {
   readonly openAccountsMax: number
 }
 
-// A transaction of 1,232 bytes has room for eight lines.
+// Lines in one part. A transaction of 1,232 bytes has room for eight.
 const linesInPart = 8
 
-/** The parts of the plan, in their order. */
+/** Derives the parts of the plan in order. */
 export function derivePlan(terms: HolderTerms, snapshot: HolderSnapshot): readonly (readonly DerivedLine[])[] {
   const lines = divide(terms.amountBaseUnits, payableBalances(terms, snapshot))
   const parts: DerivedLine[][] = []
@@ -90,13 +90,16 @@ function payableBalances(terms: HolderTerms, { accounts, mint, tokenProgram }: H
     if (isFrozen === undefined) without.push([wallet, balance])
     else if (!isFrozen) paid.set(wallet, balance)
   }
-  // The largest balances, and of equal ones the lower address, get a new account.
+  // Sort by balance, largest first, then by address. The first wallets of the list get a new account.
   without.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))
   for (const [wallet, balance] of without.slice(0, terms.openAccountsMax)) paid.set(wallet, balance)
   return paid
 }
 
-/** In proportion, rounded down; what remains goes by single base units to the largest fractions. In the order of wallets. */
+/**
+ * Divides the amount in proportion to the balances, rounded down. The remainder goes to the largest fractions, one base
+ * unit each. Returns the wallets in sorted order.
+ */
 function divide(amountBaseUnits: bigint, balances: ReadonlyMap<string, bigint>): readonly DerivedLine[] {
   let total = 0n
   for (const balance of balances.values()) total += balance

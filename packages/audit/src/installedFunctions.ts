@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { releasedFunctions } from './releasedFunctions.ts'
 
 /*
- * The functions of the database against those of this release. A superuser can replace one, such as the append, and
- * every row that it writes from then on agrees with its event. The rows of the catalogue are hashed here, because the
- * database is the accused.
+ * Compares the functions of the database with those of this release. A superuser could replace one, such as the append,
+ * and its new rows would still agree with their events. This program hashes the rows of the catalog itself, because the
+ * database is not trusted.
  */
 
 const schemas = ['ledger', 'work', 'paywall', 'news', 'reports', 'signer', 'migration']
@@ -30,7 +30,7 @@ export interface InstalledText {
 }
 
 export type FunctionComparison =
-  /** The database says that another release has migrated it, so its functions are not known here. */
+  /** Another release has migrated the database, so its functions cannot be compared. */
   | { readonly isOfRelease: false }
   | { readonly isOfRelease: true; readonly compared: number; readonly differences: readonly FunctionDifference[] }
 
@@ -47,7 +47,7 @@ export async function compareFunctions(run: RunQuery): Promise<FunctionCompariso
   const ofFiles = [...released].filter(([name]) => name.startsWith(fileMark))
   if (!ofFiles.every(([name, digest]) => applied.get(name) === digest)) return { isOfRelease: false }
   for (const [name] of ofFiles) released.delete(name)
-  // A file of another release leaves its row, and a newer one may have added functions.
+  // Files of other releases stay listed in the database. A newer release may also have added functions.
   const mayHaveMore = applied.size > ofFiles.length
   const compared = released.size
   const differences: FunctionDifference[] = []
@@ -62,10 +62,10 @@ export async function compareFunctions(run: RunQuery): Promise<FunctionCompariso
   return { isOfRelease: true, compared, differences }
 }
 
-/** Begins the line of a file of SQL, which `tollbook migrate` applied. */
+/** Prefix of a line for a SQL file that `tollbook migrate` applied. */
 const fileMark = 'file '
 
-/** The lines of releasedFunctions.ts. */
+/** Reads the installed functions as lines in the format of releasedFunctions.ts. */
 export async function readInstalled(run: RunQuery): Promise<readonly string[]> {
   const files = (await run(codeQuery)).map(({ name, text }) => `${text} ${fileMark}${name}`)
   const functions = await run(functionsQuery)

@@ -1,4 +1,4 @@
-/** An assumption of the audit's own code that does not hold: a defect of the program, not of the ledger. */
+/** A false assumption in the audit's own code: a defect of the program, not of the ledger. */
 export class AuditBug extends Error {
   override readonly name = 'AuditBug'
 }
@@ -8,7 +8,7 @@ export function invariant(condition: boolean, expectation: string): asserts cond
   if (!condition) throw new AuditBug(`expected that ${expectation}`)
 }
 
-/** Closes a switch: a new member of the union does not compile until it has its own case. */
+/** Ends a switch over a union. A new member of the union does not compile until it has its own case. */
 export function assertNever(value: never): never {
   throw new AuditBug(`expected that every case is handled, got ${JSON.stringify(value)}`)
 }

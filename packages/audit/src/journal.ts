@@ -15,11 +15,11 @@ const accountTotals = z.object({
   debitEntries: z.number(),
   creditEntries: z.number(),
   uptoPosition: z.number(),
-  /** When the event at that position was recorded. */
+  /** Time at which the event at `uptoPosition` was recorded. */
   uptoRecordedAtMs: z.number(),
 })
 
-/** Movements of an account in an hour. */
+/** Sums of one account's postings in one hour. */
 const hourTotals = z.object({
   id: z.string(),
   mint: z.string(),
@@ -32,10 +32,10 @@ const hourTotals = z.object({
 
 type HourTotals = z.infer<typeof hourTotals>
 
-/** Debit, credit and amount, as they follow from a body. */
+/** Debited account, credited account and amount, derived from a body. */
 export type DerivedPosting = readonly [debit: string, credit: string, amountBaseUnits: bigint]
 
-/** One posting, as the ledger must have it. */
+/** One posting that the ledger must contain. */
 export interface EnteredPosting {
   readonly debit: AccountTotals
   readonly credit: AccountTotals
@@ -44,7 +44,7 @@ export interface EnteredPosting {
 
 const hourMs = 60 * 60 * 1000
 
-/** Every account's balance, and the hourly totals of those that have them, by mint. */
+/** The balance of every account by mint, and the hourly totals of the accounts that have them. */
 export class Journal {
   readonly #accounts: StoredRows<AccountTotals>
   readonly #hours: StoredRows<HourTotals>
@@ -72,7 +72,7 @@ export class Journal {
     return this.#hours.select('order by rowid')
   }
 
-  /** Mints in the order in which they were seen. */
+  /** Returns the mints in the order of their first posting. */
   mints(): readonly string[] {
     return [...new Set(Array.from(this.accounts(), ({ mint }) => mint))]
   }
@@ -81,7 +81,7 @@ export class Journal {
     return this.#accounts.find(idOf(mint, account)) !== undefined
   }
 
-  /** Debits less credits. */
+  /** Returns debits less credits of an account. */
   balanceOf(mint: string, account: string): bigint {
     return this.#accounts.find(idOf(mint, account))?.balanceBaseUnits ?? 0n
   }
@@ -107,7 +107,10 @@ export class Journal {
     hour.entries += amountBaseUnits > 0n ? 1 : -1
   }
 
-  /** Totals go down in the hour in which they went up: a reversed burn takes effect at the time of the burn. */
+  /**
+   * Returns the hour of a time. A reversed burn takes effect at the time of the burn, so it reduces the same hour's
+   * totals.
+   */
   #hourOf({ mint, account }: AccountTotals, atMs: number): HourTotals {
     const startsAtMs = atMs - (((atMs % hourMs) + hourMs) % hourMs)
     const id = `${idOf(mint, account)} ${startsAtMs}`
@@ -117,12 +120,12 @@ export class Journal {
   }
 }
 
-/** The key of an account. A mint has no space in it. */
+/** Returns the key of an account. Mints do not contain spaces. */
 export function idOf(mint: string, account: string): string {
   return `${mint} ${account}`
 }
 
-/** The event that moves. */
+/** Position and times of the event that a posting belongs to. */
 export interface JournalPlace {
   readonly position: number
   readonly recordedAtMs: number

@@ -18,11 +18,14 @@ const eventsOf = (kind: AuditedKind): readonly EventsKind[] => [...kind.events.k
 const firstEventsOf = (kind: AuditedKind): readonly EventsKind[] =>
   kind.steps.flatMap(({ from, events: [first = ''] }) => (from === '' ? [[first, kind]] : []))
 
-/** Kinds of one ledger may have events of the same name: outside of a known stream, it is of the kind that begins with it. */
+/**
+ * Maps events to kinds. Two kinds may share an event name: in a new stream, the event belongs to the kind that it can
+ * begin.
+ */
 const kindsByEvent = new Map([...kinds.flatMap(eventsOf), ...kinds.flatMap(firstEventsOf)])
 const kindsByName = new Map(kinds.map((kind) => [kind.kind, kind]))
 
-/** An event of a kind that this auditor does not know, as far as every event is the same. */
+/** An event of a kind that this auditor does not know. It has only the members that all events share. */
 export interface UnknownEvent {
   readonly event: EventHead
   readonly kind: undefined
@@ -36,7 +39,7 @@ const unknownHead = z.object({
   effectiveAt: utcTime,
 })
 
-/** Reads the body of an event of any kind, whose stream may be of a kind already. Throws `UnreadableBody`. */
+/** Reads the body of any event. `kindOf` returns the kind of a known stream. Throws `UnreadableBody`. */
 export function readEvent(body: Buffer, kindOf?: (stream: string) => string | undefined): ReadEvent | UnknownEvent {
   const value = parseCanonical(body)
   const name = memberOf(value, 'kind')
@@ -53,7 +56,7 @@ function memberOf(value: unknown, name: string): string {
   return typeof member === 'string' ? member : ''
 }
 
-/** The name in bodies of the stream with this id. Undefined for an id that no kind has. */
+/** Returns the name that bodies use for the stream with this id. Undefined if no kind has such an id. */
 export function streamOfId(id: Buffer): string | undefined {
   const key = id.subarray(1)
   const kind = kinds.find(({ space, idBytes }) => space === id[0] && (idBytes === 0 || idBytes === key.length))

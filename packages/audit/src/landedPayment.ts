@@ -12,7 +12,7 @@ import {
   tokenOpeningsOf,
 } from './tokenMoves.ts'
 
-/** Movements of a mint in one landed transaction. */
+/** Token movements of one mint in one landed transaction. */
 export interface LandedMoves {
   readonly moves: readonly TokenMove[]
   /** Each token account of the mint, by address. */
@@ -24,13 +24,13 @@ export interface LandedMoves {
 
 export interface LandedAccount {
   readonly mint: string
-  /** Owners before, after, and at every opening in between: an account may exist only within the transaction. */
+  /** Owners before, after, and at each opening in between, because an account may exist only within the transaction. */
   readonly owners: ReadonlySet<string>
   /** Net change of its balance. */
   readonly changeBaseUnits: bigint
 }
 
-/** Reads top-level and inner instructions alike, and the balances before and after; nothing of the logs. */
+/** Reads top-level and inner instructions, and the balances before and after. The logs are not used. */
 export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   const { message } = landed.transaction
   const calls = callsOf(landed)
@@ -61,7 +61,7 @@ function callsOf({ transaction: { message }, meta }: ChainTransaction): readonly
   }))
 }
 
-/** Static keys, then those that lookup tables gave: the order in which indexes count. */
+/** Returns the keys in the order of the indexes: static keys first, then those from lookup tables. */
 function keysOf({ message, meta }: Pick<ChainTransaction['transaction'], 'message'> & Pick<ChainTransaction, 'meta'>) {
   const { writable = [], readonly: read = [] } = meta.loadedAddresses ?? {}
   return [...message.accountKeys, ...writable, ...read]
@@ -89,7 +89,7 @@ function accountsOf({ transaction: { message }, meta }: ChainTransaction, calls:
   return accounts
 }
 
-/** A plain transfer does not name its mint, but both of its accounts have it. */
+/** Returns the mint of a move. A plain transfer does not name it, but both of its accounts have it. */
 function mintOfMove({ mint, source, destination }: TokenMove, accounts: ReadonlyMap<string, LandedAccount>) {
   return mint ?? accounts.get(source ?? '')?.mint ?? accounts.get(destination ?? '')?.mint
 }
@@ -113,7 +113,8 @@ export function contradictionOf(
   const { slot, blockTimeMs } = evidence
   if (landed.transaction.signatures[0] !== signatureOf(reference)) return 'the node answered with another transaction'
   const { blockTime } = landed
-  // A fork may have been dropped, and the transaction have landed again in another block.
+  // Compare the times only if the slot is the same: after a fork, the transaction may have landed again in another
+  // block.
   if (landed.slot === slot && blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
     return `its block is of ${blockTime}, and ${blockTimeMs / 1000} is recorded`
   }
@@ -134,12 +135,12 @@ export function contradictionOf(
   if (arrived !== settlement.receivedBaseUnits) {
     return `${arrived} arrived, and ${settlement.receivedBaseUnits} are recorded as received`
   }
-  // Transfers of other signers are recorded, and do not count towards the price.
+  // Transfers of other signers are recorded but do not count towards the price.
   const due = dueOf(settlement)
   return sent < due ? `${wallet} sent ${sent}, and the price is ${due}` : undefined
 }
 
-/** Moves that the wallet authorised itself, out of accounts that were its own all the time. */
+/** Returns the moves that the wallet authorized, out of accounts that it owned during the whole transaction. */
 function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly TokenMove[] {
   return moves.filter(({ authority, source }) => {
     const owners = accounts.get(source ?? '')?.owners
@@ -147,7 +148,10 @@ function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly To
   })
 }
 
-/** A burn is for good: nothing is minted, and the balances of the mint fall by at least as much. */
+/**
+ * Finds a burn that the transaction undoes. Nothing may be minted, and the balances must fall by at least the burned
+ * amount.
+ */
 function findRestoredBurn({ moves, accounts }: LandedMoves, burnedBaseUnits: bigint): string | undefined {
   if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
   const fallen = -[...accounts.values()].reduce((sum, { changeBaseUnits }) => sum + changeBaseUnits, 0n)
@@ -165,7 +169,7 @@ export function sentTo({ moves, accounts }: LandedMoves, account: string): Reado
   return sent
 }
 
-/** A failed transaction is on chain and moved nothing but its fee. */
+/** Returns whether the transaction failed. A failed one is on chain and moved only its fee. */
 export function hasFailed({ meta }: ChainTransaction): boolean {
   return meta.err !== null && meta.err !== undefined
 }

@@ -3,9 +3,10 @@ import { availableParallelism } from 'node:os'
 import { runAuditCommand } from './auditCommand.ts'
 import { UsageError } from './commandArguments.ts'
 
-/* `tollbook-audit`: the command of the package, for an auditor who has nothing else of the service. */
+/* `tollbook-audit`: the command of the package, for an auditor who has only this package. */
 
-// Signatures are verified on these threads. More threads than cores cost a tenth, taking turns with the reader.
+// Verify signatures on as many threads as there are cores. More threads cost about 10 %, because they compete with the
+// reader.
 process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism())
 
 const interrupted = new AbortController()

@@ -6,9 +6,10 @@ import { idOf } from './journal.ts'
 import type { AccountRow } from './rawEvent.ts'
 import type { Replay } from './replay.ts'
 
-/* Accounts and hourly tallies against what the events give: balances, counts, classes and limits. */
+/* Compares accounts and hourly tallies with the totals of the events: balances, counts, classes and limits. */
 
-// Amounts as text, because a limit may be absent. An append notes its last event in every account that it moved.
+// Read amounts as text, because a limit may be absent. An append writes its last position to every account that it
+// moved.
 const accountsQuery = `select a.id, a.mint, a.name, a.class, a.hourly, coalesce(a.floor::text, '') as floor,
     coalesce(a.ceiling::text, '') as ceiling, a.balance::text as balance, a.debit_entries, a.entries - a.debit_entries,
     a.upto_seq, upto.recorded_at
@@ -21,10 +22,10 @@ const sums = ['balance', 'debits', 'credits', 'upto', 'uptoRecordedAtMs']
 
 export type AccountsByNumber = (number: number) => AccountRow | undefined
 
-// Most postings move one of a few accounts; a ledger may have as many accounts as wallets.
+// Cache of accounts. Most postings move one of a few accounts, but a ledger may have as many accounts as wallets.
 const recentMax = 10_000
 
-/** Reads the rows of `ledger.accounts`. Postings refer to them by number. */
+/** Reads the rows of `ledger.accounts`. Postings refer to accounts by number. */
 export async function readAccounts(state: AuditState, source: DatabaseSource): Promise<AccountsByNumber> {
   const add = state.found('foundAccounts', ['number', 'id', 'mint', 'name', ...rules, ...sums])
   const row = new CopyRow()
@@ -71,7 +72,10 @@ export function matchAccounts({ state, findings }: Replay): void {
   }
 }
 
-/** An account that no event moves may have been opened by an append that was refused. */
+/**
+ * Compares the totals of a row. Zero totals are right for an account that no event moves, because a refused append may
+ * have opened it.
+ */
 function differingTotals(row: StateRow): string[] {
   const isMoved = row['account'] !== null
   const right = [row['balanceBaseUnits'] ?? '0', row['debitEntries'] ?? 0, row['creditEntries'] ?? 0]
@@ -89,7 +93,7 @@ function differingTotals(row: StateRow): string[] {
 
 function differingRules(row: StateRow): string[] {
   const known = classOf(String(row['name']))
-  // Only a stream of a kind that is not known moves an account of a class that is not.
+  // Accept an unknown class if an event moves the account, because the stream is then of an unknown kind too.
   if (known === undefined) return row['account'] === null ? ['a name that no event gives an account'] : []
   const right = {
     class: known.class,
@@ -109,7 +113,7 @@ interface TallyRow {
   readonly entries: string
 }
 
-/** Hours are at most 8,784 a year and mint. */
+/** Compares the hourly tallies. A mint has at most 8,784 hours a year. */
 export async function matchTallies(
   { journal, findings }: Replay,
   source: DatabaseSource,
@@ -140,7 +144,7 @@ export async function matchTallies(
 function subjectOf(key: string): { readonly position: undefined; readonly subject: string } {
   const [account, startsAtMs] = key.split(' ').slice(-2)
   const hour = new Date(Number(startsAtMs))
-  // No calendar has an hour that far away.
+  // Show the stored number if no calendar has the hour.
   const hourText = Number.isNaN(hour.getTime()) ? startsAtMs : hour.toISOString()
   return { position: undefined, subject: `${account} in the hour ${hourText}` }
 }

@@ -5,8 +5,8 @@ import type { Findings } from './findings.ts'
 import { kinds } from './kinds.ts'
 
 /*
- * The rules that the database enforces against those that this auditor knows. A row that was added or changed there would widen what
- * an append accepts without a trace in any event.
+ * Compares the rules that the database enforces with those of this auditor. A row that someone added or changed could
+ * permit other appends without a trace in any event.
  */
 
 type KindRow = Omit<DeclaredKind, 'steps'>
@@ -34,7 +34,7 @@ const stepsQuery = `select kind, step, from_state as "from", to_state as "to", e
 const classesQuery = `select class, prefix, is_exact as "isExact", floor::text, ceiling::text, hourly as "isHourly" from ledger.classes`
 
 /**
- * Compares row by row in both directions. The rows of a kind that is not known are one thing: returns each such kind with the
+ * Compares row by row in both directions. The rows of an unknown kind are not compared: returns each such kind with the
  * events that begin its streams.
  */
 export async function matchDeclaration(
@@ -59,14 +59,14 @@ export async function matchDeclaration(
   return new Map(unknown.map((kind) => [kind, firstEvents(kind)]))
 }
 
-/** Key of a row, and its content as a text. */
+/** Key of a row, with its content as text. */
 type Row = readonly [subject: string, text: string]
 
 function kindRow({ kind, space, idBytes, idPrefix, isSetting }: KindRow): Row {
   return [`kind ${kind}`, JSON.stringify({ space, idBytes, idPrefix, isSetting })]
 }
 
-/** The same step may start from several states. The order of moves has no meaning. */
+/** Describes a step as a row. A step may start from several states, and the order of its moves has no meaning. */
 function stepRow({ kind, step, from, to, events, moves, takesLease, isAfterLease, writer, numberMax }: StepRow): Row {
   const text = { kind, to, moves: moves?.toSorted() ?? null, takesLease, isAfterLease, writer, numberMax }
   return [`step ${step} from '${from}' with ${events?.join(', ')}`, JSON.stringify(text)]

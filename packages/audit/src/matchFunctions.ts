@@ -2,7 +2,7 @@ import type { DatabaseSource } from './databaseSource.ts'
 import type { Findings } from './findings.ts'
 import { compareFunctions, type InstalledText } from './installedFunctions.ts'
 
-/** Number of functions that were compared; undefined for a database of another release. */
+/** Returns the number of compared functions. Undefined for a database of another release. */
 export async function matchFunctions(findings: Findings, source: DatabaseSource): Promise<number | undefined> {
   const comparison = await compareFunctions((query) => source.rows<InstalledText>(query))
   if (!comparison.isOfRelease) return undefined

@@ -3,8 +3,8 @@ import type { Findings } from './findings.ts'
 import type { AccountTotals, EnteredPosting } from './journal.ts'
 
 /*
- * The postings in an event's row against those that follow from its body. Rows name accounts by number; they are compared by
- * the name and mint behind the number, so a number that was given another name is found at the first event that uses it.
+ * Compares the postings in an event's row with those that follow from its body. Rows name accounts by number, so
+ * compare the name and mint of that account. If someone renames an account, the first event that uses it differs.
  */
 
 interface PostingPlace {

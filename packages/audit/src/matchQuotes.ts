@@ -4,8 +4,8 @@ import type { DatabaseSource } from './databaseSource.ts'
 import type { Replay } from './replay.ts'
 
 /*
- * A paid quote is copied whole into its payment's first event, so its row must say the same for as long as it is kept. Unpaid
- * quotes are not part of the ledger, and the partitions of old ones may be gone.
+ * Compare stored quotes with payments, because a payment's first event copies its quote. Unpaid quotes are not part of
+ * the ledger, and partitions of old quotes may have been dropped.
  */
 const quotesQuery = 'select id, wallet, endpoint, mint, required, price_list from ledger.quotes'
 

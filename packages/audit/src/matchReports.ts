@@ -5,7 +5,7 @@ import type { DatabaseSource } from './databaseSource.ts'
 import type { Replay } from './replay.ts'
 import { reportsQuery } from './reportsQuery.ts'
 
-/* The tables that finance reads, against those that the events give. */
+/* Compares the tables that finance reads with the content that follows from the events. */
 
 export const reportTables = [
   'progress',
@@ -19,16 +19,19 @@ export const reportTables = [
   'day_prices',
 ]
 
-/** The derivation in progress; undefined where the role may not read the reports. */
+/** The running derivation. Undefined if the role may not read the reports. */
 export type DerivedReports = AsyncGenerator<CopyBlock> | undefined
 
-/** Starts to derive the reports, in a separate session: it takes about as long as the replay. */
+/** Starts to derive the reports in a separate session, because it takes about as long as the replay. */
 export async function deriveReports(source: DatabaseSource): Promise<DerivedReports> {
   for (const table of reportTables) if (!(await source.mayRead(`reports.${table}`))) return undefined
   return source.copyBeside(reportsQuery)
 }
 
-/** Returns the position that the reports have reached. Undefined if nothing can be derived from bodies that were damaged. */
+/**
+ * Compares the reports. Returns the position that they have reached, or undefined if damaged bodies prevent the
+ * derivation.
+ */
 export async function matchReports(
   replay: Replay,
   source: DatabaseSource,
@@ -37,7 +40,7 @@ export async function matchReports(
   try {
     await matchRows(replay, derived)
   } catch (error) {
-    // Postgres reads bodies as JSON, and gives up at the first one that is not.
+    // Ignore the failure if bodies are damaged. Postgres reads bodies as JSON, and stops at the first invalid one.
     if (error instanceof AuditFault && replay.findings.countOf('integrity') > 0) return undefined
     throw error
   }

@@ -5,7 +5,7 @@ import { streamOfId } from './kinds.ts'
 import { burnRoundsOf } from './kinds/burn.ts'
 import type { Replay } from './replay.ts'
 
-/* The small tables that are derived from the events: settings, keys without an end, and the head. */
+/* Compares the small tables that are derived from the events: settings, keys without an end, and the head. */
 
 const settingsQuery = 'select name, number, seq, valid_from, body from ledger.settings order by name, number'
 
@@ -42,10 +42,10 @@ interface KeyRow {
   readonly digest: Buffer | null
 }
 
-// A burn is one round of its mint: `<mint>#<round>`.
+// Space of the streams of burn rounds, which are named `<mint>#<round>`.
 const roundSpace = 11
 
-/** Keys that never end: each round of burning has one. Keys with an end are not part of the ledger. */
+/** Compares the keys that never expire: each round of burning has one. Keys that expire are not part of the ledger. */
 export async function matchKeys({ state, findings }: Replay, source: DatabaseSource): Promise<void> {
   const rows = await source.rows<KeyRow>('select space, key, id, digest from ledger.keys where until is null')
   const blame = (position: number | undefined, subject: string, message: string): void => {
@@ -70,7 +70,7 @@ interface HeadRow {
   readonly leaf_hash: string | null
 }
 
-/** The head must name the last event that was replayed. */
+/** Checks that the head names the last replayed event. */
 export async function matchHead(replay: Replay, source: DatabaseSource): Promise<void> {
   const {
     position,
@@ -78,7 +78,7 @@ export async function matchHead(replay: Replay, source: DatabaseSource): Promise
     records: { lastLeaf },
     findings,
   } = replay
-  // Through JSON, because older databases do not have the hash.
+  // Read the hash through JSON, because older databases do not have the column.
   const rows = await source.rows<HeadRow>(
     `select h.seq, (extract(epoch from h.recorded_at) * 1000)::text as recorded_ms, to_jsonb(h) ->> 'leaf_hash' as leaf_hash
      from ledger.head h`,
@@ -86,7 +86,7 @@ export async function matchHead(replay: Replay, source: DatabaseSource): Promise
   const [head] = rows
   const stated = Number(head?.seq ?? -1)
   if (rows.length !== 1 || stated !== position) {
-    // The first position that is there and should not be, or should be there and is not.
+    // Report the first position that is missing, or that should not exist.
     const message = `the head is at ${head?.seq ?? 'nothing'}, the last event at ${position}`
     findings.add('head_differs', { position: Math.min(stated, position) + 1, subject: 'head', message })
   } else if (position > 0 && Number(head?.recorded_ms) !== recordedAtMs) {
@@ -96,7 +96,7 @@ export async function matchHead(replay: Replay, source: DatabaseSource): Promise
   }
 }
 
-/** As Postgres writes bytes. */
+/** Formats bytes like Postgres. */
 function hexOf(latin1: string): string {
   return `\\x${Buffer.from(latin1, 'latin1').toString('hex')}`
 }

@@ -6,13 +6,16 @@ import { streamOfId } from './kinds.ts'
 import type { Replay } from './replay.ts'
 import { unknownMark } from './streams.ts'
 
-/* The streams' rows, whose primary key makes a payment single-use, against the streams that the events give. */
+/*
+ * Compares the rows of streams with the streams that the events give. The primary key of these rows makes a payment
+ * single-use.
+ */
 
 const streamsQuery = 'select id, stream, kind, state, version, lease_until, seqs::text from ledger.streams'
 
 const columns = ['firstPosition', 'kind', 'state', 'version', 'leaseUntilMs', 'positions'] as const
 
-// The table allows 256.
+// Maximum of id bytes that a finding shows. The table permits 256.
 const idBytesShown = 256
 
 /** Compares the rows of streams with the replay, in both directions. */
@@ -33,14 +36,14 @@ async function readStreams(state: AuditState, source: DatabaseSource): Promise<v
       add(name, firstPosition, kind, step, version, row.timeMs() ?? null, row.text() ?? null)
     }
   }
-  // Only known kinds define how an id follows from a name.
+  // Compare names only for known kinds, because only these define how an id follows from a name.
   state.execute(`
     update temp.foundStreams set key = 'position ' || firstPosition
       where firstPosition in (select firstPosition from main.streams where kind like '${unknownMark}%');
     create index temp.foundByKey on foundStreams (key)`)
 }
 
-/** The kind, state and lease of a stream of no known kind are not known either. */
+/** Skip kind, state and lease of a stream of an unknown kind, because this auditor cannot derive them. */
 const differences = `
 with derived as (
   select *, kind like '${unknownMark}%' as isUnknown,
@@ -66,7 +69,7 @@ function judge(findings: Findings, row: StateRow): void {
     findings.add('stream_unexpected', { position: stored.next().value, subject: String(found), message })
   } else {
     const own = new Set(positionsOf(row['right_positions']))
-    // An event that the row names and the stream does not have, or else the last one that it has.
+    // Report the first event that the row names and the stream does not have. Otherwise report the stream's last event.
     const position = stored.find((position) => !own.has(position)) ?? lastPosition
     findings.add('stream_differs', { position, subject: String(key), message: describe(row) })
   }
@@ -80,7 +83,7 @@ function describe(row: StateRow): string {
   return `the row has ${[...(row['hasRow'] === 1 ? ['the stream of another row'] : []), ...differing].join('; ')}`
 }
 
-/** The numbers in a multirange of Postgres. */
+/** Yields the numbers in a Postgres multirange. */
 function* positionsOf(ranges: unknown): Generator<number> {
   for (const [, from, behind] of String(ranges).matchAll(/\[(\d+),(\d+)\)/g))
     for (let position = Number(from); position < Number(behind); position++) yield position

@@ -3,11 +3,12 @@ import type { Findings } from './findings.ts'
 import { reportTables } from './matchReports.ts'
 
 /*
- * The audit believes a row because every reader gets the same one. A view, a foreign table, a policy or a column that is computed
- * when it is read can show this audit other rows than finance and the service.
+ * The audit trusts a row only if every reader gets the same one. A view, a foreign table, a policy or a computed column
+ * can show the audit other rows than finance and the service.
  */
 
-// Partitions and other tables that inherit are read with their parent. Types of others have functions of others, which write a value out.
+// List partitions and inherited tables too, because reading the parent reads them. Also list columns with foreign
+// types, because functions of the type's owner write their values.
 const tablesQuery = `
 with recursive read as (
   select to_regclass(n.name) as oid from unnest($1::text[]) as n (name) where to_regclass(n.name) is not null
@@ -47,7 +48,7 @@ interface TableRow {
   readonly is_computed: boolean
 }
 
-/** Whether the ledger and the reports are plain tables, which show the same to everyone. */
+/** Checks that ledger and reports are plain tables, which show the same rows to everyone. */
 export async function matchTables(findings: Findings, source: DatabaseSource): Promise<void> {
   for (const row of await source.rows<TableRow>(tablesQuery, [tables])) {
     const differing = [

@@ -1,34 +1,37 @@
 import type { AuditedSettlement } from './settlement.ts'
 
-/* Facts of an event about the chain: the signed bytes that it keeps, and the transaction that a node must have. */
+/* Facts of an event that a node or a signature can confirm: the stored signed bytes, and the transaction on chain. */
 
 export interface SignedBytes {
-  /** Null: the bytes were not kept. */
+  /** Null if the bytes were not kept. */
   readonly transactionBase64: string | null
-  /** The bytes were stored before they were sent; the same ones may be stored again as they landed. */
+  /** True if the bytes were stored before they were sent. The same bytes may be stored again after they landed. */
   readonly isSent?: boolean
-  /** Payment that the bytes must make. */
+  /** Payment that the bytes must contain. */
   readonly payment?: AuditedSettlement
-  /** Burn that the bytes must make. */
+  /** Burn that the bytes must contain. */
   readonly burn?: { readonly mint: string; readonly baseUnits: bigint }
 }
 
 export type OnChain =
   | { readonly is: 'payment'; readonly settlement: AuditedSettlement }
-  /** Recorded as dropped by the chain, or as failed: nothing of the mint has arrived. */
+  /** A transaction that is recorded as dropped by the chain, or as failed. No tokens of the mint may have arrived. */
   | { readonly is: 'dropped'; readonly mint: string }
   /** A transaction of the service itself that is recorded as failed. */
   | { readonly is: 'failed' }
-  /** A change of the payment token account, and nothing else of it. */
+  /** A transaction of which only the change of a payment token account is checked. */
   | ({ readonly is: 'change' } & RecordedChange)
 
 export interface RecordedChange {
   readonly mint: string
   readonly slot: number
   readonly changeBaseUnits: bigint
-  /** Tokens left the account at this time: it is one of a wallet that pays then. Undefined: any of the accounts received them. */
+  /**
+   * Time at which tokens left the account. The account belongs to a wallet that pays at this time. Undefined: tokens
+   * arrived, in any of the accounts.
+   */
   readonly leftAtMs?: number
-  /** Wallets that must have received it, with their amounts. */
+  /** Wallets that must have received the tokens, with their amounts. */
   readonly receivers?: readonly { readonly wallet: string; readonly paidBaseUnits: bigint }[]
   readonly burnedBaseUnits?: bigint
 }

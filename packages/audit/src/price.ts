@@ -2,11 +2,11 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { baseUnits, describeShares, readMembers, share, usd } from './body.ts'
 
-/** A price as the ledger states it, and what is wrong with its own arithmetic. */
+/** A price from the ledger, with the first error in its arithmetic. */
 export interface AuditedPrice extends StatedPrice {
-  /** `describeShares` of the shares: two lists are the same when their texts are. */
+  /** Text from `describeShares`. Equal texts mean equal lists of shares. */
   readonly sharesText: string
-  /** SHA-256 of its canonical text: two prices are the same when their digests are. */
+  /** SHA-256 of the price's canonical text. Equal digests mean equal prices. */
   readonly digest: string
   readonly problem: string | undefined
 }
@@ -24,7 +24,7 @@ const statedPrice = z.strictObject({
   tokenPriceAttoUsd: usd,
 })
 
-// Thousands of consecutive payments have one of a few prices, so each price is parsed and checked once.
+// Maximum of cached prices. Thousands of consecutive payments share a few prices, so each is parsed and checked once.
 const cacheMax = 1_000
 const cache = new Map<string, AuditedPrice>()
 
@@ -44,12 +44,15 @@ export function readPrice(value: unknown): AuditedPrice {
 
 const decimalsMax = 18
 
-/** The rules of docs/ledger.md that need no split: required = ⌈price / token price⌉, and burn and shares sum to it. */
+/**
+ * Checks the rules of docs/ledger.md that do not depend on the split: required = ⌈price / token price⌉, and burn and
+ * shares sum to it.
+ */
 function findProblem(price: StatedPrice): string | undefined {
   const { decimals, priceMicroUsd, tokenPriceAttoUsd, requiredBaseUnits, burnBaseUnits, shares } = price
   if (decimals < 0 || decimals > decimalsMax) return `${decimals} decimals`
   if (priceMicroUsd === 0n || tokenPriceAttoUsd === 0n) return 'a price of nothing'
-  // Micro dollars have 6 decimals and token prices 18.
+  // Scale both sides: prices in micro dollars have 6 decimals, and token prices have 18.
   const scaled = priceMicroUsd * 10n ** BigInt(decimals + 12)
   const required = (scaled + tokenPriceAttoUsd - 1n) / tokenPriceAttoUsd
   if (required !== requiredBaseUnits) {

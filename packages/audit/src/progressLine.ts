@@ -3,7 +3,7 @@ export interface ProgressLine {
   end(): void
 }
 
-/** One line on a terminal that is written again and again; nothing for a program that reads stderr. */
+/** Opens a line on a terminal that each update overwrites. Writes nothing if stderr is not a terminal. */
 export function openProgressLine(stream: { write(text: string): unknown; readonly isTTY?: boolean }): ProgressLine {
   if (stream.isTTY !== true) return { update: () => undefined, end: () => undefined }
   let shown = ''

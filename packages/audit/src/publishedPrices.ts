@@ -5,21 +5,21 @@ import { type AuditedSplit, findShareProblem } from './split.ts'
 export interface PublishedList {
   readonly number: number
   readonly split: AuditedSplit
-  /** Digests. */
+  /** Digests of the prices. */
   readonly prices: readonly string[]
   readonly recordedAtMs: number
 }
 
-// A quote is valid for half a day at most, its payment may be presented half a day later, and clocks differ. A price of a
-// list that was replaced longer ago was not offered to anyone who pays now.
+// Accept the prices of lists that were replaced at most three days ago. A quote is valid for half a day, its payment may be
+// presented half a day later, and clocks differ.
 const offeredForMs = 3 * 24 * 60 * 60 * 1000
 
 const splitsQuery = `select split from lists where supersededAtMs is null or supersededAtMs >= ?
   group by split order by max(id) desc`
 
 /**
- * The prices that may be charged for a payment: those of the list that was in force when it landed, and of lists that were in
- * force shortly before. Every list is kept, because a payment that an outage delays is recorded long after it landed.
+ * The prices that may be charged for a payment: those of the price list in force when it landed, and of lists in force
+ * shortly before. Every list is kept, because an outage can delay the record of a payment.
  */
 export class PublishedPrices {
   readonly #state: AuditState
@@ -33,7 +33,7 @@ export class PublishedPrices {
       create index if not exists lists_by_number on lists (number);
       create table if not exists listed (price, list, primary key (price, list)) without rowid`)
     this.#state = state
-    // The newest list with the price was in force last.
+    // Use the newest list with the price, because it was in force last.
     this.#lastOffer = state.prepare(`select coalesce(supersededAtMs, 1e300) as untilMs from listed
       join lists on lists.id = listed.list where price = ? order by list desc limit 1`)
     this.#known = state.prepare('select 1 from lists where number = ?')
@@ -52,17 +52,20 @@ export class PublishedPrices {
     return this.#known(number) !== undefined
   }
 
-  /** Whether the list with this number has the price. */
+  /** Returns whether the list with this number has the price. */
   has(number: number, price: string): boolean {
     return this.#has(number, price) !== undefined
   }
 
-  /** Whether a payment that landed at this time could have this price. */
+  /** Returns whether a payment that landed at this time may have this price. */
   offers({ digest }: AuditedPrice, landedAtMs: number): boolean {
     return Number(this.#lastOffer(digest)?.['untilMs'] ?? -Infinity) >= landedAtMs - offeredForMs
   }
 
-  /** For a price that no list has: does it divide by none of the splits in force? The newest split names the difference. */
+  /**
+   * Explains a price that no list has. Undefined if a split in force divides it correctly, otherwise the difference
+   * from the newest split.
+   */
   findShareProblem(price: AuditedPrice, landedAtMs: number): string | undefined {
     let newest: string | undefined
     for (const { split } of this.#state.query(splitsQuery, landedAtMs - offeredForMs)) {

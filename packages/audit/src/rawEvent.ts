@@ -1,21 +1,21 @@
 import { hash } from 'node:crypto'
 
-/** An event as a source gives it: nothing of it is believed yet. */
+/** An event from a source, before any check. */
 export interface RawEvent {
   readonly position: number
   readonly recordedAtMs: number
-  /** The body stands here; `leafRoom` bytes before it may be overwritten. */
+  /** The buffer of the body. The `leafRoom` bytes before the body may be overwritten. */
   readonly bytes: Buffer
   readonly bodyStart: number
   readonly bodyEnd: number
-  /** The hash as the source states it, one character for each byte. */
+  /** The hash that the source states, with one character per byte. */
   readonly leafHash: string
-  /** Columns that repeat the body, if the source has them. */
+  /** Columns that repeat the body. Undefined if the source does not have them. */
   readonly columns: EventColumns | undefined
 }
 
 export interface EventColumns {
-  /** Position of the stream's first event. */
+  /** Position of the first event in the same stream. */
   readonly stream: number
   readonly version: number
   readonly kind: string
@@ -24,30 +24,33 @@ export interface EventColumns {
   readonly postings: StoredPostings
 }
 
-/** One debit, one credit and one amount each; an account whose number has no row is undefined. */
+/**
+ * Postings as lists of equal length: one debit, one credit and one amount each. Undefined accounts have a number
+ * without a row.
+ */
 export interface StoredPostings {
   readonly debits: readonly (AccountRow | undefined)[]
   readonly credits: readonly (AccountRow | undefined)[]
   readonly amounts: readonly bigint[]
 }
 
-/** The account behind a number. */
+/** The account that a posting names by number. */
 export interface AccountRow {
   readonly mint: string
   readonly name: string
 }
 
-/** The leaf prefix, position and time stand before the body. */
+/** Room before the body for the leaf prefix, position and time. */
 export const leafRoom = 17
 const high = 2 ** 32
 
 /**
- * RFC 6962, 2.1: sha256(0x00 || position || time in ms || body), both integers 8 bytes big-endian. The entry is built around
- * the body where it lies, which saves a copy of the whole ledger.
+ * Leaf hash of RFC 6962, 2.1: sha256(0x00 || position || time in ms || body), with integers of 8 bytes, big-endian. The
+ * leaf is built in the body's buffer, which saves a copy of every body.
  */
 export function leafHashOf({ position, recordedAtMs, bytes, bodyStart, bodyEnd }: RawEvent): string {
   const start = bodyStart - leafRoom
-  // A part of a millisecond has no place in the hash: with one the entry is not a leaf.
+  // Make the hash wrong if the time has a fraction of a millisecond, because a leaf cannot contain it.
   bytes[start] = Number.isInteger(recordedAtMs) ? 0 : 0xff
   bytes.writeUInt32BE(Math.floor(position / high), start + 1)
   bytes.writeUInt32BE(position % high, start + 5)

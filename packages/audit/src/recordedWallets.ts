@@ -2,7 +2,7 @@ import { UsageError } from './commandArguments.ts'
 import type { Findings } from './findings.ts'
 import { clocksDifferMaxMs, type SettingPeriods } from './settingPeriods.ts'
 
-/** Wallets that were paid, by period: those that the ledger has on record, or the auditor's own if it has none. */
+/** Payment wallets by period: those that the ledger has on record, or the auditor's own if there are none. */
 export class RecordedWallets {
   readonly #periods: SettingPeriods
   readonly #given: string | undefined
@@ -12,12 +12,12 @@ export class RecordedWallets {
     this.#given = given
   }
 
-  /** Wallets that a payment of that time may go to, the newest first. */
+  /** Returns the wallets that a payment of this time may go to, newest first. */
   acceptedAt(atMs: number): readonly string[] {
     return this.#select(({ fromMs, untilMs }) => fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs)
   }
 
-  /** Wallets that tokens may leave at that time: an old wallet pays until it is empty. */
+  /** Returns the wallets that may pay at this time. An old wallet keeps paying until it is empty. */
   payingAt(atMs: number): readonly string[] {
     return this.#select(({ fromMs }) => fromMs - clocksDifferMaxMs <= atMs)
   }
@@ -26,7 +26,7 @@ export class RecordedWallets {
     return this.#select(() => true)
   }
 
-  /** The ledger ends here: is the auditor's wallet one of its wallets? */
+  /** Checks after the last event that the auditor's wallet is one of the recorded wallets. */
   judgeGiven(findings: Findings): void {
     const periods = this.#periods.of('payment-wallet')
     if (this.#given === undefined || periods.length === 0 || periods.some(({ text }) => text === this.#given)) return

@@ -13,10 +13,13 @@ const progress = new StateDocument('progress', () => ({
   tree: emptyTree(),
 }))
 
-/** The events as records: their order, their hashes with the tree over them, their bodies, and the columns that repeat these. */
+/**
+ * Checks the events as records: their order, their hashes and tree, their bodies, and the columns that repeat the
+ * bodies.
+ */
 export class Records {
   readonly tree: GrowingTree
-  /** Kind of a stream that has events already. */
+  /** Returns the kind of a stream that already has events. */
   kindOf: ((stream: string) => string | undefined) | undefined
   readonly #findings: Findings
   readonly #progress: ReturnType<(typeof progress)['of']>
@@ -41,13 +44,13 @@ export class Records {
     return this.#progress.lastLeaf
   }
 
-  /** Takes the next event by its stored hash alone: an earlier audit has examined it. */
+  /** Adds the next event by its stored hash only, because an earlier audit has checked it. */
   skip(leafHash: string): void {
     this.#progress.position++
     this.tree.add(leafHash)
   }
 
-  /** Takes the next event. Undefined when its body cannot be read. */
+  /** Adds and parses the next event. Undefined if its body cannot be parsed. */
   take(raw: RawEvent): ReadEvent | UnknownEvent | undefined {
     this.#placeInOrder(raw)
     this.tree.add(this.compareLeaf(raw))
@@ -72,7 +75,10 @@ export class Records {
     }
   }
 
-  /** Columns that repeat the body. `firstPosition`: of the event's stream, where it is known. */
+  /**
+   * Compares the columns that repeat the body. `firstPosition` is the position of the stream's first event, if it is
+   * known.
+   */
   compareColumns(event: EventHead, columns: EventColumns, place: { position: number; firstPosition?: number }): void {
     const { version, kind, schemaVersion, effectiveAt: effectiveAtMs, stream } = event
     const right = { version, kind, schemaVersion, effectiveAtMs, stream: place.firstPosition ?? columns.stream }

@@ -16,7 +16,7 @@ import type { StoredRows } from './storedRows.ts'
 import { Streams, unknownMark } from './streams.ts'
 import { TilesMatch } from './tilesMatch.ts'
 
-/** Called for each event that could be read, after it has been judged. */
+/** Called for each parsed event after its checks. */
 export type OnEvent = (event: ReadEvent, position: number) => void
 
 const before = new StateDocument('before', () => ({ effectiveAt: 0 }))
@@ -60,7 +60,7 @@ export class Replay implements ReplayedLedger {
     return this.records.position
   }
 
-  /** When the event at that position was recorded. */
+  /** Time at which the event at `position` was recorded. */
   get recordedAtMs(): number {
     return this.records.recordedAtMs
   }
@@ -84,7 +84,7 @@ export class Replay implements ReplayedLedger {
     onEvent?.(read, position)
   }
 
-  /** The ledger ends here. */
+  /** Checks what can only be known after the last event. */
   finish(): void {
     this.streams.settle()
     this.periods.judgeSplits()
@@ -95,7 +95,7 @@ export class Replay implements ReplayedLedger {
       if (sum !== 0n) this.#blame('ledger_unbalanced', this.position, `the accounts of ${mint} sum to ${sum}`)
   }
 
-  /** Judges the event by the rules of its kind of stream. */
+  /** Checks the event by the rules of its kind of stream. */
   #advance(
     { event, kind, judge }: ReadEvent,
     known: AuditedStream | string,
@@ -119,8 +119,8 @@ export class Replay implements ReplayedLedger {
   }
 
   /**
-   * An event of a stream that began with an event of no known kind. It counts, its postings are taken as they are stored, and it
-   * is not judged: an event of a newer release is never taken for a wrong one.
+   * Adds an event of a stream that began with an event of an unknown kind. Its stored postings are used unchecked, so
+   * that an event of a newer release is never reported as wrong.
    */
   #passOver({ event }: ReadEvent | UnknownEvent, row: AuditedStream | undefined, raw: RawEvent): void {
     const { position, recordedAtMs, columns } = raw

@@ -1,11 +1,11 @@
 /*
- * The tables of the reports (docs/finance.md), derived a second time: in one pass over everything up to the position that they
- * have reached, where the service adds a range of positions at a time. Their sums rest on columns that the replay has compared
- * with the bodies (postings, kinds, times), on accounts and streams that are compared as well, and on bodies. Postgres sums
- * because a ledger may have as many wallets as payments; the query runs during the replay, in the same snapshot.
+ * Derives the tables of the reports (docs/finance.md) a second time, in one pass up to their position; the service adds
+ * ranges of positions. The replay compares the columns that the sums use (postings, kinds, times), accounts and streams
+ * with the bodies. Postgres computes the sums, because a ledger may have as many wallets as payments. The query runs
+ * during the replay, in the same snapshot.
  */
 
-/** Events that a payment's row is made of, read once. */
+/** Reads the events that form the row of a payment once. */
 const listed = `
 said as materialized (
   select e.stream, e.kind, e.effective_at, b.body ->> 'stream' as reference,
@@ -48,11 +48,14 @@ listed as materialized (
   join ledger.streams s on s.stream = l.stream
 )`
 
-/** An event recorded a day or more after the end of its month was not in the statement of that month. */
+/**
+ * True for an event that was recorded a day or more after the end of its month, and so is missing from that month's
+ * statement.
+ */
 const isLate = `e.recorded_at at time zone 'UTC' - interval '1 day' >= date_trunc('month', e.effective_at at time zone 'UTC') + interval '1 month'`
 const lateSeq = `case when ${isLate} then e.seq end`
 
-/** Movements of each stream by day and account; Memo accounts are not money. */
+/** Postings of each stream by day and account. Memo accounts are not money. */
 const posted = `
 moved as materialized (
   select t.stream, t.day, t.account, t.late_seq, sum(t.debit) as debits, sum(t.credit) as credits,
@@ -89,7 +92,7 @@ const amounts = `
     coalesce(-sum(p.amount) filter (where p.line = 'Liabilities:Unearned'), 0) as unearned,
     coalesce(-sum(p.amount) filter (where p.line in ('Liabilities:Overpaid', 'Liabilities:RefundsDue', 'Liabilities:Unmatched')), 0) as owed`
 
-/** The right rows of each table. */
+/** The expected rows of each table. */
 const expected = `
 right_days as materialized (
   select m.mint, d.day, m.kind, m.endpoint, m.line as account, sum(m.debits) as debits, sum(m.credits) as credits,
@@ -194,7 +197,7 @@ interface Table {
   readonly right: string
   readonly keys: readonly string[]
   readonly columns: readonly string[]
-  /** Position of a row, where it has one. */
+  /** Position of a row, for tables that have one. */
   readonly position: string
 }
 
@@ -289,7 +292,7 @@ const tables: readonly Table[] = [
   },
 ]
 
-// The row of a payment shows the state of its stream, which may be ahead of the position that the reports have reached.
+// Skip columns that show the state of a payment's stream, which may be ahead of the position of the reports.
 const ofStream = new Set(['state', 'is_final'])
 
 function differencesOf({ name, right, keys, columns, position }: Table): string {
@@ -309,7 +312,7 @@ where (k.${key} is null) <> (r.${key} is null)
   or row(${list('k')}) is distinct from row(${columns.map(rightOf).join(', ')})`
 }
 
-/** One row for each row of a report table that is missing, superfluous or different. */
+/** Yields one row for each missing, superfluous or different row of a report table. */
 export const reportsQuery = `
 with upto as materialized (select max(p.upto_seq) as seq from reports.progress p),${listed},${posted},${expected}
 ${tables.map(differencesOf).join('\nunion all\n')}`

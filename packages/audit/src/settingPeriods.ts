@@ -3,11 +3,14 @@ import { type AuditState, StateDocument } from './auditState.ts'
 import { mayChange, readSettingValue } from './settingValues.ts'
 import { type AuditedSplit, describeSplit } from './split.ts'
 
-/** A value of a setting, and when it holds: from <= time < until. Two periods overlap while instances are replaced. */
+/**
+ * A value of a setting with its period: from <= time < until. Two periods overlap while the operator replaces
+ * instances.
+ */
 export interface SettingPeriod {
   readonly number: number
   readonly text: string
-  /** Position of the event that records it. */
+  /** Position of the event that records the value. */
   readonly position: number
   readonly fromMs: number
   readonly untilMs: number
@@ -35,7 +38,7 @@ interface SplitRun {
   lastAtMs: number
 }
 
-/** A setting as its event states it. */
+/** A setting, as parsed from its event. */
 interface RecordedSetting {
   readonly stream: string
   readonly name: string
@@ -48,7 +51,7 @@ const recorded = new StateDocument('settingPeriods', (): { values: RecordedValue
   return { values: [], splitRuns: [] }
 })
 
-/** Clocks of instances, of the database and of blocks may differ by this much. */
+/** Largest accepted difference between the clocks of instances, of the database and of blocks. */
 export const clocksDifferMaxMs = 300_000
 
 /** The values of the ledger's own settings by period: keys, wallets, splits. */
@@ -64,14 +67,17 @@ export class SettingPeriods {
     this.#splitRuns = splitRuns
   }
 
-  /** Every period of a setting, by number. The newest number decides how long the value before is accepted. */
+  /**
+   * Returns every period of a setting, in order of number. The newest number decides how long the previous value is
+   * accepted.
+   */
   of(name: string): readonly SettingPeriod[] {
     const values = this.#values.filter((value) => value.name === name)
     return values.map(({ number, text, position, validFromMs }, index) => ({
       number,
       text,
       position,
-      // The first value holds before its time too.
+      // The first value also holds for times before it was recorded.
       fromMs: index === 0 ? -Infinity : validFromMs,
       untilMs: values[index + 1]?.previousUntilMs ?? Infinity,
     }))
@@ -93,7 +99,10 @@ export class SettingPeriods {
     this.#values.push({ name, number, text, position, validFromMs, previousUntilMs })
   }
 
-  /** Notes how a price list divides payments. Its setting may be recorded behind it, so it is judged at the end. */
+  /**
+   * Notes how a price list divides payments. `judgeSplits` compares it at the end, because the setting may be recorded
+   * after the list.
+   */
   noteSplit(split: AuditedSplit, { position, recordedAtMs }: Place & { readonly recordedAtMs: number }): void {
     const text = describeSplit(split)
     const last = this.#splitRuns.at(-1)
@@ -111,7 +120,7 @@ export class SettingPeriods {
     }
   }
 
-  /** The ledger ends here. */
+  /** Compares the noted splits with the settings, after the last event. */
   judgeSplits(): void {
     const periods = this.of('split')
     if (periods.length === 0) return
@@ -129,7 +138,7 @@ export class SettingPeriods {
   }
 }
 
-/** Whether the period contains the time, give or take the difference that clocks may have. */
+/** Returns whether the period contains the time, within the permitted difference of clocks. */
 function isAccepted({ fromMs, untilMs }: SettingPeriod, atMs: number): boolean {
   return fromMs - clocksDifferMaxMs <= atMs && atMs < untilMs + clocksDifferMaxMs
 }

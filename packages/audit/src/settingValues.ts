@@ -4,14 +4,14 @@ import { describeSplit } from './split.ts'
 import { addressForm } from './tokenAccountAddress.ts'
 
 /*
- * Values of the settings on which the meaning of a ledger depends (docs/ledger.md): the receipt key, the payment wallet and
- * the split may change, the others never do. Settings of other names have no rule.
+ * Values of the settings that determine the meaning of a ledger (docs/ledger.md). The receipt key, the payment wallet
+ * and the split may change; the others never do. Settings with other names have no rule.
  */
 
-/** A value, as a text that is equal for equal values. */
+/** A value as text. Equal values have equal texts. */
 export interface SettingValue {
   readonly text: string
-  /** End of the period of the value before; undefined: the moment at which this one is in force. */
+  /** End of the previous value's period. Undefined: the previous value ends when this one comes into force. */
   readonly previousUntilMs: number | undefined
 }
 
@@ -64,7 +64,7 @@ export function mayChange(name: string): boolean {
   return !fixed.has(name) && !isMint(name)
 }
 
-/** Undefined for a name without a rule; a text for a value that is not of its form. */
+/** Parses a value. Undefined if the setting has no rule, and an error text if the value has the wrong form. */
 export function readSettingValue(name: string, value: unknown): SettingValue | string | undefined {
   const schema = changeable.get(name) ?? fixed.get(name) ?? (isMint(name) ? mint : undefined)
   if (schema === undefined) return undefined

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { baseUnits } from './body.ts'
 import { price } from './price.ts'
 
-/** A settlement as the body of an event states it. */
+/** A settlement, as parsed from the body of an event. */
 export const settlement = z.strictObject({
   burnedBaseUnits: baseUnits,
   evidence: z.strictObject({
@@ -13,24 +13,24 @@ export const settlement = z.strictObject({
   }),
   memo: z.string().nullable(),
   price,
-  /** Number of the price list that it is a price of. Absent in the first releases. */
+  /** Number of the price list with this price. Absent in events of the first releases. */
   priceList: z.int().optional(),
   quoteId: z.string().nullable(),
   receivedBaseUnits: baseUnits,
-  /** The stream's own name. */
+  /** The name of the payment's own stream. */
   reference: z.string(),
   wallet: z.string(),
 })
 
 export type AuditedSettlement = z.infer<typeof settlement>
 
-/** Amount that has to arrive: all that is required, less the burn where the payer has burned it in the payment itself. */
+/** Amount that must arrive: the required amount, less the burn if the payer burned it in the payment. */
 export function dueOf(settlement: AuditedSettlement): bigint {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
   return isPaidWhole(settlement) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits
 }
 
-/** The payer sent the whole price and burned nothing: the service makes the burn. */
+/** Returns whether the payer sent the whole price and burned nothing, so that the service makes the burn. */
 export function isPaidWhole({ price, burnedBaseUnits }: AuditedSettlement): boolean {
   return burnedBaseUnits < price.burnBaseUnits
 }

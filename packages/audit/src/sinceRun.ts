@@ -21,8 +21,8 @@ export interface SinceDeps {
 const newestVersion = z.object({ stream: z.string(), version: z.number() })
 
 /**
- * Events behind a checkpoint. Only the stored hashes of the events before it are read: they have to have the root of the
- * checkpoint, which an earlier audit has examined.
+ * Checks the events after a checkpoint. Only the stored hashes of earlier events are read. They must have the root of
+ * the checkpoint, which an earlier audit has checked.
  */
 export class SinceRun {
   readonly records: Records
@@ -31,7 +31,7 @@ export class SinceRun {
   readonly #versions: StoredRows<z.infer<typeof newestVersion>>
   /** Number of postings that were compared with their bodies. */
   postings = 0
-  /** Kinds of events that this auditor does not know, with the position of the first one. */
+  /** Kinds of events that this auditor does not know, each with the position of its first event. */
   readonly unknownKinds = new Map<string, number>()
 
   constructor(deps: SinceDeps) {
@@ -42,13 +42,16 @@ export class SinceRun {
     this.#versions = state.rows({ name: 'versions', key: 'stream', schema: newestVersion })
   }
 
-  /** The stored hash of the next event before the checkpoint's end. */
+  /** Adds the stored hash of the next event that the checkpoint covers. */
   addEarlierLeaf(leafHash: string): void {
     this.records.skip(leafHash)
     this.#deps.checkpoints.compare(this.records.tree, this.records.recordedAtMs)
   }
 
-  /** A setting that was recorded before the checkpoint: it names the keys that may sign. Its hash has to be the stored one. */
+  /**
+   * Adds a setting from before the checkpoint, because settings name the keys that may sign. Its leaf must have the
+   * stored hash.
+   */
   addEarlierSetting(raw: RawEvent): void {
     this.records.compareLeaf(raw)
     const read = this.records.read(raw)
@@ -78,7 +81,10 @@ export class SinceRun {
     if (columns !== undefined) matchPostings(columns.postings, entered, { position, findings: this.#deps.findings })
   }
 
-  /** The first version seen of a stream may be any: the ones before it are in the earlier part. */
+  /**
+   * Checks that versions of a stream are consecutive. The first version after the checkpoint may be any, because the
+   * ones before it are not read.
+   */
   #followVersion({ stream, version }: EventHead, position: number): void {
     const known = this.#versions.find(stream)
     const message = `version ${version} of ${stream} follows ${known?.version}`

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { describeShares, type Share, shareName } from './body.ts'
 import type { AuditedPrice } from './price.ts'
 
-/** How each payment is divided, in thousandths of what is required: the entry `burn`, then the accounts. */
+/** The division of each payment, in thousandths of the required amount: the entry `burn`, then the accounts. */
 export const split = z.array(z.strictObject({ account: shareName, perMille: z.int() }))
 
 export type AuditedSplit = readonly Readonly<z.infer<typeof split>[number]>[]
@@ -10,7 +10,7 @@ export type AuditedSplit = readonly Readonly<z.infer<typeof split>[number]>[]
 const whole = 1_000
 const burnEntry = 'burn'
 
-/** Error of a split itself, or undefined. */
+/** Returns the error of a split. Undefined if the split is valid. */
 export function findSplitProblem(split: AuditedSplit): string | undefined {
   const sum = split.reduce((total, { perMille }) => total + perMille, 0)
   if (sum !== whole) return `the split sums to ${sum} of ${whole}`
@@ -20,7 +20,10 @@ export function findSplitProblem(split: AuditedSplit): string | undefined {
   return undefined
 }
 
-/** Does the price divide as the split says? The burn is rounded up, shares down, and the first account takes the rest. */
+/**
+ * Returns how a price differs from the split. Round the burn up and the shares down; the first account receives the
+ * rest.
+ */
 export function findShareProblem(price: DividedPrice, split: AuditedSplit): string | undefined {
   const { requiredBaseUnits: required, burnBaseUnits, sharesText } = price
   const burn = burnOf(required, split)
@@ -40,7 +43,7 @@ function burnOf(requiredBaseUnits: bigint, split: AuditedSplit): bigint {
 function sharesOf(requiredBaseUnits: bigint, split: AuditedSplit): readonly Share[] {
   const accounts = split.filter(({ account }) => account !== burnEntry)
   const shares = accounts.map(({ account, perMille }) => {
-    // Rounded down: the first share takes the rest.
+    // Round down, because the first share receives the rest.
     return { account, baseUnits: (requiredBaseUnits * BigInt(perMille)) / BigInt(whole) }
   })
   const others = shares.slice(1).reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
@@ -48,7 +51,7 @@ function sharesOf(requiredBaseUnits: bigint, split: AuditedSplit): readonly Shar
   return shares.map((share, index) => (index === 0 ? { ...share, baseUnits: rest } : share))
 }
 
-/** Shares in their order, which decides who gets the rest. */
+/** Describes the shares as text in their order, because the first one receives the rest. */
 export function describeSplit(shares: AuditedSplit): string {
   return shares.map(({ account, perMille }) => `${account} ${perMille}`).join(', ')
 }

@@ -3,25 +3,25 @@ import { z } from 'zod'
 
 export type Cell = string | number | bigint | boolean | null
 
-/** An amount as a column holds it: SQLite's integers have 63 bits. */
+/** An amount, stored as text because SQLite's integers have 63 bits. */
 export const amount = z.string().transform(BigInt)
 export const flag = z.number().transform((value) => value === 1)
 
-// Rows that are kept in memory: of 500 bytes to a kilobyte each.
+// Maximum of rows in memory. Each row has 500 bytes to 1 kB.
 const recentMax = 8_000
 
 export interface TableOf<R> {
   readonly name: string
-  /** Column whose value is unique. */
+  /** Column with unique values. */
   readonly key: string
-  /** Reads a row of the file. */
+  /** Schema of a row in the file. */
   readonly schema: z.ZodType<R> & { readonly shape: Readonly<Record<string, unknown>> }
 }
 
-/** A table of the state's file. Rows in use are objects in memory, which change in place until `flush` writes them. */
+/** A table in the state's file. Rows in use are objects in memory that change in place until `flush` writes them. */
 export class StoredRows<R extends Readonly<Record<string, Cell>>> {
   readonly #table: TableOf<R>
-  /** Rows in use since the last `flush`, and rows that are as they are in the file. */
+  /** Rows used since the last `flush`, and rows that are equal to the file. */
   readonly #used = new Map<string, R>()
   readonly #written = new Map<string, R>()
   readonly #columns: readonly string[]
@@ -53,14 +53,14 @@ export class StoredRows<R extends Readonly<Record<string, Cell>>> {
     return row
   }
 
-  /** Between two events: frees memory when there are many rows in it. */
+  /** Frees memory if it contains many rows. Called between two events. */
   trim(): void {
     if (this.#used.size + this.#written.size <= recentMax) return
     this.flush()
     this.#written.clear()
   }
 
-  /** Between two events: writes the rows in memory, so that a query of the file finds all of them as they are. */
+  /** Writes the rows in memory, so that a query of the file finds their current content. Called between two events. */
   flush(): void {
     for (const [key, row] of this.#used) {
       this.#write.run(...this.#columns.map((column) => cellOf(row[column])))
@@ -69,14 +69,14 @@ export class StoredRows<R extends Readonly<Record<string, Cell>>> {
     this.#used.clear()
   }
 
-  /** The rows with this value in a column. An index makes it quick. */
+  /** Selects the rows with this value in a column. An index makes the query fast. */
   selectBy(column: string): (value: string) => readonly R[] {
     this.flush()
     const statement = this.#database.prepare(`select * from ${this.#table.name} where ${column} = ?`)
     return (value) => statement.all(value).map((row) => this.#table.schema.parse(row))
   }
 
-  /** Every row that a query of this table selects, such as `where kind = 'payment'`. */
+  /** Yields every row that a clause selects, such as `where kind = 'payment'`. */
   *select(clause = ''): Generator<R> {
     this.flush()
     const rows = this.#database.prepare(`select * from ${this.#table.name} ${clause}`).iterate()

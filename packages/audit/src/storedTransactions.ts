@@ -10,9 +10,9 @@ import { isMemoProgram, showsItsMoves, isTokenProgram, type TokenMove, tokenMove
 import { type ReadTransaction, readTransactionBytes } from './transactionBytes.ts'
 
 export interface StoredFigures {
-  /** Stored transactions whose signatures hold over their bytes. */
+  /** Stored transactions whose signatures are valid for their bytes. */
   signed: number
-  /** Transactions among them whose own instructions show the amounts that were recorded. */
+  /** Signed transactions whose own instructions show the recorded amounts. */
   amountsShown: number
   /** Payments whose bytes were not kept. */
   withoutBytes: number
@@ -23,8 +23,8 @@ const figures = new StateDocument('storedTransactions', (): StoredFigures => {
 })
 
 /**
- * The signed transactions in the events, checked without a node. The payer's signature cannot be made by the service, so it
- * shows what the payer agreed to. Only a node can say that the transaction landed.
+ * Checks the signed transactions in the events without a node. The service cannot forge the payer's signature, so it
+ * proves the payer's consent. Only a node can confirm that the transaction landed.
  */
 export class StoredTransactions {
   readonly figures: StoredFigures
@@ -38,7 +38,7 @@ export class StoredTransactions {
     this.figures = figures.of(state)
   }
 
-  /** Begins the check; the signatures are verified on other threads. */
+  /** Starts the check of an event. Other threads verify the signatures. */
   check({ event, signed }: ReadEvent, position: number): void {
     const stored = signed()
     if (stored === undefined) return
@@ -64,17 +64,22 @@ export class StoredTransactions {
     )
   }
 
-  /** Waits until the work in progress fits in memory; the rest continues while the next events are read. */
+  /**
+   * Waits until the number of running checks is within its limit. The rest continues while the next events are read.
+   */
   async keepUp(): Promise<void> {
     while (this.#underWay.length > underWayMax) await this.#underWay.shift()
   }
 
-  /** Waits until everything that was begun is known. */
+  /** Waits for all running checks. */
   async drain(): Promise<void> {
     await Promise.all(this.#underWay.splice(0))
   }
 
-  /** A payment that we submitted ourselves is stored twice, once before it was sent and once as it landed. */
+  /**
+   * Verifies the signatures once. A payment that the service submits is stored twice: before it is sent, and after it
+   * landed.
+   */
   #holds(
     { stream, isSent, base64 }: { stream: string; isSent: boolean; base64: string },
     transaction: ReadTransaction,
@@ -108,9 +113,10 @@ export class StoredTransactions {
   }
 }
 
-// Many payments of few wallets: making a key object takes a quarter as long as verifying with it.
+// Cache of key objects, because few wallets make most payments. Creating a key takes a quarter as long as verifying
+// with it.
 const keysMax = 2_000
-// A transaction that was stored when it was sent landed within seconds, or never.
+// Maximum of transactions that wait for their second copy. A sent transaction lands within seconds, or never.
 const sentMax = 2_000
 const underWayMax = 1_000
 const derHead = Buffer.from('302a300506032b6570032100', 'hex')
@@ -127,7 +133,7 @@ interface Call {
   readonly data: Buffer
 }
 
-/** The instructions, if each of them shows all that it does with tokens; only then do the bytes show sums. */
+/** Returns the instructions if each of them shows all its token moves. Otherwise the bytes do not show the sums. */
 function openCallsOf({ keys, instructions, usesLookupTables }: ReadTransaction): readonly Call[] | undefined {
   if (usesLookupTables) return undefined
   const names = keys.map(addressOf)
@@ -173,7 +179,7 @@ function findWrongAmount(calls: readonly Call[], settlement: AuditedSettlement):
   const sent = moves.filter((move) => move.kind === 'transfer' && (move.mint ?? price.mint) === price.mint)
   const isOwn = ({ authority }: TokenMove): boolean => authority === wallet
   const burned = sumOf(moves.filter((move) => move.kind === 'burn' && move.mint === price.mint && isOwn(move)))
-  // A move of the wallet as a delegate is not counted as its payment, so the bytes may show more.
+  // Check for less, because the bytes may show more: moves of the wallet as a delegate do not count as its payment.
   if (burned < burnedBaseUnits) return `the stored bytes burn ${burned}, and ${burnedBaseUnits} are recorded`
   const due = dueOf(settlement)
   if (sumOf(sent.filter(isOwn)) < due) return `the stored bytes do not send the ${due} of the price`

@@ -15,24 +15,24 @@ interface Place {
   readonly recordedAtMs: number
 }
 
-/** Events of one append so far. Its steps are those of the kind that begin with them in the state before. */
+/** The events of one append so far. Its possible steps start in state `from` and begin with these events. */
 interface OpenAppend extends Place {
   readonly stream: string
   readonly from: string
   readonly events: string[]
   position: number
-  /** The events are a whole step, which may still go on. */
+  /** True if the events form a whole step, which may still be part of a longer one. */
   isWhole: boolean
 }
 
 const openAppend = new StateDocument('openAppend', (): { append: OpenAppend | undefined } => ({ append: undefined }))
 
-/** Marks the kind of a stream that begins with an event of no known kind. */
+/** Prefix of the kind of a stream that begins with an event of an unknown kind. */
 export const unknownMark = '?'
 
 /**
- * Every stream, followed again from its first event by the steps that its kind declares. An event that could not have happened
- * is a finding, and the stream goes on from what the ledger says, so that one error is not reported a hundred times.
+ * Follows every stream from its first event by the steps that its kind declares. An impossible event is a finding, and
+ * the stream continues from the recorded state. One error is then not reported a hundred times.
  */
 export class Streams {
   readonly #findings: Findings
@@ -64,7 +64,7 @@ export class Streams {
     return this.#rows.selectBy('quoteId')
   }
 
-  /** The stream with one more event: a known one, or a new one of this kind. Only place and version are judged. */
+  /** Adds an event to its stream, which is known or a new one of this kind. Checks only position and version. */
   enter({ stream, version }: StreamEvent, known: AuditedStream | string, { position }: Place): AuditedStream {
     const row = typeof known === 'string' ? this.#rows.add(stream, newStream(stream, known, position)) : known
     const follows = `version ${version} of the stream follows ${row.version}`
@@ -75,7 +75,10 @@ export class Streams {
     return row
   }
 
-  /** The event as a part of a step. Called before its own rules, which see the state before the append. */
+  /**
+   * Adds the event to the open append or begins a new one. Called before the event's own rules, which use the state
+   * before the append.
+   */
   begin(event: StreamEvent, row: AuditedStream, { kind, place }: { kind: DeclaredKind; place: Place }): void {
     const { append } = this.#open
     const { position, recordedAtMs } = place
@@ -96,11 +99,11 @@ export class Streams {
       const message = `${event.kind} of a ${kind.kind} that is ${row.state || 'new'}`
       this.#blame('lifecycle_impossible', position, { stream: row.stream, message })
     }
-    // An event that begins no step has been found already.
+    // Skip an event that begins no step, because it has been reported already.
     if (beginning.length > 0) this.#open.append = first
   }
 
-  /** Takes the step when the event was its last one. */
+  /** Changes the stream's state if the event completes a step. */
   end(row: AuditedStream, kind: DeclaredKind): void {
     const { append } = this.#open
     if (append === undefined) return
@@ -109,7 +112,7 @@ export class Streams {
     if (whole !== undefined) row.state = whole.to
   }
 
-  /** An event of another append comes, or the end: an append that is not a whole step lacks events. */
+  /** Closes the open append before an event of another append, and at the end. An incomplete step is a finding. */
   settle(): void {
     const { append } = this.#open
     this.#open.append = undefined
@@ -118,12 +121,15 @@ export class Streams {
     this.#blame('append_incomplete', append.position, { stream: append.stream, message })
   }
 
-  /** Called after an event that could not be read: it may have been a part of the append. */
+  /** Drops the open append without a finding after an unreadable event, which may have been a part of it. */
   overlook(): void {
     this.#open.append = undefined
   }
 
-  /** Steps that begin with the events: those from the state before, or any where the first event is impossible in it. */
+  /**
+   * Returns the steps that begin with these events in the state `from`. If the first event is impossible there, returns
+   * those of any state.
+   */
   #stepsOf(kind: DeclaredKind, { from, events }: OpenAppend, row: AuditedStream): readonly DeclaredStep[] {
     const key = `${kind.kind} ${from} ${events.join()}`
     const begun = this.#begun.get(key) ?? stepsFrom(kind, from, events)

@@ -3,32 +3,33 @@ import type { DatabaseSource } from './databaseSource.ts'
 import type { Findings } from './findings.ts'
 
 /*
- * The stored tiles, from which the service makes its proofs: 256 neighbouring hashes of one level each. They must be the
- * leaves of the bodies and the roots of complete subtrees, as the replay has made them.
+ * The stored tiles, from which the service creates its proofs. A tile has 256 consecutive hashes of one level. They
+ * must be the leaf hashes of the bodies and the roots of complete subtrees.
  */
 
 const tileHashes = 256
 const hashBytes = 32
-// Each level of tiles stands for eight levels of the tree.
+// A level of tiles covers eight levels of the tree.
 const levelsPerTile = 8
-// Number of full tiles that are compared in one query: half a megabyte.
+// Number of full tiles in one query, about half a megabyte.
 const waitingMax = 64
 
 interface FullTile {
   readonly level: number
   readonly index: number
-  /** Characters for bytes. */
+  /** The hashes, with one character per byte. */
   readonly hashes: string
-  /** Root of the subtree over them. */
+  /** Root of the subtree over the hashes. */
   root: string
 }
 
 const tilesState = new StateDocument('tiles', (): { growing: string[][]; counts: number[]; waiting: FullTile[] } => {
-  // Hashes of the tile of each level that is not full yet, number of full ones, and those that are not compared yet.
+  // By level: hashes of the tile that is not full yet, and the number of full tiles. `waiting` has the full tiles that
+  // are not compared yet.
   return { growing: [], counts: [], waiting: [] }
 })
 
-/** Compares stored tiles with the leaves of the replay. Tiles beyond the newest checkpoint are not due yet. */
+/** Compares stored tiles with the leaves of the replay. Tiles after the newest checkpoint may be missing. */
 export class TilesMatch {
   readonly #findings: Findings
   readonly #state: ReturnType<(typeof tilesState)['of']>
@@ -41,11 +42,11 @@ export class TilesMatch {
     this.#state = tilesState.of(state)
   }
 
-  /** A complete subtree of 2^level leaves; the next of its level. */
+  /** Adds the root of the next complete subtree of 2^level leaves. */
   add(level: number, hash: string): void {
     if (level % levelsPerTile !== 0) return
     const tileLevel = level / levelsPerTile
-    // The root of a tile is reported after its last hash, before anything else.
+    // This hash is also the root of the tile below. The tree reports it directly after that tile's last hash.
     if (tileLevel > 0) {
       const below = this.#state.waiting.findLast((tile) => tile.level === tileLevel - 1)
       if (below !== undefined) below.root = hash
@@ -59,7 +60,7 @@ export class TilesMatch {
     this.#state.growing[tileLevel] = []
   }
 
-  /** Compares what has become full; all of it at the end. */
+  /** Compares full tiles when enough have collected. Compares all of them if `isEnd`. */
   async compare(source: DatabaseSource, isEnd: boolean): Promise<void> {
     if (isEnd) await this.#findSuperfluous(source)
     if (this.#state.waiting.length === 0 || (this.#state.waiting.length < waitingMax && !isEnd)) return
@@ -75,7 +76,7 @@ export class TilesMatch {
     for (const tile of waiting) this.#judge(tile, stored.get(`${tile.level}/${tile.index}`))
   }
 
-  /** Tiles are stored together with the checkpoint that covers them, so the newest ones may not be there yet. */
+  /** Compares one tile. A tile is stored together with the checkpoint that covers it, so newer tiles may be missing. */
   #judge({ level, index, hashes, root }: FullTile, stored: StoredTile | undefined): void {
     const name = `${level}/${index}`
     const [first, next] = [firstLeafOf(level, index), firstLeafOf(level, index + 1)]
@@ -99,7 +100,7 @@ export class TilesMatch {
     }
   }
 
-  /** Tiles of more events than there are. */
+  /** Reports tiles of events that the ledger does not have. */
   async #findSuperfluous(source: DatabaseSource): Promise<void> {
     const counts = Array.from({ length: tileLevels }, (_, level) => this.#state.counts[level] ?? 0)
     const rows = await source.rows<{ level: number; index: string }>(
@@ -118,7 +119,7 @@ export class TilesMatch {
   }
 }
 
-// ledger.tiles has no more levels.
+// Number of levels in ledger.tiles.
 const tileLevels = 7
 
 interface StoredTile {

@@ -3,8 +3,9 @@ import { base58 } from '@scure/base'
 import { AuditFault } from './auditFault.ts'
 
 /*
- * The associated token account of a wallet: the first address, counting a byte down from 255, that is the SHA-256 of the
- * seeds and not a point of the curve, so that it has no key. From the public rule of Solana's programs.
+ * Derives the associated token account of a wallet from the public rule of Solana's programs. The address is a SHA-256
+ * of the seeds and a byte that counts down from 255. It is the first hash that is not a point of the curve, so it has
+ * no key.
  */
 
 const associatedTokenProgram = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'
@@ -18,7 +19,7 @@ export interface TokenAccountOwner {
   readonly mint: string
 }
 
-/** Derived without a library of Solana: the first address from bump 255 down that is not on the curve. */
+/** Derives the address without a library of Solana: the first one from bump 255 down that is not on the curve. */
 export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAccountOwner): string {
   const seeds = [wallet, tokenProgram, mint].map(decode)
   for (let bump = 255; bump >= 0; bump--) {
@@ -40,14 +41,17 @@ function decode(address: string): Uint8Array {
 const prime = 2n ** 255n - 19n
 const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
 
-/** Is there an x to this y? x² = (y² - 1) / (d y² + 1), and a square is what Euler's criterion says is one. */
+/**
+ * Returns whether the curve has a point with this y. x² = (y² - 1) / (d y² + 1) must be a square, which Euler's
+ * criterion tests.
+ */
 function isOnCurve(bytes: Buffer): boolean {
   const little = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
   const y = little & (2n ** 255n - 1n)
   const ySquared = (y * y) % prime
   const numerator = (ySquared - 1n + prime) % prime
   const denominator = (d * ySquared + 1n) % prime
-  // A quotient is a square when the product is one, and the product needs no division.
+  // Test the product instead of the quotient: it is a square in the same cases and needs no division.
   const product = (numerator * denominator) % prime
   return product === 0n || power(product, (prime - 1n) / 2n) === 1n
 }

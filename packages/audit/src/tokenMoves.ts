@@ -6,7 +6,7 @@ export interface TokenMove {
   readonly kind: 'burn' | 'transfer' | 'mint'
   readonly source: string | undefined
   readonly destination: string | undefined
-  /** A plain transfer does not name it. */
+  /** Undefined for a plain transfer, which does not name its mint. */
   readonly mint: string | undefined
   readonly authority: string
   readonly amountBaseUnits: bigint
@@ -20,7 +20,7 @@ const memoPrograms = new Set([
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
 ])
-// These move no tokens. Any other program may call a token program.
+// Programs that move no tokens. Any other program may call a token program.
 const quietPrograms = new Set([
   '11111111111111111111111111111111',
   'ComputeBudget111111111111111111111111111111',
@@ -35,14 +35,14 @@ export function isMemoProgram(program: string): boolean {
   return memoPrograms.has(program)
 }
 
-/** Does the instruction itself show all that it does with tokens? */
+/** Returns whether an instruction of the program shows all its token moves. */
 export function showsItsMoves(program: string): boolean {
   return tokenPrograms.has(program) || memoPrograms.has(program) || quietPrograms.has(program)
 }
 
 interface Layout {
   readonly kind: TokenMove['kind']
-  /** Which account of the instruction is what. */
+  /** Indexes of the accounts in the instruction. */
   readonly source?: number
   readonly destination?: number
   readonly mint?: number
@@ -62,7 +62,9 @@ const layouts = new Map<number, Layout>([
 ])
 const transferWithFee: Layout = { kind: 'transfer', source: 0, mint: 1, destination: 2, authority: 3 }
 
-/** The opening of a token account: the only trace of its owner where the account does not outlive the transaction. */
+/**
+ * The opening of a token account. It is the only trace of the owner if the account exists only within the transaction.
+ */
 export interface TokenOpening {
   readonly account: string
   readonly mint: string
@@ -75,14 +77,14 @@ export interface TokenCall {
   readonly data: Buffer
 }
 
-/** The moves of one instruction; a Batch holds several. */
+/** Returns the moves of one instruction. A Batch contains several. */
 export function tokenMovesOf(accounts: readonly string[], data: Buffer): readonly TokenMove[] {
   if (data[0] === batch) return batchedCalls({ accounts, data }).flatMap((call) => moveOf(call) ?? [])
   const move = moveOf({ accounts, data })
   return move === undefined ? [] : [move]
 }
 
-/** The token accounts that one instruction opens; a Batch holds several. */
+/** Returns the token accounts that one instruction opens. A Batch contains several. */
 export function tokenOpeningsOf(accounts: readonly string[], data: Buffer): readonly TokenOpening[] {
   const calls = data[0] === batch ? batchedCalls({ accounts, data }) : [{ accounts, data }]
   return calls.flatMap((call) => openingOf(call) ?? [])
@@ -109,7 +111,7 @@ function moveOf({ accounts, data }: TokenCall): TokenMove | undefined {
 }
 
 const initializeAccount = 1
-// InitializeAccount2 and 3 name the owner in their data.
+// InitializeAccount2 and 3 have the owner in their data.
 const initializeWithOwner = new Set([16, 18])
 const addressBytes = 32
 
@@ -121,7 +123,10 @@ function openingOf({ accounts, data }: TokenCall): TokenOpening | undefined {
   return { account, mint, owner: addressOf(data.subarray(1, 1 + addressBytes)) }
 }
 
-/** 255, then for each inner instruction: its number of accounts, its length, its data. Accounts follow each other. */
+/**
+ * Splits a Batch. After the byte 255, each inner instruction has its number of accounts, its length and its data. Their
+ * accounts follow one another.
+ */
 function batchedCalls({ accounts, data }: TokenCall): readonly TokenCall[] {
   const calls: TokenCall[] = []
   let taken = 0
@@ -129,7 +134,7 @@ function batchedCalls({ accounts, data }: TokenCall): readonly TokenCall[] {
     const count = data.readUInt8(at)
     const length = data.readUInt8(at + 1)
     const inner = data.subarray(at + 2, at + 2 + length)
-    // The token program refuses a Batch within a Batch.
+    // Skip a Batch within a Batch, because the token program rejects it.
     if (inner[0] !== batch) calls.push({ accounts: accounts.slice(taken, taken + count), data: inner })
     taken += count
     at += 2 + length

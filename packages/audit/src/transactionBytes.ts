@@ -1,6 +1,6 @@
 /*
- * A signed transaction, read from its bytes: signatures, then a message of the legacy format or of version 0. From the
- * public description of the wire format; shares nothing with the code that read it when it was paid.
+ * Parses a signed transaction: signatures, then a message of the legacy format or of version 0. The parser follows the
+ * public wire format and shares no code with the service that recorded the payment.
  */
 
 export interface ReadInstruction {
@@ -11,9 +11,12 @@ export interface ReadInstruction {
 
 export interface ReadTransaction {
   readonly signatures: readonly Buffer[]
-  /** Bytes that the signatures sign. */
+  /** The bytes that the signatures cover. */
   readonly message: Buffer
-  /** The first ones are the signers, in the order of the signatures. Addresses from lookup tables are not among them. */
+  /**
+   * Static keys. The first ones are the signers, in the order of the signatures. Addresses from lookup tables are not
+   * included.
+   */
   readonly keys: readonly Buffer[]
   readonly instructions: readonly ReadInstruction[]
   readonly usesLookupTables: boolean
@@ -23,7 +26,7 @@ const signatureBytes = 64
 const keyBytes = 32
 const versionFlag = 0x80
 
-/** Undefined for anything that is not exactly one transaction of a known version. */
+/** Parses the bytes. Undefined unless they are exactly one transaction of a known version. */
 export function readTransactionBytes(bytes: Buffer): ReadTransaction | undefined {
   const reader = new ByteReader(bytes)
   try {
@@ -55,7 +58,7 @@ function readLookup(reader: ByteReader): void {
   reader.take(reader.length())
 }
 
-// A transaction has 1,232 bytes at most, so no list in it can be longer.
+// Maximum length of a list. A transaction has at most 1,232 bytes.
 const listMax = 1_232
 
 class ByteReader {
@@ -80,7 +83,7 @@ class ByteReader {
     return this.#bytes.subarray(this.at - count, this.at)
   }
 
-  /** Solana's compact-u16: seven bits a byte, the lowest first. */
+  /** Reads Solana's compact-u16: seven bits per byte, lowest first. */
   length(): number {
     let value = 0
     for (let shift = 0; shift <= 14; shift += 7) {

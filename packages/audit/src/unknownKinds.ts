@@ -1,7 +1,7 @@
 import type { Replay } from './replay.ts'
 import { unknownMark } from './streams.ts'
 
-/** Streams that begin with one kind of event that this auditor does not know. */
+/** Streams that begin with the same unknown kind of event. */
 interface UnknownBeginning {
   readonly firstEvent: string
   readonly position: number
@@ -10,8 +10,8 @@ interface UnknownBeginning {
 }
 
 /**
- * One finding for each kind of stream that this auditor does not know. `declared`: such kinds of the database, with the events that
- * begin their streams.
+ * Adds one finding for each unknown kind of stream. `declared` maps the unknown kinds of the database to the events
+ * that begin their streams.
  */
 export function reportUnknownKinds(replay: Replay, declared: ReadonlyMap<string, readonly string[]>): void {
   const rows = replay.state

@@ -8,7 +8,7 @@ import type { TokenMove } from './tokenMoves.ts'
 export interface UnrecordedDeps {
   readonly node: ChainNode
   readonly replay: Replay
-  /** Maximum age of a transfer on chain that the ledger does not have yet. */
+  /** Maximum age of a transfer on chain that the ledger may not have yet. */
   readonly recordedWithinMs: number
   readonly figures: {
     lookedFor: number
@@ -20,13 +20,13 @@ interface Unrecorded {
   readonly signature: string
   readonly mint: string
   readonly accounts: readonly string[]
-  /** Its age on chain when the ledger's last event was recorded. */
+  /** Age of the transfer when the ledger's last event was recorded. */
   readonly ageMs: number
 }
 
 /**
- * From the chain to the ledger: transactions that changed the balance of one of the
- * token accounts, and that the ledger does not have. All accounts are of one mint.
+ * Searches the chain for transactions that changed the balance of one of the token accounts and are missing from the
+ * ledger. All accounts have the same mint.
  */
 export async function findUnrecordedTransfers(
   deps: UnrecordedDeps,
@@ -36,7 +36,7 @@ export async function findUnrecordedTransfers(
   const seen = new Set<string>()
   for (const account of accounts) {
     for await (const { signature, ageMs } of landedOn(deps, account)) {
-      // A transfer between two of the accounts is listed for both of them.
+      // Skip a transfer between two of the accounts the second time, because the node lists it for both.
       if (accounts.length > 1 && seen.has(signature)) continue
       if (accounts.length > 1) seen.add(signature)
       deps.figures.lookedFor++
@@ -55,7 +55,7 @@ async function* landedOn(
     for (const { signature, err, blockTime } of page) {
       const failed = err !== null && err !== undefined
       const ageMs = replay.recordedAtMs - (blockTime ?? 0) * 1000
-      // The ledger cannot have what landed after its last event.
+      // Skip transactions that landed after the ledger's last event.
       if (!failed && ageMs >= 0) yield { signature, ageMs }
     }
     before = page.at(-1)?.signature
@@ -76,7 +76,8 @@ async function judgeUnrecorded(
   if (landed === undefined) return
   const { moves, accounts } = movesOf(landed, mint)
   const change = own.reduce((sum, account) => sum + (accounts.get(account)?.changeBaseUnits ?? 0n), 0n)
-  // Such as the transaction that opened the account, or a transfer between two of the service's own accounts.
+  // Ignore transactions without a change, such as the opening of the account or a transfer between the service's own
+  // accounts.
   if (change === 0n) return
   if (change > 0n && ageMs < recordedWithinMs) {
     figures.presentable++

@@ -2,18 +2,18 @@ import type { ChainNode } from './chainNode.ts'
 import type { PaidAccount } from './landedPayment.ts'
 import { associatedTokenAccount } from './tokenAccountAddress.ts'
 
-/** The associated token accounts of payment wallets; payments to any other account do not count. */
+/** The associated token accounts of payment wallets. Payments to other accounts do not count. */
 export class WalletAccounts {
   readonly #node: ChainNode
   readonly #tokenPrograms = new Map<string, Promise<string>>()
-  /** Derived addresses by mint and wallet, because deriving one takes a tenth of a millisecond or more. */
+  /** Cache of derived addresses by mint and wallet. Deriving one takes 0.1 ms or more. */
   readonly #tokenAccounts = new Map<string, string>()
 
   constructor(node: ChainNode) {
     this.#node = node
   }
 
-  /** In the order of the wallets. */
+  /** Returns the accounts in the order of the wallets. */
   async of(mint: string, wallets: readonly string[]): Promise<readonly PaidAccount[]> {
     const tokenProgram = await this.#tokenProgramOf(mint)
     return wallets.map((wallet) => {

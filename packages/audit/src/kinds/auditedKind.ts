@@ -13,17 +13,17 @@ import type { StoredRows } from '../storedRows.ts'
 import type { Streams } from '../streams.ts'
 
 /*
- * A kind of stream as data: what its events look like, what they post, by which steps they follow each other, and which rules
- * they have to keep. A new kind is a file here and a line in kinds.ts.
+ * A kind of stream as data: the bodies of its events, their postings, the permitted steps and the rules. A new kind is
+ * a file in this folder and a line in kinds.ts.
  */
 
-/** Members that the body of every event has, under the names that they have there. */
+/** Members that every body has, with their names in the body. */
 export interface EventHead {
   readonly kind: string
   readonly stream: string
   readonly version: number
   readonly schemaVersion: number
-  /** In milliseconds since 1970, as every time of a body. */
+  /** Milliseconds since 1970, like every time read from a body. */
   readonly effectiveAt: number
 }
 
@@ -35,7 +35,7 @@ export interface Recorded {
 
 export type Blame = (code: FindingCode, message: string, subject?: string) => void
 
-/** Content that the row of a setting has to have. */
+/** The required content of a setting's row. */
 export type SettingRow = z.infer<typeof settingRow>
 
 export const settingRow = z.object({
@@ -45,7 +45,7 @@ export const settingRow = z.object({
   digest: z.string(),
 })
 
-/** The ledger as it was replayed so far. */
+/** The state of the replay before the current event. */
 export interface ReplayedLedger {
   readonly findings: Findings
   readonly journal: Journal
@@ -53,16 +53,16 @@ export interface ReplayedLedger {
   readonly prices: PublishedPrices
   readonly periods: SettingPeriods
   readonly settings: StoredRows<SettingRow>
-  /** Snapshots of holders that the auditor has, by digest. */
+  /** The auditor's snapshots of holders, by digest. */
   readonly snapshots: ReadonlyMap<string, HolderSnapshot>
-  /** A kind keeps in it the facts that its rules need. */
+  /** State in which a kind stores the facts for its rules. */
   readonly state: AuditState
 }
 
-/** The event's place in the ledger. It is judged after its postings have been entered and before its step is taken. */
+/** Input of an event's rules. They run after the event's postings have been entered and before its step is taken. */
 export interface Judged extends Recorded {
   readonly row: AuditedStream
-  /** When the event in front of it took effect. */
+  /** Time at which the previous event took effect. */
   readonly effectiveAtBefore: number
   readonly blame: Blame
   readonly ledger: ReplayedLedger
@@ -73,7 +73,7 @@ export interface Judged extends Recorded {
 interface EventRules<E> {
   /** Postings that follow from the body. Amounts of zero are not posted. */
   readonly postings?: (event: E) => readonly DerivedPosting[]
-  /** All postings of an event are of one mint; by default that of the member `mint`. */
+  /** The mint of all postings of an event. Default: the member `mint`. */
   readonly mint?: (event: E) => string
   readonly judge?: (event: E, at: Judged) => void
   /** The signed transaction in the body. */
@@ -82,11 +82,11 @@ interface EventRules<E> {
   readonly onChain?: (event: E) => OnChain
 }
 
-/** An event that was read, with the rules of its kind. */
+/** A parsed event with the rules of its kind. */
 export interface ReadEvent {
   readonly event: EventHead
   readonly kind: AuditedKind
-  /** Undefined for an event that moves nothing. */
+  /** Undefined for an event without postings. */
   readonly mint: string | undefined
   readonly postings: () => readonly DerivedPosting[]
   readonly judge: (at: Judged) => void
@@ -94,23 +94,23 @@ export interface ReadEvent {
   readonly onChain: () => OnChain | undefined
 }
 
-/** Throws `UnreadableBody`. */
+/** Reads a body. Throws `UnreadableBody`. */
 type ReadBody = (body: unknown, kind: AuditedKind) => ReadEvent
 
 export interface AuditedKind extends DeclaredKind {
-  /** The stream's name in bodies, from the key behind the byte of the space. */
+  /** Returns the stream's name in bodies. `key` is the id without its first byte, the space. */
   readonly nameOf: (key: Buffer) => string
-  /** Each kind of event with the reading of its body. */
+  /** The reader of each event's body, by event name. */
   readonly events: ReadonlyMap<string, ReadBody>
 }
 
-/** The schema of a body: `members`, and those that every body has. */
+/** Creates the schema of a body: `members`, and the members that every body has. */
 export function bodyOf<K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) {
   const head = { stream: z.string(), version: z.int(), schemaVersion: z.literal(1), effectiveAt: utcTime }
   return z.strictObject({ kind: z.literal(kind), ...head, ...members })
 }
 
-/** One kind of event, for the map of its kind of stream. */
+/** Creates the entry of one event for the `events` of its kind. */
 export function eventOf<E extends EventHead>(
   body: z.ZodType<E> & { readonly shape: { readonly kind: { readonly value: string } } },
   rules: EventRules<E> = {},

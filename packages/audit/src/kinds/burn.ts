@@ -6,10 +6,13 @@ import { solanaId } from '../streamName.ts'
 import { type AuditedKind, type Blame, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { noteBurnOwed } from './burnsOwed.ts'
 
-/* Burns that the service owes, by rounds: one of a mint at a time, and never more than is owed. */
+/*
+ * Burns of the tokens that the service owes, in rounds. A mint has one open round at a time, and a round never burns
+ * more than is owed.
+ */
 
 const round = { round: z.int(), mint: z.string() }
-/** Amounts that are burned for the answers of each endpoint. */
+/** Amounts to burn for the answers of each endpoint. */
 const parts = z.array(z.strictObject({ baseUnits, endpoint: z.string() }))
 
 const submitted = bodyOf('BurnSubmitted', {
@@ -17,7 +20,7 @@ const submitted = bodyOf('BurnSubmitted', {
   parts,
   throughPosition: z.int(),
   burnBaseUnits: baseUnits,
-  // State of the delegate before the burn, with which the job proves an absence.
+  // State of the delegate before the burn. The burn job uses it to prove that the burn did not land.
   delegate: z.strictObject({ allowanceBaseUnits: baseUnits, lamports: baseUnits }).optional(),
   lastValidHeight: z.int().optional(),
   transactionBase64: z.string(),
@@ -25,7 +28,7 @@ const submitted = bodyOf('BurnSubmitted', {
 const confirmed = bodyOf('BurnConfirmed', { ...round, parts, burnedBaseUnits: baseUnits, slot: z.int() })
 const failed = bodyOf('BurnFailed', { ...round, reason: z.enum(['absent', 'failed']), finalizedSlot: z.int() })
 
-/** A burn from its first event on. */
+/** A round of burning since its first event. */
 interface BurnRound {
   readonly stream: string
   readonly mint: string
@@ -68,7 +71,7 @@ export const burn: AuditedKind = {
       },
     }),
     eventOf(confirmed, {
-      // The burn leaves the wallet, and counts for the endpoints whose callers paid for it.
+      // The burn reduces the wallet, and counts as burned for the endpoints whose callers paid it.
       postings: (event) => [
         ['Liabilities:BurnOwed', 'Assets:PaymentWallet', event.burnedBaseUnits],
         ...event.parts.map(
@@ -80,7 +83,7 @@ export const burn: AuditedKind = {
         return { is: 'change', mint, slot, changeBaseUnits: -burnedBaseUnits, leftAtMs, burnedBaseUnits }
       },
     }),
-    // Its debts stay owed. Whether the chain really does not have the burn is asked of a node.
+    // The debts of a failed burn stay owed. A node must confirm that the chain does not have the burn.
     eventOf(failed, { judge: judgeFailed, onChain: () => ({ is: 'failed' }) }),
   ]),
 }

@@ -7,7 +7,10 @@ interface Debtor {
   readonly endpoint: string
 }
 
-/** A payment owes a burn for the answers of an endpoint; negative when it no longer does. Returns what is owed then. */
+/**
+ * Adds to the burn that is owed for the answers of an endpoint. `baseUnits` is negative if it is no longer owed.
+ * Returns the new sum.
+ */
 export function noteBurnOwed(state: AuditState, { mint, endpoint }: Debtor, baseUnits: bigint): bigint {
   const owed = burnsOwed.of(state)
   const key = `${mint} ${endpoint}`

@@ -6,7 +6,10 @@ import { declareStep } from '../declaredKind.ts'
 import { derivePlan, type HolderSnapshot } from '../holderSnapshot.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 
-/* Plans that divide a debt among holders: one of a mint at a time, no part twice, and each line as the snapshot yields it. */
+/*
+ * Plans that divide a debt among holders. A mint has one open plan at a time, each part is paid once, and each line
+ * must follow from the snapshot.
+ */
 
 const text = z.string()
 
@@ -33,16 +36,16 @@ interface HolderPlan {
   readonly amountBaseUnits: bigint
   readonly parts: number
   paidBaseUnits: bigint
-  /** Numbers of the parts that were paid. */
+  /** Numbers of the paid parts. */
   readonly paidParts: Set<number>
   isEnded: boolean
-  /** Digest of each part, as the snapshot yields it. Undefined without the snapshot. */
+  /** Digest of each part as derived from the snapshot. Undefined if the auditor does not have the snapshot. */
   readonly derived: readonly string[] | undefined
 }
 
 const plans = new StateDocument('holderPlans', () => new Map<string, HolderPlan>())
 
-/** Number of plans that were derived again, and of those whose snapshot is missing. */
+/** Returns how many plans were derived again, and how many lack their snapshot. */
 export function holderFigures(state: AuditState): { readonly derived: number; readonly underived: number } {
   const all = [...plans.of(state).values()]
   const derived = all.filter((plan) => plan.derived !== undefined).length
@@ -109,7 +112,7 @@ interface PaidPart {
   readonly payments: readonly { readonly account: string; readonly wallet: string; readonly paidBaseUnits: bigint }[]
 }
 
-/** A payout may be a part of a plan. */
+/** Checks a payout that is part of a plan, and that every payout leaves enough for an open plan. */
 export function judgePart({ planId, part, mint, payments }: PaidPart, at: Judged): void {
   const say = sayAt(at)
   const plan = plans.of(at.ledger.state).get(planId)
@@ -127,7 +130,7 @@ export function judgePart({ planId, part, mint, payments }: PaidPart, at: Judged
     if (plan.paidBaseUnits > plan.amountBaseUnits)
       say(`${plan.paidBaseUnits} were paid by a plan of ${plan.amountBaseUnits}`)
   }
-  // No other payout takes the amount that an open plan has still to pay.
+  // The rest of an open plan must stay owed. Other payouts must not use it.
   const open = findOpen(at, mint)
   if (open === undefined) return
   const owed = -at.ledger.journal.balanceOf(mint, open.account)

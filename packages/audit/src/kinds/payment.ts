@@ -20,7 +20,7 @@ const endOfExposure = ({ exposedBaseUnits }: { readonly exposedBaseUnits: bigint
 
 const verified = eventOf(bodies.verified, {
   mint: ({ settlement }) => settlement.price.mint,
-  // An amount beyond the price is owed back to the wallet that paid.
+  // The service owes an amount above the price to the wallet that paid.
   postings: ({ settlement }) => [
     [wallet, unearned, dueOf(settlement)],
     [wallet, `Liabilities:Overpaid:${settlement.wallet}`, settlement.receivedBaseUnits - dueOf(settlement)],
@@ -33,7 +33,7 @@ const verified = eventOf(bodies.verified, {
   onChain: ({ settlement }) => ({ is: 'payment', settlement }),
 })
 
-// A reversed payment never arrived. Shares that were earned with it stay owed, and become a loss.
+// A reversed payment did not arrive. The shares that it earned stay owed, and the service records a loss.
 const reversed = eventOf(bodies.reversed, {
   postings: (event) => [
     [unearned, wallet, event.unearnedBaseUnits],

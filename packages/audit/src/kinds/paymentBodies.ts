@@ -3,11 +3,11 @@ import { baseUnits, share } from '../body.ts'
 import { settlement } from '../settlement.ts'
 import { bodyOf } from './auditedKind.ts'
 
-/* Bodies of a payment's events, from docs/ledger.md and not from the code that writes them. */
+/* Bodies of a payment's events, written from docs/ledger.md independently of the code that records them. */
 
 const text = z.string()
 const attempt = { attempt: z.int(), attemptId: text }
-/** The price that is exposed to a fork from this event on, or no longer is. */
+/** The price that becomes exposed to a fork with this event, or stops being exposed. */
 const exposure = { mint: text, exposedBaseUnits: baseUnits }
 const burn = { mint: text, endpoint: text, burnedBaseUnits: baseUnits }
 
@@ -15,7 +15,7 @@ export const submitted = bodyOf('PaymentSubmitted', {
   wallet: text,
   endpoint: text,
   quoteId: text.nullable(),
-  // Absent on the native rail, and in the first releases.
+  // Absent on the native rail and in events of the first releases.
   offer: z.strictObject({ priceList: z.int(), rail: text }).optional(),
   transactionBase64: text,
 })
@@ -55,7 +55,7 @@ export const reversed = bodyOf('PaymentReversed', {
 export const burnReversed = bodyOf('BurnReversed', burn)
 export const refundDue = bodyOf('RefundDue', { wallet: text, mint: text, refundBaseUnits: baseUnits })
 export const received = bodyOf('TransferReceived', {
-  // Null where the tokens were minted to the payment wallet.
+  // Null if the tokens were minted to the payment wallet.
   wallet: text.nullable(),
   mint: text,
   receivedBaseUnits: baseUnits,

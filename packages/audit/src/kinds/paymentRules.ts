@@ -6,7 +6,7 @@ import { noteBurnOwed } from './burnsOwed.ts'
 import type { Judged } from './auditedKind.ts'
 import type * as bodies from './paymentBodies.ts'
 
-/* Rules for the members of each event, given the events before it. paymentSteps.ts declares which event may follow. */
+/* Rules for the members of each event, based on the events before it. paymentSteps.ts declares the order of events. */
 
 type Of<K extends keyof typeof bodies> = bodies.Body<(typeof bodies)[K]>
 
@@ -49,7 +49,7 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
     if (row.endpoint !== price.endpoint) blame('owner_differs', 'it was submitted for another endpoint')
   } else expectOwnName(stream, blame)
   if (settlement.reference !== stream) blame('lifecycle_impossible', 'the settlement has another reference')
-  // The price is that of the landing. An outage may delay the record for any time.
+  // Judge the price by the time of landing, because an outage may delay the record for any time.
   const landedAtMs = settlement.evidence.blockTimeMs
   if (landedAtMs !== effectiveAt) blame('lifecycle_impossible', 'it took effect at another time')
   if (price.problem !== undefined) blame('price_wrong', price.problem)
@@ -60,7 +60,7 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
   }
   if (priceList !== undefined && !ledger.prices.has(priceList, price.digest))
     blame('price_not_published', `price list ${priceList} does not have this price for ${price.endpoint}`)
-  // Either all of the burn is in the payment, or none of it and the service owes it.
+  // The payment must contain the whole burn, or no burn so that the service owes it.
   if (isPaidWhole(settlement) && burnedBaseUnits !== 0n)
     blame('payment_short', `${burnedBaseUnits} were burned of ${price.burnBaseUnits}`)
   const due = dueOf(settlement)
@@ -68,7 +68,7 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
 }
 
 export function judgeBurn(event: Of<'tokensBurned'> | Of<'burnReversed'>, at: Judged): void {
-  // The totals of the hour of the payment go up, and down again.
+  // A burn and its reversal take effect in the hour of the payment, so that both change the same hour's totals.
   expectBurn(event, at, { foundBaseUnits: event.burnedBaseUnits, rightBaseUnits: at.row.burnedBaseUnits })
   if (event.effectiveAt !== at.row.blockTimeMs) at.blame('burn_differs', 'it took effect at another time')
 }
@@ -97,7 +97,7 @@ export function judgeClaimed(event: Of<'claimed'>, at: Judged): void {
     blame('attempt_wrong', `attempt ${event.attempt} follows attempt ${row.attempt}`)
   if (event.wallet !== row.wallet) blame('owner_differs', 'another wallet has paid')
   if (event.endpoint !== row.endpoint) blame('owner_differs', `it was paid for ${row.endpoint}`)
-  // Until the chain can no longer drop it, an answer risks the whole price.
+  // While the chain can still drop the payment, an answer risks the whole price.
   expectExposure(event, at, awaitsFinality(row) ? row.requiredBaseUnits : 0n)
   row.exposedBaseUnits += event.exposedBaseUnits
   row.attempt = event.attempt
@@ -152,7 +152,7 @@ export function judgeReleased(event: Of<'failed'> | Of<'broken'>, at: Judged): v
   at.row.leaseUntilMs = null
 }
 
-/** The attempt that has just failed was the last. */
+/** Checks that the attempt that has just failed was the last one. */
 export function judgeExhausted({ attempts }: Of<'exhausted'>, { row, blame }: Judged): void {
   if (attempts !== row.attempt) blame('attempt_wrong', `${attempts} attempts are counted, and ${row.attempt} were made`)
 }
@@ -222,7 +222,7 @@ function isDelivered({ state }: AuditedStream): boolean {
   return state.startsWith('fulfilled')
 }
 
-/** Amount that has to be delivered or given back: everything that arrived for the price, and is not owed to be burned. */
+/** Amount to deliver or refund: everything that arrived for the price, except the burn that is owed. */
 function owedBy(row: AuditedStream): bigint {
   const { requiredBaseUnits, burnBaseUnits } = row
   return row.isPaidWhole && !isDelivered(row) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits

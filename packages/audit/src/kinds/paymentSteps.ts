@@ -17,7 +17,7 @@ function step(name: string, { states, ...given }: PaymentStep): DeclaredStep {
 const hasBurned = ({ isPaidWhole }: AuditedStream): boolean => !isPaidWhole
 const hasSentWhole = ({ isPaidWhole }: AuditedStream): boolean => isPaidWhole
 
-/** The same in a payment that the chain can no longer drop. Exposure moves only before. */
+/** Declares the step twice: before finality, and after it without moves of exposure. A final payment is not exposed. */
 function beforeAndAfterFinality(name: string, given: PaymentStep): readonly DeclaredStep[] {
   const [from, to] = given.states
   const moves = (given.moves ?? []).filter((move) => !move.includes('exposed'))
@@ -32,7 +32,7 @@ const fulfilled = ['RequestFulfilled', 'DistributionAllocated']
 const burnOwed = ['RequestFulfilled', 'BurnOwed', 'DistributionAllocated']
 const received = ['wallet>unearned', 'wallet>overpaid', expose]
 
-/** First steps, of a transaction that the service has or has not sent itself. */
+/** Declares the first steps, for a transaction that the service has or has not submitted itself. */
 function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
   const claim = { states: [from, 'claimed'], takesLease: true } as const
   const unmatch = { states: [from, 'unmatched'], events: ['TransferReceived'], moves: ['wallet>unmatched'] } as const
@@ -48,7 +48,7 @@ function firstSteps(from: '' | 'submitted'): readonly DeclaredStep[] {
   ]
 }
 
-/** A dead attempt is taken over when its lease has ended. */
+/** Declares how a new attempt takes over from a dead one after the end of its lease. */
 function takeOver(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   const events = ['RequestFailed', 'ProofClaimed']
   const lease = { takesLease: true, isAfterLease: true }
@@ -73,7 +73,7 @@ function release(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   return beforeAndAfterFinality('release', { states: [from, 'released'], events: [event], moves: [unexpose] })
 }
 
-/** The last permitted attempt: a final payment is owed back at once, any other with its finality. */
+/** Ends the last permitted attempt. A final payment becomes a refund at once, any other one when it becomes final. */
 function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'AnswerBroken'): readonly DeclaredStep[] {
   const events = [event, 'AttemptsExhausted']
   return [
@@ -86,14 +86,14 @@ function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   ]
 }
 
-/** Ends a dead attempt that no caller took over, by the clock of the database. */
+/** Ends a dead attempt that no caller took over. The clock of the database decides. */
 function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   return [...release(from, 'RequestFailed'), ...exhaust(from, 'RequestFailed')].map((ending) => {
     return { ...ending, step: 'payment.expire', isAfterLease: true }
   })
 }
 
-/** The burn inside the payment never happened either; one that its delivery owed is no longer owed. */
+/** Reverses a payment: the burn inside it is reversed too, and a burn that its delivery owed is no longer owed. */
 function reverse(from: string, own: readonly string[], ofOwedBurn: readonly string[] = []): readonly DeclaredStep[] {
   const states = [from, 'reversed'] as const
   const moves = [...own, 'overpaid>wallet']

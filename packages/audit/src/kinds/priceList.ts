@@ -6,7 +6,7 @@ import { findShareProblem, findSplitProblem, split } from '../split.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { countSetting, settingId } from './setting.ts'
 
-// The reports of the markets move no money, and nothing in the ledger follows from them.
+// Do not check the readings of markets: they move no money, and nothing else in the ledger depends on them.
 const reading = z.strictObject({
   liquidityUsd: usd.nullable(),
   source: z.string(),

@@ -5,10 +5,13 @@ import { declareStep } from '../declaredKind.ts'
 import { refundStreamOf } from '../streamName.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 
-/* Decisions of people about the refund of one payment: to its own wallet, and by hand once and up to the price. */
+/*
+ * Decisions of people about the refund of a payment to its own wallet. A refund by hand is granted once, up to the
+ * price.
+ */
 
 const text = z.string()
-// Decider and reason move no money, and nothing in the ledger follows from them.
+// Do not check decider and reason: they move no money, and nothing else in the ledger depends on them.
 const decision = { by: text, login: text, reason: text, role: text, payment: text, wallet: text, mint: text }
 
 const approved = bodyOf('RefundApproved', {
@@ -33,7 +36,7 @@ export const refund: AuditedKind = {
   idPrefix: '',
   isSetting: false,
   nameOf: (key) => `refund:${base58Of(key)}`,
-  // A payment is refunded by hand once.
+  // The steps permit only one refund by hand for each payment.
   steps: [
     declareStep({ ...approve, to: 'approved' }),
     declareStep({ ...approve, from: 'approved', to: 'approved' }),
@@ -54,7 +57,7 @@ export const refund: AuditedKind = {
 
 type Decision = z.output<typeof approved> | z.output<typeof granted>
 
-/** The payment that is decided about; undefined for one that the ledger does not have at this position. */
+/** Returns the payment of a decision. Undefined if the ledger does not have it at this position. */
 function findPayment({ stream, payment: name }: Decision, { blame, ledger }: Judged) {
   if (stream !== refundStreamOf(name)) blame('lifecycle_impossible', `the decision is about ${name}`)
   const payment = ledger.streams.find(name)

@@ -4,9 +4,9 @@ import { utcTime } from '../body.ts'
 import { declareStep } from '../declaredKind.ts'
 import { type AuditedKind, bodyOf, type EventHead, eventOf, type Judged } from './auditedKind.ts'
 
-/* Settings of the ledger by number: each name counts 1, 2, 3…, one stream for each number. */
+/* Settings of the ledger. The values of each name are numbered 1, 2, 3…, and each number has its own stream. */
 
-/** Streams of settings are named in plain text. */
+/** The id of a setting's stream is plain text. */
 export const settingId = {
   space: 3,
   idBytes: 0,
@@ -39,7 +39,7 @@ export const setting: AuditedKind = {
   events: new Map([eventOf(changed, { judge: judgeChanged })]),
 }
 
-// One part may follow a slash: `mint/<address>`.
+// Form of a setting's name. One part may follow a slash: `mint/<address>`.
 const nameForm = /^[a-z0-9-]{1,40}(?:\/[1-9A-Za-z]{1,44})?$/
 
 function judgeChanged(event: SettingEvent, at: Judged): void {
@@ -60,7 +60,7 @@ interface CountedSetting {
   readonly validFromMs: number
 }
 
-/** Numbers of a name follow each other. Keeps what its row in the database has to hold. */
+/** Checks that the numbers of a name are consecutive. Stores the required content of the setting's row. */
 export function countSetting({ name, number, validFromMs }: CountedSetting, at: Judged): void {
   const { position, blame, bodyDigest, ledger } = at
   const last = newest.of(ledger.state).get(name) ?? 0
