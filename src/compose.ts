@@ -28,11 +28,14 @@ export { requireFreePorts } from './start/http/freePorts.ts'
 export interface ServiceOptions {
   readonly log: Log
   readonly clock?: Clock
-  /** Gives a wallet tokens of a local chain; returns the problem. Absent outside local mode. */
+  /** Funds a wallet with tokens of a local chain. Returns the problem if it fails. Absent outside local mode. */
   readonly fundWallet?: WalletPort['fund']
   /** Samples that replace providers. Absent outside local mode. */
   readonly samples?: ProviderAddresses | undefined
-  /** Replacements for tests: a ledger that dies at a chosen step, a product, an endpoint, a rail, a database clock, or limits of nodes. */
+  /**
+   * Replacements for tests: a ledger that stops at a chosen step, a product, an endpoint, a rail, a database clock, or
+   * limits of nodes.
+   */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
     readonly products?: (inner: SoldProducts) => SoldProducts
@@ -45,30 +48,30 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly port: number
-  /** Port of the finance reports; undefined when they are not served. */
+  /** Port of the finance reports. Undefined if they are not served. */
   readonly financePort: number | undefined
-  /** Port of the separate listener for health checks; undefined without one. */
+  /** Port of the separate listener for health checks. Undefined if there is none. */
   readonly healthPort: number | undefined
-  /** Paths of the products that are made of samples at the moment; always empty outside local mode. */
+  /** Returns the paths of the products that currently use samples. Always empty outside local mode. */
   sampled(): readonly string[]
-  /** Stops accepting requests, answers those in progress, writes what is queued, and closes every part. */
+  /** Stops accepting requests, answers those in progress, writes queued data, and closes every part. */
   close(): Promise<void>
 }
 
 /**
- * Opens the parts of the service in order, which is the order of this function. A part takes its own configuration and the ports
- * of the parts before it; its file in `start/` has the rest.
+ * Opens the parts of the service in the order of this function. Each part receives its own configuration and the ports
+ * of earlier parts. Its file in `start/` does the rest.
  */
 export async function createService(
   config: ServiceConfig,
   { log, clock = systemClock, seams = {}, samples, fundWallet }: ServiceOptions,
 ): Promise<Service> {
-  // Parts are closed in reverse order: by `close`, or at once when a later part cannot be opened.
+  // Close the parts in reverse order: in `close`, or at once if a later part cannot be opened.
   await using opened = new AsyncDisposableStack()
   const { catalog, providers, prices, products: delivery, sale, x402, server, limits } = config
   const base = { clock, log, metrics: createMetrics() }
   const lookups = createLookupCounts(() => clock.nowMs())
-  // Its URL is known when the service listens, and read only while it answers requests.
+  // The URL is set when the service listens. Parts read it only while they answer requests.
   const address = createServiceAddress()
   const serviceUrl = address.url
   const { split, token } = catalog

@@ -26,20 +26,23 @@ export { upstreamNames } from './product/upstreamName.ts'
 export { parseShareWallets } from './config/commandConfig.ts'
 export { parseSplit } from './pricing/splitSetting.ts'
 
-/** All variables, grouped by the part that takes them; docs/operations.md has the table. */
+/** All variables, grouped by the part that uses them. docs/operations.md has the table. */
 const configSchema = z.object({
   logLevel: variable('LOG_LEVEL', z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info')),
   ledger: ledgerConfig,
   migrationDatabaseUrl: variable('MIGRATION_DATABASE_URL', postgresUrl),
-  /** A standby, or a login that may only read, for reports, exports and audits. Undefined: the database of the ledger. */
+  /**
+   * Database for reports, exports and audits: a standby, or a login that may only read. Undefined: the database of the
+   * ledger.
+   */
   reportsDatabaseUrl: variable('REPORTS_DATABASE_URL', postgresUrl),
   local: localConfig,
-  /** For the commands that change settings of the ledger: a login of `tollbook_operator`, never the service's. */
+  /** Login of `tollbook_operator` for commands that change settings of the ledger. The service must never use it. */
   operatorDatabaseUrl: variable('OPERATOR_DATABASE_URL', postgresUrl),
   payout: payoutConfig,
   burn: burnConfig,
   chain: chainConfig,
-  /** Read by conflicts.ts. */
+  /** Checked by conflicts.ts. */
   burnThisMint: variable('BURN_THIS_MINT', solanaAddress),
   receiptSigningKey: variable('RECEIPT_SIGNING_KEY', signingKey),
   seal: sealConfig,
@@ -56,17 +59,20 @@ const configSchema = z.object({
   limits: limitConfig,
 })
 
-/** The operator's configuration. Undefined parts are left to local mode. */
+/** The operator's configuration. Local mode provides the undefined parts. */
 export type Config = ReturnType<typeof withDefaults>
 
 /** The private key that signs receipts, as a JWK. */
 export type ReceiptSigningKey = NonNullable<Config['receiptSigningKey']>
 
-/** A configuration that leaves nothing to local mode. */
+/** A configuration that is complete without local mode. */
 export type ServiceConfig = Config & { readonly [K in NeededPart]: NonNullable<Config[K]> }
 type NeededPart = 'ledger' | 'chain' | 'receiptSigningKey'
 
-/** Local mode holds keys to demonstration money only, and still serves only its own machine by default. */
+/**
+ * Sets the defaults that depend on local mode. Local mode has only demonstration keys, and still listens only on the
+ * loopback address by default.
+ */
 function withDefaults(config: z.infer<typeof configSchema>) {
   const { chain, ledger, providers, server } = config
   const host = chain === undefined || ledger === undefined ? '127.0.0.1' : '0.0.0.0'
@@ -80,13 +86,13 @@ function withDefaults(config: z.infer<typeof configSchema>) {
 
 const leaves = leavesOf(configSchema)
 
-/** Names of all variables that are read. */
+/** Names of all variables that the configuration reads. */
 export const environmentNames: readonly string[] = [...new Set(leaves.map((leaf) => leaf.variable))]
 
 interface ConfigFlags {
-  /** Flag of the command line that stands for a variable. */
+  /** Value of a command-line flag that replaces a variable. */
   readonly sampleUpstreams?: string | undefined
-  /** Set by the commands that start a service. Undefined: a command that reads some of the variables. */
+  /** Set by commands that start a service. Undefined for commands that read only some of the variables. */
   readonly start?: StartMode | undefined
 }
 
@@ -95,16 +101,16 @@ export function useThreads(count: number): void {
   process.env['UV_THREADPOOL_SIZE'] ??= String(count)
 }
 
-// Each lookup of a name holds a thread, for 10 s while a name server is silent. Polls of providers must not keep the database
-// and the chain waiting; an idle thread costs a stack of which almost nothing is used.
+// Thread pool size, because each name lookup holds a thread, for 10 s if a name server is silent. Lookups of providers
+// must not block the database and the chain. An idle thread costs only a stack, which is hardly used.
 const serviceThreads = 64
 
-/** Has to be called before the thread pool of libuv is used for the first time. */
+/** Sets the thread pool size of a service. Must be called before the pool of libuv is first used. */
 export function useServiceThreads(): void {
   useThreads(serviceThreads)
 }
 
-/** Reads the environment and the files that it names, or throws one fault that lists every mistake with its fix. */
+/** Reads the environment and the files that it names. Throws one fault that lists every mistake with its fix. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
   { sampleUpstreams, start }: ConfigFlags = {},
@@ -115,21 +121,21 @@ export function readConfig(
   const parsed = configSchema.safeParse(inputOf(configSchema, given))
   const invalid = (parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given))
   const gaps = start === undefined ? [] : findStartMistakes(start, { given, set, mistyped })
-  // A variable may have several places, and two checks may name the same missing one.
+  // Remove duplicates: a variable may occur several times, and two checks may report the same missing one.
   const mistakes = new Set([...unreadable, ...invalid, ...gaps, ...findConflicts(given, (name) => set.includes(name))])
   if (parsed.success && mistakes.size === 0) return withDefaults(parsed.data)
   const asked = mistyped.map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
   throw configFault([...mistakes], asked)
 }
 
-/** One fault that lists all mistakes of a configuration. */
+/** Creates one fault that lists all mistakes of a configuration. */
 export function configFault(mistakes: readonly string[], hints: readonly string[] = []): Fault {
   const lines = [...mistakes, ...hints].map((line) => `\n  ${line}`).join('')
   const s = mistakes.length === 1 ? '' : 's'
   return new Fault(`the configuration has ${mistakes.length} mistake${s}:${lines}`, { retryable: false })
 }
 
-/** Variables that nothing reads and that look like one of ours. */
+/** Finds variables that nothing reads and whose names resemble a variable of the configuration. */
 export function mistypedVariables(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): readonly MistypedVariable[] {
@@ -141,7 +147,7 @@ export function isServiceConfig(config: Config): config is ServiceConfig {
   return config.ledger !== undefined && config.chain !== undefined && config.receiptSigningKey !== undefined
 }
 
-// URLs can carry a password or a key.
+// Names of secret variables. URLs can contain a password or a key.
 const secretName = /KEY|SECRET|URL|FEEDS/
 const shownCharactersMax = 80
 

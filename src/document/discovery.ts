@@ -9,7 +9,7 @@ import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { shownParameters } from './productTable.ts'
 import { priceRange, shownVariants } from './variantPrices.ts'
 
-/** A rail as the documents describe it. */
+/** The facts of a rail for the documents. */
 export type DescribedRail = Pick<PaymentRail, 'name' | 'description'>
 
 export function descriptionsOf(rails: readonly DescribedRail[]): readonly RailDescription[] {
@@ -25,7 +25,7 @@ export interface DiscoveryDeps {
   readonly terms: Pick<PaymentTerms, 'mint' | 'network'>
 }
 
-/** A price now, in tokens. */
+/** The current price in tokens. */
 export interface OfferedPrice {
   readonly mint: string
   /** Undefined while the token has no price. */
@@ -33,8 +33,8 @@ export interface OfferedPrice {
 }
 
 /**
- * `x-payment-info` of an operation: its price, the protocols that pay it (x402scan discovery), and their offers (MPP discovery).
- * An offer is a hint; the challenge of the 402 decides.
+ * Creates `x-payment-info` of an operation: its price, the protocols that pay it (x402scan discovery), and their offers
+ * (MPP discovery). An offer is a hint; the challenge of the 402 is authoritative.
  */
 export function paymentInfo(
   endpoint: Endpoint,
@@ -53,7 +53,7 @@ export function paymentInfo(
   }
 }
 
-/** `/.well-known/x402`: the addresses that answer 402 to every caller. Empty while no rail has a mount. */
+/** Creates `/.well-known/x402`: the addresses that answer 402 to every caller. Empty if no rail has a mount. */
 export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoints' | 'rails'>, baseUrl: string): Json {
   const mounts = descriptionsOf(rails).flatMap(({ mount }) => mount ?? [])
   return {
@@ -64,7 +64,7 @@ export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoin
   }
 }
 
-/** `/llms.txt`: what a language model has to know to buy an answer (llmstxt.org). */
+/** Creates `/llms.txt`: the facts that a language model needs to buy an answer (llmstxt.org). */
 export function llmsText({ endpoints, searches, rails, split, token, terms }: DiscoveryDeps, linkBase: string): string {
   const { burn = '0%' } = distributionOf(split)
   const protocols = descriptionsOf(rails).map(

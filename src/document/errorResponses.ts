@@ -30,7 +30,7 @@ export const errorSchemas = (): JsonObject => ({
 const [firstReason, ...otherReasons] = Object.keys(invalidPaymentReasons)
 const reasons = [firstReason ?? '', ...otherReasons] as const
 
-/** One response for each status, with every code that it may carry, under the name `Error<status>`. */
+/** Creates one response per status, named `Error<status>`, with all codes of that status. */
 export function errorResponses(verdicts: readonly ErrorAdvice[]): JsonObject {
   const byStatus = Map.groupBy(verdicts, ({ status }) => status)
   return Object.fromEntries(

@@ -7,9 +7,9 @@ import { queryParameters } from './queryParameters.ts'
 export interface FreeOperation {
   readonly summary: string
   readonly description?: string
-  /** Content of a 200 by media type; `binary` for anything but JSON and text. */
+  /** Content of a 200 by media type. `binary` for content that is neither JSON nor text. */
   readonly answers: Readonly<Record<string, z.ZodType | 'binary' | 'text'>>
-  /** True when a 503 has the same shape. */
+  /** True if a 503 has the same shape as a 200. */
   readonly tellsUnder503?: boolean
   readonly errors?: readonly number[]
   /** Parameters besides those in the path. */
@@ -168,7 +168,7 @@ const treeSize = {
 
 const model = z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
 
-/** The free routes of the service itself, by their path in the router. Routes that are not listed are not for callers. */
+/** The service's free routes by their path in the router. Unlisted routes are internal. */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/.well-known/x402': {
     summary: 'Addresses that answer 402 to every caller',
@@ -284,7 +284,7 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   },
 }
 
-/** A free route as an OpenAPI operation. */
+/** Creates the OpenAPI operation of a free route. */
 export function freeOperation(path: string, operation: FreeOperation): JsonObject {
   const { summary, description, tellsUnder503 = false, errors = [] } = operation
   const inPath = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => {
@@ -317,7 +317,7 @@ function contentOf(type: z.ZodType | 'binary' | 'text'): JsonObject {
   return { schema: type === 'text' ? { type: 'string' } : schemaOf(type) }
 }
 
-/** The operation of a free lookup. */
+/** Creates the OpenAPI operation of a free lookup. */
 export function searchOperation({ summary, result, example }: FreeSearch): FreeOperation {
   return {
     summary,

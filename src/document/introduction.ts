@@ -2,7 +2,7 @@ import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
-/** The Markdown text before the operations: how to pay, and the order of errors. */
+/** Writes the Markdown text before the operations: how to pay, and the order of errors. */
 export function introductionOf(verdicts: readonly ErrorAdvice[], split: readonly SplitShare[]): string {
   return [payingWith(split), ...proofs, ...orderOf(verdicts), '## Reasons of INVALID_PAYMENT', reasonsTable()].join(
     '\n\n',
@@ -38,7 +38,10 @@ function orderOf(verdicts: readonly ErrorAdvice[]): readonly string[] {
   return ['## Errors', intro, ['| status | code | what to do |', '|---|---|---|', ...rows].join('\n')]
 }
 
-/** The meaning of each `reason` as a Markdown table; scripts/refusalTable.ts writes it into docs/api.md too. */
+/**
+ * Lists the meaning of each `reason` as a Markdown table. scripts/refusalTable.ts writes the same table into
+ * docs/api.md.
+ */
 export function reasonsTable(): string {
   const rows = Object.entries(invalidPaymentReasons).map(
     ([reason, meaning]) => `| \`${reason}\` | ${meaning.replaceAll('|', String.raw`\|`)} |`,

@@ -10,9 +10,10 @@ const jsonObject = z.record(z.string(), z.json())
 
 const written = new WeakMap<z.ZodType, JsonObject>()
 
-/** The schema that validates, as JSON Schema 2020-12: the input of a caller, before defaults apply. */
+/** Converts the validating schema to JSON Schema 2020-12. It describes a caller's input before defaults apply. */
 export function schemaOf(type: z.ZodType): JsonObject {
-  // The document, the payment page and each service of a test run ask for the same schemas: 0.1 s for all of them.
+  // Cache the schemas, because the document, the payment page and each service of a test run need them all. Creating
+  // them takes 0.1 s.
   const known = written.get(type)
   if (known !== undefined) return known
   const schema = writeSchema(type)
@@ -29,9 +30,9 @@ function writeSchema(type: z.ZodType): JsonObject {
   return jsonObject.parse(schema)
 }
 
-/** Drops limits of JavaScript's integers and the long pattern of dates. */
+/** Removes the limits of JavaScript's integers and the long pattern of dates, and adds missing defaults. */
 function tidy(type: z.core.$ZodTypes, schema: z.core.JSONSchema.BaseSchema): void {
-  // Zod leaves out the default of a transformed field, such as a number of the query; its metadata has it.
+  // Zod omits the default of a transformed field, such as a number of the query. The metadata of the field contains it.
   const metadata = z.globalRegistry.get(type)
   if (metadata !== undefined && 'default' in metadata) schema.default = metadata['default']
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum

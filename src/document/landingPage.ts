@@ -17,7 +17,10 @@ export interface LandingFacts extends BaseUrls {
   readonly rails: readonly DescribedRail[]
 }
 
-/** The page at `/`: what is sold, at which price, and how to buy it. Links are relative, so that a prefix works too. */
+/**
+ * Renders the page at `/`: the products, their prices and how to buy them. Links are relative, so that the page works
+ * under a prefix.
+ */
 export function landingPage(facts: LandingFacts): string {
   const { split } = facts
   const { burn = '0%' } = distributionOf(split)

@@ -1,12 +1,12 @@
 import { Marked, type Tokens } from 'marked'
 import { html, type Markup } from './markup.ts'
 
-/** Markdown as HTML. HTML in it is shown as text, and no link runs anything. */
+/** Renders Markdown as HTML. HTML in the text is shown as text, and links cannot run scripts. */
 export function markdown(text: string): Markup {
   return { markup: renderer.parse(text, { async: false }) }
 }
 
-/** A heading as the end of an address. */
+/** Converts a heading to the fragment of an address. */
 export function anchorOf(heading: string): string {
   return heading.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 }
@@ -32,7 +32,7 @@ const renderer = new Marked({
   },
 })
 
-/** Text after the language of a fence is a title, under which the block is folded. */
+/** Renders a code block. Text after the language of a fence is a title, under which the block is folded. */
 function codeOf({ lang = '', text }: Tokens.Code): Markup {
   const title = lang.slice(lang.indexOf(' ') + 1)
   const block = html`<pre tabindex="0"><code>${text}</code></pre>`

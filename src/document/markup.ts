@@ -1,13 +1,13 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 
-/** HTML text. Only `html` and `jsonScript` make it, so that every value in it was escaped. */
+/** HTML text. Only `html` and `jsonScript` create it, so that every value in it is escaped. */
 export interface Markup {
   readonly markup: string
 }
 
 type Value = Markup | string | number | readonly Markup[]
 
-/** A template of HTML. Texts are escaped, for content and for quoted attributes alike. */
+/** A template of HTML. Escapes texts for content and for quoted attributes. */
 export function html(texts: readonly string[], ...values: readonly Value[]): Markup {
   return { markup: texts.map((text, place) => text + shown(values[place] ?? '')).join('') }
 }
@@ -30,7 +30,7 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/** JSON as the content of a `script` element: no text in it can end the element. */
+/** Renders JSON as the content of a `script` element. No text in it can close the element. */
 export function jsonScript(value: Json): Markup {
   return { markup: JSON.stringify(value).replaceAll('<', String.raw`\u003c`) }
 }

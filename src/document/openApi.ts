@@ -15,9 +15,9 @@ export interface OpenApiDeps {
   readonly version: string
   readonly endpoints: readonly Endpoint[]
   readonly searches: readonly FreeSearch[]
-  /** Paths of the free routes, as the router has them. */
+  /** Paths of the free routes, in the form of the router. */
   readonly freePaths: readonly string[]
-  /** Status by code for requests that are refused before their product is known. */
+  /** Status by code, for requests that are refused before their product is determined. */
   readonly transportStatuses: Readonly<Record<string, number>>
   readonly currentPrice: (endpoint: string) => Price | undefined
   readonly split: readonly SplitShare[]
@@ -25,15 +25,15 @@ export interface OpenApiDeps {
   readonly mint: string
 }
 
-/** Addresses of the service in its documents. */
+/** Addresses of the service for its documents. */
 export interface BaseUrls {
-  /** Absolute, for commands and programs. */
+  /** Absolute URL, for commands and programs. */
   readonly baseUrl: string
-  /** For links; empty when they are relative to the host of the document. */
+  /** Prefix of links. Empty if links are relative to the host of the document. */
   readonly linkBase: string
 }
 
-/** The OpenAPI 3.1 document of this service, made of the schemas that validate. */
+/** Creates the OpenAPI 3.1 document of this service from the schemas that validate requests. */
 export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
   const frame = frameOf(deps)
@@ -78,7 +78,7 @@ function mountedPaths(endpoints: readonly Endpoint[], rail: DescribedRail, price
   })
 }
 
-/** Pages for agents and indexers (x402scan discovery, MPP discovery). */
+/** Links to pages for agents and indexers (x402scan discovery, MPP discovery). */
 function linksFrom(linkBase: string): JsonObject {
   const llms = `${linkBase}/llms.txt`
   return {
@@ -90,7 +90,7 @@ function linksFrom(linkBase: string): JsonObject {
   }
 }
 
-/** `/artifacts/:name` and `/tile/*path` as OpenAPI writes them. */
+/** Converts router paths such as `/artifacts/:name` and `/tile/*path` to OpenAPI templates. */
 function templateOf(path: string): string {
   return path.replaceAll(/[:*](\w+)/g, '{$1}')
 }
@@ -111,7 +111,7 @@ function frameOf({ version, transportStatuses, split, rails }: OpenApiDeps): Jso
       ...rails.flatMap(mountTag),
       { name: 'Free', description: 'No wallet, no proof.' },
     ],
-    // The service has no keys: wallet and proof are parameters of each request.
+    // Requests need no API key. Wallet and proof are parameters of each request.
     security: [],
   }
 }

@@ -15,13 +15,13 @@ import { samplesOf, someWallet } from './samples.ts'
 import { queryParameters } from './queryParameters.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
-/** The last word of the path, for names: `Crypto`, `Qrcode`. */
+/** Returns the last word of the path for names, such as `Crypto` or `Qrcode`. */
 function nameOf({ path }: Endpoint): string {
   const word = path.slice(path.lastIndexOf('/') + 1)
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-/** Path of the JSON Schema of the parameters, in the OpenAPI document. */
+/** Returns the path of the parameters' JSON Schema in the OpenAPI document. */
 export function orderSchemaPath(endpoint: Endpoint): string {
   return `/openapi.json#/components/schemas/${nameOf(endpoint)}Order`
 }
@@ -29,7 +29,7 @@ export function orderSchemaPath(endpoint: Endpoint): string {
 /** Schemas that all sales share. */
 export const saleSchemas = (): JsonObject => ({ Receipt: schemaOf(receiptBody), Meta: schemaOf(saleBody.shape.meta) })
 
-/** The schemas of one product: its order, its data and the whole answer. */
+/** Creates the schemas of one product: its order, its data and the whole answer. */
 export function schemasOf(endpoint: Endpoint): JsonObject {
   const name = nameOf(endpoint)
   const sale = {
@@ -58,14 +58,16 @@ export interface OperationFacts extends Omit<SampleFacts, 'baseUrl'> {
   readonly verdicts: readonly ErrorAdvice[]
 }
 
-/** Current price of an operation, for its description. */
+/** Current price of an operation, which its description shows. */
 export interface OperationPrice {
   readonly baseUrl: string
   /** Undefined while the token has no price. */
   readonly price: Price | undefined
 }
 
-/** One product as an OpenAPI operation, prepared once and completed for each address and price. */
+/**
+ * Creates the OpenAPI operation of a product. The operation is prepared once, and completed for each address and price.
+ */
 export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer: OperationPrice) => JsonObject {
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
@@ -76,7 +78,10 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
   return (offer) => ({ ...head, ...offerOf(endpoint, facts, offer), ...rest })
 }
 
-/** The same product below the mount of a rail, where every caller gets a 402. Indexers find it here. */
+/**
+ * Creates the operation of the product below the mount of a rail, where every caller receives a 402. Indexers read it
+ * there.
+ */
 export function mountedOperation(endpoint: Endpoint, rail: DescribedRail, price: OfferedPrice): JsonObject {
   const { method, summary } = endpoint
   return {
@@ -177,7 +182,7 @@ function wholeResponse(endpoint: Endpoint) {
   }
 }
 
-/** Leaves out statuses that this product cannot have: without a body 413 and 415, without a target 403. */
+/** Removes statuses that this product cannot return: 413 and 415 without a body, 403 without a target. */
 function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAdvice[]): JsonObject {
   const hasTarget = JSON.stringify(schemaOf(parameters)).includes('"url":')
   const impossible = new Set([405, 416, ...(method === 'GET' ? [413, 415] : []), ...(hasTarget ? [] : [403])])
@@ -189,7 +194,7 @@ function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAd
 
 const metaExample = { source: 'tollbook', asOf: '2026-11-21T12:00:00.000Z', cached: false }
 
-// One token is worth a tenth of a cent in the examples.
+// The examples assume that one token costs a tenth of a cent.
 const decimals = 6
 const examplePrice = { tokenPriceAttoUsd: 10n ** 15n, decimals, split: defaultSplit }
 

@@ -17,13 +17,15 @@ export interface PaymentPageFacts {
   readonly at: string
   readonly token: TokenNames
   readonly mint: string
-  /** CAIP-2. */
+  /** CAIP-2 name of the network. */
   readonly network: string
-  /** Whether the service can fund a wallet that the page makes. */
+  /** True if the service can fund a wallet that the page creates. */
   readonly hasTestWallet: boolean
 }
 
-/** The page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
+/**
+ * Renders the page that sells one product to a person: the order as a form, the payment, the answer and its receipt.
+ */
 export function paymentPage(facts: PaymentPageFacts): string {
   const { endpoint, at, network, hasTestWallet, token, mint } = facts
   const { path, method, summary } = endpoint
@@ -120,7 +122,8 @@ const answerSection = html`<section class="panel" id="answer" aria-labelledby="a
 const testWallet = html`<button type="button" class="main" id="test-wallet">Pay with a test wallet</button>
   <p class="muted">Local mode: the page makes a wallet and funds it. No real money is involved.</p>`
 
-// Names of the Wallet Standard, by the first 32 characters of the genesis hash.
+// Names of Solana's networks in the Wallet Standard, by CAIP-2 name. That name contains the first 32 characters of the
+// genesis hash.
 const chainNames: Readonly<Record<string, string>> = {
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'solana:mainnet',
   'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'solana:devnet',
@@ -132,7 +135,7 @@ function chainName(network: string): string {
 }
 
 const fieldSchema = z.looseObject({
-  /** Absent, or a list, where a value may have several types. */
+  /** Undefined if the value may have several types. The schema then has no type or a list. */
   type: z.string().optional().catch(undefined),
   description: z.string().optional(),
   enum: z.array(z.string()).optional().catch(undefined),
@@ -155,7 +158,7 @@ const formSchema = z.object({
 type Field = z.infer<typeof fieldSchema>
 
 interface FormField {
-  /** `margin.top` for a member of an object. */
+  /** The name as a path, such as `margin.top` for a member of an object. */
   readonly name: string
   readonly field: Field
   readonly isRequired: boolean
@@ -165,7 +168,7 @@ interface FormField {
 function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
   const { properties, required, oneOf } = formSchema.parse(schemaOf(parameters))
   const alternatives = oneOf.flatMap((alternative) => alternative.required)
-  // The page shows whole answers.
+  // Leave out `stream`, because the page shows only whole answers.
   const asked = Object.entries(properties).filter(([name]) => streamOnDemand === undefined || name !== 'stream')
   const fields = asked.map(([name, field]) => {
     const value = example.order[name]

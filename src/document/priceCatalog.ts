@@ -18,11 +18,11 @@ export interface PriceCatalogDeps {
   readonly terms: PaymentTerms
   readonly token: TokenNames
   readonly currentPrice: (endpoint: string) => Price | undefined
-  /** The reason why nothing is sold at the moment; undefined while the service sells. */
+  /** Returns the reason if nothing is for sale at the moment. Undefined while the service sells. */
   readonly whyClosed: () => string | undefined
 }
 
-/** Products and their prices at a moment. */
+/** Products with their prices at one moment. */
 export interface PriceCatalog {
   readonly products: readonly CatalogProduct[]
   /** Free lookups of symbols and places. */
@@ -33,7 +33,7 @@ export interface PriceCatalog {
     readonly decimals: number
     readonly priceUSD: number | null
     readonly network: string
-    /** Page on which people get the token. */
+    /** Page on which people can get the token. */
     readonly sourceUrl: string | null
   }
   readonly paymentWallet: string
@@ -45,7 +45,7 @@ export interface CatalogProduct extends ReturnType<typeof productOf> {
   readonly example: ProductOrder
 }
 
-/** `data` of the price list: the prices of this moment, without a quote. */
+/** Creates `data` of the price list: the current prices, without a quote. */
 export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
   const { clock, endpoints, searches, terms, currentPrice } = deps
   const parameters = new Map(endpoints.map(({ path, parameters: schema }) => [path, schemaOf(schema)]))
@@ -77,7 +77,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps): () => PriceCatalog {
 function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endpoint) {
   const { path, method, summary, variants = [] } = endpoint
   const price = currentPrice(path)
-  // The same checks as before a quote, in the same order.
+  // Use the same checks as before a quote, in the same order.
   const reason =
     whyClosed() ?? endpoint.whyUnavailable() ?? (price === undefined ? 'the token has no current price' : undefined)
   return {

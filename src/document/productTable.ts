@@ -5,7 +5,10 @@ import { formatDecimal } from '@tollbook/core/money'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { schemaOf } from './jsonSchema.ts'
 
-/** The products with prices and parameters as a Markdown table; scripts/productTables.ts writes it into docs/api.md. */
+/**
+ * Lists the products with prices and parameters as a Markdown table. scripts/productTables.ts writes it into
+ * docs/api.md.
+ */
 export function productTable(products: readonly ProductFacts[]): string {
   const rows = products.map(
     (product) =>
@@ -14,7 +17,9 @@ export function productTable(products: readonly ProductFacts[]): string {
   return ['| endpoint | USD | parameters |', '|---|---|---|', ...rows].join('\n')
 }
 
-/** The providers of each product as a Markdown table; scripts/productTables.ts writes it into docs/providers.md. */
+/**
+ * Lists the providers of each product as a Markdown table. scripts/productTables.ts writes it into docs/providers.md.
+ */
 export function providerTable(products: readonly ProductFacts[]): string {
   const rows = products.map(({ method, path, providers }) => {
     const names = providers.map((name) => `\`${name}\``).join(', ')
@@ -23,7 +28,7 @@ export function providerTable(products: readonly ProductFacts[]): string {
   return ['| endpoint | providers |', '|---|---|', ...rows].join('\n')
 }
 
-/** With three digits at least, as the specification writes prices. */
+/** Shows at least three decimals, like the prices in the specification. */
 function shownUsd({ priceMicroUsd }: ProductFacts): string {
   const [whole = '', fraction = ''] = formatDecimal(priceMicroUsd, usdDecimals).split('.')
   return `${whole}.${fraction.padEnd(3, '0')}`
@@ -48,7 +53,7 @@ const parametersShape = z.object({
   oneOf: z.array(z.object({ required: z.array(z.string()) })).default([]),
 })
 
-/** Names, types and defaults of the parameters in one line. */
+/** Lists names, types and defaults of the parameters in one line. */
 export function shownParameters(schema: z.ZodType): string {
   const { properties, required, oneOf } = parametersShape.parse(schemaOf(schema))
   const alternatives = oneOf.flatMap((alternative) => alternative.required)

@@ -4,7 +4,7 @@ import { displayUsd } from '../pricing/priceList.ts'
 import type { RailDescription } from '../paywall/rail.ts'
 import { type DescribedRail, descriptionsOf } from './discovery.ts'
 
-/** In the form of the `x-codeSamples` extension of OpenAPI. */
+/** A sample in the form of the OpenAPI extension `x-codeSamples`. */
 export interface CodeSample {
   readonly lang: string
   readonly label: string
@@ -17,7 +17,7 @@ export interface SampleFacts {
   readonly rails: readonly DescribedRail[]
 }
 
-/** Programs that buy the example of a product with the key in `payer.json`, through the node in `RPC_URL`. */
+/** Creates programs that buy the example of a product. They use the key in `payer.json` and the node in `RPC_URL`. */
 export function programSamples(endpoint: Endpoint, facts: SampleFacts): readonly CodeSample[] {
   return [
     { lang: 'TypeScript', label: 'TypeScript', source: clientSample(endpoint, facts) },

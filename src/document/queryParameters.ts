@@ -7,7 +7,7 @@ const objectSchema = z.object({
   required: z.array(z.string()).default([]),
 })
 
-/** The parameters of a query as OpenAPI lists them. */
+/** Lists the parameters of a query in the form of OpenAPI. */
 export function queryParameters(parameters: z.ZodType, example: ProductOrder): readonly JsonObject[] {
   const { properties, required } = objectSchema.parse(schemaOf(parameters))
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({

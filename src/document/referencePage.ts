@@ -33,7 +33,10 @@ interface Operation extends z.infer<typeof operationShape> {
   readonly method: string
 }
 
-/** The page at `/docs`: the OpenAPI document as Markdown, rendered here, so that it needs neither a script nor another site. */
+/**
+ * Renders the page at `/docs` from the Markdown of the OpenAPI document. The page needs neither a script nor another
+ * site.
+ */
 export function referencePage(openApi: JsonObject, endpoints: readonly Endpoint[]): string {
   const document = documentShape.parse(openApi)
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>

@@ -3,16 +3,16 @@ import { requestOf } from '../product/productFacts.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 
 export interface Samples {
-  /** Asks for the price. It runs as it is and pays nothing. */
+  /** Command that requests the price. It runs unchanged and pays nothing. */
   readonly curl: string
-  /** Pays, within the price, and shows the answer. */
+  /** Command that pays at most the price and shows the answer. */
   readonly pay: string
 }
 
-// Any address may ask for a quote. No key of this one is known to us.
+// Address for sample quotes, because any address may request one. The service has no key for it.
 export const someWallet = 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq'
 
-/** Lines for a shell, against the server at this address. */
+/** Creates shell commands for the server at this address. */
 export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {
   const { path, example } = endpoint
   const priceUsd = displayUsd(endpoint)

@@ -1,7 +1,7 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { PriceCatalog } from './priceCatalog.ts'
 
-/** The service and its offers in the words of schema.org, for search engines (JSON-LD). */
+/** Describes the service and its offers in the vocabulary of schema.org, for search engines (JSON-LD). */
 export function serviceDescription({
   linkBase,
   catalog,

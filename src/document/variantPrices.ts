@@ -1,13 +1,13 @@
 import type { Endpoint } from '../product/endpoint.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 
-/** Prices of the models that have their own, as the end of a sentence. */
+/** Lists the models that have their own prices, as the end of a sentence. */
 export function shownVariants({ variants = [] }: Pick<Endpoint, 'variants'>): string {
   const prices = variants.map((variant) => `$${displayUsd(variant)} for the model ${variant.name}`)
   return prices.length === 0 ? '' : `; ${prices.join(', ')}`
 }
 
-/** The range of the prices of a product, as discovery documents state it. */
+/** Returns the price range of a product in the form of discovery documents. */
 export function priceRange(endpoint: Endpoint) {
   const { variants = [] } = endpoint
   const prices = [endpoint, ...variants].toSorted((one, other) => (one.priceMicroUsd < other.priceMicroUsd ? -1 : 1))

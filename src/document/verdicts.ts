@@ -8,7 +8,7 @@ export interface ErrorAdvice {
   readonly advice: string
 }
 
-// In the order of the checks: of several errors that apply, a caller gets the first.
+// Advice by code, in the order of the checks. If several errors apply, the caller receives the first one.
 const advices: readonly (readonly [code: string, advice: string])[] = [
   ['INVALID_REQUEST', 'Fix the HTTP request, the wallet address or the parameters: `details` names each field.'],
   ['REQUEST_TIMEOUT', 'The request did not arrive in time. Send it again.'],
@@ -42,7 +42,9 @@ const advices: readonly (readonly [code: string, advice: string])[] = [
   ['INTERNAL_ERROR', 'An error of the service. The proof stays valid; report the `requestId`.'],
 ]
 
-/** All codes. Asserts that both closed lists have advice, and that no other code has any. */
+/**
+ * Returns the advice for all codes. Asserts that every code of both lists has advice, and that no unknown code has any.
+ */
 export function verdictsOf(transportStatuses: Readonly<Record<string, number>>): readonly ErrorAdvice[] {
   const statuses = new Map(Object.entries({ ...transportStatuses, ...refusalStatuses, PAYMENT_REQUIRED: 402 }))
   const verdicts = advices.map(([code, advice]) => {

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 /*
- * Bundles the modules of each page with all that they import, and prints the scripts as JSON. A separate program, because the
- * bundler leaves 140 MB of memory behind.
+ * Bundles the modules of each page with their imports, and prints the scripts as JSON. It is a separate program,
+ * because the bundler does not release 140 MB of memory.
  */
 
 const scripts = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Strict: all files are served from here and nothing is inline. */
+/** Strict content policy, because the service serves all files itself and no page has inline scripts or styles. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
@@ -6,7 +6,7 @@ export const pageHeaders = {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Pictures that were bought and the icons of wallets are data URIs.
+    // Purchased pictures and the icons of wallets are data URIs.
     "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",

@@ -12,10 +12,12 @@ const timeoutMs = 60_000
 
 let scripts: Promise<PageScripts> | undefined
 
-/** The scripts of all pages, bundled for the first caller: most instances never serve a page. */
+/**
+ * Returns the scripts of all pages. They are bundled for the first caller, because most instances never serve a page.
+ */
 export function readPageScripts(): Promise<PageScripts> {
   scripts ??= bundlePages().catch((error: unknown) => {
-    // The next caller tries again: the machine may have lacked memory or processes.
+    // Let the next caller retry, because the cause may be a temporary lack of memory or processes.
     scripts = undefined
     throw error
   })
@@ -23,7 +25,7 @@ export function readPageScripts(): Promise<PageScripts> {
 }
 
 async function bundlePages(): Promise<PageScripts> {
-  // Without the environment, which has the secrets of the service.
+  // Pass an empty environment, because the service's own contains secrets.
   const options = { maxBuffer: bytesMax, timeout: timeoutMs, env: {} }
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...pages], options)
   return JSON.parse(stdout)

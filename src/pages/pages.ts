@@ -7,27 +7,29 @@ import { type PageName, readPageScripts } from './pageScripts.ts'
 
 const uPlotCss = ['uPlot.css', new URL(import.meta.resolve('uplot/dist/uPlot.min.css'))] as const
 
-/** The page of the finance reports. It contains no data: it fetches the reports with the reader's token. */
+/**
+ * Creates the page of the finance reports. The page contains no data: it fetches the reports with the reader's token.
+ */
 export function createFinancePage(): Promise<readonly FreeRoute[]> {
   return createPage('finance')
 }
 
-/** The public page: burned tokens, and how to check them. */
+/** Creates the public page about burned tokens and how to check them. */
 export function createBurnPage(): Promise<readonly FreeRoute[]> {
   return createPage('burn')
 }
 
-/** The files of the page at `/`, which is rendered by `documentRoutes.ts`. */
+/** Returns the files of the page at `/`, which `documentRoutes.ts` renders. */
 export async function createHomePageFiles(): Promise<FreeRoute> {
   return filesRoute('home', await readPageFiles(['style.css', 'home.css'], 'home'))
 }
 
-/** The files of the page at `/docs`, which is rendered by `documentRoutes.ts`. */
+/** Returns the files of the page at `/docs`, which `documentRoutes.ts` renders. */
 export async function createDocsPageFiles(): Promise<FreeRoute> {
   return filesRoute('docs', await readPageFiles(['style.css', 'docs.css', 'icon.svg']))
 }
 
-/** A page at `/<name>` and its files below it. */
+/** Creates a page at `/<name>` with its files below that path. */
 async function createPage(name: 'finance' | 'burn'): Promise<readonly FreeRoute[]> {
   const html = createStaticFile('text/html', await readFile(urlOf(`${name}.html`)))
   const files = await readPageFiles(['style.css'], name, [uPlotCss])
@@ -41,7 +43,7 @@ function filesRoute(name: string, files: ReadonlyMap<string, StaticFile>): FreeR
   return { path: `/${name}/:file`, serve: ({ segment }) => serveStaticFile(files, segment, revalidated) }
 }
 
-/** Files of the folder `files` by name, the script of a page as `<page>.js`, and others. */
+/** Reads the files of the folder `files` by name. Adds the page's script as `<page>.js`, and other given files. */
 export async function readPageFiles(
   names: readonly string[],
   page?: PageName,

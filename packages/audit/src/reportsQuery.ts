@@ -292,7 +292,7 @@ const tables: readonly Table[] = [
   },
 ]
 
-// Skip columns that show the state of a payment's stream, which may be ahead of the position of the reports.
+// Columns with the state of a payment's stream. If the stream is ahead of the reports, accept the stored values.
 const ofStream = new Set(['state', 'is_final'])
 
 function differencesOf({ name, right, keys, columns, position }: Table): string {

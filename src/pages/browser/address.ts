@@ -1,4 +1,7 @@
-/* The address of the page names what it shows: dates, report, filters, payment, or the month of a closing statement. The token is never part of it. */
+/*
+ * The state of the page in its address: dates, report, filters, payment, or the month of a closing statement. The
+ * address never contains the token.
+ */
 
 const names = [
   'from',
@@ -25,7 +28,7 @@ export function readAddress(): Address {
   return Object.fromEntries(names.flatMap((name) => (given.has(name) ? [[name, given.get(name)]] : [])))
 }
 
-/** Replaces the parameters that are given; an empty one is left out. A new payment or statement is a new entry of the history. */
+/** Replaces the given parameters and omits empty ones. `isNew` adds an entry to the browser's history. */
 export function writeAddress(changed: Address, { isNew = false } = {}): void {
   const next = new URLSearchParams()
   const values = { ...readAddress(), ...changed }
@@ -40,12 +43,12 @@ export function writeAddress(changed: Address, { isNew = false } = {}): void {
   else history.replaceState(null, '', address)
 }
 
-/** Key of a payment in addresses. */
+/** Returns the short form of a payment's reference for addresses. */
 export function paymentKey(reference: string): string {
   return reference.replace(/^solana:/, '')
 }
 
-/** Address of a payment on this page, for links. */
+/** Returns the address that opens a payment on this page. */
 export function paymentAddress(reference: string): string {
   return `?${new URLSearchParams({ payment: paymentKey(reference) }).toString()}`
 }

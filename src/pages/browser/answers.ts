@@ -1,9 +1,9 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { RefundLine } from '../../reports/refundLines.ts'
 
-/* Answers of the finance reports, as far as the page reads them. Amounts are base units in text. */
+/* Types of the finance reports' answers, limited to the fields that the page uses. Amounts are base units in text. */
 
-/** Position up to which the figures are added up, and the last one of the ledger. */
+/** Position that the figures have reached, and the last position of the ledger. */
 interface Positions {
   readonly ledger: { readonly position: number; readonly headPosition: number }
 }
@@ -18,7 +18,7 @@ export interface Summary extends Positions {
   readonly burnOwedBaseUnits: string
   readonly burnOwedSince: string | null
   readonly paymentWalletBaseUnits: string
-  /** Null when no node answers. */
+  /** Null if no node answers. */
   readonly paymentWalletOnChainBaseUnits: string | null
   readonly liabilities: readonly { readonly account: string; readonly owedBaseUnits: string }[]
   readonly owedBaseUnits: string

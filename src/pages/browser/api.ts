@@ -1,4 +1,7 @@
-/* The reports over HTTP, with the reader's token. It is kept for the session of this tab and is never part of an address. */
+/*
+ * Requests the reports over HTTP with the reader's token. The token is stored for the session of this tab, and never
+ * part of an address.
+ */
 
 import { element } from './element.ts'
 
@@ -23,14 +26,14 @@ export function hasToken(): boolean {
   return sessionStorage.getItem(key) !== null
 }
 
-/** The token is not valid. */
+/** Thrown if the token is not valid. */
 export class Refused extends Error {}
-/** The token is valid, and its role may not read this. */
+/** Thrown if the token is valid, but its role may not read this. */
 export class Forbidden extends Error {}
 
 export type Parameters = Readonly<Record<string, string | undefined>>
 
-/** An answer of this release to its own page: its type is that of the report. */
+/** Reads a report. The type is not checked, because page and service are of the same release. */
 export async function read<Data>(path: string, parameters: Parameters = {}): Promise<Data> {
   return dataOf(await ask(path, parameters))
 }
@@ -47,7 +50,7 @@ export async function decide(decision: Decision): Promise<{ readonly position: n
   return dataOf(await fetch('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
 }
 
-/** `data` of an answer. Throws the words of an error. */
+/** Returns `data` of an answer. Throws the message of an error. */
 export async function dataOf<Data>(response: Response): Promise<Data> {
   const unreadable = () => ({ error: `the service answered ${response.status}` })
   const body: { data: Data; error: string } = await response.json().catch(unreadable)
@@ -57,7 +60,7 @@ export async function dataOf<Data>(response: Response): Promise<Data> {
   return body.data
 }
 
-/** The file that the service makes; the reader's browser saves it. */
+/** Requests the report as CSV and saves it as a file. */
 export async function saveCsv(report: string, parameters: Parameters): Promise<void> {
   const response = await ask(report, { ...parameters, format: 'csv' })
   if (response.ok) saveFile(`tollbook-${report}.csv`, await response.blob())
@@ -81,7 +84,7 @@ function authorization() {
   return { authorization: `Bearer ${sessionStorage.getItem(key) ?? ''}` }
 }
 
-/** Words of anything that was thrown. */
+/** Returns the message of a thrown value. */
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,13 +1,13 @@
 import { dataOf, wordsOf } from './api.ts'
 
-/** Burned tokens of a span, an endpoint or a day. */
+/** Burned tokens of a time span, an endpoint or a day. */
 export interface Burned {
   readonly tokens: number
   readonly baseUnits: string
   readonly payments: number
 }
 
-/** `data` of `/api/token/burn-stats`, as far as pages read it. */
+/** `data` of `/api/token/burn-stats`, limited to the fields that pages use. */
 export interface BurnStats {
   readonly mint: string
   readonly decimals: number
@@ -29,7 +29,7 @@ export interface BurnStats {
 
 const refreshMs = 30_000
 
-/** Shows the figures now and every half minute. `status` says when there are none. */
+/** Shows the figures now and every 30 s. `status` shows the error if there are none. */
 export async function followBurnStats(show: (stats: BurnStats) => void, status: HTMLElement): Promise<void> {
   const refresh = async () => {
     try {
@@ -42,7 +42,7 @@ export async function followBurnStats(show: (stats: BurnStats) => void, status: 
   await refresh()
 }
 
-/** Places of the spans on a page, by selector. */
+/** Returns the figures of each time span by the selector of its place on the page. */
 export function spansOf({ last24Hours, last7Days, last30Days }: BurnStats) {
   return Object.entries({ '#day': last24Hours, '#week': last7Days, '#month': last30Days })
 }

@@ -6,7 +6,7 @@ import { element, foldedTable, one, type TableContent } from './element.ts'
 
 interface Chart {
   readonly title: string
-  /** Its figures as texts. */
+  /** The chart's figures as a table of texts. */
   readonly table: TableContent
 }
 
@@ -30,10 +30,10 @@ const dayS = 86_400
 const dashes = [[], [8, 4], [2, 3], [12, 4, 2, 4]]
 // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- the enum of uPlot's types has no values at run time
 const [bottom, left]: readonly [uPlot.Axis.Side, uPlot.Axis.Side] = [2, 3]
-// Shorter steps than a day repeat the label of the same day.
+// Steps of the axis in seconds. Steps shorter than a day would repeat the label of the day.
 const dayStepsS = [1, 2, 7, 14, 30, 60, 90, 180, 365].map((days) => days * dayS)
 
-/** Bars or lines over days. */
+/** Draws bars or lines over days. */
 export function drawDays(figure: HTMLElement, chart: DayChart): void {
   const { days, series, asLines = false } = chart
   const xs = days.map((day) => Date.parse(`${day}T00:00:00Z`) / 1000)
@@ -54,7 +54,7 @@ export function drawDays(figure: HTMLElement, chart: DayChart): void {
           ...series.map(({ label }, index) => ({
             label,
             stroke: colorOf(index),
-            // Further series repeat the colors with other dashes.
+            // Give later series another dash, because colors repeat.
             ...(asLines ? { dash: dashes[index % dashes.length] ?? [], width: 2 } : barsOf(colorOf(index), [0.7, 40])),
             points: { show: asLines && xs.length < 40 },
           })),
@@ -64,7 +64,7 @@ export function drawDays(figure: HTMLElement, chart: DayChart): void {
   })
 }
 
-/** One bar for each name, lying, so that names have room. */
+/** Draws one horizontal bar per name, so that long names have room. */
 export function drawNames(figure: HTMLElement, chart: NameChart): void {
   const { names, values } = chart
   const labelPx = Math.min(150, 20 + Math.max(0, ...names.map((name) => name.length)) * 7)
@@ -94,8 +94,8 @@ export function drawNames(figure: HTMLElement, chart: NameChart): void {
 }
 
 /**
- * First and last second of a chart over days: a day is a bar, so half a day of air on both sides. uPlot's own range is not
- * used, because it shows a single day as 2.7 years.
+ * Returns the first and last second of the axis, with half a day added on both sides for the width of the bars. uPlot's
+ * own range would show a single day as 2.7 years.
  */
 function rangeOfDays(days: readonly number[]): [number, number] {
   return [(days[0] ?? 0) - dayS / 2, (days.at(-1) ?? 0) + dayS / 2]

@@ -7,19 +7,19 @@ import { all, type Content, element, factsOf, one, oneOf } from './element.ts'
 import { showTable } from './tables.ts'
 
 export interface ClosingDeps {
-  /** Day now, such as `2026-10-02`. */
+  /** Returns the current UTC day, such as `2026-10-02`. */
   readonly today: () => string
   readonly onFault: (error: unknown) => void
   readonly onShown: (statement: ClosingStatement) => void
 }
 
-/** The closing statement of the month that the address names. */
+/** Creates the view of a closing statement. The address names its month. */
 export function createClosingView(section: HTMLElement, { today, onFault, onShown }: ClosingDeps) {
   const month = oneOf(HTMLInputElement, '[name=month]', section)
   const whole = one('.statement', section)
-  /** The signed statement that is shown; the downloads are this one. */
+  /** The signed statement on the page, which the downloads contain. */
   let closing: SignedClosing | undefined
-  /** Answers may come in another order than they were asked for: only the newest is shown. */
+  /** Number of the newest request. Older answers may arrive later and are dropped. */
   let asked = 0
 
   async function show(): Promise<void> {
@@ -59,7 +59,7 @@ export function createClosingView(section: HTMLElement, { today, onFault, onShow
   return { show }
 }
 
-// A statement lists up to 2,000 late entries. The files have them all.
+// Maximum of rows on the page. A statement lists up to 2,000 late entries, and the files contain all of them.
 const rowsShownMax = 100
 
 function showStatement(section: HTMLElement, statement: ClosingStatement): void {
@@ -107,7 +107,7 @@ function statementFacts(statement: ClosingStatement): readonly HTMLElement[] {
   ])
 }
 
-// Prices of tokens are small: 12 decimals show 10^-12 dollars.
+// Decimals of token prices, which are small: 12 decimals show 10^-12 dollars.
 const priceDecimals = 12
 
 function priceText({ closingPrice, decimals }: ClosingStatement): string {
@@ -150,7 +150,7 @@ function fileName(month: string): string {
   return `tollbook-closing-${month}.json`
 }
 
-/** The month of a day or month, such as `2026-10`, or an earlier one. */
+/** Returns the month of a day such as `2026-10`, or the one that many months earlier. */
 function monthBefore(day: string, months: number): string {
   const [year = 0, number = 0] = day.split('-').map(Number)
   return new Date(Date.UTC(year, number - 1 - months)).toISOString().slice(0, 7)

@@ -1,4 +1,7 @@
-/* The tables of a closing statement, and the same tables as CSV. The signed statement also has debits and credits in dollars. */
+/*
+ * The tables of a closing statement for the page and as CSV. The signed statement also has debits and credits in
+ * dollars.
+ */
 
 import type { ClosingStatement } from '@tollbook/core/closingStatement'
 import { tokensText } from './amounts.ts'
@@ -21,7 +24,7 @@ const accountColumns = [
 const totalColumns = ['total', 'amountBaseUnits', 'atQuotedPriceMicroUsd', 'atDayPriceMicroUsd']
 const entryColumns = ['listedAs', 'position', 'day', 'account', 'debitBaseUnits', 'creditBaseUnits']
 
-/** Tables by name. */
+/** Creates the tables by name. */
 export function closingTables({ accounts, totals, restated, recordedLater }: ClosingStatement) {
   const totalRows = Object.entries(totals).map(([total, { baseUnits, ...values }]) => {
     return { total, amountBaseUnits: baseUnits, ...values }
@@ -37,7 +40,10 @@ export function closingTables({ accounts, totals, restated, recordedLater }: Clo
   } satisfies Record<string, ClosingTable>
 }
 
-/** As the CSV of the reports: base units and millionths of a dollar are exact, and each has a second column for people. */
+/**
+ * Formats a table like the CSV of the reports: base units and millionths of a dollar are exact, and each has a second
+ * column for people.
+ */
 export function tableCsv({ columns, rows }: ClosingTable, decimals: number): string {
   const head = columns.flatMap((column) => [column, ...secondColumn(column)])
   const lines = rows.map((row) =>
@@ -61,7 +67,8 @@ function plainAmount(column: string, value: string, decimals: number): string {
   return text.replaceAll(',', '').replace('−', '-')
 }
 
-// A spreadsheet would run text that begins with one of these; amounts may begin with a minus.
+// Escape text that starts with one of these characters, because a spreadsheet would run it. Amounts may start with a
+// minus.
 const formula = /^[=+@\t\r]|^-(?!\d)/
 
 function quoted(text: string): string {

@@ -1,11 +1,14 @@
-/* The document of the page. Texts are set as text, so nothing that a service or a wallet says is ever markup. */
+/*
+ * Helpers for the page's elements. Content is set as text, so that text from the service or a wallet never becomes
+ * markup.
+ */
 
-/** An element that the page always has. */
+/** Returns an element that must exist on the page. */
 export function one(selector: string, within: ParentNode = document): HTMLElement {
   return oneOf(HTMLElement, selector, within)
 }
 
-/** An element of this kind that the page always has. */
+/** Returns an element of this class that must exist on the page. */
 export function oneOf<T extends Element>(
   kind: abstract new () => T,
   selector: string,
@@ -16,7 +19,7 @@ export function oneOf<T extends Element>(
   return found
 }
 
-/** All elements that match, as HTML elements. */
+/** Returns all elements that match, as HTML elements. */
 export function all(selector: string, within: ParentNode = document): readonly HTMLElement[] {
   return [...within.querySelectorAll(selector)].filter((found) => found instanceof HTMLElement)
 }
@@ -43,11 +46,11 @@ export interface Column {
 export interface TableContent {
   readonly columns: readonly Column[]
   readonly rows: readonly (readonly Content[])[]
-  /** Totals of the whole report. */
+  /** Totals of the whole report, shown below the rows. */
   readonly foot?: readonly Content[]
 }
 
-/** Replaces the content of a table, and keeps its caption. The first cell of a row names it. */
+/** Replaces the content of a table except its caption. The first cell of a row is its header. */
 export function fillTable(table: HTMLTableElement, { columns, rows, foot }: TableContent): void {
   for (const part of [table.tHead, table.tFoot, ...table.tBodies]) part?.remove()
   const classOf = (index: number) => (columns[index]?.isNumber === true ? 'number' : '')
@@ -66,7 +69,7 @@ export function fillTable(table: HTMLTableElement, { columns, rows, foot }: Tabl
   if (foot !== undefined) table.append(element('tfoot', {}, lineOf(foot)))
 }
 
-/** A table in a box that scrolls, folded under its title. */
+/** Creates a scrollable table that is folded under its title. */
 export function foldedTable(title: string, content: TableContent): HTMLDetailsElement {
   const table = element('table', {})
   fillTable(table, content)
@@ -74,7 +77,7 @@ export function foldedTable(title: string, content: TableContent): HTMLDetailsEl
   return element('details', {}, element('summary', {}, title), scroll)
 }
 
-/** Names and values of a definition list. */
+/** Creates the names and values of a definition list. */
 export function factsOf(facts: readonly (readonly [name: string, value: Content])[]): readonly HTMLElement[] {
   return facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', { className: 'mono' }, value)])
 }

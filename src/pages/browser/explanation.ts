@@ -3,7 +3,7 @@ import { tokensText } from './amounts.ts'
 import type { Refund } from './answers.ts'
 import { type Column, type Content, element, foldedTable } from './element.ts'
 
-/** The diagnosis of one payment with its rules and attempts. */
+/** Shows the diagnosis of one payment with its rules and attempts. */
 export function showExplanation(section: HTMLElement, explanation: Explanation, decimals: number): void {
   const { diagnosis, chain, rules, attempts, quote } = explanation
   const muted = (text: string) => element('p', { className: 'muted' }, text)
@@ -54,7 +54,7 @@ function folded(title: string, head: readonly string[], rows: readonly (readonly
   return rows.length === 0 ? [] : [foldedTable(title, { columns, rows })]
 }
 
-/** The refunds of the payment, each with its decisions. */
+/** Shows the refunds of the payment, each with its decisions. */
 export function showRefunds(section: HTMLElement, refunds: readonly Refund[], decimals: number): void {
   const lines = refunds.map((refund) => element('li', {}, refundText(refund, decimals)))
   const list = [element('h3', {}, 'Refunds'), element('ul', {}, ...lines)]

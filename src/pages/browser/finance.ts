@@ -9,7 +9,7 @@ import { createReportBrowser } from './reports.ts'
 
 /* The page of the finance reports. It contains no data: it fetches the reports with the reader's token. */
 
-// A signature has at least 64 characters.
+// Matches a wallet and not a signature, which has at least 64 characters.
 const isWallet = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
 
 const status = one('#status')
@@ -65,7 +65,7 @@ function showPayment(subject: string): void {
   )
 }
 
-/** Its payments of all days. */
+/** Shows the payments of a wallet on all days. */
 function showWallet(wallet: string): void {
   period.showAll()
   writeAddress({ report: 'payments', wallet, state: '', endpoint: '' })
@@ -110,7 +110,7 @@ function reconcile(): void {
   showReconciliation().catch(tell)
 }
 
-/** Support reads single payments and refunds, and no sums. */
+/** Shows what the role may read if it may not read sums, as the support role. Other errors are thrown again. */
 function toleratesRole(error: unknown): boolean {
   if (!(error instanceof Forbidden)) throw error
   status.textContent = 'This token reads payments, refunds and explanations.'

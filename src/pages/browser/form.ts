@@ -1,4 +1,4 @@
-/* The order of a form: names with a dot are members of an object, and empty fields are left out. */
+/* Converts a form to an order. Names with a dot become members of an object, and empty fields are omitted. */
 
 export type Order = Record<string, unknown>
 
@@ -26,7 +26,9 @@ function put(holder: Order, [name = '', ...inner]: readonly string[], value: unk
   return holder
 }
 
-/** Undefined: leave the member out of the order. A checkbox that has its default is left out, like an empty field. */
+/**
+ * Reads the value of a field. Undefined for an empty field and for a checkbox with its default, which the order omits.
+ */
 function readValue(field: Field): unknown {
   if (field instanceof HTMLInputElement && field.type === 'checkbox')
     return field.checked === (field.dataset['standard'] === 'true') ? undefined : field.checked
@@ -40,7 +42,7 @@ function readValue(field: Field): unknown {
   }
 }
 
-/** Fills in the query of an address that a person has opened. */
+/** Fills the form with the query of the page's address. */
 export function fillFrom(form: HTMLFormElement, query: string): void {
   const values = new URLSearchParams(query)
   for (const field of fieldsOf(form)) {
@@ -49,7 +51,7 @@ export function fillFrom(form: HTMLFormElement, query: string): void {
   }
 }
 
-/** The request for an order: its address and what fetch needs. */
+/** Creates the request of an order: its URL and the options for fetch. */
 export function requestOf(method: string, address: string, order: Order) {
   if (method === 'GET') {
     const url = new URL(address)

@@ -1,6 +1,6 @@
 /*
- * Before uPlot, which asks for numbers in the reader's language as it is loaded. A browser on a machine without a locale
- * names one that no formatter knows, en-US@posix, and would draw no chart at all.
+ * Load this module before uPlot, which formats numbers in the reader's language when it loads. A browser on a machine
+ * without a locale reports en-US@posix, which no formatter accepts. No chart would be drawn.
  */
 try {
   Intl.getCanonicalLocales(navigator.language)

@@ -9,7 +9,7 @@ import { columnName } from './tables.ts'
 
 const daysShownMax = '1000'
 
-/** Figures of now. `onReconcile` is offered where chain and ledger differ. */
+/** Shows the current figures. Offers `onReconcile` if chain and ledger differ. */
 export async function showSummary(status: HTMLElement, onReconcile: () => void): Promise<void> {
   const summary = await read<Summary>('summary')
   const { ledger, asOf, publicUrl } = summary
@@ -60,7 +60,8 @@ function card(name: string, text: string, notes: readonly Content[] = []): HTMLE
 function differenceText(onChain: string, inLedger: string, tokens: (baseUnits: string) => string): string {
   const differenceBaseUnits = BigInt(onChain) - BigInt(inLedger)
   if (differenceBaseUnits === 0n) return 'the same as in the ledger'
-  // A transfer without a request is recorded once it is too late to present it as a payment: until then nothing is wrong.
+  // A transfer without a request is recorded only when it is too late to present it as a payment. Until then, a surplus
+  // is not an error.
   if (differenceBaseUnits > 0n)
     return `${tokens(String(differenceBaseUnits))} more than in the ledger: arrived and not recorded, or not yet`
   return `${tokens(String(-differenceBaseUnits))} less than in the ledger: left, and no payout is recorded`
@@ -86,7 +87,7 @@ function showLiabilities(summary: Summary): void {
   })
 }
 
-/** Each transfer that is on chain and not in the ledger. */
+/** Lists each transfer that is on chain and missing from the ledger. */
 export async function showReconciliation(): Promise<void> {
   const found = await read<Reconciliation & { readonly decimals: number }>('reconciliation')
   const { transfers, differenceBaseUnits, remainderBaseUnits, searched, decimals } = found
@@ -102,7 +103,7 @@ export async function showReconciliation(): Promise<void> {
   section.hidden = false
 }
 
-/** The charts of a range of days. */
+/** Draws the charts of a range of days. */
 export function showCharts(range: Parameters): readonly Promise<void>[] {
   return [showBurns(range), showEndpoints(range), showDistribution(range)]
 }
@@ -147,7 +148,7 @@ async function showDistribution(range: Parameters): Promise<void> {
   const page = await read<ReportPage>('distributions', { ...range, by: 'day', limit: daysShownMax })
   const { columns, rows, decimals } = page
   const days = rows.toReversed()
-  // One column per share of the split, between what was received and what was allocated in all.
+  // Select the columns between received and allocated amounts: one per share of the split.
   const shares = columns
     .slice(columns.indexOf('receivedBaseUnits') + 1, columns.indexOf('allocatedBaseUnits'))
     .filter((column) => column.endsWith('BaseUnits'))
@@ -172,7 +173,7 @@ function valuesOf(rows: readonly Row[], column: string | undefined, decimals: nu
   return rows.map((row) => tokensNumber(textOf(row, column ?? ''), decimals))
 }
 
-/** Columns of a table of figures: the first names the line. */
+/** Creates the columns of a table with figures. The first column names the row. */
 function numbers(first: string, ...rest: readonly string[]) {
   return [{ name: first }, ...rest.map((name) => ({ name, isNumber: true }))]
 }

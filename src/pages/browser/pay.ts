@@ -1,6 +1,6 @@
 /*
- * Buys one answer: the order is checked with a quote, a wallet signs the transaction that the service has built, and the proof is
- * presented until there is an answer. The secret stays in this page, so a payment that others see on chain is useless to them.
+ * Buys one answer: requests a quote for the order, lets a wallet sign the service's transaction, and presents the proof
+ * until there is an answer. The secret stays in this page, so nobody else can use a payment that they see on chain.
  */
 
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
@@ -20,7 +20,7 @@ const attemptsMax = 20
 const pollMs = 3_000
 const pollsMax = 100
 
-/** A payment on its way to its answer, as this browser keeps it. */
+/** A payment without an answer yet, as stored in this browser. */
 interface Payment {
   readonly order: Order
   readonly wallet: string
@@ -91,7 +91,7 @@ function storedPayment(): Payment | undefined {
   return text === null ? undefined : JSON.parse(text)
 }
 
-/** One purchase at a time; an error is shown and loses nothing. */
+/** Runs one purchase at a time. An error is shown, and a stored payment stays available. */
 async function run(work: () => Promise<void>): Promise<void> {
   const buttons = all('#wallets button, #test-wallet, #resume')
   const enable = (isEnabled: boolean) => buttons.forEach((button) => button.toggleAttribute('disabled', !isEnabled))
@@ -114,7 +114,7 @@ async function payWith({ name, connect }: Wallet): Promise<void> {
   say('Asking for the price …')
   await requestPrice(order, address)
   const { secret, digest } = newSecret()
-  // Refused for a wallet that lacks tokens or SOL, before it is asked to sign.
+  // The service refuses a wallet without enough tokens or SOL before the wallet signs.
   const { transaction } = await post(`/pay${path}/${digest}`, { account: address })
   say(`Sign the transaction in ${name}.`)
   const signed = await signTransaction(assertPresent(readBase64(transaction ?? ''), 'a transaction is base64'))
@@ -144,12 +144,12 @@ async function findPayment(digest: string): Promise<{ readonly signature: string
   throw new Error('No payment has arrived. Open the code again for a new one.')
 }
 
-/** A wrong parameter is refused here, before anything is paid. */
+/** Requests a quote, so that a wrong parameter is refused before anything is paid. */
 async function requestPrice(order: Order, wallet: string): Promise<void> {
   const response = await ask(order, { 'x-wallet-address': wallet })
   const { pricing, burnInfo, error } = await response.json()
   if (response.status !== 402) throw new Error(errorText(error))
-  // The transaction that this page gets is for the price of the product.
+  // Refuse another endpoint, because the page's transaction always has the price of this product.
   if (pricing.endpoint !== path)
     throw new Error(`This page does not sell ${pricing.endpoint}. Leave the model empty, or buy with a program.`)
   say(`The price is ${pricing.requiredTokens} ${symbol}; ${burnInfo.percentage} % of it is burned.`)
@@ -164,7 +164,7 @@ function proofOf(content: Readonly<Record<string, string>>): string {
   return encodeBase64(utf8Bytes(JSON.stringify(content)))
 }
 
-/** The payment is stored before it leaves, so that neither a crash nor a lost answer costs it. */
+/** Stores the payment before it is sent, so that it survives a crash or a lost answer. */
 async function deliver(payment: Payment): Promise<void> {
   localStorage.setItem(storageKey, JSON.stringify(payment))
   const { order, wallet, proof, key } = payment
@@ -181,7 +181,7 @@ async function deliver(payment: Payment): Promise<void> {
 
 type Sale = Pick<SaleBody, 'data' | 'receipt' | 'inclusionProof'>
 
-/** The receipt is in the body, or at a separate address when the body has another format. */
+/** Reads answer and receipt. The receipt is in the body, or at a separate address if the body is not JSON. */
 async function saleOf(response: Response): Promise<Sale> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
   const body = isJson ? await response.json() : await response.text()

@@ -18,7 +18,10 @@ interface Detail {
   readonly decimals: number
 }
 
-/** One payment, payout or burn: its diagnosis, events with their entries, the signed transaction, and its open debts. */
+/**
+ * Shows one payment, payout or burn: its diagnosis, its events with their entries, the signed transaction, and its open
+ * debts.
+ */
 export async function openPayment(dialog: HTMLDialogElement, subject: string): Promise<string> {
   const found = await read<Explained>(`explain/${encodeURIComponent(subject)}`)
   const { explanation, links, decimals } = found
@@ -35,7 +38,7 @@ export async function openPayment(dialog: HTMLDialogElement, subject: string): P
 
 const noLinks: Links = { network: '', explorer: null, checkpoint: null, inclusion: null }
 
-/** A payment that the ledger does not have. */
+/** Returns the facts to show for a payment that the ledger does not have. */
 function nothing(subject: string): Payment {
   const lists = { owedNow: [], payouts: [], refunds: [], events: [] }
   return { reference: subject, wallet: '', endpoint: '', state: '', kind: 'payment', transactionBase64: null, ...lists }
@@ -56,7 +59,7 @@ function showDetail(dialog: HTMLDialogElement, { payment, links, decimals }: Det
     ]),
   ].map(([name = '', text = '']) => [name, text] as const)
   one('h2', dialog).textContent = titles[payment.kind] ?? 'One payment'
-  // A payout has no wallet, and tokens without a request have no endpoint.
+  // Omit empty facts: a payout has no wallet, and tokens without a request have no endpoint.
   one('.facts', dialog).replaceChildren(...factsOf(facts.filter(([, text]) => text !== '')))
   one('.meaning', dialog).textContent = stateMeaning(payment.state)
   showRefunds(one('.refunds', dialog), payment.refunds, decimals)
@@ -69,13 +72,16 @@ function showDetail(dialog: HTMLDialogElement, { payment, links, decimals }: Det
 
 const titles: Readonly<Record<string, string>> = { payout: 'One payout', burn: 'One burn' }
 
-/** Decisions that fit the state of a payment: the name of each, and its words. The service judges them again, with the role of the token. */
+/**
+ * Returns the decisions that fit the state of a payment, each with its label. The service checks them again with the
+ * role of the token.
+ */
 export function decisionsFor(
   { code, booking }: Pick<Diagnosis, 'code' | 'booking'>,
   refunds: readonly Pick<Refund, 'cause' | 'state'>[],
 ): readonly (readonly [action: string, words: string])[] {
   const isDue = refunds.some(({ state }) => state === 'due')
-  // A delivered answer is refunded once.
+  // A delivered answer can be refunded by hand only once.
   const mayGrant = code === 'delivered' && !refunds.some(({ cause }) => cause === 'granted')
   return [
     ...(booking === null ? [] : [['record', booking.words] as const]),
@@ -91,7 +97,7 @@ function decisionForm(dialog: HTMLDialogElement) {
     action: oneOf(HTMLSelectElement, '[name=action]', form),
     reason: oneOf(HTMLInputElement, '[name=reason]', form),
     button: oneOf(HTMLButtonElement, 'button', form),
-    // Outside of the form, which is hidden when nothing is left to decide.
+    // The outcome is outside of the form, because the form is hidden when no decision is left.
     outcome: one('.outcome', dialog),
   }
 }
@@ -110,13 +116,13 @@ function offerDecisions(
   outcome.textContent = ''
 }
 
-/** Records the decision of the form, and shows the payment as it is then. */
+/** Records the form's decision, then shows the updated payment. */
 export function listenForDecisions(dialog: HTMLDialogElement): void {
   const { form, action, reason, button, outcome } = decisionForm(dialog)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     const payment = form.dataset['payment'] ?? ''
-    // A second click would show its refusal over the success of the first.
+    // Disable the button, because the refusal of a second click would replace the message of success.
     button.disabled = true
     decide({ action: action.value, payment, reason: reason.value })
       .then(async ({ position }) => {

@@ -7,14 +7,14 @@ const quartersShown = 12
 const dayMs = 86_400_000
 
 export interface Period {
-  /** Days, month or quarter, as the reports take them. */
+  /** The selected days, month or quarter, as parameters of the reports. */
   range(): Parameters
-  /** Reads the fields from the address; without a period, the last 30 days. */
+  /** Reads the fields from the address. Selects the last 30 days if the address has no period. */
   restore(): void
   showAll(): void
 }
 
-/** The form of days, month and quarter. It is part of the address of the page. */
+/** Creates the form of days, month and quarter. The address of the page stores its values. */
 export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   const fields = {
     from: oneOf(HTMLInputElement, '#from', form),
@@ -33,14 +33,17 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
     return { from: from.value, to: to.value }
   }
 
-  /** A month, a quarter and two days are alternatives. */
+  /** Empties the other fields, because a month, a quarter and a range of days exclude each other. */
   function keepOne(changed: EventTarget | null): void {
     const isDays = changed === from || changed === to
     for (const field of Object.values(fields))
       if (field !== changed && !(isDays && (field === from || field === to))) field.value = ''
   }
 
-  /** An empty range of days is the standard of the page, so all days are written as the first one. */
+  /**
+   * Writes the fields to the address. An empty range means the page's default, so "all days" is written as the first
+   * day.
+   */
   function keepAddress(isAll = false): void {
     const first = isAll ? firstDay : from.value
     writeAddress({ from: first, to: to.value, month: month.value, quarter: quarter.value })
@@ -79,7 +82,7 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   }
 }
 
-/** The quarter of a day and those before it, newest first. */
+/** Returns the quarter of a day and the ones before it, newest first. */
 export function lastQuarters(day: string): readonly string[] {
   const [year = 0, month = 0] = day.split('-').map(Number)
   const newest = year * 4 + Math.floor((month - 1) / 3)
@@ -89,7 +92,7 @@ export function lastQuarters(day: string): readonly string[] {
   })
 }
 
-/** The UTC day of now, or an earlier one. */
+/** Returns the current UTC day, or the one that many days ago. */
 export function dayBefore(days: number): string {
   return new Date(Date.now() - days * dayMs).toISOString().slice(0, 10)
 }

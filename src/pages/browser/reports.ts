@@ -6,22 +6,22 @@ import { all, one, oneOf } from './element.ts'
 import { columnsShown, showTable } from './tables.ts'
 
 export interface ReportDeps {
-  /** Days, month or quarter of the page. */
+  /** Returns the page's selected days, month or quarter. */
   readonly range: () => Parameters
   readonly onPayment: (reference: string) => void
   readonly onFault: (error: unknown) => void
 }
 
-/** Shows one report at a time, in pages, with its filters. */
+/** Creates the view of one report at a time, with pages and filters. */
 export function createReportBrowser(section: HTMLElement, { range, onPayment, onFault }: ReportDeps) {
   const filters = createReportFilters(section, range)
   const { valueOf, parameters } = filters
   const [previous, following] = ['.previous', '.next'].map((name) => oneOf(HTMLButtonElement, name, section))
   let visible: readonly string[] = []
-  /** Cursors of the pages before this one; the first has none. */
+  /** Cursors of the pages so far. The first page has none. */
   let trail: (string | undefined)[] = [undefined]
   let next: string | undefined
-  /** Answers may come in another order than they were asked for: only the newest is shown. */
+  /** Number of the newest request. Older answers may arrive later and are dropped. */
   let asked = 0
 
   async function show(): Promise<void> {
@@ -91,7 +91,7 @@ const filtersOf: Readonly<Record<string, readonly Name[]>> = {
   liabilities: ['owedTo'],
 }
 
-/** Fields of the form, which are part of the address of the page. */
+/** Creates the filters of a report. The address of the page stores their values. */
 function createReportFilters(section: HTMLElement, range: () => Parameters) {
   const fieldOf = (name: Name) => {
     const field = one(`[name=${name}]`, section)
@@ -106,7 +106,7 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
       const filters = Object.fromEntries(used().map((name) => [name, valueOf(name)]))
       return valueOf('report') === 'liabilities' ? filters : { ...range(), ...filters }
     },
-    /** Fields that the report does not use are not part of the address. */
+    /** Writes the fields to the address, except those that the report does not use. */
     keepAddress() {
       const written = new Set<Name>(['report', 'columns', ...used()])
       const isWritten = (name: Name) => written.has(name) && valueOf(name) !== standards[name]
@@ -118,7 +118,7 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
       for (const name of names) {
         const field = fieldOf(name)
         field.value = address[name] ?? standards[name] ?? ''
-        // A value that the form does not have would leave it empty.
+        // Select the first option if the address has an unknown value, which would leave the field empty.
         if (field.value === '' && field instanceof HTMLSelectElement) field.selectedIndex = 0
       }
     },

@@ -1,4 +1,4 @@
-/* Shows what was bought: pictures as pictures, documents page by page with a link, and the rest as JSON. */
+/* Shows the purchased answer: pictures as pictures, documents by page with a link, and all other content as JSON. */
 
 import type { ReceiptVerdict, VerifiedReceipt } from '@tollbook/client/verifyReceipt'
 import { wordsOf } from './api.ts'
@@ -19,7 +19,7 @@ export function showData(place: HTMLElement, data: unknown): void {
   place.replaceChildren(...pictures, ...documents.flatMap(documentOf), element('pre', { tabIndex: 0 }, text))
 }
 
-/** The pages follow when they are drawn. The link works without them. */
+/** The pages appear when they are drawn. The link works without them. */
 function documentOf(href: string): readonly Content[] {
   const pages = element('div', { className: 'pages' })
   pages.setAttribute('aria-busy', 'true')
@@ -57,7 +57,7 @@ export function showReceipt(place: HTMLElement, receipt: VerifiedReceipt, proof:
   )
 }
 
-/** Facts that the verifier has checked, or the first problem that it found. */
+/** Shows the facts that the verifier has checked, or the first problem that it found. */
 export function showVerdict(place: HTMLElement, verdict: ReceiptVerdict): void {
   const checks = verdict.valid
     ? [

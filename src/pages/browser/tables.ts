@@ -67,7 +67,7 @@ export function columnName(column: string): string {
     return `${columnName(amount)} (USD, price of the day)`
   }
   const bare = column.replace(/BaseUnits$/, '')
-  // A share that is named like another column has `share-` in front.
+  // If a share has the name of another column, its column starts with `share-`.
   const name = bare.replace(/^share-/, 'Share ')
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
@@ -99,10 +99,11 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   ],
   payouts: ['paidAt', 'reference', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits'],
 }
-// Columns of `distributions` that are mostly zero; its other columns depend on the split.
+// Columns of `distributions` that are hidden first, because they are mostly zero. The other columns depend on the
+// split.
 const folded = new Set(['burnOwedBaseUnits', 'lostBaseUnits', 'burnPaidBaseUnits', 'burnConfirmedBaseUnits'])
 
-/** Columns that fit a screen of 1280 pixels; all of them on request. */
+/** Returns the columns that fit a screen of 1280 pixels, or all of them if `all` is set. */
 export function columnsShown(report: string, columns: readonly string[], all: boolean): readonly string[] {
   if (all) return columns
   const chosen = shown[report]
@@ -112,11 +113,11 @@ export function columnsShown(report: string, columns: readonly string[], all: bo
 }
 
 export interface ReportTable extends Pick<ReportPage, 'columns' | 'rows' | 'totals' | 'decimals'> {
-  /** Called with the reference that was chosen. */
+  /** Called with the reference of the payment that the reader chose. */
   readonly onPayment?: (reference: string) => void
 }
 
-/** One page of a report. */
+/** Shows one page of a report. */
 export function showTable(table: HTMLTableElement, report: ReportTable): void {
   const { columns, rows, totals } = report
   const cellsOf = (row: Row) => columns.map((column) => content(column, row[column] ?? null, report))
@@ -153,7 +154,7 @@ function shortened(text: string): HTMLElement {
   return element('span', { className: 'mono', title: text }, shown)
 }
 
-/** A link, so that a payment can be opened in another tab and sent to a colleague. */
+/** Creates a link, so that a payment can be opened in another tab and sent to a colleague. */
 function paymentLink(reference: string, onPayment: ReportTable['onPayment']): HTMLElement {
   const key = reference.slice(reference.indexOf(':') + 1)
   const title = 'Its diagnosis, events, transaction and proof'

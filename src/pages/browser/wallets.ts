@@ -24,7 +24,9 @@ interface RegisteredWallet extends WalletStandardWallet {
 
 const signFeature = 'solana:signTransaction'
 
-/** Calls back with each wallet of this browser that can sign a transaction of Solana, now and later. */
+/**
+ * Calls back with each wallet of this browser that can sign Solana transactions, including wallets that register later.
+ */
 export function listenForWallets(chain: string, onWallet: (wallet: Wallet) => void): void {
   const register = (...wallets: readonly RegisteredWallet[]) => {
     for (const wallet of wallets) {
@@ -49,7 +51,7 @@ function canSign(wallet: RegisteredWallet): boolean {
     standardWallet({ wallet, account: { address: '' } })
     return true
   } catch {
-    // It does not sign transactions of version 0.
+    // The wallet does not sign transactions of version 0.
     return false
   }
 }
@@ -68,7 +70,7 @@ function payerOf(wallet: RegisteredWallet, feature: Connect, chain: string): Wal
   }
 }
 
-/** A wallet that lives as long as the page. `fund` gives it tokens. */
+/** Creates a wallet that exists as long as the page. `fund` gives it tokens. */
 export function createTestWallet(fund: (address: string) => Promise<void>): Wallet {
   let funded: Promise<PayerWallet> | undefined
   return { name: 'the test wallet', connect: () => (funded ??= makeWallet(fund)) }
@@ -80,7 +82,7 @@ async function makeWallet(fund: (address: string) => Promise<void>): Promise<Pay
   await fund(address)
   return {
     address,
-    // One signer: a count, the place of its signature, and the message that it signs.
+    // The transaction has one signer: a count of 1 byte, 64 bytes for the signature, and the message to sign.
     async signTransaction(transaction) {
       const signed = transaction.slice()
       const message = Uint8Array.from(transaction.subarray(65))

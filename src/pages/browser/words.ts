@@ -1,6 +1,8 @@
-/* Words for the ledger's states and events, and for the totals of a closing statement. A test fails when one is missing. */
+/*
+ * Words for the ledger's states and events, and for the totals of a closing statement. A test fails if one is missing.
+ */
 
-/** State of a stream: its word on the page, and its meaning. */
+/** Word and meaning of each state of a stream. */
 const states: Readonly<Record<string, readonly [word: string, meaning: string]>> = {
   submitted: ['sent', 'We sent it to the chain for the caller, and have not seen it there.'],
   claimed: ['being served', 'Its request is being answered at the moment.'],
