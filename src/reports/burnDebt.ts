@@ -3,14 +3,14 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { burnCodec } from '../payment/events.ts'
 import type { Database } from '../store/database.ts'
 
-/** Burns of payments that came without one: made later by the service, or still owed. */
+/** Burns of payments that contained none. The service burned them later or still owes them. */
 export interface BurnDebt {
   readonly owedBaseUnits: bigint
   /** Time of the oldest answer whose burn is owed. Undefined if nothing is owed. */
   readonly oldestOwedAtMs: number | undefined
   /** Burned in the rounds of the burn job. */
   readonly confirmedBaseUnits: bigint
-  /** Undefined before the first. */
+  /** The last confirmed round. Undefined if there is none. */
   readonly lastRound: ConfirmedRound | undefined
 }
 

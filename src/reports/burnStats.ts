@@ -23,8 +23,8 @@ const dayMs = 24 * hourMs
 const daysShown = 90
 
 /**
- * Burned tokens in total, recently, by endpoint and by day. Read from account balances and hourly sums that the append
- * writes together with the events, so the cost does not depend on the number of payments.
+ * Returns the burned tokens in total, recently, by endpoint and by day. Reads account balances and hourly sums that the
+ * append writes together with the events. The cost does not depend on the number of payments.
  */
 export async function burnStats(
   deps: { database: Database; clock: Clock },
@@ -50,7 +50,7 @@ export async function burnStats(
     byDay: days.map((row) => ({ day: isoTime(row.starts_at.getTime()).slice(0, 10), ...shown([row], decimals) })),
     // Burned on chain: in final rounds, or inside served payments. Equals the total.
     confirmed: confirmedOf(amountOf(accounts, decimals), debt, decimals),
-    // Received for burning but not burned yet. No figure above includes it.
+    // Received for burning but not burned yet. The other figures do not include it.
     owed: {
       ...shownAmount(debt.owedBaseUnits, decimals),
       oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),

@@ -7,7 +7,7 @@ import type { Database } from '../store/database.ts'
  * payments has the price of the last day with one.
  */
 
-/** Sums over the payments of a day; the price is their quotient. */
+/** Sums over the payments of a day. Their quotient is the price. */
 export interface DayPrice {
   readonly day: string
   readonly priceMicroUsd: bigint
@@ -29,20 +29,23 @@ export function pricedBy(
     where p.mint = ${mint} and p.day <= ${day} order by p.day desc limit 1`
 }
 
-/** Value of an amount in 10^-12 dollars, rounded toward zero; null before the first price. `prices` is an alias of such a row. */
+/**
+ * Value of an amount in 10^-12 dollars, rounded toward zero. Null before the first price. `prices` is the alias of a
+ * row from `pricedBy`.
+ */
 export function picoUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   const [price, required] = [sql.ref(`${prices}.price_micro_usd`), sql.ref(`${prices}.required`)]
   return sql`div((${baseUnits}) * ${price} * 1000000, ${required})`
 }
 
-/** Value in millionths of a dollar; 0 before the first price. */
+/** Value in millionths of a dollar. 0 before the first price. */
 export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)::bigint`
 }
 
 /**
- * The rows of single days of `reports.daily_totals`, each with `day_pico_usd`: debits less credits at the price of its day. The
- * prices are materialized, because they would be looked up for every row while the new tables have no statistics.
+ * Rows of single days of `reports.daily_totals`, each with `day_pico_usd`: debits less credits at the price of its day.
+ * The prices are materialized. Otherwise they would be read for every row while the tables have no statistics.
  */
 export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`(

@@ -36,7 +36,7 @@ function listQuery({ mint, owedTo, cursor, limit }: SumsQuestion) {
     limit ${limit + 1}`
 }
 
-/** The totals have one row per kind of account, whatever the number of wallets. */
+/** Reads the totals, one row per kind of account, whatever the number of wallets. */
 function totalsQuery({ mint, owedTo }: SumsQuestion) {
   return sql<SqlRow>`
     select coalesce(sum(credits - debits), 0)::text as "owedBaseUnits"
@@ -45,14 +45,17 @@ function totalsQuery({ mint, owedTo }: SumsQuestion) {
       and ${isOwedTo(owedTo, sql`account`)}`
 }
 
-/** Names of shares sort after those of most wallets. The lower bound lets the query skip the wallets. */
+/**
+ * Selects the accounts of the question. The lower bound for shares lets the query skip most wallets, whose names sort
+ * before.
+ */
 function isOwedTo(owedTo: SumsQuestion['owedTo'], account: ReturnType<typeof sql>) {
   if (owedTo === 'all') return sql`true`
   if (owedTo === 'wallets') return toWallet(account)
   return sql`(${account} >= 'Liabilities:Share:' and ${account} like 'Liabilities:Share:%')`
 }
 
-/** Shares, burns and undelivered payments are ordinary debts. Every other liability is owed to a wallet. */
+/** Selects debts to wallets: every liability except shares, burns and undelivered payments. */
 function toWallet(account: ReturnType<typeof sql>) {
   return sql`(${account} not in ('Liabilities:Unearned', 'Liabilities:BurnOwed') and ${account} not like 'Liabilities:Share:%')`
 }

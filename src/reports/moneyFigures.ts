@@ -4,7 +4,7 @@ import type { LedgerToken } from './ledgerToken.ts'
 
 /** Sums of the whole ledger for monitoring, in a few rows whatever the number of payments. */
 export interface MoneyFigures {
-  /** Wallet accounts are summed in one line. Debits are positive. */
+  /** Balance per account, with one line for all wallets. Debits are positive. */
   readonly accounts: readonly { readonly account: string; readonly baseUnits: bigint }[]
   readonly endpoints: readonly EndpointRevenue[]
   /** Price of served answers whose payments the chain could still drop. */
@@ -18,7 +18,7 @@ export interface EndpointRevenue {
   readonly endpoint: string
   /** Earned by deliveries: the sum of all shares. */
   readonly allocatedBaseUnits: bigint
-  /** At the quoted prices. */
+  /** Value of the allocated amount at the quoted prices. */
   readonly allocatedMicroUsd: bigint
 }
 

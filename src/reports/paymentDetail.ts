@@ -7,13 +7,13 @@ import { type Database, readOrFault } from '../store/database.ts'
 import { readRefunds } from './readRefunds.ts'
 import { refundJson } from './refundLines.ts'
 
-// A wallet that was paid back more often has a separate report: `payouts`, by wallet.
+// Maximum of payouts shown. The report `payouts` lists all payouts of a wallet.
 const payoutsMax = 100
 
 /**
- * Everything in the ledger about one payment, payout or burn: its events as they were hashed, their entries, the signed
- * transaction, and the debts that are still open on the accounts of wallets that it moved. Undefined when the ledger does
- * not have it.
+ * Reads everything in the ledger about one payment, payout or burn: its events with the hashed bodies, their entries,
+ * and the signed transaction. It also has the open debts of the wallet accounts that it moved. Undefined if the ledger
+ * does not have it.
  */
 export async function paymentDetail(database: Database, reference: PaymentReference): Promise<Json | undefined> {
   const found = await readOrFault('a payment', () => readEvents(database, reference))
@@ -28,7 +28,7 @@ export async function paymentDetail(database: Database, reference: PaymentRefere
     kind: first.stream_kind,
     wallet,
     endpoint: firstText(bodies, 'endpoint'),
-    // Finality is part of the stream's state, and an event of its own below.
+    // Remove finality from the state, because a separate event below shows it.
     state: first.state.replace(/\.final$/, ''),
     events: events.map(({ event }) => event),
     transactionBase64: events.map(({ transactionBase64 }) => transactionBase64).find((text) => text !== null) ?? null,
@@ -66,8 +66,8 @@ async function readEvents(database: Database, reference: PaymentReference): Prom
 }
 
 /**
- * Debts to one wallet are one account, whichever payments caused them, and a payout pays the account. So these are the
- * balances of the accounts, and the newest payouts that paid them.
+ * Reads the balances of the wallet accounts, with the newest payouts that paid them. All debts to one wallet are one
+ * account, so they are not attributed to single payments.
  */
 async function readOwed(database: Database, events: readonly EventRow[]) {
   const entries = events.flatMap((event) => event.entries ?? [])
@@ -109,7 +109,10 @@ function shown(row: EventRow) {
   }
 }
 
-/** The first event names the wallet and the endpoint, or its settlement does. Empty for a payout, which has many wallets. */
+/**
+ * Returns the wallet or endpoint from the first event or settlement that names it. Empty for a payout, which has many
+ * wallets.
+ */
 function firstText(bodies: readonly Body[], field: 'wallet' | 'endpoint'): string {
   for (const body of bodies) {
     const settlement = record.safeParse(body['settlement']).data

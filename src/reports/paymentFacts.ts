@@ -11,28 +11,28 @@ import { findAccounted } from '../store/lifecycleStore.ts'
 import { reportPosition } from './rollUp.ts'
 import { foldPayment } from '../store/paymentStore.ts'
 
-/** Facts of the database about one payment, for people who explain it. */
+/** Facts of the database about one payment, for people who explain it to callers. */
 export interface PaymentFacts {
-  /** Undefined when the ledger has no stream of this reference. */
+  /** Undefined if the ledger has no stream with this reference. */
   payment(reference: PaymentReference): Promise<RecordedPayment | undefined>
-  /** Newest first. Quotes are kept for days only. */
+  /** Returns the quotes, newest first. Quotes are kept only for days. */
   quotesOf(question: QuotesQuestion): Promise<readonly QuoteFact[]>
   quote(id: string): Promise<QuoteFact | undefined>
-  /** The payment that was verified at the price of this quote. */
+  /** Returns the payment that was verified at the price of this quote. */
   paymentOfQuote(quote: QuoteFact): Promise<PaymentReference | undefined>
-  /** The payment whose delivery has the leaf hash that begins like this. */
+  /** Returns the payment whose delivery has a leaf hash with this start. */
   paymentOfLeaf(leafHashStart: string): Promise<PaymentReference | undefined>
-  /** The price list in force at that moment. */
+  /** Returns the price list in force at that moment. */
   pricesAt(atMs: number): Promise<readonly ListedPrice[]>
-  /** Balance of the payment wallets in the ledger. */
+  /** Returns the balance of the payment wallets in the ledger. */
   walletBalance(mint: string): Promise<bigint>
-  /** The part of these that the ledger accounts for. */
+  /** Returns the references that the ledger has recorded. */
   accounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
-  /** First presentation by any wallet of a proof that could not be decided at once. */
+  /** Returns the time at which a wallet first presented a proof that could not be decided at once. */
   presentedAtMs(reference: PaymentReference): Promise<number | undefined>
 }
 
-/** A stream as the ledger has it, for diagnosis. */
+/** A recorded stream, for diagnosis. */
 export interface RecordedPayment {
   /** payment, payout or burn. */
   readonly kind: string
@@ -64,7 +64,7 @@ export interface QuoteFact {
   readonly issuedAtMs: number
   readonly expiresAtMs: number
   readonly slot: number
-  /** Undefined when the price list has no such price any more, which would be a damaged ledger. */
+  /** The price of the quote in its price list. */
   readonly price: ListedPrice
 }
 
@@ -142,7 +142,7 @@ interface QuoteRow {
   readonly list: Buffer
 }
 
-// A program that asks for quotes in a loop has thousands; the ones next to the payment are what matters.
+// Maximum of quotes. A program may request thousands in a loop, and only those near the payment are needed.
 const quotesMax = 100
 
 async function readQuotes(database: Database, { wallet, fromMs, toMs }: QuotesQuestion): Promise<readonly QuoteFact[]> {
@@ -156,7 +156,7 @@ async function readQuotes(database: Database, { wallet, fromMs, toMs }: QuotesQu
   return rows.flatMap(quoteOf)
 }
 
-/** Reads the partitions of the days that are kept: an id is not indexed, because a 402 would pay for the index. */
+/** Reads all partitions that are kept. The id has no index, because each 402 would have to update it. */
 async function readQuote(database: Database, id: string): Promise<QuoteFact | undefined> {
   const { rows } = await sql<QuoteRow>`
     select q.id, q.wallet, q.endpoint, q.memo, q.price_list, q.issued_at, q.expires_at, q.slot, s.body as list
@@ -179,7 +179,8 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
   return event.kind === 'PriceListPublished' ? event.prices.map((price) => ({ ...price, priceList })) : []
 }
 
-// A wallet that buys in a loop has many payments in a day; the one of a quote is among the first after it.
+// Maximum of payments to search. A wallet that buys in a loop has many per day, and the payment of a quote is among the
+// first after it.
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 
@@ -219,7 +220,10 @@ async function findPaymentOfLeaf(database: Database, leafHashStart: string): Pro
   return id === undefined ? undefined : referenceOfStream(id)
 }
 
-/** The bounds are constants of the plan: with subqueries for them, the planner expects a third of all events. */
+/**
+ * Searches the tiles and events after the list. The bounds are constants, because with subqueries the planner expects a
+ * third of all events.
+ */
 async function findBehindTheList(database: Database, start: Buffer): Promise<Buffer | undefined> {
   const { position } = await reportPosition(database)
   const { rows: tiles } = await sql<{ upto: number }>`
@@ -267,7 +271,7 @@ async function readPresented(database: Database, reference: PaymentReference): P
   return assertPresent(rows[0], 'an aggregate has one row').presented_at?.getTime()
 }
 
-/** The wallet of a quote as an address; the function that stored it has checked it. */
+/** Returns the wallet of a quote as an address. It is valid, because it was checked before the quote was stored. */
 export function walletOfQuote({ wallet }: Pick<QuoteFact, 'wallet'>) {
   return assertPresent(readAddress(wallet), 'a stored quote names a wallet')
 }

@@ -33,8 +33,8 @@ const columnsAfter = [
 ] as const
 
 /**
- * Payments, the newest first, each with the net of its entries: received + lost = unearned + burn owed + shares + owed. One
- * column per share.
+ * Lists payments, newest first, each with the net of its entries: received + lost = unearned + burn owed + shares +
+ * owed. One column per share.
  */
 export async function paymentList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const shares = await readShareNames(database, question.mint)
@@ -89,7 +89,9 @@ function conditions(question: SumsQuestion): readonly RawBuilder<unknown>[] {
   ]
 }
 
-/** Totals of the payments made in the range, whatever the day of their later entries. None by state. */
+/**
+ * Reads totals of the payments made in the range, including later entries on any day. A filter by state has no totals.
+ */
 async function readTotals(
   database: Database,
   shares: readonly string[],

@@ -19,7 +19,7 @@ const columns = [
   'position',
 ] as const
 
-/** Debts that were paid, the newest first. One payout pays several accounts; a plan is several payouts. */
+/** Lists paid debts, newest first. One payout pays several accounts, and one plan has several payouts. */
 export async function payoutList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { rows, totals } = await readOrFault('the payouts', async () => ({
     rows: await readPayouts(database, question),
@@ -62,7 +62,10 @@ function conditions({ mint, from, to, wallet }: SumsQuestion): readonly RawBuild
   ]
 }
 
-/** Payouts of one wallet are few. Those of all wallets are what payouts took from the payment wallet, day by day. */
+/**
+ * Reads the totals. The few payouts of one wallet are summed. For all wallets, the daily totals of the payment wallet
+ * are used.
+ */
 async function readTotals(database: Database, question: SumsQuestion): Promise<ReportRow> {
   const { rows } =
     question.wallet === undefined

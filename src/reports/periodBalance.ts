@@ -15,8 +15,9 @@ const amounts = [
 ] as const
 
 /**
- * Trial balance of a period: balance before it, movements, and balance after it, per kind of account. Each pair of columns
- * has the same total. Accounts of single wallets are one line (`Liabilities:Overpaid`), and so are burns (`Expenses:Burned`).
+ * Trial balance of a period, per kind of account: balance before, movements, balance after. The columns of each pair
+ * have the same total. Accounts of single wallets are one line (`Liabilities:Overpaid`), and so are burns
+ * (`Expenses:Burned`).
  */
 export async function periodBalance(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const rows = await readOrFault('the trial balance', async () => (await query(question).execute(database)).rows)

@@ -8,7 +8,7 @@ export async function newestPriceList(database: Database): Promise<string | unde
   return rows[0]?.body.toString('utf8')
 }
 
-/** Decimals of a mint, from the newest price list that has a price in it. Undefined for a mint that was never priced. */
+/** Decimals of a mint, from the newest price list with a price in it. Undefined if the mint never had a price. */
 export async function pricedDecimals(database: Database, mint: string): Promise<number | undefined> {
   const { rows } = await sql<{ decimals: number }>`
     select (p.price ->> 'decimals')::integer as decimals

@@ -6,7 +6,7 @@ import { type RefundLine, refundLines, type RefundMove } from './refundLines.ts'
 
 export interface RefundsQuestion {
   readonly wallets: readonly string[]
-  /** Payments of these wallets; undefined for all that are read. */
+  /** Limits the result to these payments. Undefined: all payments that are read. */
   readonly references?: readonly string[]
 }
 
@@ -21,12 +21,12 @@ export function readRefunds(database: Database, question: RefundsQuestion): Prom
   })
 }
 
-// A wallet that overpays each time: its oldest refunds are paid long ago.
+// Maximum of debts per wallet. If a wallet overpays each time, its oldest refunds were paid long ago.
 const debtsMax = 5_000
 
 /**
- * Entries of payments on accounts of their wallets. A payment without an open or paid debt has none. A payout pays the debts of a
- * wallet in their order, so all of them are read where there was one; elsewhere those of the given payments are enough.
+ * Reads the debts of payments to their wallets. Payouts pay a wallet's debts in order, so all debts are read if the
+ * wallet had a payout. Otherwise the given payments suffice. A payment without an open or paid debt has no row.
  */
 async function readDebts(
   database: Database,
@@ -51,7 +51,7 @@ async function readDebts(
     ) p
     join ledger.streams s on s.stream = p.stream`.execute(database)
   const referenceOf = new Map(owing.map(({ stream, reference }) => [stream, reference]))
-  // One read for all of them, with positions that are constants of its plan: a function call for each took 2 ms.
+  // Read all events in one query, with their positions as constants. A function call for each payment took 2 ms.
   const { rows } = await sql<{ seq: number; stream: number; account: string; amount: string }>`
     select e.seq, e.stream, a.name as account, (-side.amount)::text as amount
     from ledger.events e

@@ -19,13 +19,13 @@ const reports: Readonly<Record<ReportName, (database: Database, question: SumsQu
   'trial-balance': periodBalance,
 }
 
-/** A question with the report that answers it. */
+/** The report's name with its parameters. */
 export interface ReportRequest extends ReportQuestion {
   readonly report: ReportName
   readonly token: LedgerToken
 }
 
-/** One page of a report. Chosen columns are selected after it was read. */
+/** Reads one page of a report, then selects the chosen columns. */
 export async function readReport(
   database: Database,
   { report, token, ...question }: ReportRequest,
@@ -34,7 +34,7 @@ export async function readReport(
   return question.columns === undefined ? table : withColumns(table, question.columns)
 }
 
-/** Columns of shares depend on the ledger, so an unknown name is found only here. */
+/** Thrown for an unknown column. Columns of shares depend on the ledger, so names are checked after reading. */
 export class UnknownColumn extends Error {
   override readonly name = 'UnknownColumn'
 }
@@ -46,10 +46,10 @@ function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable
   return { ...table, columns: table.columns.filter((column) => chosen.includes(column)) }
 }
 
-// The first rows come sooner on a short page; a long one costs less for each row.
+// Rows of the first page, which is short so that the first rows arrive sooner. Longer pages cost less per row.
 const firstPageRows = 100
 
-/** Rows of all pages, in their order; holds one page at a time. */
+/** Yields the rows of all pages in order, with one page in memory at a time. */
 export async function* allRows(database: Database, request: ReportRequest): AsyncGenerator<ReportRow> {
   let cursor = request.cursor
   let limit = firstPageRows

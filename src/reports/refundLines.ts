@@ -1,14 +1,13 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 
 /*
- * The refund of each payment. Debts to one wallet are one account, and a payout pays the account. So payouts are attributed
- * to payments in the order of the ledger: first to debts that were approved, in the order of their approvals, then to the
- * others, in the order in which they arose.
+ * Attributes payouts to payments. All debts to one wallet are one account, and a payout pays the account. Payouts first
+ * pay approved debts in the order of their approvals, then other debts in the order in which they arose.
  */
 
 /** One change of a debt to a wallet, in commit order. */
 export type RefundMove =
-  /** Negative when the debt was taken back, as a reversal does. */
+  /** `baseUnits` is negative if the debt was taken back, for example by a reversal. */
   | (MoveBase & { readonly kind: 'owed'; readonly reference: string })
   | (MoveBase & { readonly kind: 'decided'; readonly reference: string; readonly decision: RefundDecisionFact })
   | (MoveBase & { readonly kind: 'paid'; readonly payout: PayoutFact })
@@ -20,7 +19,7 @@ interface MoveBase {
 }
 
 export interface RefundDecisionFact {
-  /** `granted` debts arose with the decision. */
+  /** A `granted` debt arises with its decision. */
   readonly kind: 'approved' | 'granted'
   readonly by: string
   readonly role: string
@@ -77,7 +76,7 @@ export function refundJson(line: RefundLine): Readonly<Record<string, Json>> {
   }
 }
 
-/** Pure; the moves are those of whole accounts. */
+/** Calculates the refunds. The moves must be those of whole accounts. */
 export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[] {
   const lines = new Map<string, Open>()
   for (const move of moves.toSorted((one, other) => one.position - other.position)) {

@@ -33,7 +33,7 @@ interface Candidate {
   readonly stream: number
 }
 
-/** Debts to wallets payment by payment, the newest payment first: due, approved, and paid. */
+/** Lists debts to wallets by payment, newest payment first: due, approved, and paid. */
 export async function refundList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const found = await readOrFault('the refunds', () => readCandidates(database, question))
   const { page, last } = pageOf(found, question)
@@ -76,7 +76,9 @@ function rowOf({ reference, wallet, endpoint, paid_at: paidAt, stream }: Candida
   }
 }
 
-/** Payments that leave a debt, and payments whose refund was granted by hand. Two short lists, each by an index. */
+/**
+ * Reads the payments with a debt and the payments with a refund granted by hand. Both lists are short and use an index.
+ */
 async function readCandidates(database: Database, question: SumsQuestion): Promise<readonly Candidate[]> {
   const where = sql.join(conditions(question), sql` and `)
   const page = sql`order by p.paid_at desc, p.stream desc limit ${question.limit + 1}`

@@ -6,11 +6,12 @@ import { type ReportRequest, allRows, readReport } from './readReport.ts'
 import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.ts'
 
 /**
- * The whole report as CSV, RFC 4180, written as it is read. Each amount has two columns: base units, which are exact, and
- * whole tokens for people; a value in millionths of a dollar has a second one in dollars. Text that a spreadsheet would run as a formula gets a leading apostrophe.
+ * Writes the whole report as CSV (RFC 4180) while reading it. Amounts have two columns: exact base units, and tokens
+ * for people. Values in millionths of a dollar have a second column in dollars. Text that a spreadsheet would run as a
+ * formula gets a leading apostrophe.
  */
 export async function reportCsv(database: Database, request: ReportRequest): Promise<Readable> {
-  // The first page names the columns, and a fault comes before anything was sent.
+  // Read the first page before sending, because it names the columns and a fault must come first.
   const { columns } = await readReport(database, { ...request, limit: 1 })
   return csvOf({ columns, rows: allRows(database, request), decimals: request.token.decimals })
 }
@@ -32,7 +33,7 @@ export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
       return isMicroUsd(column) ? [column, usdName(column)] : [column]
     }),
     escape_formulas: true,
-    // Numbers until here: only text is escaped, and an amount below zero begins like a formula.
+    // Keep numbers as numbers until here, because only text is escaped. A negative amount would look like a formula.
     cast: {
       bigint: (amountBaseUnits, { column }) =>
         isAmount(String(column)) ? amountBaseUnits.toString() : formatDecimal(amountBaseUnits, decimals),
@@ -49,7 +50,7 @@ export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
   return written.pipe(lines)
 }
 
-/** Amounts and values a second time, under the name of the column for people. */
+/** Adds a second column for people to each amount and value. */
 async function* csvRows(rows: AsyncIterable<ReportRow>): AsyncGenerator<Record<string, unknown>> {
   for await (const row of rows) {
     const shown = Object.entries(row).flatMap(([name, cell]): readonly (readonly [string, Cell])[] => {

@@ -5,7 +5,7 @@ import { type RefundStateName, refundStates } from './refundLines.ts'
 
 /** Parameters of a report, from a query string or a command line. */
 export interface ReportQuestion {
-  /** UTC days, both included; undefined means without a limit. */
+  /** First and last UTC day, inclusive. Undefined: no limit. */
   readonly from: string | undefined
   readonly to: string | undefined
   readonly by: Grouping
@@ -17,7 +17,7 @@ export interface ReportQuestion {
   readonly owedTo: 'all' | 'shares' | 'wallets'
   /** Columns of the answer, in the order of the report; undefined for all. */
   readonly columns: readonly string[] | undefined
-  /** End of the page before this one. */
+  /** Cursor: the end of the previous page. */
   readonly cursor: string | undefined
   readonly limit: number
 }
@@ -66,18 +66,18 @@ const day = z.iso
   .date('must be a day such as 2026-11-21, in UTC')
   .refine((text) => text >= '1970', 'must not be before 1970')
   .optional()
-// No payment is older, a database has no year 0, and Date.UTC reads the year 50 as 1950.
+// Accept years from 1970: no payment is older, databases have no year 0, and Date.UTC reads the year 50 as 1950.
 const year = /(?:19[7-9]\d|[2-9]\d{3})/.source
 const text = z
   .string()
   .trim()
   .min(1, 'must not be empty')
   .max(textMax, 'is too long')
-  // Postgres cannot store a NUL, and no name of ours has a control character.
+  // Reject control characters. Postgres cannot store a NUL, and no name in the ledger has a control character.
   .regex(/^\P{Cc}*$/u, 'must be printable')
   .optional()
 const shownMax = 60
-/** A text that is not a wallet has no payments either, which would be a wrong answer about a wallet that was pasted in part. */
+/** Reject texts that are not wallets. Otherwise a wallet that was pasted in part would seem to have no payments. */
 const wallet = z
   .string()
   .trim()
@@ -130,7 +130,7 @@ const shape = z
     },
   )
 
-/** Parameters of each report. Others are refused, because ignoring them would answer another question. */
+/** Parameters of each report. Others are rejected, because a report that ignored them would be misread. */
 const accepted: Readonly<Record<ReportName, readonly string[]>> = {
   burns: ['from', 'to', 'month', 'quarter', 'by', 'cursor', 'limit'],
   distributions: ['from', 'to', 'month', 'quarter', 'by', 'cursor', 'limit'],
@@ -141,7 +141,7 @@ const accepted: Readonly<Record<ReportName, readonly string[]>> = {
   'trial-balance': ['from', 'to', 'month', 'quarter'],
 }
 
-/** Parses the query of a report. Every problem is named at once, with its field. */
+/** Parses the query of a report. Returns the question, or every problem with its field. */
 export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,
@@ -188,7 +188,7 @@ type CursorForm = (cursor: string, by: Grouping) => boolean
 
 const isGroup: CursorForm = (cursor, by) => by !== 'day' || day.safeParse(cursor).success
 const isName: CursorForm = () => true
-/** The time and position of a payment, or the position and line of a payout. */
+/** Form of a position in a list: the time and position of a payment, or the position and line of a payout. */
 const isPlace: CursorForm = (cursor) => /^\d{1,13}\.\d{1,15}$/.test(cursor)
 
 /** The form of the `next` of each report. */

@@ -1,4 +1,4 @@
-/** A report as plain data. A bigint is an amount in base units; nothing is rounded. */
+/** A report as plain data. A bigint is an exact amount in base units. */
 export interface ReportTable {
   readonly columns: readonly string[]
   readonly rows: readonly ReportRow[]
@@ -14,7 +14,7 @@ export type Cell = string | number | bigint | null
 /** A row as the database driver returns it: `numeric` as text, counts as numbers. */
 export type SqlRow = Readonly<Record<string, string | number | null>>
 
-/** Converts the columns whose names end in BaseUnits to amounts; the only place that does. */
+/** Converts the columns whose names end in BaseUnits to amounts. All conversions are made here. */
 export function cellsOf(row: SqlRow): ReportRow {
   const cells = Object.entries(row).map(([name, value]): [string, Cell] => [
     name,
@@ -28,19 +28,19 @@ export function isAmount(column: string): boolean {
   return column.endsWith('BaseUnits')
 }
 
-/** Cells of the chosen columns; all of them without a choice. */
+/** Returns the cells of the chosen columns, or all cells if no columns are chosen. */
 export function chosenCells(row: ReportRow, columns: readonly string[] | undefined): ReportRow {
   return columns === undefined
     ? row
     : Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)))
 }
 
-/** In millionths of a dollar. */
+/** Returns true if the column is in millionths of a dollar. */
 export function isMicroUsd(column: string): boolean {
   return column.endsWith('MicroUsd')
 }
 
-/** Drops the extra row, which was read to learn whether there is another page. */
+/** Removes the extra row, which was read only to detect a next page. */
 export function pageOf<Row>(rows: readonly Row[], { limit }: { readonly limit: number }) {
   const page = rows.slice(0, limit)
   return { page, last: rows.length > limit ? page.at(-1) : undefined }

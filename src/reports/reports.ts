@@ -17,24 +17,24 @@ import { type ReportPosition, reportPosition, rollUp, rollUpInTurn } from './rol
 import { summary } from './summary.ts'
 import { walletStatement } from './walletStatement.ts'
 
-/** All reports of one ledger and one token. Each is brought nearer to the head of the ledger before it is read. */
+/** All reports of one ledger and one token. Each read first brings the reports nearer to the head of the ledger. */
 export interface Reports {
   readonly token: LedgerToken
   summary(): Promise<Positioned<Readonly<Record<string, Json>>>>
-  /** Sums for monitoring, as far as the ledger is rolled up. */
+  /** Sums for monitoring, up to the position of the reports. */
   money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
   /** The closing statement of a month such as `2026-10`, without its signature. Throws a fault while it is not sealed. */
   closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
   /**
-   * A payment, a payout or a burn by its reference; for Solana the bare signature will do. Read from the ledger itself, with the
-   * payouts since then. Undefined when the text is not a reference or the ledger does not have it.
+   * A payment, payout or burn by its reference; for Solana the bare signature suffices. Read from the ledger itself,
+   * with later payouts. Undefined if the text is not a reference or the ledger does not have it.
    */
   payment(reference: string): Promise<Json | undefined>
   /** Refunds of the payments of one wallet, after one step of the roll-up. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
-  /** The same, up to the head of the ledger: decisions are based on it. */
+  /** Refunds of the payments of one wallet up to the head of the ledger, because decisions are based on them. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
   /** The payments of a wallet in a month as CSV, after one step of the roll-up. */
   statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
@@ -45,10 +45,10 @@ export interface Positioned<Read> extends ReportPosition {
   readonly read: Read
 }
 
-// A backlog of about a million events. A reader's login rolls up nothing.
+// Maximum of roll-up steps, enough for a backlog of about a million events. A read-only login rolls up nothing.
 const stepsMax = 200
 
-/** Reports first bring the projection up to date, and state the position that they are of. */
+/** Creates the reports. Each first updates the projection, and states the position that it has reached. */
 export function createReports(database: Database, token: LedgerToken): Reports {
   const positioned = async <Read>(read: () => Promise<Read>): Promise<Positioned<Read>> => {
     await rollUp(database)

@@ -7,20 +7,20 @@ export interface ReportPosition {
   readonly headPosition: number
 }
 
-// About 0.2 s of work: short enough for a request to wait for, and for the lock on the progress to be free again soon.
+// Events of one roll-up, about 0.2 s of work. Requests wait for it, and it blocks other sessions from the progress row.
 export const eventsPerRollUpMax = 5_000
 
 /**
- * Brings the tables of the reports nearer to the head of the ledger; returns the number of processed events. Does
- * nothing in a session that may only read, such as an auditor's, or one on a standby. Checks first, because a lock is
- * a write and mostly there is nothing to do. The call is a separate statement: PostgreSQL checks the right to execute
- * a function before it evaluates the condition around it.
+ * Brings the tables of the reports nearer to the head of the ledger. Returns the number of processed events. Does
+ * nothing in a read-only session, such as an auditor's or one on a standby. Checks for work first, because a lock is a
+ * write. The call is a separate statement, because PostgreSQL checks the right to execute a function before it
+ * evaluates the condition.
  */
 export function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up(${eventsMax}) as rolled`)
 }
 
-/** The same, but waits while another session rolls up. Returns 0 only when the reports have everything. */
+/** Like `rollUp`, but waits while another session rolls up. Returns 0 only if the reports contain all events. */
 export function rollUpInTurn(database: Database): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up_in_turn(${eventsPerRollUpMax}) as rolled`)
 }
@@ -41,7 +41,7 @@ function rollUpIfDue(database: Database, call: RawBuilder<Rolled>): Promise<numb
   })
 }
 
-/** Position of the projection, and the end of the ledger. */
+/** Reads the position of the projection and the last position of the ledger. */
 export async function reportPosition(database: Database): Promise<ReportPosition> {
   const row = await readOrFault('the position of the reports', async () => {
     const { rows } = await sql<{ position: number; head: number }>`

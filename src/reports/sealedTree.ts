@@ -10,20 +10,23 @@ import { checkpointAt, newestCheckpoint, readTiles, type StoredCheckpoint } from
 export interface SealedTree {
   /** The newest signed note; undefined before the first event. */
   checkpoint(): Promise<string | undefined>
-  /** Proof that an event is in the newest tree, or in a tree of a signed size. Undefined: not sealed, or no such tree. */
+  /**
+   * Proves that an event is in the newest tree, or in a tree of a signed size. Undefined if the event is not sealed or
+   * there is no such tree.
+   */
   proveInclusion(question: InclusionQuestion): Promise<InclusionProof | undefined>
-  /** Proof that the later tree extends the earlier one. Undefined when one of them is not sealed. */
+  /** Proves that the later tree extends the earlier one. Undefined if one of them is not sealed. */
   proveConsistency(sizes: TreeSizes): Promise<ConsistencyProof | undefined>
   /**
-   * A tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined when the path is not valid, or the
-   * sealed tree does not reach it.
+   * Returns a tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined if the path is not
+   * valid, or if the sealed tree does not reach the tile.
    */
   tile(path: string): Promise<Buffer | undefined>
 }
 
 export interface InclusionQuestion {
   readonly position: number
-  /** Undefined means the newest tree. */
+  /** Undefined: the newest tree. */
   readonly treeSize: number | undefined
 }
 
@@ -86,7 +89,7 @@ function noteOf(checkpoint: StoredCheckpoint | undefined): string | null {
   return checkpoint?.note ?? null
 }
 
-/** At most two tiles per level, so a proof costs a few lookups, whatever the length of the ledger. */
+/** Reads at most two tiles per level, so a proof costs a few lookups, whatever the length of the ledger. */
 async function hashesOf(database: Database, ranges: readonly LeafRange[], size: number): Promise<readonly string[]> {
   const tiles = await readTiles(database, tilesOf(ranges), size)
   return ranges.map((range) => encodeBase64(hashOfRange(range, tiles)))
@@ -111,7 +114,10 @@ async function cutTile(
   return Buffer.from(hashes.subarray(0, width * hashBytes))
 }
 
-/** The entries, each after two bytes of its length: at most 256 of 64 kB, usually 300 kB together. */
+/**
+ * Reads the entries, each with its length in 2 bytes before it. A tile has at most 256 entries of 64 kB, and usually
+ * 300 kB in total.
+ */
 async function readEntryTile(database: Database, { from, to }: LeafRange): Promise<Buffer> {
   const rows = await database
     .selectFrom('ledger.events')

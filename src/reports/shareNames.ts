@@ -3,8 +3,9 @@ import { assert } from '@tollbook/core/assert'
 import { type Database, readOrFault } from '../store/database.ts'
 
 /**
- * Names of the shares of payments: those of the split in force, in its order, then those of earlier splits that still have
- * an account. Without a mint, those of all mints. Reports derive their columns from these names.
+ * Returns the names of the shares of payments: first those of the split in force, in order, then those of earlier
+ * splits with an account. Without a mint, returns the names of all mints. Reports derive their columns from these
+ * names.
  */
 export async function readShareNames(database: Database, mint?: string): Promise<readonly string[]> {
   const ofMint = mint === undefined ? sql`true` : sql`mint = ${mint}`
@@ -28,7 +29,7 @@ export async function readShareNames(database: Database, mint?: string): Promise
   return rows.map(({ name }) => name)
 }
 
-// Each share is a column of several reports.
+// Maximum of shares, because each share is a column of several reports.
 const sharesMax = 100
 
 // Columns that are not shares, in any report.
@@ -46,12 +47,15 @@ const otherColumns: ReadonlySet<string> = new Set([
   'unearned',
 ])
 
-/** `provider` becomes `providerBaseUnits`; a share that is named like another column becomes `share-paidBaseUnits`. */
+/**
+ * Converts `provider` to `providerBaseUnits`. A share with the name of another column becomes, for example,
+ * `share-paidBaseUnits`.
+ */
 export function shareColumn(name: string): string {
   return `${columnStem(name)}BaseUnits`
 }
 
-/** `provider` becomes `provider_base_units`, as in the files of an export. */
+/** Converts `provider` to `provider_base_units`, the column in files of an export. */
 export function exportedShareColumn(name: string): string {
   return `${columnStem(name).replaceAll('-', '_')}_base_units`
 }

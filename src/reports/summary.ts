@@ -35,7 +35,7 @@ export async function summary(database: Database, { mint, decimals }: LedgerToke
     decimals,
     payments: lines.reduce((sum, { payments }) => sum + payments, 0),
     burnedBaseUnits: balanceOf('Expenses:Burned'),
-    // Part of the sum above: burned by the service for payments that came without a burn.
+    // Part of the sum above: burned by the service for payments that contained no burn.
     burnConfirmedBaseUnits: lines.reduce((sum, line) => sum + BigInt(line.burned_later), 0n).toString(),
     burnOwedBaseUnits: (-BigInt(balanceOf(accounts.burnOwed))).toString(),
     burnOwedSince: oldestOwedAtMs === undefined ? null : isoTime(oldestOwedAtMs),
@@ -51,7 +51,7 @@ function sumOf(lines: readonly { readonly owedBaseUnits: string }[]): string {
   return lines.reduce((sum, line) => sum + BigInt(line.owedBaseUnits), 0n).toString()
 }
 
-/** Owed in the course of business. Every other liability is money of a wallet that should go back to it. */
+/** Returns true for ordinary debts. Every other liability is money of a wallet that must be refunded. */
 function isOrdinary(account: string): boolean {
   return account === accounts.unearned || account === accounts.burnOwed || shareName(account) !== undefined
 }

@@ -11,17 +11,18 @@ export interface SumsQuestion extends ReportQuestion {
   readonly mint: string
 }
 
-/** One column that can be summed over days or endpoints, and over wallets. */
+/** A column that can be summed over days or endpoints, and over wallets if `ofWallets` is set. */
 interface Measure {
   readonly name: string
   readonly ofDays: RawBuilder<unknown>
-  /** Undefined where the amount belongs to no wallet. */
+  /** Undefined if the amount does not belong to a wallet. */
   readonly ofWallets?: RawBuilder<unknown>
-  /** Payouts pay accounts, so their amounts belong to no endpoint either. */
+  /** True if the amount does not belong to an endpoint either, because payouts pay accounts. */
   readonly isOfDaysOnly?: true
 }
 
-// A payout pays the debts of many payments at once, and a burn burns what many owed; the rest happens to single payments.
+// Payouts pay the debts of many payments at once, and burns burn what many payments owed. All other events belong to
+// single payments.
 const ofPayouts = sql`kind = 'payout'`
 const ofBurns = sql`kind = 'burn'`
 const ofPayments = sql`kind <> 'payout' and kind <> 'burn'`
@@ -35,7 +36,7 @@ function credited(account: string, which: RawBuilder<unknown>) {
   return sql`coalesce(sum(credits - debits) filter (where account = ${account} and ${which}), 0)::text`
 }
 
-/** Value in millionths of a dollar, at the price that each payment was quoted. */
+/** Value in millionths of a dollar at the quoted price of each payment. */
 function valueDebited(account: string) {
   return sql`coalesce(div(sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
 }
@@ -44,7 +45,10 @@ function valueCredited(account: string) {
   return sql`coalesce(div(-sum(value_pico_usd) filter (where account = ${account} and ${ofPayments}), 1000000), 0)::bigint`
 }
 
-/** Value in millionths of a dollar, at the price of the day of each movement. `sign` is 1 where debits count, -1 where credits do. */
+/**
+ * Value in millionths of a dollar at the price of the day of each movement. `sign` is 1 if debits are positive, and -1
+ * if credits are.
+ */
 function valueOfDays(name: string, sign: 1 | -1, which: RawBuilder<unknown>): Measure {
   return {
     name: `${name}AtDayPriceMicroUsd`,
@@ -127,12 +131,15 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
   ]
 }
 
-/** Burned inside payments, owed to be burned, and burned later by us. A reversal takes its burn back on the day of the payment. */
+/**
+ * Sums the burns inside payments, the burns that became owed, and the later burns by the service. A reversal subtracts
+ * its burn on the day of the payment.
+ */
 export function burnSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, burnMeasures, question)
 }
 
-/** Received, allocated to each share, lost to reversals, paid out, and paid back. */
+/** Sums what was received, allocated to each share, lost to reversals, paid out, and refunded. */
 export async function distributionSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, distributionMeasures(await readShareNames(database, question.mint)), question)
 }
@@ -160,14 +167,14 @@ async function readGroups(
   const { by, mint, cursor, limit } = question
   const columns = columnsOf(measures, by === 'wallet' ? 'ofWallets' : 'ofDays')
   const query = {
-    // Newest first, as it is read.
+    // The newest day comes first, in the order of reading.
     day: sql<SqlRow>`select day::text as day, ${columns} from ${pricedTotals(mint, eachDay(question))} as t
       where ${after(cursor, sql`t.day < ${cursor}::date`)}
       group by t.day order by t.day desc limit ${limit + 1}`,
     endpoint: sql<SqlRow>`select endpoint, ${columns} from ${pricedTotals(mint, eachDay(question))} as t
       where endpoint <> '' and ${after(cursor, sql`endpoint > ${cursor}`)}
       group by endpoint order by endpoint limit ${limit + 1}`,
-    // Walks the primary key and stops at the end of the page, however many wallets there are.
+    // Reads along the primary key and stops at the end of the page, so the number of wallets does not matter.
     wallet: sql<SqlRow>`select wallet, ${columns} from reports.wallet_totals
       where mint = ${mint} and ${eachDay(question)} and ${after(cursor, sql`wallet > ${cursor}`)}
       group by wallet order by wallet limit ${limit + 1}`,

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import { type Database, readOrFault } from '../store/database.ts'
 
-/** Balance of one account; debits are positive, credits negative. */
+/** Balance of one account. Debits are positive, credits negative. */
 export interface AccountBalance {
   readonly account: string
   readonly mint: string
   readonly baseUnits: bigint
 }
 
-/** Balances of all accounts except Memo accounts, which are not money. They sum to zero per mint. */
+/** Reads the balances of all accounts except Memo accounts, which are not money. They sum to zero per mint. */
 export async function trialBalance(database: Database): Promise<readonly AccountBalance[]> {
   const rows = await readOrFault('the trial balance', async () => {
     const found = await sql<{ account: string; mint: string; balance: string }>`

@@ -11,7 +11,7 @@ import { assert } from '@tollbook/core/assert'
 
 export interface StatementQuestion {
   readonly wallet: string
-  /** `2026-10`, in UTC, by the time of payment. */
+  /** The month of the payments in UTC, such as `2026-10`. */
   readonly month: string
   readonly token: LedgerToken
 }
@@ -33,7 +33,7 @@ const ofPayment = [
 ] as const
 const columns = [...ofPayment, 'refund', 'refundedBaseUnits', 'refundReference', 'refundedAt']
 
-/** The payments of one wallet in a month, the newest first, with the state of their refunds; as CSV. */
+/** Writes the payments of one wallet in a month as CSV, newest first, with the state of their refunds. */
 export async function walletStatement(
   database: Database,
   { wallet, month, token }: StatementQuestion,
@@ -41,7 +41,7 @@ export async function walletStatement(
   const question = readQuestion('payments', { wallet, month })
   assert(!isProblems(question), 'a wallet and a month are a question')
   const request: ReportRequest = { ...question, report: 'payments', token }
-  // A fault comes before anything was sent.
+  // Read one row first, so that a fault comes before anything is sent.
   await readReport(database, { ...request, limit: 1 })
   const refunds = Map.groupBy(await readRefunds(database, { wallets: [wallet] }), ({ reference }) => reference)
   return csvOf({ columns, rows: rowsWith(allRows(database, request), refunds), decimals: token.decimals })
@@ -57,7 +57,10 @@ async function* rowsWith(
   }
 }
 
-/** A payment may be owed back for two reasons, such as an overpayment that was not delivered. */
+/**
+ * Combines the refunds of a payment. It may have two, for example for an overpayment and for an answer that was not
+ * delivered.
+ */
 function refundOf(lines: readonly RefundLine[]): ReportRow {
   const payout = lines.flatMap(({ payouts }) => payouts).at(-1)
   return {

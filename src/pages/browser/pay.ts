@@ -1,6 +1,6 @@
 /*
  * Buys one answer: requests a quote for the order, lets a wallet sign the service's transaction, and presents the proof
- * until there is an answer. The secret stays in this page, so nobody else can use a payment that they see on chain.
+ * until there is an answer. The secret stays in this page, so a payment that others see on chain is useless to them.
  */
 
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'

@@ -4,7 +4,7 @@ import { accounts, shareName } from '../../accounting/account.ts'
 import { type DayPrice, valueAt } from '../dayPrice.ts'
 
 /*
- * Arithmetic of a closing statement. Values are in 10^-12 dollars until they are shown, and only then cut off.
+ * Arithmetic of a closing statement. Values are in 10^-12 dollars and are truncated only when they are shown.
  */
 
 /** Entries of one account and kind of stream, in one part of the statement. */
@@ -22,7 +22,7 @@ export interface ClosingLine {
 
 export type ClosingFigures = Pick<ClosingStatement, 'accounts' | 'totals' | 'owedBaseUnits'>
 
-/** Pure. The lines of each part add up to zero, as each event does. */
+/** Calculates the figures. The lines of each part sum to zero, because each event does. */
 export function closingFigures(lines: readonly ClosingLine[], price: DayPrice | undefined): ClosingFigures {
   const names = [...new Set(lines.map(({ account }) => account))].toSorted()
   const lined = names.map((account) =>
@@ -76,7 +76,7 @@ interface TotalRule {
 const isLiability = (account: string) => account.startsWith('Liabilities:')
 const isShare = (account: string) => shareName(account) !== undefined
 const isBurned = (account: string) => account === 'Expenses:Burned'
-/** Money of a wallet that goes back to it. */
+/** True for money of a wallet that must go back to the wallet. */
 const isRefund = (account: string) =>
   isLiability(account) && !isShare(account) && account !== accounts.unearned && account !== accounts.burnOwed
 const isOnly = (name: string) => (account: string) => account === name
@@ -94,7 +94,7 @@ const rules: Readonly<Record<ClosingTotal, TotalRule>> = {
   lost: { kinds: 'payments', isOf: isOnly(accounts.reversedPayments), sign: 1n },
 }
 
-/** Kinds of streams other than payments. An unlisted kind counts as payments. */
+/** Kinds of streams in totals of their own. An unlisted kind counts as payments. */
 const kindOf: Readonly<Record<string, TotalRule['kinds']>> = { payout: 'payouts', burn: 'burns', refund: 'refunds' }
 
 function totalsOf(month: readonly ClosingLine[]): ClosingStatement['totals'] {
@@ -133,7 +133,7 @@ function sumOf(lines: readonly ClosingLine[], column: Amount): bigint {
   return lines.reduce((sum, line) => sum + line[column], 0n)
 }
 
-/** Rounded toward zero. */
+/** Converts to millionths of a dollar, rounded toward zero. */
 function microUsd(picoUsd: bigint): string {
   return (picoUsd / 1_000_000n).toString()
 }

@@ -70,7 +70,10 @@ export async function closingRange(
   }
 }
 
-/** The reports or checkpoints have not reached the positions of the statement. The message contains no secrets. */
+/**
+ * Thrown if the reports or checkpoints have not reached the positions of the statement. The message contains no
+ * secrets.
+ */
 export class ClosingNotReady extends Fault {
   override readonly name = 'ClosingNotReady'
 
@@ -79,7 +82,7 @@ export class ClosingNotReady extends Fault {
   }
 }
 
-/** One day after the month's end, in UTC, as in reports.month_closed_at. */
+/** Returns one day after the month's end in UTC, like reports.month_closed_at. */
 function closeOf(month: string): number {
   return Date.parse(`${nextMonth(month)}-01T00:00:00.000Z`) + dayMs
 }

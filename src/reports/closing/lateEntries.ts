@@ -5,10 +5,10 @@ import type { Snapshot } from '../export/snapshot.ts'
 /** Entries that were recorded after the close of their month. */
 export interface LateQuestion {
   readonly mint: string
-  /** Positions after this one. */
+  /** Exclusive first position. */
   readonly after: number
   readonly upto: number
-  /** Days before this one. */
+  /** Exclusive last day. */
   readonly before: string
 }
 
@@ -21,7 +21,10 @@ interface LateRow {
   readonly count: number
 }
 
-/** Entries recorded after the close of their month, in the order of the ledger: the first of them, and how many there are. */
+/**
+ * Reads the entries recorded after the close of their month, in the order of the ledger. Returns the first ones and the
+ * count of all.
+ */
 export async function lateEntries(
   snapshot: Snapshot,
   { mint, after, upto, before }: LateQuestion,

@@ -10,7 +10,7 @@ import { readLines, statedPrices } from './closingLines.ts'
 import { ClosingNotReady, closingRange } from './closingRange.ts'
 import { lateEntries } from './lateEntries.ts'
 
-/** A month to close, which has ended before `nowMs`. */
+/** The month of a closing statement. It must have ended before `nowMs`. */
 export interface ClosingQuestion {
   readonly token: LedgerToken
   /** `2026-10`, in UTC. */
@@ -26,7 +26,7 @@ export interface UnsignedClosing {
 
 const dayMs = 86_400_000
 
-/** Reads one snapshot, so that figures, late entries and checkpoint belong together. */
+/** Reads a statement from one snapshot, so that figures, late entries and checkpoint agree. */
 export async function readClosing(database: Database, question: ClosingQuestion): Promise<UnsignedClosing> {
   const read = await readOrFault('the closing statement', () =>
     database

@@ -36,7 +36,7 @@ export interface ExportQuestion extends ExportRange {
 export async function exportLedger(database: Database, question: ExportQuestion): Promise<ExportScope> {
   const transaction = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return transaction.execute(async (snapshot) => {
-    // The export's reader may be slow, so the session may idle.
+    // Disable the timeout, because the session is idle while the reader of the export is slow.
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(snapshot)
     const scope = await scopeOf(snapshot, question)
     for await (const { chunk, upto } of await chunksOf(snapshot, scope, question)) {

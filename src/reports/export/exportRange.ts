@@ -11,7 +11,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const dayForm = /^\d{4}-\d{2}-\d{2}$/
 const momentForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** `42`, `2026-11-21` or `2026-11-21T10:00:00Z`. The last day of a range is included. */
+/** Parses `42`, `2026-11-21` or `2026-11-21T10:00:00Z`. The last day of a range is included. */
 export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   if (/^[1-9]\d{0,14}$/.test(text)) return { kind: 'position', position: Number(text) }
   const isDay = dayForm.test(text)

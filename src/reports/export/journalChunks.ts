@@ -42,7 +42,7 @@ async function* write(
   const before = scope.fromPosition - 1
   yield { chunk: headText(scope, journal), upto: before }
   yield { chunk: await pricesText(snapshot, scope, journal), upto: before }
-  // beancount opens accounts by their first use; hledger in strict mode needs declarations.
+  // Declare accounts for hledger, because its strict mode needs declarations. beancount opens accounts by first use.
   if (journal.format === 'hledger') {
     for await (const names of accountPages(snapshot))
       yield { chunk: names.map((name) => `account ${journalAccount(name, journal.format)}\n`).join(''), upto: before }
@@ -54,7 +54,7 @@ async function* write(
     const events = Map.groupBy(rows, ({ position }) => position)
     yield { chunk: [...events.values()].map((entries) => eventText(entries, journal)).join(''), upto }
   }
-  // An export of a part of the ledger lacks the balances before it, so it asserts none.
+  // Assert balances only if the export starts at position 1. Otherwise it lacks the balances before its start.
   if (scope.fromPosition > 1 || lastMs === 0) return
   const day = dayOf(lastMs + dayMs)
   if (journal.format === 'hledger')
@@ -74,7 +74,7 @@ function headText(
     `; tree size ${scope.treeSize}, root ${scope.root}`,
     ...(scope.checkpoint?.split('\n').map((line) => `; ${line}`) ?? []),
     '',
-    // Accounts of single wallets are opened by their first use.
+    // Open accounts of single wallets at their first use, because there may be many.
     ...(format === 'beancount' ? ['option "title" "Tollbook"', 'plugin "beancount.plugins.auto_accounts"', ''] : []),
     ...mints.flatMap((mint) => commodityLines(format, { mint, name: commodity(mint), decimals: decimals(mint) })),
     '',
@@ -82,7 +82,7 @@ function headText(
   return `${lines.join('\n')}\n`
 }
 
-/** Prices by day, so that the reader can value balances: `hledger bal -X USD`. */
+/** Writes the price of each day, so that the reader can value balances: `hledger bal -X USD`. */
 async function pricesText(
   snapshot: Snapshot,
   { isValued }: ExportScope,
@@ -122,7 +122,7 @@ function eventText(entries: readonly EntryRow[], journal: Journal): string {
   return `${[...head, ...lines].join('\n')}\n\n`
 }
 
-/** A link of beancount has no colons, and a reference has one. */
+/** Returns the stream's name as a link. Links of beancount contain no colons, and references do. */
 function linkName(stream: string): string {
   return stream.replaceAll(':', '-')
 }
@@ -145,7 +145,7 @@ interface Balance {
   readonly sum: string
 }
 
-// Each wallet that overpaid has its own account, so there may be many.
+// Read the balances by page, because each wallet that overpaid has its own account.
 const pageRows = 1_000
 
 async function* accountPages(snapshot: Snapshot): AsyncGenerator<readonly string[]> {
@@ -154,7 +154,10 @@ async function* accountPages(snapshot: Snapshot): AsyncGenerator<readonly string
     yield rows.map(({ name }) => name)
 }
 
-/** Sums of the entries: ledger.accounts has the balances at the head, and the export ends at a position. */
+/**
+ * Sums the entries up to the end of the export. ledger.accounts cannot be used, because it has the balances at the
+ * head.
+ */
 function closingBalances(snapshot: Snapshot, { toPosition }: ExportScope): AsyncGenerator<readonly Balance[]> {
   const query = sql`
     select account, mint, sum(amount)::text as sum
@@ -189,7 +192,10 @@ function balanceText({ account, mint, sum }: Balance, journal: Journal & { reado
     : `    ${name}  0 ${journal.commodity(mint)} = ${amount}`
 }
 
-/** TOKEN, TOKENB, TOKENC…: the address of a mint is not a valid commodity, and digits would need quotes. */
+/**
+ * Names commodities TOKEN, TOKENB, TOKENC…, because a mint's address is not a valid commodity and digits would need
+ * quotes.
+ */
 function commodityName(index: number): string {
   return index <= 0 ? 'TOKEN' : `TOKEN${String.fromCodePoint(65 + (index % 26)).repeat(1 + Math.floor(index / 26))}`
 }

@@ -4,8 +4,8 @@ import type { EventRow, Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 
 /**
- * A lossless export: a first line, the events with the bytes of their bodies, and a last line. `tollbook audit FILE`
- * replays it; docs/finance-export.md specifies the format.
+ * Writes a lossless export: a first line, the events with the bytes of their bodies, and a last line. `tollbook audit
+ * FILE` replays it; docs/finance-export.md specifies the format.
  */
 export async function* jsonLines(
   { fromPosition, treeSize, root, checkpoint, origin, mint }: ExportScope,

@@ -5,13 +5,14 @@ import type { Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import type { ExportCell, Column, ColumnType } from './table.ts'
 
-// A row group is held in memory. The number of rows ends it, or the length of its text if bodies are large.
+// Limits of a row group, which is held in memory. A group ends at this number of rows, or at this length of text if
+// bodies are large.
 const groupRowsMax = 20_000
 const groupTextMax = 8 * 1024 * 1024
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]
 
-/** Writes one row group after the other; the tree is in the key-value metadata of the file. */
+/** Writes one row group after the other. The key-value metadata of the file contains the tree. */
 export async function* parquetChunks<T>(
   scope: ExportScope,
   { columns, pages }: { readonly columns: readonly Column<T>[]; readonly pages: AsyncIterable<Page<T>> },
@@ -60,7 +61,7 @@ function addRow<T>(group: Group, columns: readonly Column<T>[], row: T): void {
 
 const optional = { repetition_type: 'OPTIONAL' } as const
 
-/** Base units have up to 20 digits and their sums more, so they are decimals of 38 digits, which no reader rounds. */
+/** Base units have up to 20 digits, and their sums more. Decimals of 38 digits keep every reader from rounding them. */
 const elements: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
   text: { ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8' },
   integer: { ...optional, type: 'INT64' },
@@ -92,7 +93,7 @@ function valueOf(type: ColumnType, cell: ExportCell): ExportCell {
   return type === 'integer' && typeof cell === 'number' ? BigInt(cell) : cell
 }
 
-/** The library only appends. This drops the written bytes, while the library's file offset continues. */
+/** Removes the written bytes from the writer, because the library only appends. The library's file offset continues. */
 function take(writer: ByteWriter): Uint8Array {
   const bytes = writer.getBytes().slice()
   writer.index = 0

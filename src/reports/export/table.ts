@@ -12,7 +12,7 @@ import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 export type ExportCell = string | number | bigint | Date | null
 export type ColumnType = 'text' | 'integer' | 'baseUnits' | 'time'
 
-/** A column with its value in a row, in the order of the list. */
+/** A column: its name and type, and its value for a row. */
 export interface Column<T> {
   readonly name: string
   readonly type: ColumnType
@@ -58,7 +58,7 @@ export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
 
 const picoUsdDecimals = 12
 
-/** Value of an amount, without a sign: debits and credits have separate columns. */
+/** Returns the absolute value of an amount, because debits and credits have separate columns. */
 function usd(picoUsd: bigint | undefined): string | null {
   return picoUsd === undefined ? null : formatDecimal(picoUsd < 0n ? -picoUsd : picoUsd, picoUsdDecimals)
 }
@@ -104,7 +104,7 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   { name: 'received_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.receivedBaseUnits) },
 ]
 
-/** A share is due after delivery. Before, everything is owed to the caller. */
+/** Creates the column of a share. A share is due after delivery; until then everything is owed to the caller. */
 function shareColumn(name: string): Column<PaymentRow> {
   return {
     name: exportedShareColumn(name),
@@ -116,12 +116,12 @@ function shareColumn(name: string): Column<PaymentRow> {
   }
 }
 
-/** Part of the price that is burned after the delivery instead of inside the payment. */
+/** Returns the part of the price that is burned after the delivery instead of inside the payment. */
 function burnOwedBy({ isBurnOwed, settlement }: PaymentRow): bigint {
   return isBurnOwed ? settlement.price.burnBaseUnits : 0n
 }
 
-/** A payment that the chain dropped burned and paid nothing. */
+/** Returns 0 for a payment that the chain dropped, because it burned and paid nothing. */
 function standing({ state }: PaymentRow, amountBaseUnits: bigint): bigint {
   return state === 'reversed' || state === 'unmatched' ? 0n : amountBaseUnits
 }
