@@ -94,7 +94,7 @@ const rules: Readonly<Record<ClosingTotal, TotalRule>> = {
   lost: { kinds: 'payments', isOf: isOnly(accounts.reversedPayments), sign: 1n },
 }
 
-/** Kinds of streams in totals of their own. An unlisted kind counts as payments. */
+/** Kinds of streams that have separate totals. An unlisted kind counts as payments. */
 const kindOf: Readonly<Record<string, TotalRule['kinds']>> = { payout: 'payouts', burn: 'burns', refund: 'refunds' }
 
 function totalsOf(month: readonly ClosingLine[]): ClosingStatement['totals'] {
