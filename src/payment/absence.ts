@@ -4,29 +4,30 @@ import type { Signature } from '@tollbook/core/signature'
 
 /**
  * Upper bound of the block height at which a transaction can land. A transaction names a recent blockhash, and lands at
- * most 150 blocks after the block of that hash. The bytes do not contain the height of that block, so it is bounded:
+ * most 150 blocks after the block of that hash. The bytes do not contain the height of that block. Its bound has one of
+ * these bases:
  *
- * - `blockhash_accepted`: a node found the blockhash valid in a state of known height, so its block is not newer.
- * - `first_presentation`: the bytes existed at their first presentation, so their blockhash is not newer than the tip of
- *   the chain at that moment; an allowance covers nodes that were behind it.
+ * - `blockhash_accepted`: a node accepted the blockhash in a state of known height, so its block is not newer.
+ * - `first_presentation`: the bytes existed at their first presentation, so their blockhash is not newer than the newest
+ *   block at that moment. An allowance covers nodes that were behind that block.
  */
 export interface LandingBound {
   readonly lastValidHeight: number
   readonly basis: 'blockhash_accepted' | 'first_presentation'
 }
 
-/** A blockhash is valid for this many blocks after its own. */
+/** A blockhash is valid for this many blocks after its own block. */
 export const blockhashValidBlocks = 150
 
 /**
- * Nodes that have to deny a transaction of the service before its tokens are sent or burned by another one: a node alone
- * may hide what landed, or call it failed.
+ * Minimum number of nodes that must deny a transaction of the service before another transaction sends or burns its
+ * tokens. One node alone may hide a landed transaction, or report it as failed.
  */
 export const denyingNodesMin = 2
 
 /** One node's finalized height. */
 export interface HeightReading {
-  /** Names the node, as the log does. */
+  /** Name of the node, as in the log. */
   readonly node: string
   readonly finalizedHeight: number
 }
@@ -39,26 +40,26 @@ export interface AbsenceReading extends HeightReading {
   readonly isFound: boolean
 }
 
-/** Readings of every node in rotation, which together may prove that no block can take a transaction any more. */
+/** Readings of every node in rotation. Together they may prove that no block can take a transaction any more. */
 export interface ExpiryClaim {
   readonly bound: LandingBound
   readonly readings: readonly HeightReading[]
 }
 
-/** The same, which may also prove that the transaction has not landed before. */
+/** Readings that may also prove that the transaction has not landed before. */
 export interface AbsenceClaim extends ExpiryClaim {
   readonly signature: Signature
   readonly readings: readonly AbsenceReading[]
 }
 
-/** The finalized chain of each node is past the last block that can take the transaction. */
+/** True if the finalized chain of each node is past the last block that can take the transaction. */
 function isExpired({ bound, readings }: ExpiryClaim): boolean {
   assert(bound.lastValidHeight > 0, 'a bound is a height')
   return readings.length > 0 && readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
 }
 
 /**
- * Evidence that a transaction has not landed and never will. Only `proveAbsence` makes one, and only one of these makes
+ * Evidence that a transaction has not landed and never will. Only `proveAbsence` creates it. Only this evidence permits
  * the refusal that tells a payer to make a new payment.
  */
 export class ProvenAbsent {
@@ -73,7 +74,7 @@ export class ProvenAbsent {
     return this.#claim
   }
 
-  /** Undefined while the readings do not prove it. */
+  /** Undefined while the readings do not prove the absence. */
   static prove(claim: AbsenceClaim): ProvenAbsent | undefined {
     const isUnseen = claim.readings.every(
       ({ finalizedSlot, searchedSlot, isFound }) => searchedSlot >= finalizedSlot && !isFound,
@@ -83,8 +84,8 @@ export class ProvenAbsent {
 }
 
 /**
- * Evidence that a transaction cannot land any more; whether it has landed is another question. A transaction without its first
- * signature has no id, so a ledger that has not recorded its sending answers that one.
+ * Evidence that a transaction cannot land any more. It does not show whether the transaction has landed. A transaction
+ * without its first signature has no id, so the ledger decides: without a record of its sending, it has not landed.
  */
 export class ProvenExpired {
   readonly kind = 'proven_expired'
@@ -98,13 +99,13 @@ export class ProvenExpired {
     return this.#claim
   }
 
-  /** Undefined while the readings do not prove it. */
+  /** Undefined while the readings do not prove the expiry. */
   static prove(claim: ExpiryClaim): ProvenExpired | undefined {
     return isExpired(claim) ? new ProvenExpired(claim) : undefined
   }
 }
 
-/** The one refusal of a payment that was never seen on chain which ends it for good. */
+/** Returns the only refusal that permanently ends a payment which was never seen on chain. */
 export function refuseAbsent({ evidence }: ProvenAbsent | ProvenExpired): Refusal {
   const { lastValidHeight } = evidence.bound
   const heights = evidence.readings.map(({ finalizedHeight }: HeightReading) => finalizedHeight)

@@ -7,14 +7,14 @@ import { refundEvent } from './refund.ts'
 import { isPaidWhole, type Settlement } from './settlement.ts'
 
 /*
- * The steps of an attempt: it claims a payment, may stream its answer, and ends with or without a delivery. Pure, as
- * payment.ts, which has the states.
+ * The steps of an attempt: it claims a payment, may stream its answer, and ends with or without a delivery. The
+ * functions are pure. payment.ts has the states.
  */
 
 /** Consumes a settlement for one attempt. */
 export interface ClaimCommand {
   readonly order: Order
-  /** The verified payment; from the chain the first time, from the ledger afterwards. */
+  /** The verified payment, from the chain at the first claim and from the ledger afterwards. */
   readonly settlement: Settlement
   readonly attemptId: string
   readonly leaseMs: number
@@ -22,7 +22,10 @@ export interface ClaimCommand {
   readonly nowMs: number
 }
 
-/** Attempts are 1, 2, 3…, one of them live (I3); a claim is bound to wallet, endpoint, parameters and price (I6). */
+/**
+ * Decides a claim. Attempts are numbered 1, 2, 3…, and only one is live (I3). A claim is bound to wallet, endpoint,
+ * parameters and price (I6).
+ */
 export function decideClaim(state: PaymentState, command: ClaimCommand): PaymentDecision | Refusal {
   assert(command.leaseMs > 0, 'a lease lasts')
   assert(command.settlement.wallet === command.order.wallet || state.phase !== 'unknown', 'a payment serves its payer')
@@ -37,7 +40,7 @@ export function decideClaim(state: PaymentState, command: ClaimCommand): Payment
       return { step: 'payment.claim', events: [claimEvent(state, command)] }
     case 'claimed':
     case 'streaming':
-      // The last attempt is not taken over. A job ends it, and the payment is then owed back.
+      // Do not take over the last attempt. A job ends it, and the payment is then owed back.
       if (isLastAttempt(state, command.attemptsMax)) return refuseInProgress(inProgressRetryMaxSeconds)
       return { step: 'payment.claim', events: [failureEvent(state, 'lease_expired'), claimEvent(state, command)] }
     case 'fulfilled':
@@ -60,7 +63,8 @@ function firstClaim(command: ClaimCommand): PaymentDecision {
     step: 'payment.claim',
     events: [
       { kind: 'PaymentVerified', settlement },
-      // A burn that is ours to make is owed from the delivery on: until then the whole price is held for the caller.
+      // If the service makes the burn, it owes the burn only from the delivery. Until then the whole price is held for
+      // the caller.
       ...(isPaidWhole(settlement) ? [] : [burned]),
       claimEvent({ attempt: 0, settlement, isFinal: false }, command),
     ],
@@ -82,28 +86,30 @@ function claimEvent(before: BeforeClaim, { order, attemptId, leaseMs }: ClaimCom
   }
 }
 
-/** Amount that we lose if the chain drops the payment after an answer. It stays the same through a claim. */
+/**
+ * Returns the amount that the service loses if the chain drops the payment after an answer. A claim does not change it.
+ */
 export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settlement' | 'isFinal'>) {
   const { mint, requiredBaseUnits } = settlement.price
   assert(requiredBaseUnits > 0n, 'an answer has a price')
   return { mint, exposedBaseUnits: final ? 0n : requiredBaseUnits }
 }
 
-/** The end of an attempt without a delivery. It lifts the exposure that the attempt had caused. */
+/** Returns the end of an attempt without a delivery. It removes the exposure of the attempt. */
 export function failureEvent(state: LiveAttempt, reason: FailureReason): RequestFailed {
   const { attempt, attemptId } = state
   assert(attempt >= 1, 'a live attempt is counted from 1')
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
-/** Undefined when the attempt was overtaken. */
+/** Returns the live attempt. Undefined if another attempt has taken over. */
 function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
   assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
   return isLive ? state : undefined
 }
 
-/** Renews the lease before the first byte of a streamed answer. Undefined when the attempt was overtaken. */
+/** Renews the lease before the first byte of a streamed answer. Undefined if another attempt has taken over. */
 export function decideStart(state: PaymentState, attemptId: string): PaymentDecision | undefined {
   const live = findLive(state, attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined
@@ -111,14 +117,17 @@ export function decideStart(state: PaymentState, attemptId: string): PaymentDeci
   return { step: 'payment.start', events: [started] }
 }
 
-/** Digests are SHA-256 in hex: of the order, and of the answer as it will be sent. */
+/** Records a delivery. Digests are SHA-256 in hex: of the order, and of the answer as sent. */
 export interface FulfilCommand {
   readonly attemptId: string
   readonly orderDigest: string
   readonly answerDigest: string
 }
 
-/** Only the latest attempt may fulfil, and only once (I1, I3). Undefined when the attempt was overtaken. */
+/**
+ * Decides a delivery. Only the latest attempt may fulfil, and only once (I1, I3). Undefined if another attempt has
+ * taken over.
+ */
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
   if (live === undefined) return undefined
@@ -143,14 +152,17 @@ export interface ReleaseCommand {
   readonly attemptsMax: number
 }
 
-/** A failed attempt leaves the proof usable (I4), unless it was the last. Undefined when the attempt was overtaken. */
+/**
+ * Decides a release. A failed attempt leaves the proof usable (I4), unless it was the last. Undefined if another
+ * attempt has taken over.
+ */
 export function decideRelease(state: PaymentState, command: ReleaseCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined
   return endAttempt(live, failureEvent(live, command.reason), command.attemptsMax)
 }
 
-/** A stream that ended early, with the bytes that were sent and their digest. */
+/** A stream that ended early, with the number of sent bytes and their digest. */
 export interface BreakCommand {
   readonly attemptId: string
   readonly bytes: number
@@ -158,7 +170,10 @@ export interface BreakCommand {
   readonly attemptsMax: number
 }
 
-/** A streamed answer that is not whole leaves the proof usable too. Undefined when the attempt was overtaken. */
+/**
+ * Decides the end of an incomplete streamed answer, which also leaves the proof usable. Undefined if another attempt
+ * has taken over.
+ */
 export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
   const { attemptId, bytes, digest, attemptsMax } = command
   assert(bytes >= 0, 'a number of bytes is sent')
@@ -168,7 +183,9 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
   return endAttempt(live, { kind: 'AnswerBroken', attempt, attemptId, bytes, digest, ...exposureOf(live) }, attemptsMax)
 }
 
-/** Ends an attempt without a delivery. Attempts are bounded, so that one payment cannot buy any number of handler runs. */
+/**
+ * Ends an attempt without a delivery. Attempts are limited, so that one payment cannot buy any number of handler runs.
+ */
 export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
   if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
   const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const

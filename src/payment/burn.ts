@@ -11,11 +11,12 @@ import type {
 import type { Address } from '@tollbook/core/address'
 
 /*
- * The lifecycle of a burn that we make for callers who sent the whole price: submitted, then confirmed or failed. Its stream
- * is the burn transaction's own signature, and its round is a key of the ledger, so one round is burned once.
+ * The lifecycle of a burn that the service makes for callers who sent the whole price: submitted, then confirmed or
+ * failed. The stream has the signature of the burn transaction as its name. The round is a key of the ledger, so that
+ * each round is burned once.
  */
 
-/** State of one round, folded from its stream. A failed round is followed by a new one for the same debts. */
+/** State of one round, folded from its stream. After a failed round, a new one burns the same debts. */
 export type BurnState =
   | { readonly phase: 'unknown'; readonly version: 0 }
   | { readonly phase: 'submitted' | 'confirmed' | 'failed'; readonly version: number; readonly burn: SubmitBurn }
@@ -26,15 +27,15 @@ export const unknownBurn: BurnState = { phase: 'unknown', version: 0 }
 export interface BurnRound {
   readonly round: number
   readonly mint: Address
-  /** The burns of all `BurnOwed` events up to this position are in the round. */
+  /** Last position of the `BurnOwed` events whose burns are in the round. */
   readonly throughPosition: number
   readonly parts: readonly EndpointBurn[]
 }
 
-/** A signed round, recorded before it is sent. After `lastValidHeight` the transaction can no longer land. */
+/** A signed round, recorded before it is sent. Above `lastValidHeight` the transaction can no longer land. */
 export interface SubmitBurn extends BurnRound {
   readonly lastValidHeight: number
-  /** Read before the burn was signed. */
+  /** State of the delegate before the burn was signed. */
   readonly delegate: DelegateState
   readonly transactionBase64: string
 }
@@ -45,14 +46,14 @@ export interface BurnDecision {
   readonly events: readonly [BurnEvent]
 }
 
-/** Sums that the ledger owes to burn, up to a position. */
+/** Burn debts of the ledger, up to a position. */
 export interface BurnDebts {
-  /** Every payment with a `BurnOwed` up to here is final, or was reversed. */
+  /** Position up to which every payment with a `BurnOwed` is final or reversed. */
   readonly throughPosition: number
   readonly parts: readonly EndpointBurn[]
 }
 
-/** The next round: all that is owed for final payments. Undefined when nothing is. */
+/** Plans the next round for all burn debts of final payments. Undefined if there are none. */
 export function planRound(mint: Address, lastRound: number, debts: BurnDebts): BurnRound | undefined {
   assert(lastRound >= 0, 'rounds are counted from 1')
   assert(
@@ -63,7 +64,7 @@ export function planRound(mint: Address, lastRound: number, debts: BurnDebts): B
   return { round: lastRound + 1, mint, ...debts }
 }
 
-/** Undefined when the transaction is on record. */
+/** Decides the submission of a burn. Undefined if the transaction is already on record. */
 export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecision | undefined {
   assert(burn.parts.length > 0 && sumOf(burn.parts) > 0n, 'a round burns something')
   if (state.phase !== 'unknown') return undefined
@@ -71,7 +72,7 @@ export function decideBurnSubmit(state: BurnState, burn: SubmitBurn): BurnDecisi
   return { step: 'burn.submit', events: [submitted] }
 }
 
-/** Recorded once the finalized chain has the burn. Undefined when it is not waiting for that. */
+/** Decides that the finalized chain has the burn. Undefined if the burn is not waiting for that. */
 export function decideBurnConfirm(
   state: BurnState,
   found: { readonly burnedBaseUnits: bigint; readonly slot: number },
@@ -83,7 +84,7 @@ export function decideBurnConfirm(
   return { step: 'burn.confirm', events: [confirmed] }
 }
 
-/** Recorded once the finalized chain cannot have the burn. Undefined when it is not waiting for that. */
+/** Decides that the finalized chain cannot have the burn. Undefined if the burn is not waiting for that. */
 export function decideBurnFail(
   state: BurnState,
   verdict: { readonly reason: BurnFailureReason; readonly finalizedSlot: number },
@@ -95,7 +96,7 @@ export function decideBurnFail(
   return { step: 'burn.fail', events: [failed] }
 }
 
-/** The state after an event. Asserts an order that the ledger has already accepted. */
+/** Returns the state after an event. Asserts an order that the ledger has already accepted. */
 export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
   const version = state.version + 1
   switch (event.kind) {
@@ -115,8 +116,9 @@ export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
 }
 
 /**
- * Why the delegate's present state does not prove that the round burned nothing. Undefined when it does: a burn reduces the
- * allowance, and a transaction that landed took its fee. So a renewed allowance alone does not prove absence.
+ * Returns why the delegate's current state does not prove that the round burned nothing. Undefined if it is proof. A
+ * burn reduces the allowance, and a transaction that landed cost a fee. The owner may have renewed the allowance, so
+ * the allowance alone does not prove absence.
  */
 export function whyMaybeBurned(
   { delegate: before, parts }: Pick<SubmitBurn, 'delegate' | 'parts'>,

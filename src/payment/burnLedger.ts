@@ -3,21 +3,24 @@ import type { Signature } from '@tollbook/core/signature'
 import type { BurnDebts, SubmitBurn } from './burn.ts'
 import type { BurnEvent } from './events.ts'
 
-/** Operations of the burn job on the ledger. Throws a retryable `Fault` when it is not known whether an event was taken. */
+/**
+ * Operations of the burn job on the ledger. They throw a retryable `Fault` if it is unknown whether an event was
+ * recorded.
+ */
 export interface BurnLedger {
   readRounds(mint: Address): Promise<BurnRounds>
-  /** All that is owed for final payments after this position. */
+  /** Returns all burn debts of final payments after this position. */
   readDebts(mint: Address, afterPosition: number): Promise<BurnDebts>
   record(burn: RecordedBurn): Promise<RecordOutcome>
 }
 
-/** Standing of the rounds of a mint. */
+/** State of the rounds of a mint. */
 export interface BurnRounds {
-  /** Number of the newest round; 0 before the first. */
+  /** Number of the newest round. 0 before the first. */
   readonly lastRound: number
-  /** The newest round, unless it has ended. */
+  /** The newest round. Undefined if it has ended. */
   readonly open: OpenBurn | undefined
-  /** The debts up to here are burned. */
+  /** Position up to which the debts are burned. */
   readonly burnedThroughPosition: number
 }
 
@@ -25,12 +28,12 @@ export interface OpenBurn extends SubmitBurn {
   readonly signature: Signature
 }
 
-/** A burn event under the stream of its transaction. */
+/** A burn event in the stream of its transaction. */
 export interface RecordedBurn {
   readonly signature: Signature
   readonly event: BurnEvent
   readonly effectiveAtMs: number
 }
 
-/** `overtaken`: another job has recorded the round, or its end. */
+/** `overtaken`: another job has recorded the round or its end. */
 export type RecordOutcome = 'recorded' | 'overtaken'

@@ -6,54 +6,57 @@ import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /**
- * Chain operations of the paywall. Every method except `readTransaction`, `readEffects`, `landingBound` and `timeMs` queries nodes and
- * throws a retryable `Fault` if none can answer: silence is never an answer.
+ * Chain operations of the paywall. Every method except `readTransaction`, `readEffects`, `landingBound` and `timeMs`
+ * queries nodes. It throws a retryable `Fault` if no node can answer, because a missing answer is not a result.
  */
 export interface ChainReader {
-  /** Looks a transaction up. Equal lookups at the same moment are one, and an answer is remembered for a moment. */
+  /** Looks a transaction up. Equal lookups at the same moment share one query, and an answer is cached for a moment. */
   find(signature: Signature, options?: FindOptions): Promise<Finding>
-  /** Whether no block can take a transaction with this bound any more. Undefined while that is not proven. */
+  /** Proves that no block can take a transaction with this bound any more. Undefined while that is not proven. */
   proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
-  /** All of the wallet's token accounts of the service token together. */
+  /** Returns the sum of all the wallet's token accounts of the service token. */
   readBalance(question: BalanceQuestion): Promise<Balance>
-  /** Decodes and checks every signature; no network. */
+  /** Decodes the transaction and checks every signature, without the network. */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
-  /** Effects that the bytes show without a rehearsal, if the transaction succeeds; no network. Undefined when they do not show all of them. */
+  /**
+   * Returns effects that the bytes show without a rehearsal or the network, if the transaction succeeds. Undefined if
+   * the bytes do not show all effects.
+   */
   readEffects(transaction: Pick<SignedTransaction, 'bytes'>): SimulatedEffects | undefined
   /** Simulates the transaction. Only a node at the newest known slot can report that it would fail. */
   simulate(transaction: Pick<SignedTransaction, 'bytes'>, options?: SimulateOptions): Promise<Simulation>
-  /** Sends exactly these bytes. Sending them again is harmless: the chain takes a signature once. */
+  /** Sends exactly these bytes. A repeated call is harmless, because the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>
-  /** Bound for any transaction whose bytes exist by now. */
+  /** Returns a bound for any transaction whose bytes exist now. */
   landingBound(): LandingBound
-  /** Time of the chain: that of its newest known block, and what has passed since. No wall clock is part of it. */
+  /** Time of the chain: the time of its newest known block plus the time since. It does not use a wall clock. */
   timeMs(): number
 }
 
 export interface SimulateOptions {
-  /** Present when a signer has yet to sign. */
+  /** Present if a signer has not signed yet. */
   readonly withoutSignatures?: true
-  /** Effects that it rejects are not believed before as many nodes as end a payment have shown some that it rejects. */
+  /** Tests effects. Rejected effects count only after as many nodes as end a payment have shown rejected effects. */
   readonly accepts?: (effects: SimulatedEffects) => boolean | Promise<boolean>
 }
 
 export interface BroadcastOptions {
-  /** The node rehearses the transaction, and does not forward one that would fail. */
+  /** Present if the node rehearses the transaction and does not forward one that would fail. */
   readonly rehearses?: true
 }
 
 export interface FindOptions {
-  /** Time to wait for it to land; 0 by default. */
+  /** Time to wait until the transaction lands. 0 by default. */
   readonly waitMs?: number
-  /** It was sent by this service, so each slot may have it. */
+  /** True if this service sent the transaction, so that any slot may contain it. */
   readonly isSent?: boolean
-  /** `finalized` where a younger answer is not enough. By default the commitment of the configuration. */
+  /** `finalized` if a younger answer is not enough. By default the configured commitment. */
   readonly commitment?: 'finalized'
   /** An absence counts only in a state of this slot or a later one. */
   readonly minSlot?: number
   /**
-   * Skips the memory and reads from as many nodes as end a payment: two where two are configured. Throws a retryable
-   * fault when they disagree.
+   * Skips the cache and reads from as many nodes as end a payment, which is two if two are configured. Throws a
+   * retryable fault if the nodes disagree.
    */
   readonly isAgreed?: true
   /** Without a bound, absence cannot be proven. */
@@ -67,42 +70,42 @@ export type Finding = Found | ProvenAbsent | Unknown
 export interface Found {
   readonly kind: 'found'
   readonly record: TransactionRecord
-  /** In which it landed. */
+  /** Slot in which the transaction landed. */
   readonly slot: number
-  /** Number of nodes that have just returned this record; 0 when it is remembered. */
+  /** Number of nodes that have just returned this record. 0 if it is cached. */
   readonly nodes: number
-  /** These are as many nodes as end a payment: two where two are configured. */
+  /** True if these are as many nodes as end a payment, which is two if two are configured. */
   readonly isAgreed: boolean
 }
 
-/** Neither found nor proven absent: the caller may retry with the same proof. */
+/** The transaction is neither found nor proven absent. The caller may retry with the same proof. */
 export interface Unknown {
   readonly kind: 'unknown'
-  /** For the caller and the log. */
+  /** Reason for the caller and the log. */
   readonly why: string
-  /** A node has it, but not at the commitment, or not enough nodes have it. */
+  /** True if a node has the transaction, but below the commitment, or if too few nodes have it. */
   readonly isSeen: boolean
-  /** As many nodes as end a payment have answered. */
+  /** True if as many nodes as end a payment have answered. */
   readonly isAgreed: boolean
-  /** The oldest state among those in which it was looked for. */
+  /** The oldest of the states in which the transaction was searched. */
   readonly slot: number
 }
 
 /** The tokens of one wallet in its associated token account. */
 export interface BalanceQuestion {
   readonly wallet: Address
-  /** In a state of this slot or a later one. */
+  /** Reads a state of this slot or a later one. */
   readonly minSlot?: number
-  /** `finalized` for what cannot be the effect of a payment of the last seconds. By default `confirmed`. */
+  /** `finalized` for a balance without the effect of payments of the last seconds. By default `confirmed`. */
   readonly commitment?: 'finalized'
-  /** A smaller balance is not believed before every node was asked. */
+  /** A smaller balance counts only after every node was queried. */
   readonly enoughBaseUnits?: bigint
 }
 
-/** A balance and the state that it was read from. */
+/** A balance, with the state from which it was read. */
 export interface Balance {
   readonly baseUnits: bigint
   readonly slot: number
-  /** As many nodes as end a payment have answered. */
+  /** True if as many nodes as end a payment have answered. */
   readonly isAgreed: boolean
 }

@@ -6,17 +6,17 @@ import { isoTime } from '@tollbook/core/clock'
 import type { AnyEvent, EventDefinition } from './events/eventDefinition.ts'
 
 /*
- * Events as bytes. The body is the truth of the ledger: RFC 8785 JSON in UTF-8, written once, hashed, and never written
- * again. Base units are decimal strings.
+ * Events as bytes. The ledger relies on the body: RFC 8785 JSON in UTF-8, written once, hashed, and never changed. Base
+ * units are decimal strings.
  */
 
-/** Fields that every kind of event has. */
+/** Fields of every kind of event. */
 export interface EventHeader {
   /** Name of the stream, for example `solana:<signature>` or `prices#17`. */
   readonly stream: string
   /** 1, 2, 3… within the stream. */
   readonly version: number
-  /** When it happened in the world, as opposed to when it was recorded. */
+  /** Time at which the event happened. It may be earlier than the time of its record. */
   readonly effectiveAtMs: number
 }
 
@@ -26,13 +26,13 @@ export interface DecodedEvent<Event extends AnyEvent> extends EventHeader {
   readonly event: Event
 }
 
-/** Events of one family as canonical bytes, and back. */
+/** Encodes events of one family as canonical bytes, and decodes them. */
 export interface EventCodec<Event extends AnyEvent> {
   readonly kinds: readonly Event['kind'][]
   encode(event: Event, header: EventHeader): string
-  /** Parses a body that the ledger holds. A body that does not parse is a bug or a tampered row, never a caller's mistake. */
+  /** Parses a body from the ledger. A body that does not parse is a bug or a tampered row, never a caller's mistake. */
   decode(body: string): DecodedEvent<Event>
-  /** The event in double entry: the only place that decides where money goes. */
+  /** Returns the event in double entry. Only this method decides where the money goes. */
   postingsOf(event: Event): readonly Posting[]
 }
 

@@ -29,11 +29,11 @@ export type HolderPayoutEvent = EventOf<(typeof holderPayoutEvents)[number]>
 export type SettingEvent = EventOf<(typeof settingEvents)[number]>
 export type LedgerEvent = EventOf<(typeof ledgerEvents)[number]>
 
-/** Codec of everything that the service writes. */
+/** Codec of all events that the service writes. */
 export const ledgerCodec = createEventCodec<LedgerEvent>(ledgerEvents)
 /** Codec of the streams of burns. */
 export const burnCodec = createEventCodec<BurnEvent>(burnEvents)
 /** Codec of the streams of plans for holders. */
 export const holderPayoutCodec = createEventCodec<HolderPayoutEvent>(holderPayoutEvents)
-/** Codec of the streams of payments: anything else in them is a bug or a tampered row. */
+/** Codec of the streams of payments. Any other event in such a stream is a bug or a tampered row. */
 export const paymentCodec = createEventCodec<PaymentEvent>(paymentEvents)

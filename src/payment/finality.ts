@@ -8,8 +8,8 @@ import { refundEvent } from './refund.ts'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 
 /*
- * Steps of a payment after its answer, decided on its state as the commands of `payment.ts` are. Undefined: not in this
- * state. Nothing here touches a payment in the middle of a claim, so no delivery is ever lost to it.
+ * Steps of a payment after its answer, decided on its state like the commands of `payment.ts`. Undefined means that the
+ * step does not apply to the state. No step changes a payment during a claim, so no delivery is lost.
  */
 
 /** The finalized chain's answer about a payment. */
@@ -25,8 +25,8 @@ function findResting(state: PaymentState): Resting | undefined {
 }
 
 /**
- * Undefined while an attempt runs, and when the payment is final already. Finality of an exhausted payment makes the
- * refund due.
+ * Decides the finality of a payment. Undefined while an attempt runs, or if the payment is already final. The finality
+ * of an exhausted payment makes the refund due.
  */
 export function decideFinality(state: PaymentState, verdict: FinalVerdict): PaymentDecision | undefined {
   assert((verdict.kind === 'finalized' ? verdict.slot : verdict.finalizedSlot) >= 0, 'a verdict is of a slot')
@@ -34,12 +34,12 @@ export function decideFinality(state: PaymentState, verdict: FinalVerdict): Paym
   if (resting === undefined || resting.isFinal) return undefined
   if (verdict.kind === 'reversed') return reversal(resting, verdict)
   const finalized = { kind: 'PaymentFinalized', slot: verdict.slot, ...stillExposed(resting) } as const
-  // Nothing is left to wait for: the attempts are exhausted, and the payment cannot be dropped.
+  // The attempts are exhausted and the chain cannot drop the payment, so its refund is due now.
   const refund = resting.phase === 'exhausted' ? [refundEvent({ ...resting, isFinal: true })] : []
   return { step: 'payment.finalize', events: [finalized, ...refund] }
 }
 
-/** A released payment was taken out of the exposure when its attempt ended. */
+/** Returns the exposure of a payment. The exposure of a released payment ended with its attempt. */
 function stillExposed(resting: Resting) {
   const { mint, exposedBaseUnits } = exposureOf(resting)
   return { mint, exposedBaseUnits: resting.phase === 'fulfilled' ? exposedBaseUnits : 0n }
@@ -55,7 +55,7 @@ function reversal(
   const heldBaseUnits = heldForCallerBaseUnits(settlement)
   const overpaidBaseUnits = receivedBaseUnits - heldBaseUnits
   assert(overpaidBaseUnits >= 0n, 'no less was received than is held')
-  // With the delivery, the burn and the shares left what was held.
+  // The delivery has moved the burn and the shares out of the held amount.
   const isDelivered = phase === 'fulfilled'
   const burnOwedBaseUnits = isDelivered && isPaidWhole(settlement) ? price.burnBaseUnits : 0n
   const reversed: PaymentReversed = {
@@ -74,15 +74,15 @@ function reversal(
   return { step: 'payment.reverse', events: isPaidWhole(settlement) ? [reversed] : [reversed, burn] }
 }
 
-/** An attempt whose lease has ended is released, or exhausted when it was the last one. */
+/** Ends an attempt whose lease has ended. The payment is released, or exhausted after the last attempt. */
 export interface ExpiryCommand {
   readonly nowMs: number
   readonly attemptsMax: number
 }
 
 /**
- * Ends a claim whose process died and that no caller took over. `nowMs` may come from a wrong clock: it only avoids needless
- * appends, because the ledger judges the end of the lease by its own time.
+ * Ends a claim whose process died and that no caller took over. `nowMs` may come from a wrong clock. It only avoids
+ * needless appends, because the ledger decides the end of the lease by its own time.
  */
 export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
   assert(attemptsMax >= 1, 'a payment has an attempt')
@@ -92,13 +92,13 @@ export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: Expiry
   return { step: 'payment.expire', events }
 }
 
-/** Only a payment that can no longer be dropped is owed back. */
+/** Decides a refund. Only a payment that can no longer be dropped is owed back. */
 export function decideRefund(state: PaymentState): PaymentDecision | undefined {
   if (state.phase !== 'released' || !state.isFinal) return undefined
   return { step: 'payment.refund', events: [refundEvent(state)] }
 }
 
-/** Tokens that arrived without a request. The wallet is undefined when no single sender is known. */
+/** Tokens that arrived without a request. The wallet is undefined if no single sender is known. */
 export interface ReceivedTransfer {
   readonly wallet: Address | undefined
   readonly mint: Address
@@ -106,7 +106,10 @@ export interface ReceivedTransfer {
   readonly slot: number
 }
 
-/** Tokens that no settlement of the ledger accounts for; those of a reversed payment count as never arrived. */
+/**
+ * Records tokens that no settlement of the ledger covers. Tokens of a reversed payment count as if they had never
+ * arrived.
+ */
 export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer): PaymentDecision | undefined {
   assert(transfer.receivedBaseUnits > 0n, 'a received transfer moves tokens')
   assert(transfer.slot >= 0, 'a transfer landed in a slot')

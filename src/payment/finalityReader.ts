@@ -3,37 +3,40 @@ import type { SignedTransaction } from './proof.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/** Chain queries after a payment has been accepted. Faults as in `chainReader.ts`: silence is never an answer. */
+/**
+ * Chain queries after a payment has been accepted. They throw like those of `chainReader.ts`, because a missing answer
+ * is not a result.
+ */
 export interface FinalityReader {
-  /** At most `statusesMax` at once. Undefined where no node in rotation knows it. */
+  /** Returns at most `statusesMax` statuses. Undefined for a signature that no node in rotation has. */
   findStatuses(question: StatusQuestion): Promise<StatusAnswer>
   finalizedSlot(): Promise<number>
   /** Undefined unless the nodes agree that the finalized chain does not have the payment and that it cannot land. */
   findReversal(question: ReversalQuestion): Promise<Reversal | undefined>
-  /** Undefined when the finalized chain does not have it. */
+  /** Undefined if the finalized chain does not have the transaction. */
   findFinalized(signature: Signature): Promise<TransactionRecord | undefined>
-  /** Those that name the account, newest first. */
+  /** Lists the signatures of transactions that name the account, newest first. */
   listSignatures(question: ListQuestion): Promise<readonly ListedSignature[]>
 }
 
-/** A node's limits. */
+/** Maximum number of statuses that a node returns at once. */
 export const statusesMax = 256
 export const listedMax = 1_000
 
 /** A served payment that the chain may have dropped, or whose transaction may have failed or paid something else. */
 export interface ReversalQuestion {
   readonly signature: Signature
-  /** Slot in which it was seen before it was served. */
+  /** Slot of the payment before it was served. */
   readonly slot: number
-  /** Undefined where the record has no bytes. */
+  /** Undefined if the record has no bytes. */
   readonly transaction: SignedTransaction | undefined
-  /** Whether the transaction, as it landed on the finalized chain, pays what is recorded. */
+  /** True if the transaction, as it landed on the finalized chain, pays the recorded amount. */
   readonly isPaidBy: (record: TransactionRecord) => boolean
 }
 
-/** The finding of at least two nodes where two are configured. */
+/** A finding of two nodes, or of one if only one is configured. */
 export interface Reversal {
-  /** `failed`: it is on the finalized chain, and does not pay there. */
+  /** `failed`: the transaction is on the finalized chain and does not pay. */
   readonly reason: 'absent' | 'failed'
   readonly finalizedSlot: number
   readonly nodes: number
@@ -42,11 +45,11 @@ export interface Reversal {
 /** At most `statusesMax` signatures. */
 export interface StatusQuestion {
   readonly signatures: readonly Signature[]
-  /** Without it a node answers from memory, which goes back two minutes; with it, it searches its disk. */
+  /** False searches the node's memory, which covers two minutes. True also searches its disk. */
   readonly searchHistory: boolean
 }
 
-/** Statuses in the order of the signatures; undefined where no node has one. */
+/** Statuses in the order of the signatures. Undefined for a signature without a status at any node. */
 export interface StatusAnswer {
   readonly statuses: readonly (SignatureStatus | undefined)[]
 }
@@ -57,7 +60,7 @@ export interface SignatureStatus {
   readonly hasFailed: boolean
 }
 
-/** A page of transactions of an account, the newest first, older than `before` and newer than `until`. */
+/** A page of transactions of an account, newest first, older than `before` and newer than `until`. */
 export interface ListQuestion {
   readonly account: Address
   readonly commitment: 'confirmed' | 'finalized'

@@ -1,14 +1,14 @@
 import type { InvalidPaymentReason, Refusal } from '@tollbook/core/refusal'
 import type { PaymentState } from './payment.ts'
 
-/** A refusal that no repetition of the same proof changes. */
+/** True for a refusal that no repetition of the same proof changes. */
 export function isPermanent({ code, retryAfterSeconds }: Refusal): boolean {
   return (code === 'INVALID_PAYMENT' || code === 'INSUFFICIENT_BALANCE') && retryAfterSeconds === undefined
 }
 
 /**
- * Whether a new offer may go with the refusal. Some clients answer an offer with a payment at once. A payment on record
- * has moved tokens, unless the chain says that it has not.
+ * True if the refusal may include a new offer, which some clients pay at once. A recorded payment has moved tokens,
+ * unless the chain reports that it has not.
  */
 export function mayPayAgain(refusal: Refusal, payment: PaymentState | undefined): boolean {
   if (!isPermanent(refusal)) return false

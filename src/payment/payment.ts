@@ -5,10 +5,10 @@ import type { SponsoredOffer } from './events/verificationEvents.ts'
 import type { Settlement } from './settlement.ts'
 
 /*
- * The lifecycle of one payment: its states, and how its events change it. Other files say who may use it (paymentUse.ts),
- * and decide the steps: of an attempt in attempt.ts, of a submission in submission.ts, after the answer in finality.ts. Each is
- * pure: a command in, a step and its events out. The ledger decides who is first, because it takes the events only if the version
- * is still the one that was decided on.
+ * The lifecycle of one payment: its states, and how its events change them. paymentUse.ts decides who may use a payment.
+ * Other files decide the steps: attempt.ts those of an attempt, submission.ts a submission, finality.ts those after the
+ * answer. Each file is pure: it takes a command and returns a step with its events. The ledger decides who is first: it
+ * accepts events only for the version on which they were decided.
  *
  *   unknown ──submit──▶ submitted ──claim──▶ claimed ──fulfil──▶ fulfilled
  *      └──────────────claim─────────────────▶ │ ▲ └─start─▶ streaming ──fulfil──▶
@@ -16,12 +16,12 @@ import type { Settlement } from './settlement.ts'
  *                                             ▼ │ ▼
  *                                           released ──refund──▶ refund_due
  *
- * The last permitted attempt does not release: it exhausts the payment, which is then owed back at once if it is final, or
- * with its finality.
+ * The last permitted attempt exhausts the payment instead of releasing it. The payment is then owed back at once if it
+ * is final, or otherwise with its finality.
  *
- * A verified payment also waits for finality, which never occurs during a claim. It ends as final, in the same phase,
- * or as reversed; only a final payment is ever refunded. Tokens without a request, and those of a reversed payment
- * that landed later, end as unmatched. The ledger stores phase and finality as one state (`stateName`), and
+ * A verified payment also waits for finality, which never occurs during a claim. The payment then becomes final, in the
+ * same phase, or reversed. Only a final payment is ever refunded. Tokens without a request, and tokens of a reversed
+ * payment that landed later, end as unmatched. The ledger stores phase and finality as one state (`stateName`), and
  * migrations/kinds/payment.sql has each step as rows.
  */
 
@@ -39,24 +39,24 @@ export interface Submitted {
   readonly version: number
   readonly wallet: Address
   readonly endpoint: string
-  /** To be sent again until it is on chain. */
+  /** Signed bytes of the transaction, which are sent again until it is on chain. */
   readonly transactionBase64: string
-  /** Present when this service pays the network fee. */
+  /** Present if this service pays the network fee. */
   readonly offer?: SponsoredOffer
 }
 
-/** A payment that was verified, whatever became of it. */
+/** A payment that was verified, in any later state. */
 export interface Verified {
   readonly version: number
   readonly settlement: Settlement
-  /** Attempts so far, counted from 1; 0 between the events of a first claim. */
+  /** Number of attempts so far, from 1. 0 between the events of a first claim. */
   readonly attempt: number
   readonly endpoint: string
-  /** The chain can no longer drop the payment. */
+  /** True if the chain can no longer drop the payment. */
   readonly isFinal: boolean
 }
 
-/** An attempt has the payment. */
+/** A payment that an attempt has claimed. */
 export type LiveAttempt = Verified & {
   readonly phase: 'claimed' | 'streaming'
   readonly attemptId: string
@@ -66,7 +66,7 @@ export type LiveAttempt = Verified & {
 
 export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 
-/** Name of the state as the ledger stores it; empty for a payment that it does not have. */
+/** Returns the name of the state as the ledger stores it. Empty for a payment that is not in the ledger. */
 export function stateName(state: PaymentState): string {
   if (state.phase === 'unknown') return ''
   assert(state.phase !== 'verified', 'no append ends between verification and claim')
@@ -74,12 +74,12 @@ export function stateName(state: PaymentState): string {
   return isFinal(state) && state.phase !== 'refund_due' ? `${state.phase}.final` : state.phase
 }
 
-/** The chain can no longer drop it, so serving it risks nothing. */
+/** True if the chain can no longer drop the payment, so that serving it has no risk. */
 export function isFinal(state: PaymentState): boolean {
   return 'isFinal' in state && state.isFinal
 }
 
-/** A step of migrations/kinds/payment.sql and exactly the events that it takes. */
+/** A step of migrations/kinds/payment.sql with exactly the events that it accepts. */
 export interface PaymentDecision {
   readonly step: PaymentStep
   readonly events: readonly PaymentEvent[]
@@ -98,7 +98,7 @@ export type PaymentStep =
   | 'payment.refund'
   | 'payment.unmatch'
 
-/** Order of a wallet for the payment. */
+/** A wallet's order for the payment. */
 export interface Order {
   readonly wallet: Address
   readonly endpoint: string
@@ -106,7 +106,10 @@ export interface Order {
   readonly digest: string
 }
 
-/** Folds one recorded event into the state. `recordedAtMs` is the ledger's clock, the only one that counts for leases. */
+/**
+ * Folds one recorded event into the state. `recordedAtMs` is the time of the ledger's clock, the only clock that counts
+ * for leases.
+ */
 export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: number): PaymentState {
   const version = state.version + 1
   switch (event.kind) {

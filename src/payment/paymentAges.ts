@@ -4,10 +4,13 @@ export const quoteTtlMs = 300_000
 /** Grace period after the expiry of a quote, for its payment. */
 export const quoteGraceMs = 60_000
 
-/** A payment is presented for the first time within this time of landing. */
+/** Maximum time from landing to the first presentation of a payment. */
 export const proofMaxAgeMs = 600_000
 
-/** Age at which a transfer that was never presented is recorded as unmatched: an hour more, for callers told to retry the same proof. */
+/**
+ * Age at which a transfer that was never presented is recorded as unmatched. The additional hour is for callers who
+ * were told to retry the same proof.
+ */
 export const settleAgeMs = proofMaxAgeMs + 60 * 60 * 1000
 
 /** Time without a delivery after which a final payment is owed back. */

@@ -1,12 +1,12 @@
 import type { Address } from '@tollbook/core/address'
 import type { PaymentTerms } from './settlement.ts'
 
-/** Content of a payment that a wallet is asked to sign: burn, memo and transfer. */
+/** Content of a payment for a wallet to sign: burn, memo and transfer. */
 export interface PaymentContent {
   readonly terms: PaymentTerms
   readonly payer: Address
   readonly memo: string
-  /** An account that nothing is done with. Nodes list the transactions that name it (Solana Pay). */
+  /** An account that only identifies the payment. Nodes list the transactions that name it (Solana Pay). */
   readonly reference: Address
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint

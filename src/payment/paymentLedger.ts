@@ -5,33 +5,40 @@ import type { Fulfilment } from './receipt.ts'
 import type { ListedPrice, Quote } from '@tollbook/core/quote'
 
 /**
- * The ledger as the paywall uses it. The ledger, and nothing in memory, decides who
- * is first. Every method throws a retryable `Fault` when the outcome is unknown;
- * the caller gets that answer, and never that the payment is invalid (I8).
+ * The ledger's interface for the paywall. Only the ledger decides who is first, never the memory of a process. Every
+ * method throws a retryable `Fault` if the outcome is unknown. The caller then gets that answer, and never that the
+ * payment is invalid (I8).
  */
 export interface PaymentLedger {
-  /** A payment and an idempotency key, as the ledger knows them. */
+  /** Looks up a payment and an idempotency key in the ledger. */
   lookUp(question: PaymentLookup): Promise<KnownPayment>
-  /** Sponsored payments of the last day for an order whose answer is not known to have been sent, the oldest first. */
+  /**
+   * Lists sponsored payments of the last day for an order whose answer is not known to have been sent, oldest first.
+   */
   listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
-  /** All the events or none, if the payment is still in the state they were decided on. Resolves once durable. */
+  /**
+   * Appends all the events or none, if the payment is still in the state on which they were decided. Resolves once
+   * durable.
+   */
   append(change: PaymentChange): Promise<AppendOutcome>
   /**
-   * The answer of this payment has been handed to the operating system. Recorded later and in batches: an answer whose mark
-   * is lost may be sent to its payer once more.
+   * Records that the answer of this payment is with the operating system. The record is written later and in batches.
+   * An answer whose mark is lost may be sent to its payer once more.
    */
   markSent(answer: SentAnswer): void
-  /** The delivery of an attempt; undefined when this attempt has not delivered. */
+  /** Finds the delivery of an attempt. Undefined if this attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
-  /** Resolves once durable: a quote that was never stored could not be honoured. */
+  /** Records a quote. Resolves once durable, because a quote that is not stored could not be honored. */
   recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
-  /** The cheapest quote of the wallet and endpoint that was open at that moment. */
+  /** Finds the cheapest quote of the wallet and endpoint that was open at that moment. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
-  /** An open quote that this process has stored, from memory. There may be a cheaper one. */
+  /** Finds an open quote that this process has stored, from memory. The ledger may have a cheaper one. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
-  /** The cheapest quote with the memo that was open at that moment; if none was, another quote with it. */
+  /**
+   * Finds the cheapest quote with the memo that was open at that moment. If none was open, another quote with the memo.
+   */
   findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
-  /** The price list in force at that moment. */
+  /** Finds the price list in force at that moment. */
   findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
 }
 
@@ -40,7 +47,7 @@ export interface PaymentLookup {
   readonly reference: PresentedReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
-  /** Digest of the order. Without it no answer is searched. */
+  /** Digest of the order. Without it, no answer is searched. */
   readonly orderDigest?: string
 }
 
@@ -53,7 +60,7 @@ export interface SponsoredOrder {
 /** A sponsored payment on record. */
 export interface SponsoredPurchase {
   readonly message: MessageReference
-  /** Time since it was put on record, by the clock of the database. */
+  /** Time since it was recorded, by the clock of the database. */
   readonly ageMs: number
 }
 
@@ -63,28 +70,30 @@ export interface DeliveryQuestion {
 }
 
 /**
- * Record of a payment and an idempotency key. The payment is read first,
- * so that one that is seen fulfilled comes with its stored answer.
+ * Record of a payment and an idempotency key. The payment is read first, so that a fulfilled payment always comes with
+ * its stored answer.
  */
 export interface KnownPayment {
   readonly payment: PaymentState
-  /** Undefined when a message was asked for that no payment on record has. */
+  /** Undefined if the lookup used a message that belongs to no recorded payment. */
   readonly reference: PaymentReference | undefined
-  /** Present when this wallet used the idempotency key within its time to live. */
+  /** Present if this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
-  /** The answer that this order bought with this payment, until it was sent and for a short time after it. */
+  /**
+   * The answer that this order bought with this payment. Available until it was sent and for a short time afterwards.
+   */
   readonly stored: RepeatableAnswer | undefined
 }
 
-/** A stored answer, and whether all of it has been handed to the operating system before. */
+/** A stored answer, and whether all of it was with the operating system before. */
 export interface RepeatableAnswer extends StoredAnswer {
   readonly isSent: boolean
 }
 
-/** An answer that has been handed to the operating system. */
+/** An answer that is completely with the operating system. */
 export interface SentAnswer {
   readonly reference: PaymentReference
-  /** Whether the payment is bound to a secret, so that the answer may be sent to the holder of that secret again. */
+  /** True if the payment is bound to a secret. The answer may then be sent again to the holder of that secret. */
   readonly isBound: boolean
 }
 
@@ -92,11 +101,11 @@ export interface SentAnswer {
 export interface EarlierUse {
   readonly reference: PaymentReference
   readonly orderDigest: string
-  /** Absent while the attempt runs, and when it failed. */
+  /** Absent while the attempt runs, and if it failed. */
   readonly answer: StoredAnswer | undefined
 }
 
-/** `data` and `meta` as they were sent, and where the ledger says that they were delivered. */
+/** `data` and `meta` as sent, with the position of their delivery in the ledger. */
 export interface StoredAnswer {
   readonly answerJson: string
   readonly position: number
@@ -109,7 +118,7 @@ export interface OpenQuoteQuestion {
   readonly wallet: Address
   readonly endpoint: string
   readonly landedAtMs: number
-  /** A payment cannot have landed before the slot that its quote names; no clock is compared for this side. */
+  /** Slot at which the payment landed. It cannot be before the slot in its quote, so this check needs no clock. */
   readonly landedSlot: number
   /** Grace period of a quote after its expiry. */
   readonly graceMs: number
@@ -121,25 +130,27 @@ export interface BoundQuoteQuestion extends OpenQuoteQuestion {
 }
 
 export interface RecordOptions {
-  /** The payer chose the memo, so quotes of this and other instances may share it. Such a quote is not stored in memory. */
+  /**
+   * The payer chose the memo, so quotes of this and other instances may share it. Such a quote is not kept in memory.
+   */
   readonly sharesMemo?: true
 }
 
-/** A decision with the state that it was made on. The append fails as a conflict when the state has changed since. */
+/** A decision with the state on which it was made. The append fails as a conflict if the state has changed since. */
 export interface PaymentChange extends PaymentDecision {
   readonly reference: PaymentReference
-  /** The state that the step was decided on. */
+  /** The state on which the step was decided. */
   readonly before: PaymentState
-  /** When the events happened; a verified payment and its burn happened at their block's time instead. */
+  /** Time of the events. A verified payment and its burn have the time of their block instead. */
   readonly nowMs: number
   readonly idempotency?: {
     readonly wallet: Address
     readonly key: string
     readonly orderDigest: string
   }
-  /** Present with the submission of a sponsored payment, which is found by both from then on. */
+  /** Present with the submission of a sponsored payment. Its message and its order then both find the payment. */
   readonly sponsored?: { readonly message: MessageReference } & SponsoredOrder
-  /** Stored with a fulfilment until it has been sent, or for a day under an idempotency key. */
+  /** Stored with a fulfilment until it was sent, or for a day under an idempotency key. */
   readonly answerJson?: string
 }
 
@@ -151,7 +162,7 @@ export type AppendOutcome =
       readonly recordedAtMs: number
       readonly leaves: readonly Leaf[]
     }
-  /** Another writer was first: look it up again and repeat the decision. */
+  /** Another writer was first. Look the payment up again and repeat the decision. */
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'idempotency_key_reused' }
 

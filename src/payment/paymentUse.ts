@@ -4,9 +4,15 @@ import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import type { Order, PaymentState } from './payment.ts'
 import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 
-/* The use of a payment on record: by its own order while no other attempt has it, and by a further order of its wallet. */
+/*
+ * The use of a recorded payment: by its own order while no other attempt has claimed it, and by a further order of its
+ * wallet.
+ */
 
-/** May this order use this payment, as far as the ledger knows it? Asked before a chain is asked, and again by the claim. */
+/**
+ * Checks whether this order may use this payment, by the state in the ledger. Called before any chain query, and again
+ * by the claim.
+ */
 export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
   switch (state.phase) {
     case 'unknown':
@@ -50,25 +56,25 @@ export interface AttemptLease {
   readonly leaseUntilMs: number
 }
 
-// The clocks of server and database differ by less, or paid routes close (jobs/clockHealth.ts).
+// Paid routes close if the clocks of server and database differ by more (jobs/clockHealth.ts).
 const clockDifferenceMaxMs = 60_000
 
 /**
- * A lease that began in the future was taken before the clock of the database went back. The ledger then decides by its
- * own time, which never stands still.
+ * True if another attempt may take over. A lease that began in the future was taken before the clock of the database
+ * went back. The ledger then decides by its own time, which always advances.
  */
 export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: number): boolean {
   assert(leaseMs > 0, 'a lease has a length')
   return nowMs >= leaseUntilMs || nowMs < leaseUntilMs - leaseMs - clockDifferenceMaxMs
 }
 
-/** A refusal while the attempt of another request may still be running, with the seconds to wait. */
+/** Refuses while the attempt of another request may still be running, with the seconds to wait. */
 function checkLease(lease: AttemptLease, nowMs: number): Refusal | undefined {
   if (mayTakeOver(lease, nowMs)) return undefined
   return refuseInProgress(Math.min(Math.ceil((lease.leaseUntilMs - nowMs) / 1000), inProgressRetryMaxSeconds))
 }
 
-/** Answers 409. The proof stays valid. */
+/** Creates a refusal with status 409. The proof stays valid. */
 export function refuseInProgress(retryAfterSeconds: number): Refusal {
   assert(retryAfterSeconds >= 1, 'a caller is asked to wait')
   return refuse(
@@ -78,20 +84,24 @@ export function refuseInProgress(retryAfterSeconds: number): Refusal {
   )
 }
 
-// Most answers take well under a second, so a caller retries long before a lease of a minute ends.
+// Most answers take well under a second, so a caller can retry long before a lease of a minute ends.
 export const inProgressRetryMaxSeconds = 5
 
 /**
- * Use of a payment by another request of its wallet for the same order. `resumed`: its own request has ended without an
- * answer, so this request gets it. `served`: its own request may still be running. `over`: it has bought its answer, or
- * no longer buys.
+ * Use of a payment by another request of its wallet for the same order. `resumed`: the payment's own request has ended
+ * without an answer, so this request gets the answer. `served`: its own request may still be running. `over`: the
+ * payment has bought its answer, or no longer buys.
  */
 export type Purchase = 'resumed' | 'served' | 'over'
 
-// A request waits for 10 s for what it has sent to land. Then it has ended, or the payment has another state.
+// A request waits 10 s until its sent payment lands. After that the request has ended, or the payment has another
+// state.
 const sentForMs = 12_000
 
-/** Stock clients repeat no request, so the next call for an order brings a new payment, although the wallet has paid. */
+/**
+ * Judges whether an earlier payment serves this request. Standard clients never repeat a request, so the next call for
+ * an order brings a new payment although the wallet has paid.
+ */
 export function judgePurchase(
   { payment, stored }: Pick<KnownPayment, 'payment' | 'stored'>,
   { ageMs }: Pick<SponsoredPurchase, 'ageMs'>,
@@ -107,7 +117,7 @@ export function judgePurchase(
     case 'released':
       return 'resumed'
     case 'fulfilled':
-      // Sent, as far as this service can see: the wallet may want a new answer to the same order.
+      // The answer was sent, by all that this service can see. The wallet may want a new answer to the same order.
       return stored === undefined || stored.isSent ? 'over' : 'resumed'
     case 'unknown':
     case 'exhausted':

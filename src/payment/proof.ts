@@ -3,28 +3,28 @@ import type { LandingBound } from './absence.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement } from './transactionRecord.ts'
 
-/** A fully signed transaction whose signatures have been verified here, before anything else is spent on it. */
+/** A fully signed transaction. Its signatures are verified before any other work for it. */
 export interface SignedTransaction {
   readonly signature: Signature
   readonly bytes: Uint8Array
   readonly signers: readonly Address[]
-  /** Every account that it can touch. Undefined when some are named by an address lookup table. */
+  /** Every account that the transaction can touch. Undefined if an address lookup table names some of them. */
   readonly accounts: readonly Address[] | undefined
   readonly blockhash: string
   readonly usesDurableNonce: boolean
 }
 
-/** Result of a rehearsal. Only a success and a failure say something about the transaction. */
+/** Result of a rehearsal. Only a success and a failure are statements about the transaction. */
 export type Simulation =
   | { readonly outcome: 'would_succeed'; readonly effects: SimulatedEffects; readonly bound: LandingBound }
   | {
       readonly outcome: 'would_fail'
       readonly text: string
       readonly insufficientFunds: boolean
-      /** State in which it would fail. As many nodes as end a payment said that it would. */
+      /** State in which the transaction would fail. As many nodes as end a payment have reported the failure. */
       readonly slot: number
     }
-  /** Its blockhash is too old or too new for the nodes, or too few of them could rehearse it in the newest state. */
+  /** Its blockhash is too old or too new for the nodes, or too few nodes could rehearse it in the newest state. */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'already_landed' }
 
@@ -32,6 +32,6 @@ export type Simulation =
 export interface SimulatedEffects {
   readonly movements: readonly TokenMovement[]
   readonly memos: readonly string[]
-  /** Undefined from nodes that do not tell the token balances of a simulation. */
+  /** Undefined if the node does not return token balances of a simulation. */
   readonly balances: readonly TokenBalance[] | undefined
 }

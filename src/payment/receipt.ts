@@ -5,9 +5,9 @@ import { requireSignature } from './paymentReference.ts'
 import { isPaidWhole, type Settlement } from './settlement.ts'
 
 /**
- * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone, so the receipt of
- * a replayed answer is the same as the first one, to the byte, until the receipt key changes. Amounts are base units as decimal strings, but
- * `requiredTokens`, which the interface shows as a number.
+ * A signed statement that an answer was delivered for a payment. It is a function of the ledger alone. The receipt of a
+ * replayed answer is therefore byte for byte the same as the first one, until the receipt key changes. Amounts are base
+ * units as decimal strings. Only `requiredTokens` is a number, as in the interface.
  */
 export interface Receipt {
   readonly id: string
@@ -19,27 +19,27 @@ export interface Receipt {
   readonly blockTime: string
   readonly requiredTokens: number
   readonly requiredBaseUnits: string
-  /** Burned by the payer inside the payment. */
+  /** Amount that the payer burned inside the payment. */
   readonly burned: string
-  /** Present when the payer sent the whole price: the service burns this later. It is not burned yet. */
+  /** Present if the payer sent the whole price. The service burns this amount later. */
   readonly burnOwed?: string
   /** Base units by account of the split. */
   readonly distribution: Readonly<Record<string, string>>
   /** Number of the price list. Receipts of payments that the first release verified have neither list nor split. */
   readonly priceList?: number
-  /** Percentages by account of the split of that list, `burn` included, such as `"30%"`. */
+  /** Percentages by account of that list's split, including `burn`, such as `"30%"`. */
   readonly split?: Readonly<Record<string, string>>
   /** Position of the fulfilment in the ledger, and its RFC 6962 leaf hash in hex. */
   readonly ledger: { readonly position: number; readonly leafHash: string }
   readonly issuedAt: string
-  /** Present when the key of `issuedAt` was replaced before this receipt was sent: the time of this signature. */
+  /** Present if the key of `issuedAt` was replaced before this receipt was sent. It is the time of this signature. */
   readonly reissuedAt?: string
 }
 
 /** The receipt with a compact EdDSA JWS over it. */
 export type SignedReceipt = Receipt & { readonly jws: string }
 
-/** A delivery on record: all that a receipt states. */
+/** A recorded delivery with all facts of a receipt. */
 export interface Fulfilment {
   readonly settlement: Settlement
   readonly endpoint: string
@@ -54,7 +54,7 @@ export interface ReceiptTerms {
   readonly reissuedAtMs?: number
 }
 
-/** The receipt of a delivery. Its id follows from the leaf, so a repeated request returns the same id. */
+/** Creates the receipt of a delivery. Its id follows from the leaf, so a repeated request returns the same id. */
 export function receiptOf(fulfilment: Fulfilment, { split, reissuedAtMs }: ReceiptTerms = {}): Receipt {
   const { settlement, endpoint, position, leafHash, recordedAtMs } = fulfilment
   const { price, evidence, priceList } = settlement

@@ -6,7 +6,7 @@ import { heldForCallerBaseUnits } from './settlement.ts'
 /** A payment that bought nothing. */
 export type OwedPayment = Pick<Verified, 'settlement' | 'isFinal'>
 
-/** The amount that is held for the caller is owed back to the wallet. The chain can no longer drop the payment. */
+/** Returns the event by which the held amount is owed back to the wallet. The chain can no longer drop the payment. */
 export function refundEvent(payment: OwedPayment): RefundDue {
   assert(payment.isFinal, 'only a final payment is owed back')
   const { wallet, price } = payment.settlement

@@ -6,9 +6,11 @@ import type { PaymentState } from './payment.ts'
 import { type PaymentReference, signatureOf } from './paymentReference.ts'
 import type { Address } from '@tollbook/core/address'
 
-/* Decisions of people about the refund of one payment, as steps of migrations/kinds/refund.sql. Pure. */
+/*
+ * Decisions of people about the refund of one payment, as steps of migrations/kinds/refund.sql. The functions are pure.
+ */
 
-/** State of the refund stream of one payment; `''` before the first decision. */
+/** State of the refund stream of one payment. `''` before the first decision. */
 export interface RefundState {
   readonly version: number
   readonly phase: '' | 'approved' | 'granted'
@@ -16,7 +18,7 @@ export interface RefundState {
 
 export const noRefund: RefundState = { version: 0, phase: '' }
 
-/** The state after an event. A granted refund stays granted. */
+/** Returns the state after an event. A granted refund stays granted. */
 export function evolveRefund({ version, phase }: RefundState, event: RefundEvent): RefundState {
   assert(event.kind !== 'RefundGranted' || phase !== 'granted', 'a refund is granted once')
   const isGranted = event.kind === 'RefundGranted' || phase === 'granted'
@@ -28,7 +30,7 @@ export interface RefundDecision {
   readonly event: RefundEvent
 }
 
-/** Largest value of one decision, by role, in millionths of a dollar at the quoted price. */
+/** Maximum value of one decision, by role, in millionths of a dollar at the quoted price. */
 export type RefundLimits = Readonly<Record<RefundRole, bigint>>
 
 /** Value at the quoted price. Undefined for tokens that were never quoted. */
@@ -44,7 +46,7 @@ interface Question {
   readonly value: RefundValue | undefined
 }
 
-/** Approves debts that the ledger has already recorded. */
+/** Question whether debts that are already in the ledger may be approved. */
 export interface ApprovalQuestion extends Question {
   readonly wallet: Address
   readonly mint: Address
@@ -52,7 +54,7 @@ export interface ApprovalQuestion extends Question {
   readonly debts: readonly RefundDebt[]
 }
 
-/** A text says why nothing is approved. */
+/** Decides an approval. A text says why nothing is approved. */
 export function decideApproval(question: ApprovalQuestion): RefundDecision | string {
   const { payment, wallet, mint, debts, decider } = question
   if (debts.length === 0) return 'no debt of this payment waits for an approval'
@@ -67,7 +69,7 @@ export function decideApproval(question: ApprovalQuestion): RefundDecision | str
   return { step: 'refund.approve', event }
 }
 
-/** Grants a refund for a payment that was delivered. */
+/** Question whether the refund of a delivered payment may be granted. */
 export interface GrantQuestion extends Omit<Question, 'value'> {
   readonly state: PaymentState
   readonly before: RefundState
@@ -75,7 +77,10 @@ export interface GrantQuestion extends Omit<Question, 'value'> {
   readonly amountBaseUnits: bigint | undefined
 }
 
-/** Refunds an answer that was delivered, by hand: once, of a final payment, up to its price. */
+/**
+ * Decides the refund of a delivered answer by a person. It is possible once, for a final payment, and at most for its
+ * price.
+ */
 export function decideGrant(question: GrantQuestion): RefundDecision | string {
   const { payment, state, before, decider } = question
   if (state.phase !== 'fulfilled')
@@ -109,7 +114,7 @@ function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigin
 const byMax = 100
 const reasonMax = 500
 
-/** The database has the same limits. */
+/** Checks the texts by the same limits as the database. */
 function findTextProblem({ by, reason }: Decider): string | undefined {
   if (by === '' || by.length > byMax)
     return `the name of the decider must have 1 to ${byMax} characters (got ${by.length})`
@@ -118,10 +123,10 @@ function findTextProblem({ by, reason }: Decider): string | undefined {
   return undefined
 }
 
-/** Name of the stream in event bodies. */
+/** Returns the name of the stream in event bodies. */
 export function refundStreamName(payment: PaymentReference): string {
   return `refund:${assertPresent(signatureOf(payment), 'a refund is of a payment on Solana')}`
 }
 
-// Space of decisions about refunds; the key is that of the payment (migrations/kinds/refund.sql).
+// Space of refund decisions. The key is the one of the payment (migrations/kinds/refund.sql).
 export const refundSpace = 4

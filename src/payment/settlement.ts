@@ -6,60 +6,70 @@ import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/ref
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
-/** Receiver of payments and accepted token. Read from the chain at start; only the transfer fee may change after it. */
+/**
+ * Receiver of payments and accepted token, read from the chain at the start. Only the transfer fee may change
+ * afterwards.
+ */
 export interface PaymentTerms {
   readonly mint: Address
   readonly decimals: number
   /** SPL Token or Token-2022, whichever owns the mint. */
   readonly tokenProgram: Address
   readonly paymentWallet: Address
-  /** The associated token account of the payment wallet; nothing sent elsewhere counts. */
+  /** The associated token account of the payment wallet. Tokens sent to any other account do not count. */
   readonly paymentTokenAccount: Address
-  /** CAIP-2, `solana:` + the first 32 characters of the genesis hash. */
+  /** CAIP-2 name: `solana:` and the first 32 characters of the genesis hash. */
   readonly network: string
-  /** The fee that the mint withholds from each transfer, as last read. Asked at each use. */
+  /** Returns the last known fee that the mint withholds from each transfer. Called at each use. */
   readonly transferFee?: () => TransferFee | undefined
-  /** Present when the payer may send the whole price and burn nothing. The burn is then ours to make. */
+  /** Present if the payer may send the whole price and burn nothing. The service then owes the burn. */
   readonly burnMayBeOwed?: true
 }
 
-/** A verified payment that satisfies a price. The same on every rail: the claim and the receipt see nothing else. */
+/**
+ * A verified payment that satisfies a price. It is the same on every rail, and the claim and the receipt use only this.
+ */
 export interface Settlement {
-  /** Makes the payment single-use; also the name of its stream. */
+  /** Makes the payment single-use. It is also the name of the payment's stream. */
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly price: Price
-  /** Number of the price list that the price comes from. Payments verified by the first release have none. */
+  /** Number of the price list that contains the price. Payments verified by the first release have none. */
   readonly priceList?: number
-  /** Undefined when no quote was open and the price in force decided. */
+  /** Undefined if no quote was open, so that the price in force decided. */
   readonly quoteId: string | undefined
-  /** Undefined when the payment is not bound to a quote's secret. */
+  /** Undefined if the payment is not bound to a quote's secret. */
   readonly memo: string | undefined
-  /** Burned by the payer inside the payment. Less than the price asks: the payer sent the whole price, and we owe the burn. */
+  /**
+   * Amount that the payer burned inside the payment. If it is less than the price requires, the payer sent the whole
+   * price and the service owes the burn.
+   */
   readonly burnedBaseUnits: bigint
   readonly receivedBaseUnits: bigint
   readonly evidence: SettlementEvidence
 }
 
-/** Proof that the payment happened, by the rail's own means. */
+/** Proof that the payment happened, in the rail's own form. */
 export interface SettlementEvidence {
   readonly kind: 'solana'
   readonly slot: number
   readonly blockTimeMs: number
   /**
-   * The signed transaction itself. With it the payer's signature and the
-   * instructions can be checked permanently without a node, which keeps history for
-   * days only. Undefined if the node's answer could not be turned back into bytes.
+   * The signed transaction itself. The payer's signature and the instructions can be verified from it at any time,
+   * without a node. Nodes keep history only for days. Undefined if the bytes could not be rebuilt from the node's
+   * answer.
    */
   readonly transactionBase64: string | undefined
 }
 
-/** Whether a secret belongs to the payment, which only its payer knows. Everything else about a payment is public on chain. */
+/**
+ * True if a secret that only the payer has belongs to the payment. All other facts about a payment are public on chain.
+ */
 export function isBound({ memo }: Pick<Settlement, 'memo'>): boolean {
   return memo !== undefined
 }
 
-/** The payer sent the whole price and burned nothing. The burn is ours to make, and owed with the delivery. */
+/** True if the payer sent the whole price and burned nothing. The service then owes the burn from the delivery on. */
 export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
   assert(
     burnedBaseUnits === 0n || burnedBaseUnits >= price.burnBaseUnits,
@@ -68,7 +78,10 @@ export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price'
   return burnedBaseUnits < price.burnBaseUnits
 }
 
-/** Received for this price and held for the caller until delivery. The rest of what arrived was paid by mistake. */
+/**
+ * Returns the amount that was received for this price and is held for the caller until delivery. Any other received
+ * amount is an overpayment.
+ */
 export function heldForCallerBaseUnits(settlement: Settlement): bigint {
   const { price, receivedBaseUnits } = settlement
   const heldBaseUnits = isPaidWhole(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
@@ -91,8 +104,8 @@ export interface SettlementQuestion {
 }
 
 /**
- * Does this transaction pay this price for this wallet? Pure: the same record and price always get the same answer.
- * The numbers are the rules of docs/verification.md.
+ * Judges whether this transaction pays this price for this wallet. The function is pure: the same record and price
+ * always lead to the same answer. The numbers are the rules of docs/verification.md.
  */
 export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
   assert(question.price.mint === question.terms.mint, 'a price is in the mint that is taken')
@@ -100,14 +113,14 @@ export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
 }
 
 /**
- * Rule 2a: the wallet signed. The payer of the SOL fee does not matter. It comes first, because the failure of another
- * wallet's transaction is not evidence of this wallet's balance.
+ * Rule 2a: the wallet signed. The payer of the SOL fee does not matter. This rule comes first, because a failed
+ * transaction of another wallet is not evidence of this wallet's balance.
  */
 export function judgeSigner({ record, wallet }: SettlementQuestion): Refusal | undefined {
   return record.signers.includes(wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
 
-/** Rule 1b: it succeeded. */
+/** Rule 1b: the transaction succeeded. */
 export function judgeSuccess({ record }: Pick<SettlementQuestion, 'record'>): Refusal | undefined {
   if (record.failure === undefined) return undefined
   return record.failure.insufficientFunds
@@ -119,7 +132,7 @@ function ownMovements(question: SettlementQuestion): readonly TokenMovement[] {
   return question.record.movements.filter((movement) => isOwn(movement, question))
 }
 
-/** Rule 2, per movement: the wallet is its authority and the owner of its source, so far as anything shows an owner. */
+/** Rule 2 for one movement: the wallet is its authority, and every visible owner of its source is the wallet. */
 function isOwn(movement: TokenMovement, { record, wallet, terms }: SettlementQuestion): boolean {
   if (movement.kind === 'mintTo' || movement.authority !== wallet) return false
   if (movement.mint !== terms.mint || movement.tokenProgram !== terms.tokenProgram) return false
@@ -129,14 +142,15 @@ function isOwn(movement: TokenMovement, { record, wallet, terms }: SettlementQue
   return owners.length > 0 && owners.every((owner) => owner === wallet)
 }
 
-/** Amounts that a price asks of the payer, by the terms. */
+/** Amounts that the payer must burn and transfer for a price, by the terms. */
 export interface Due {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint
 }
 
 /**
- * The burn and the transfer that a payment must contain. If the burn may be owed, the service receives the whole price.
+ * Returns the burn and the transfer that a payment must contain. If the burn may be owed, the transfer is the whole
+ * price.
  */
 export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnMayBeOwed'>): Due {
   assert(price.burnBaseUnits <= price.requiredBaseUnits, 'the burn is a part of the price')
@@ -149,7 +163,7 @@ export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnM
 export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
   const { record, price, terms } = question
   const burnedBaseUnits = sumOf(ownMovements(question).filter((movement) => movement.kind === 'burn'))
-  // A part of the burn is neither done nor owed.
+  // A payment that burns only a part is not enough, because the service owes a whole burn or none.
   const requiredBaseUnits = burnedBaseUnits === 0n ? dueOf(price, terms).burnBaseUnits : price.burnBaseUnits
   if (burnedBaseUnits < requiredBaseUnits)
     return refuseProof('burn_insufficient', `burned ${burnedBaseUnits}, required ${requiredBaseUnits} base units`)
@@ -163,10 +177,10 @@ export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
 }
 
 /**
- * Rule 4: enough was sent by the wallet to exactly our token account, and enough stayed there. The instructions alone
- * overstate if a transfer fee is withheld or the money is pulled back; the balance alone may be another wallet's
- * payment.
- * All that arrived is recorded: transfers of others pay for nothing, and are owed to the wallet like any overpayment.
+ * Rule 4: the wallet sent enough to exactly the payment token account, and enough stayed there. The instructions alone
+ * overstate the amount if a transfer fee is withheld or the money is pulled back. The balance alone may show another
+ * wallet's payment. All tokens that arrived are recorded. Transfers of others buy nothing, and are owed to the wallet
+ * like any overpayment.
  */
 export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Refusal {
   const { record, price, terms } = question
@@ -190,8 +204,8 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
 }
 
 /**
- * The same question for each wallet that is accepted while the payment wallet changes. The first wallet that was paid decides;
- * if none was, the refusal is that of the first.
+ * Settles by the terms of each wallet that is accepted while the payment wallet changes. The first wallet that was paid
+ * decides. If none was paid, the first wallet's refusal is returned.
  */
 export function settleByAnyTerms(
   question: Omit<SettlementQuestion, 'terms'>,
@@ -202,7 +216,7 @@ export function settleByAnyTerms(
   return [own, ...others].find((outcome) => !isRefusal(outcome)) ?? own
 }
 
-/** Whether the transaction, wherever it landed, pays one of these wallets exactly what the settlement says. */
+/** True if the transaction, wherever it landed, pays one of these wallets exactly as the settlement states. */
 export function paysAsSettled(
   record: TransactionRecord,
   settlement: Settlement,

@@ -1,30 +1,30 @@
 import type { Address } from '@tollbook/core/address'
 
 /**
- * A transaction of two signers that the second of them has signed: the payer. The fee payer's signature comes first and
- * is the id of the transaction, so until it is known nothing can be looked for on chain. The instructions are not
- * judged yet.
+ * A transaction of two signers that the second one, the payer, has signed. The fee payer's signature comes first and is
+ * the id of the transaction. Until that signature is known, the chain cannot be searched for it. The instructions are
+ * not judged yet.
  */
 export interface PayerSigned {
   readonly bytes: Uint8Array
-  /** The signed part: the transaction without its signatures. */
+  /** The signed part, which is the transaction without its signatures. */
   readonly message: Uint8Array
   /** SHA-256 in hex of the message. The fee payer's signature is a function of the message alone. */
   readonly digest: string
-  /** Its signature holds. */
+  /** The payer, whose signature is verified. */
   readonly payer: Address
   readonly memo: string | undefined
 }
 
-/** A payment whose network fee this service pays: it does nothing but pay one of the accepted wallets. */
+/** A payment whose network fee this service pays. Its only effect is to pay one of the accepted wallets. */
 export interface SponsoredTransaction extends PayerSigned {
   readonly amountBaseUnits: bigint
   readonly blockhash: string
-  /** The most that the fee payer can be charged: signatures and priority fee. */
+  /** Maximum charge to the fee payer: signatures and priority fee. */
   readonly feeLamports: number
 }
 
-/** Why this service does not pay the fee of a transaction. */
+/** Reasons why this service does not pay the fee of a transaction. */
 export const sponsorProblems = {
   malformed: 'it is not the canonical base64 of a transaction of at most 1,232 bytes',
   lookup_table: 'it has an address lookup table',
@@ -47,11 +47,11 @@ export const sponsorProblems = {
 
 export type SponsorProblem = keyof typeof sponsorProblems
 
-/** Accounts that a transaction may touch so that the fee payer signs it. */
+/** Accounts that a transaction may touch if the fee payer is to sign it. */
 export interface SponsorPolicy {
   readonly feePayer: Address
   readonly mint: Address
   readonly paymentWallet: Address
-  /** Other wallets that take payments while the payment wallet changes. */
+  /** Other wallets that accept payments while the payment wallet changes. */
   readonly otherWallets?: readonly Address[]
 }

@@ -3,7 +3,7 @@ import type { Address } from '@tollbook/core/address'
 import type { SponsoredOffer } from './events/verificationEvents.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 
-/** Recorded before the transaction is sent, so that a crash cannot lose track of it. */
+/** Recorded before the transaction is sent, so that a crash cannot lose it. */
 export interface SubmitCommand {
   readonly wallet: Address
   readonly endpoint: string
@@ -12,7 +12,10 @@ export interface SubmitCommand {
   readonly offer?: SponsoredOffer
 }
 
-/** Recorded before the transaction is sent: if we die in between, the ledger knows of money that may be on its way. */
+/**
+ * Decides the submission of a transaction. Recorded before the transaction is sent, so that after a crash the ledger
+ * contains money that may be in transit.
+ */
 export function decideSubmit(state: PaymentState, command: SubmitCommand): PaymentDecision | undefined {
   assert(command.transactionBase64 !== '', 'a submitted transaction has bytes')
   if (state.phase !== 'unknown') return undefined

@@ -2,32 +2,32 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
- * Facts of a chain about one transaction, as plain data. An adapter builds it; the rules of `settlement.ts` judge it. A
- * record is complete or it is not built: a part missing in a node's answer is a fault, never an empty list.
+ * Facts of a chain about one transaction, as plain data. An adapter builds the record, and the rules of `settlement.ts`
+ * judge it. A record is complete or is not built. A missing part of a node's answer is a fault, never an empty list.
  */
 export interface TransactionRecord {
   readonly signature: Signature
   readonly slot: number
-  /** Undefined when the node does not know it. */
+  /** Undefined if the node does not have the time. */
   readonly blockTimeMs: number | undefined
-  /** Undefined when it succeeded. */
+  /** Undefined if the transaction succeeded. */
   readonly failure: TransactionFailure | undefined
   readonly signers: readonly Address[]
   readonly movements: readonly TokenMovement[]
   readonly balances: readonly TokenBalance[]
   readonly memos: readonly string[]
-  /** The transaction's bytes, when they could be rebuilt and every signature in them is right. */
+  /** The transaction's bytes. Undefined if they could not be rebuilt or a signature in them is wrong. */
   readonly bytes: Uint8Array | undefined
 }
 
 /** Error of a transaction that landed without effect, in words for the caller. */
 export interface TransactionFailure {
   readonly text: string
-  /** The token program refused because the account held too little. */
+  /** True if the token program refused because the account held too little. */
   readonly insufficientFunds: boolean
 }
 
-/** One effect of a token instruction, wherever it stood: at top level, in an inner instruction, or in a Batch. */
+/** One effect of a token instruction at top level, in an inner instruction, or in a Batch. */
 export type TokenMovement =
   | (MovementBase & { readonly kind: 'burn'; readonly source: Address })
   | (MovementBase & { readonly kind: 'transfer'; readonly source: Address; readonly destination: Address })
@@ -40,7 +40,9 @@ interface MovementBase {
   readonly amountBaseUnits: bigint
 }
 
-/** A token account before and after. An account that the transaction created or closed lacks one side. */
+/**
+ * A token account before and after the transaction. An account that the transaction created or closed lacks one side.
+ */
 export interface TokenBalance {
   readonly tokenAccount: Address
   readonly mint: Address

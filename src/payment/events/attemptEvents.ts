@@ -10,7 +10,10 @@ import { address, attempt, attemptId, baseUnits, shares } from './fields.ts'
 
 const live = {
   attempt,
-  /** Names the one process and request that made the claim; it tells a lost answer from a lost race. */
+  /**
+   * Identifies the process and request that made the claim. It distinguishes a lost answer of the database from a lost
+   * race.
+   */
   attemptId,
 }
 
@@ -25,7 +28,7 @@ const proofClaimed = defineEvent(
     orderDigest: z.string(),
     leaseMs: z.int(),
     mint: address,
-    /** The price while the chain could still drop the payment, else 0. */
+    /** The price while the chain can still drop the payment. Otherwise 0. */
     exposedBaseUnits: baseUnits,
   }),
   ({ mint, exposedBaseUnits }) => [
@@ -34,11 +37,11 @@ const proofClaimed = defineEvent(
 )
 export type ProofClaimed = EventOf<typeof proofClaimed>
 
-/** The first byte of a streamed answer is about to be sent. */
+/** The service is about to send the first byte of a streamed answer. */
 const answerStarted = defineEvent(z.object({ kind: z.literal('AnswerStarted'), ...live }))
 export type AnswerStarted = EventOf<typeof answerStarted>
 
-/** Events after which less is exposed to a fork than before. */
+/** Fields of events that reduce the exposure to a fork. */
 export const unexposedFields = {
   mint: address,
   /** Amount that is no longer exposed. */
@@ -50,13 +53,13 @@ interface Unexposed {
   readonly exposedBaseUnits: bigint
 }
 
-/** Reverses the exposure of a payment. The pair of accounts is a memorandum: it never holds tokens. */
+/** Reverses the exposure of a payment. The two accounts are a memorandum and never hold tokens. */
 export function unexposed({ mint, exposedBaseUnits }: Unexposed): readonly Posting[] {
   assert(exposedBaseUnits >= 0n, 'no less than nothing is exposed')
   return [{ debit: accounts.exposedContra, credit: accounts.exposed, mint, amountBaseUnits: exposedBaseUnits }]
 }
 
-/** A streamed answer ended before it was whole, and the proof is free again. */
+/** A streamed answer ended before it was complete, and the proof can be used again. */
 const answerBroken = defineEvent(
   z.object({
     kind: z.literal('AnswerBroken'),
@@ -70,19 +73,19 @@ const answerBroken = defineEvent(
 )
 export type AnswerBroken = EventOf<typeof answerBroken>
 
-/** An answer was delivered. From here on the payment has earned its price. */
+/** An answer was delivered. From this event on, the payment has earned its price. */
 export const requestFulfilled = defineEvent(
   z.object({
     kind: z.literal('RequestFulfilled'),
     ...live,
     orderDigest: z.string(),
-    /** SHA-256 in hex of the answer's `data` and `meta` as they were sent. */
+    /** SHA-256 in hex of the answer's `data` and `meta` as sent. */
     answerDigest: z.string(),
   }),
 )
 export type RequestFulfilled = EventOf<typeof requestFulfilled>
 
-/** The price is no longer owed to the caller but to those among whom it is split. */
+/** The price is no longer owed to the caller. It is owed to the accounts of the split. */
 export const distributionAllocated = defineEvent(
   z.object({ kind: z.literal('DistributionAllocated'), mint: address, parts: shares }),
   ({ mint, parts }) =>
@@ -106,14 +109,16 @@ const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number]
 
-/** The attempt ended undelivered and the proof is free again. */
+/** The attempt ended without a delivery, and the proof can be used again. */
 const requestFailed = defineEvent(
   z.object({ kind: z.literal('RequestFailed'), ...live, ...unexposedFields, reason: z.enum(failureReasons) }),
   unexposed,
 )
 export type RequestFailed = EventOf<typeof requestFailed>
 
-/** The last permitted attempt ended undelivered: the payment no longer buys and is owed back as soon as it is final. */
+/**
+ * The last permitted attempt ended without a delivery. The payment no longer buys, and is owed back when it is final.
+ */
 const attemptsExhausted = defineEvent(z.object({ kind: z.literal('AttemptsExhausted'), attempts: attempt }))
 
 export const attemptEvents = [

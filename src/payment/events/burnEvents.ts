@@ -5,15 +5,15 @@ import { assert } from '@tollbook/core/assert'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
-/* A round of burning: tokens that we received for burning are burned by one transaction of the service. */
+/* A round of burning: one transaction of the service burns tokens that it received for that purpose. */
 
-/** Part of a round that is owed for the answers of one endpoint. */
+/** Part of a round for the answers of one endpoint. */
 const endpointBurn = z.object({ endpoint: z.string(), baseUnits })
 export type EndpointBurn = Readonly<z.output<typeof endpointBurn>>
 
 /**
- * State of the delegate before its burn. A burn that lands reduces the allowance, which only the owner can renew, and
- * costs a fee.
+ * State of the delegate before its burn. A burn that lands costs a fee and reduces the allowance, which only the owner
+ * can renew.
  */
 const delegate = z.object({ allowanceBaseUnits: baseUnits, lamports: baseUnits })
 export type DelegateState = Readonly<z.output<typeof delegate>>
@@ -21,12 +21,12 @@ export type DelegateState = Readonly<z.output<typeof delegate>>
 const parts = z.array(endpointBurn).min(1).readonly()
 const ofRound = { round: z.int().min(1), mint: address }
 
-/** We put on record that we were about to send the burn, before we sent it. */
+/** The service records that it is about to send the burn. */
 const burnSubmitted = defineEvent(
   z.object({
     kind: z.literal('BurnSubmitted'),
     ...ofRound,
-    /** The burns of all `BurnOwed` events up to this position are in the round. */
+    /** Last position of the `BurnOwed` events whose burns are in the round. */
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,
@@ -42,22 +42,25 @@ const failureReasons = ['absent', 'failed'] as const
 
 export type BurnFailureReason = (typeof failureReasons)[number]
 
-/** The transaction burned nothing and never will. The debts of its round are burned by the next one. */
+/** The transaction burned nothing and never will. The next round burns the debts of this one. */
 const burnFailed = defineEvent(
   z.object({
     kind: z.literal('BurnFailed'),
     ...ofRound,
-    /** `absent`: it is not on the finalized chain and can no longer land. `failed`: it is there, and burned nothing. */
+    /**
+     * `absent`: the burn is not on the finalized chain and can no longer land. `failed`: it is on that chain and burned
+     * nothing.
+     */
     reason: z.enum(failureReasons),
-    /** Slot of the finalized chain that shows it. */
+    /** Slot of the finalized chain that shows the failure. */
     finalizedSlot: z.int(),
   }),
 )
 export type BurnFailed = EventOf<typeof burnFailed>
 
 /**
- * The finalized chain has the burn. The debt is settled out of the wallet, and the burn counts for the endpoints like one
- * that a caller made.
+ * The finalized chain has the burn. The debt is settled from the wallet, and the burn counts for the endpoints like a
+ * caller's burn.
  */
 const burnConfirmed = defineEvent(
   z.object({ kind: z.literal('BurnConfirmed'), ...ofRound, burnedBaseUnits: baseUnits, slot: z.int(), parts }),

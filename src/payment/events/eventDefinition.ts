@@ -2,34 +2,34 @@ import type { z } from 'zod'
 import type { Posting } from '../../accounting/posting.ts'
 import { assert } from '@tollbook/core/assert'
 
-/** A fact of the ledger. Facts never change: a new meaning is a new schema version with an upcast and a test. */
+/** A fact of the ledger. Facts never change. A new meaning requires a new schema version with an upcast and a test. */
 export interface AnyEvent {
   readonly kind: string
 }
 
 /**
- * Everything about one kind of event: its name, how its body is read, and its postings in double entry. The codec and
- * the write path are assembled from lists of definitions, so a new kind of event is one more definition.
+ * Defines one kind of event: its name, the schema of its body, and its postings in double entry. The codec and the
+ * write path use lists of definitions, so a new kind of event needs only one more definition.
  */
 export interface EventDefinition<Event extends AnyEvent> {
   readonly kind: Event['kind']
   /** Schema of the body without its header. */
   readonly schema: z.ZodType<Event>
-  /** Method syntax on purpose: definitions of different events are in one list. */
+  /** Uses method syntax, so that definitions of different events fit into one list. */
   postings(event: Event): readonly Posting[]
 }
 
-/** The event of a definition. */
+/** The event type of a definition. */
 export type EventOf<Definition> = Definition extends EventDefinition<infer Event> ? Readonly<Event> : never
 
-/** Schema of a body, which names its kind. */
+/** Schema of a body that contains its kind. */
 type EventSchema<Event extends AnyEvent> = z.ZodType<Event> & {
   readonly shape: { readonly kind: { readonly value: Event['kind'] } }
 }
 
 /**
- * Leaves out postings of zero, and asserts the others: a negative amount is a bug at once, not a rejected append. An
- * event without postings moves no money.
+ * Defines an event. Postings of zero are dropped, and a negative amount fails an assertion at once instead of a later
+ * append. An event without postings moves no money.
  */
 export function defineEvent<Event extends AnyEvent>(
   schema: EventSchema<Event>,
@@ -38,7 +38,7 @@ export function defineEvent<Event extends AnyEvent>(
   return { kind: schema.shape.kind.value, schema, postings: (event) => checkPostings(postings(event)) }
 }
 
-/** Drops postings of nothing: a price of one base unit rounds some shares to zero. */
+/** Drops postings of zero, because a price of one base unit rounds some shares to zero. */
 function checkPostings(postings: readonly Posting[]): readonly Posting[] {
   for (const { debit, credit, amountBaseUnits } of postings) {
     assert(amountBaseUnits >= 0n, 'a posting moves a positive amount; the direction is in its accounts')

@@ -4,13 +4,15 @@ import { unexposed, unexposedFields } from './attemptEvents.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, optionalAddress } from './fields.ts'
 
-/* A payment after its answer: the chain keeps it or drops it, and undelivered money goes back. */
+/* A payment after its answer. The chain keeps or drops it, and undelivered money is owed back. */
 
-/** The block of the payment can no longer be dropped. */
+/** The chain can no longer drop the block of the payment. */
 const paymentFinalized = defineEvent(
   z.object({
     kind: z.literal('PaymentFinalized'),
-    /** Slot on the finalized chain; another slot than before, if a fork was dropped and it landed again. */
+    /**
+     * Slot on the finalized chain. It differs from the earlier slot if a fork was dropped and the payment landed again.
+     */
     slot: z.int(),
     ...unexposedFields,
   }),
@@ -22,24 +24,27 @@ const reversalReasons = ['absent', 'failed'] as const
 export type ReversalReason = (typeof reversalReasons)[number]
 
 /**
- * The chain dropped the payment with its fork. Names what the ledger takes back, account by account. Shares that were
- * earned stay owed to those who earned them, so they become our loss.
+ * The chain dropped the payment with its fork. The fields state what the ledger takes back, account by account. Earned
+ * shares stay owed to their owners, so they become a loss of the service.
  */
 const paymentReversed = defineEvent(
   z.object({
     kind: z.literal('PaymentReversed'),
-    /** `absent`: it is not on the finalized chain and never will be. `failed`: it is there, and failed or paid something else. */
+    /**
+     * `absent`: the payment is not on the finalized chain and never will be. `failed`: it is on that chain, and failed
+     * or paid something else.
+     */
     reason: z.enum(reversalReasons),
-    /** Slot of the finalized chain when the payment was looked for. */
+    /** Slot of the finalized chain at the search for the payment. */
     finalizedSlot: z.int(),
     wallet: address,
     endpoint: z.string(),
-    /** Was still owed to the caller: nothing was delivered. */
+    /** Amount that was still owed to the caller, because nothing was delivered. */
     unearnedBaseUnits: baseUnits,
-    /** Had been earned: the answer was given away, and the loss is ours. */
+    /** Amount that had been earned. The answer was delivered, so the service bears the loss. */
     lostBaseUnits: baseUnits,
     overpaidBaseUnits: baseUnits,
-    /** A burn that we owed and had not confirmed. */
+    /** Amount of a burn that the service owed and had not confirmed. */
     burnOwedBaseUnits: baseUnits,
     ...unexposedFields,
   }),
@@ -57,7 +62,10 @@ const paymentReversed = defineEvent(
 )
 export type PaymentReversed = EventOf<typeof paymentReversed>
 
-/** The burn of a reversed payment never happened. Effective at the burn's own time, so its hour is corrected. */
+/**
+ * The burn of a reversed payment never happened. The event is effective at the time of the burn, which corrects the
+ * total of that hour.
+ */
 const burnReversed = defineEvent(
   z.object({ kind: z.literal('BurnReversed'), mint: address, endpoint: z.string(), burnedBaseUnits: baseUnits }),
   ({ mint, endpoint, burnedBaseUnits }) => [
@@ -66,8 +74,8 @@ const burnReversed = defineEvent(
 )
 
 /**
- * Nothing was delivered for a day, or in the permitted attempts: the payment no longer buys, and the held amount is owed back
- * to the wallet.
+ * Nothing was delivered for a day, or in the permitted attempts. The payment no longer buys, and the held amount is
+ * owed back to the wallet.
  */
 const refundDue = defineEvent(
   z.object({ kind: z.literal('RefundDue'), wallet: address, mint: address, refundBaseUnits: baseUnits }),
@@ -77,11 +85,11 @@ const refundDue = defineEvent(
 )
 export type RefundDue = EventOf<typeof refundDue>
 
-/** Tokens arrived that no payment explains, and it is too late to present them as a proof. */
+/** Tokens arrived that belong to no payment, and it is too late to present them as a proof. */
 const transferReceived = defineEvent(
   z.object({
     kind: z.literal('TransferReceived'),
-    /** Sender of most of it. Undefined when the tokens were minted to us. */
+    /** Sender of most of the tokens. Undefined if they were minted to the payment wallet. */
     wallet: optionalAddress,
     mint: address,
     receivedBaseUnits: baseUnits,

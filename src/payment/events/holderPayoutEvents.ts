@@ -2,17 +2,19 @@ import { z } from 'zod'
 import { defineEvent } from './eventDefinition.ts'
 import { address, baseUnits } from './fields.ts'
 
-/* Plans that divide a debt among the holders of the token. Recorded by the payout role, never by the service. */
+/* Plans that divide a debt among the holders of the token. The payout role records them, never the service. */
 
 const ofPlan = { planId: z.string(), mint: address }
 const count = z.int().min(0)
 
-/** Recorded before the first part is sent. Moves nothing: each part is a `DistributionPaid` that names the plan. */
+/**
+ * Recorded before the first part is sent. It moves no money: each part is a `DistributionPaid` with the id of the plan.
+ */
 const holderPayoutPlanned = defineEvent(
   z.object({
     kind: z.literal('HolderPayoutPlanned'),
     ...ofPlan,
-    /** Way in which the lines follow from the snapshot. */
+    /** Rule that derives the lines from the snapshot. */
     rule: z.literal('pro-rata-1'),
     account: z.string(),
     amountBaseUnits: baseUnits,
@@ -26,7 +28,7 @@ const holderPayoutPlanned = defineEvent(
   }),
 )
 
-/** The plan pays nothing more. The rest of its amount stays owed. */
+/** The plan pays no further parts. The rest of its amount stays owed. */
 const holderPayoutEnded = defineEvent(
   z.object({ kind: z.literal('HolderPayoutEnded'), ...ofPlan, paidBaseUnits: baseUnits }),
 )

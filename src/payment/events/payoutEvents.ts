@@ -7,21 +7,21 @@ import { address, baseUnits, signature } from './fields.ts'
 
 /** One debt that a payout has settled. */
 const paidDebt = z.object({
-  /** The ledger account that owed it. */
+  /** The ledger account that owed the debt. */
   account: z.string(),
   wallet: address,
-  /** Amount that left our wallet; of a mint with a transfer fee less arrives. */
+  /** Amount that left the payment wallet. If the mint has a transfer fee, less arrives. */
   paidBaseUnits: baseUnits,
 })
 export type PaidDebt = Readonly<z.output<typeof paidDebt>>
 
-/** Tokens left the payment wallet for those to whom they are owed. Recorded by the payout role, never by the service. */
+/** Tokens left the payment wallet to pay debts. The payout role records this event, never the service. */
 export const distributionPaid = defineEvent(
   z.object({
     kind: z.literal('DistributionPaid'),
     signature,
     planId: z.string(),
-    /** A plan is paid by several transactions: the number of this one, from 1. */
+    /** Number of this transaction within the plan, from 1. A plan is paid by several transactions. */
     part: z.int().min(1),
     mint: address,
     slot: z.int(),

@@ -3,17 +3,17 @@ import { accounts, refundDueTo } from '../../accounting/account.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, reference } from './fields.ts'
 
-/* Decisions of people about the refund of one payment. Recorded by the finance role, never by the service. */
+/* Decisions of people about the refund of one payment. The finance role records them, never the service. */
 
 export const refundRoles = ['finance', 'support'] as const
 export type RefundRole = (typeof refundRoles)[number]
 
-/** Person who decided, and the reason. */
+/** The person who decided, with the reason. */
 const decider = z.object({
-  /** Subject of the token, or the name that was given on the command line. */
+  /** Subject of the token, or the name from the command line. */
   by: z.string().min(1),
   role: z.enum(refundRoles),
-  /** Login of the database session; the database refuses any other. */
+  /** Login of the database session. The database refuses any other login. */
   login: z.string().min(1),
   reason: z.string().min(1),
 })
@@ -25,13 +25,13 @@ export type RefundDebt = Readonly<z.output<typeof refundDebt>>
 
 const decision = { payment: reference, wallet: address, mint: address, ...decider.shape }
 
-/** A person agreed that these debts of the payment are paid back. Moves nothing: the debts are on record. */
+/** A person approved the repayment of these debts. It moves no money, because the debts are already on record. */
 const refundApproved = defineEvent(
   z.object({ kind: z.literal('RefundApproved'), ...decision, debts: z.array(refundDebt).readonly() }),
 )
 export type RefundApproved = EventOf<typeof refundApproved>
 
-/** A person gave back the price of an answer that was delivered. The shares stay earned, so it is an expense. */
+/** A person refunded the price of a delivered answer. The shares stay earned, so the refund is an expense. */
 const refundGranted = defineEvent(
   z.object({ kind: z.literal('RefundGranted'), ...decision, amountBaseUnits: baseUnits }),
   ({ mint, wallet, amountBaseUnits }) => [

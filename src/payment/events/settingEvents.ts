@@ -3,9 +3,9 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { bigInteger, price } from './fields.ts'
 
-/* Values in force from a moment on: price lists and the settings of the ledger. One stream for each version. */
+/* Values in force from a moment on: price lists and the settings of the ledger. Each version has its own stream. */
 
-/** One part of each price, in thousandths. The account `burn` is burned; the first other account takes the rest. */
+/** One part of each price, in thousandths. The account `burn` is burned. The first other account takes the rest. */
 const splitPart = z.object({ account: z.string(), perMille: z.int() })
 export type SplitPart = Readonly<z.output<typeof splitPart>>
 
@@ -15,7 +15,7 @@ const reading = z.object({
   liquidityUsd: bigInteger.nullable().transform((usd) => usd ?? undefined),
 })
 
-/** Answers of the markets when they agreed on a price, outliers and silence included. */
+/** Answers of the markets at their agreement on a price, including outliers and missing answers. */
 const marketEvidence = z.object({
   agreedAtMs: z.int(),
   tokenPriceAttoUsd: bigInteger,
@@ -29,24 +29,24 @@ const priceListPublished = defineEvent(
   z.object({
     kind: z.literal('PriceListPublished'),
     source: z.string(),
-    /** How each price of the list is divided. */
+    /** The split of each price in the list. */
     split: z.array(splitPart).readonly(),
     prices: z.array(price).readonly(),
-    /** Why the token had this price, when the markets decided it; absent for a price that the operator fixed. */
+    /** Evidence for the token price if the markets decided it. Absent for a price that the operator fixed. */
     evidence: marketEvidence.exactOptional(),
   }),
 )
 export type PriceListPublished = EventOf<typeof priceListPublished>
 
-// A body is parsed JSON. `z.json()` would copy the value, and leave out members with the name __proto__.
+// A body is already parsed JSON. `z.json()` would copy the value and drop members with the name __proto__.
 const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined, 'no value')
 
-/** A setting of the ledger has this value from `validFrom` on, until the next number of the same name. */
+/** A setting of the ledger has this value from `validFrom` until the next number of the same name. */
 const settingChanged = defineEvent(
   z.object({
     kind: z.literal('SettingChanged'),
     name: z.string(),
-    /** 1, 2, 3… within the name. */
+    /** 1, 2, 3… for each name. */
     number: z.int().min(1),
     /** ISO 8601 in UTC. */
     validFrom: z.iso.datetime(),

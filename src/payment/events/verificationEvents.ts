@@ -4,9 +4,9 @@ import { heldForCallerBaseUnits, type Settlement } from '../settlement.ts'
 import { defineEvent, type EventOf } from './eventDefinition.ts'
 import { address, baseUnits, optionalText, price, reference } from './fields.ts'
 
-/* A payment before its first attempt, sent by us, then proven by the chain; and its burn. */
+/* A payment before its first attempt: the service may send it, and the chain proves it. Also its burn. */
 
-/** The offer that a sponsored payment pays. */
+/** The offer for which a sponsored payment pays. */
 export interface SponsoredOffer {
   /** Name of the rail. */
   readonly rail: string
@@ -14,7 +14,7 @@ export interface SponsoredOffer {
   readonly priceList: number
 }
 
-/** We put on record that we were about to send this transaction, before we sent it. */
+/** The service records that it is about to send this transaction. */
 const paymentSubmitted = defineEvent(
   z.object({
     kind: z.literal('PaymentSubmitted'),
@@ -22,7 +22,7 @@ const paymentSubmitted = defineEvent(
     endpoint: z.string(),
     quoteId: optionalText,
     transactionBase64: z.string(),
-    /** Present when the service pays the network fee. The payment is settled by this offer, whatever is offered by then. */
+    /** Present if the service pays the network fee. This offer settles the payment, whatever the current offer is. */
     offer: z.object({ rail: z.string(), priceList: z.int().min(1) }).exactOptional(),
   }),
 )
@@ -45,8 +45,8 @@ const settlement: z.ZodType<Settlement> = z.object({
 })
 
 /**
- * The chain proved the payment. The received amount is an asset; the price is owed to the caller until delivery, the rest
- * is owed back to the wallet.
+ * The chain proved the payment. The received amount is an asset. The price is owed to the caller until delivery, and
+ * the rest is owed back to the wallet.
  */
 const paymentVerified = defineEvent(z.object({ kind: z.literal('PaymentVerified'), settlement }), (event) => {
   const { price: paid, wallet, receivedBaseUnits } = event.settlement
@@ -69,8 +69,8 @@ export const tokensBurned = defineEvent(
 export type TokensBurned = EventOf<typeof tokensBurned>
 
 /**
- * The payer sent the whole price and burned nothing: we owe the burn. Recorded with the delivery, so that a payment that bought
- * nothing is owed back whole.
+ * The payer sent the whole price and burned nothing, so the service owes the burn. Recorded with the delivery, because
+ * a payment that bought nothing is owed back in full.
  */
 const burnOwed = defineEvent(
   z.object({ kind: z.literal('BurnOwed'), mint: address, endpoint: z.string(), owedBaseUnits: baseUnits }),
