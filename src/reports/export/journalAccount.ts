@@ -1,14 +1,14 @@
 export type JournalFormat = 'beancount' | 'hledger'
 
 /**
- * The name of a ledger account in a journal. Different accounts have different names. Both languages divide a name at its
- * colons, and ours have an open part after the second colon: a wallet, a share or an endpoint.
+ * Returns the name of a ledger account in a journal. Different accounts have different names. Both languages divide a name
+ * at its colons. Ledger names may have an open part after the second colon: a wallet, a share or an endpoint.
  *
  *     Liabilities:Overpaid:9xQe…           beancount  Liabilities:Overpaid:W-9xQe…
  *     Liabilities:Share:provider           beancount  Liabilities:Share:Provider
  *     Expenses:Burned:/api/data/crypto     beancount  Expenses:Burned:Api-data-crypto
  *
- * hledger takes these names as they are, unless the open part has a character that means something in a journal.
+ * For hledger, a name changes only if the open part has a character with a meaning in a journal.
  */
 export function journalAccount(account: string, format: JournalFormat): string {
   const [, kind = account, open] = splitAccount.exec(account) ?? []
