@@ -6,8 +6,8 @@ export interface BurnToMatch {
   readonly mint: Address
   readonly baseUnits: bigint
   /**
-   * Token accounts of the payment wallets on record. A round that was sent before a change of the wallet burned from
-   * the former one.
+   * Token accounts of the payment wallets on record. A round sent before a change of the wallet burned from the former
+   * wallet.
    */
   readonly paymentAccounts: readonly Address[]
 }

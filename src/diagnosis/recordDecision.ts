@@ -118,7 +118,10 @@ async function record(
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.event.kind }
 }
 
-/** Records what is due now. Only the role finance may, because the record ends a payment that could still buy. */
+/**
+ * Records a due refund, or an unmatched transfer, at once. Only the role finance may do that, because the record ends a
+ * payment that could still buy.
+ */
 async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome | undefined> {
   if (order.role !== 'finance') return refused('only the role finance records transfers and refunds that are due')
   const { reference } = order

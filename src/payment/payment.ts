@@ -6,7 +6,7 @@ import type { Settlement } from './settlement.ts'
 
 /*
  * The lifecycle of one payment: its states, and how its events change them. paymentUse.ts decides who may use a payment.
- * Other files decide the steps: attempt.ts those of an attempt, submission.ts a submission, finality.ts those after the
+ * Other files decide the steps: attempt.ts for an attempt, submission.ts for a submission, and finality.ts after the
  * answer. Each file is pure: it takes a command and returns a step with its events. The ledger decides who is first: it
  * accepts events only for the version on which they were decided.
  *

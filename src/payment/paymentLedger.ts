@@ -22,7 +22,7 @@ export interface PaymentLedger {
    */
   append(change: PaymentChange): Promise<AppendOutcome>
   /**
-   * Records that the answer of this payment is with the operating system. The record is written later and in batches.
+   * Records that the operating system has taken the answer of this payment. The record is written later and in batches.
    * An answer whose mark is lost may be sent to its payer once more.
    */
   markSent(answer: SentAnswer): void
@@ -85,12 +85,12 @@ export interface KnownPayment {
   readonly stored: RepeatableAnswer | undefined
 }
 
-/** A stored answer, and whether all of it was with the operating system before. */
+/** A stored answer, and whether the operating system has taken all of it before. */
 export interface RepeatableAnswer extends StoredAnswer {
   readonly isSent: boolean
 }
 
-/** An answer that is completely with the operating system. */
+/** An answer that the operating system has taken completely. */
 export interface SentAnswer {
   readonly reference: PaymentReference
   /** True if the payment is bound to a secret. The answer may then be sent again to the holder of that secret. */

@@ -13,7 +13,7 @@ import type { TokenBalance, TokenMovement, TransactionRecord } from './transacti
 export interface PaymentTerms {
   readonly mint: Address
   readonly decimals: number
-  /** SPL Token or Token-2022, whichever owns the mint. */
+  /** SPL Token or Token-2022: the program that owns the mint. */
   readonly tokenProgram: Address
   readonly paymentWallet: Address
   /** The associated token account of the payment wallet. Tokens sent to any other account do not count. */

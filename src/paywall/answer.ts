@@ -11,7 +11,7 @@ export interface Dispatch {
   /** Position in the ledger of its RequestFulfilled. */
   readonly position: number
   readonly isReplay: boolean
-  /** Must be called once the whole answer is with the operating system, and not before. */
+  /** Must be called once the operating system has taken the whole answer, and not before. */
   readonly markSent: () => void
 }
 

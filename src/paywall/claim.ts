@@ -41,7 +41,7 @@ export interface Claim {
 export interface ClaimQuestion {
   readonly order: Order
   readonly settlement: Settlement
-  /** The newest state that the caller knows. */
+  /** The newest state that the caller has read. */
   readonly payment: PaymentState
   readonly idempotencyKey: string | undefined
 }

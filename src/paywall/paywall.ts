@@ -34,7 +34,7 @@ export type Sold = Answer | StreamedAnswer | Refused
 
 /** Handles a paid request from start to end. Every decision about it is an `if` in this function. */
 export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Sold> {
-  // Make every refusal that needs no payment before an offer is created or a payment is read.
+  // Check everything that needs no payment before an offer is created or a payment is read.
   const caller = identifyCaller(deps.rails, request)
   if (isRefusal(caller)) return caller
   const { payer, payingBy: rail } = caller

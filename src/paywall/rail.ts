@@ -8,10 +8,10 @@ import type { MessageReference, PresentedReference } from '../payment/paymentRef
 import type { Product } from '../product/product.ts'
 
 /**
- * One way to pay, with its protocol. A rail defines how a request names its payer and carries its proof, its part of
- * the 402, what a proof proves, and the headers of the receipt. Another header or payment scheme is another rail. The
- * HTTP layer, the claim, the ledger and the receipt use only this port. A rail receives only proofs that its own `read`
- * has returned.
+ * One way to pay, with its protocol. A rail defines how a request names its payer and carries its proof. It also
+ * defines its part of the 402, what a proof proves, and the headers of the receipt. Another header or payment scheme is
+ * another rail. The HTTP layer, the claim, the ledger and the receipt use only this port. A rail receives only proofs
+ * that its own `read` has returned.
  */
 export interface PaymentRail<P extends Proof = Proof> {
   /** Names the rail in logs, metrics and errors. */

@@ -9,7 +9,7 @@ export interface Load {
 }
 
 export const limitMax = 1_000
-// Without payers, 64 connections that request prices in turn are all served.
+// Minimum without payers. At this limit, 64 connections that request prices in turn are all served.
 const limitMin = 160
 // Minimum while payers are served. Four quotes are about 4 ms of work, and one paid request is 25 ms.
 const limitMinBesidePayers = 8

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
-// With many requests at this lag, even a refusal of the router is late. Requests of strangers are then refused before
-// the router.
+// If many requests arrive at this lag, even a refusal by the router is late. Requests of strangers are then refused
+// earlier.
 const floodLagMs = 100
 const floodArrivals = 100
 /** Length of a window. At its end the load is read and the next window begins. */

@@ -37,8 +37,8 @@ function formed(form: ErrorForm, status: number, body: string): string {
 }
 
 /**
- * Calls back when the whole response is with the operating system. Never calls back if the connection ended before. The
- * listener runs before those of Node, which release the socket.
+ * Calls back when the operating system has taken the whole response. Never calls back if the connection ended before.
+ * The listener runs before those of Node, which release the socket.
  */
 export function onceSent(context: Context, done: () => void): void {
   const { req, res } = context

@@ -80,7 +80,7 @@ function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {
-    // Not JSON or not UTF-8. The schema refuses undefined, which tells the caller enough.
+    // Not JSON or not UTF-8. The schema refuses undefined, and its message is enough for the caller.
     return undefined
   }
 }

@@ -17,7 +17,7 @@ import type { PartDeps } from '../partDeps.ts'
 /** Background work: the health of ledger and chain, and the lifecycle of payments after their answers. */
 export interface Jobs {
   readonly checks: readonly HealthCheck[]
-  /** Why no quotes are created. A caller who has paid is still served. */
+  /** Returns why no quotes are created. A caller who has paid is still served. */
   readonly whyNoQuotes: () => string | undefined
   /** Undefined while the amount served for payments that are not final is within the operator's limit. */
   readonly whyExposed: () => Promise<string | undefined>

@@ -41,7 +41,7 @@ interface TermsQuestion {
   readonly log: Log
 }
 
-// Tokens of other chains have no value, so their use is not a sale.
+// Only tokens of mainnet have value, so only payments on mainnet are sales.
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 
 /** Checks for providers in use whose terms are not accepted. Throws on mainnet, and warns on other chains. */
