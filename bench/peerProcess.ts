@@ -11,8 +11,8 @@ import { decodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
 import { devnet, peerSettings } from './peer/peerSettings.ts'
 
-// Stock x402 as its documentation shows it: express, the exact scheme, and the facilitator in the same process. With `rpcUrl` the
-// scheme would ask its node for a blockhash at each 402, which its default options do not.
+// Stock x402 as its documentation shows it: express, the exact scheme, and the facilitator in the same process. With
+// `rpcUrl` the scheme would ask its node for a blockhash at each 402, which its default options do not.
 const settings = peerSettings.parse(JSON.parse(process.argv[2] ?? ''))
 const secretKey = assertPresent(decodeBase58(settings.feePayerSecret, 64), 'the fee payer has a secret key')
 const signer = await createKeyPairSignerFromBytes(secretKey)

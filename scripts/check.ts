@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
 /*
- * `npm run check`: all checks that need no test run. As many at once as there are processors, the longest first; the output
- * of each is printed when it ends.
+ * `npm run check`: all checks that need no test run. As many at once as there are processors, the longest first; the
+ * output of each is printed when it ends.
  */
 
 const checks: readonly (readonly [name: string, command: string])[] = [
@@ -15,7 +15,7 @@ const checks: readonly (readonly [name: string, command: string])[] = [
   ['dead code', 'knip'],
   ['tidy', 'node scripts/tidy.ts'],
   ['prose', 'node scripts/prose.ts'],
-  ['format', 'oxfmt --check src packages test bench scripts'],
+  ['format', 'oxfmt --check src packages test bench scripts && node scripts/wrapComments.ts --check'],
 ]
 
 function run([name, command]: (typeof checks)[number]): Promise<boolean> {

@@ -2,12 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 
 /*
- * Some registries carry the binaries of one platform only. npm then leaves the other platforms' optional packages out of
- * the lock file, and `npm ci` refuses the file that npm itself has written. This puts them back, by the version that their
- * parent names exactly, so that one lock file serves every platform. Run it after each change of the dependencies.
+ * Some registries carry the binaries of one platform only. npm then leaves the other platforms' optional packages out
+ * of the lock file, and `npm ci` refuses the file that npm itself has written. This puts them back, by the version that
+ * their parent names exactly, so that one lock file serves every platform. Run it after each change of the
+ * dependencies.
  *
- * The entries that it adds have no integrity, because what cannot be fetched cannot be hashed; an `npm install` where they
- * can be fetched fills it in.
+ * The entries that it adds have no integrity, because what cannot be fetched cannot be hashed; an `npm install` where
+ * they can be fetched fills it in.
  */
 
 const entry = z.looseObject({

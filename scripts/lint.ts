@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 
 /*
- * Lints with types, without the files whose result is known. A result depends on the file and on all that it imports, so it is
- * kept under a digest of these, with the rules and the packages. Only results without a finding are kept.
+ * Lints with types, without the files whose result is known. A result depends on the file and on all that it imports,
+ * so it is kept under a digest of these, with the rules and the packages. Only results without a finding are kept.
  */
 
 const folders = ['src', 'packages', 'test', 'bench', 'scripts']

@@ -9,7 +9,10 @@ import { findProse, type ProseFinding } from './proseFindings.ts'
  *   node scripts/prose.ts --counts [path …]  prints counts for each folder, file and pattern
  */
 
-/** Wire formats of other companies, the check's own patterns and examples, and migrations that landed before a pattern did. */
+/**
+ * Wire formats of other companies, the check's own patterns and examples, and migrations that landed before a pattern
+ * did.
+ */
 const excluded =
   /^(?:test\/fixtures\/|scripts\/prose|test\/scripts\/prose|migrations\/00(?:02|19)_|LICENSE|package-lock\.json)/
 const read = /\.(?:ts|js|mjs|cjs|sql|md|html|ya?ml|sh|env|conf)$|(?:^|\/)Dockerfile$/

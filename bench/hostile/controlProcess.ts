@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 
 /*
- * Answers 200 to everything and does nothing else: `node controlProcess.ts PORT`. Its delays are those of the machine, which
- * attackers, payers, chain, database and service share. The end of stdin ends it.
+ * Answers 200 to everything and does nothing else: `node controlProcess.ts PORT`. Its delays are those of the machine,
+ * which attackers, payers, chain, database and service share. The end of stdin ends it.
  */
 createServer((_request, response) => {
   response.setHeader('connection', 'close').end('{"status":"alive"}')

@@ -4,8 +4,8 @@ import { startAttacker, startChild } from './child.ts'
 import type { StrangerProcesses } from './processorUse.ts'
 
 /**
- * Measures something while the attackers attack a decoy instead of the service: what remains then is the machine's own loss. The
- * decoy refuses without parsing, so every server loses more.
+ * Measures something while the attackers attack a decoy instead of the service: what remains then is the machine's own
+ * loss. The decoy refuses without parsing, so every server loses more.
  */
 export async function attackDecoy<Measured>(
   target: Target,

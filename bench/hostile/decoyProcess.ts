@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 
 /*
- * Refuses every request at once without parsing it: `node decoyProcess.ts PORT`. Attacked instead of the service, it shows
- * what the attackers themselves take from a machine that they share with it. Any server spends more on them. The end of
- * stdin ends it.
+ * Refuses every request at once without parsing it: `node decoyProcess.ts PORT`. Attacked instead of the service, it
+ * shows what the attackers themselves take from a machine that they share with it. Any server spends more on them. The
+ * end of stdin ends it.
  */
 const body = '{"error":"refused","code":"OVERLOADED"}'
 const lines = ['HTTP/1.1 503 Service Unavailable', 'content-type: application/json', `content-length: ${body.length}`]

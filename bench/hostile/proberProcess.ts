@@ -4,8 +4,8 @@ import { request } from 'node:http'
 import { systemClock } from '@tollbook/core/clock'
 
 /*
- * Asks for /livez ten times a second on a new connection each time, as an orchestrator does: `node proberProcess.ts PORT`. Writes
- * a line for each answer. The end of stdin ends it.
+ * Asks for /livez ten times a second on a new connection each time, as an orchestrator does: `node proberProcess.ts
+ * PORT`. Writes a line for each answer. The end of stdin ends it.
  */
 // Its own delays must not count as the server's.
 setPriority(-10)

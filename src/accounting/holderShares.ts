@@ -15,8 +15,8 @@ export interface HolderShare {
 
 /**
  * Divides the amount in proportion to the balances. Each holder gets the proportion rounded down. The base units that
- * remain go one each to the largest fractions, and of equal fractions to the lower address. The shares sum to the amount;
- * holders whose share is 0 are left out. The audit derives the same shares with its own code.
+ * remain go one each to the largest fractions, and of equal fractions to the lower address. The shares sum to the
+ * amount; holders whose share is 0 are left out. The audit derives the same shares with its own code.
  */
 export function divideAmongHolders(amountBaseUnits: bigint, holders: readonly Holder[]): readonly HolderShare[] {
   assert(amountBaseUnits > 0n, 'an amount is divided')

@@ -40,7 +40,8 @@ export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
 }
 
 /**
- * SHA-256 in hex of the text exactly as it was read. The plan quotes it, so that every holder can check the shares later.
+ * SHA-256 in hex of the text exactly as it was read. The plan quotes it, so that every holder can check the shares
+ * later.
  */
 export function snapshotDigest(text: string): string {
   return sha256Hex(text)

@@ -66,10 +66,7 @@ export function isPayoutMemo(memo: string): boolean {
 
 const format = 'tollbook-payout-1'
 
-/**
- * The content of a plan file. Amounts are decimal strings of base
- * units, because JSON numbers lose digits beyond 2^53.
- */
+/** The content of a plan file. Amounts are decimal strings of base units, because JSON numbers lose digits beyond 2^53. */
 export function payoutPlanJson(plan: PayoutPlan): Json {
   return { format, id: plan.id, ...contentJson(plan) }
 }

@@ -2,7 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describeError, errorCode, Fault } from '@tollbook/core/fault'
 
-/** A repository of pgBackRest. Its place and keys are in pgbackrest.conf and PGBACKREST_… variables, which we only pass on. */
+/**
+ * A repository of pgBackRest. Its place and keys are in pgbackrest.conf and PGBACKREST_… variables, which we only pass
+ * on.
+ */
 export interface Repository {
   readonly stanza: string
   readonly interrupted: AbortSignal

@@ -225,9 +225,7 @@ interface Verdict {
   readonly finalizedSlot: number
 }
 
-/**
- * Throws unless the state of the delegate also proves that the burn burned nothing. One node's answer is not enough.
- */
+/** Throws unless the state of the delegate also proves that the burn burned nothing. One node's answer is not enough. */
 async function requireUnburned({ chain, log }: BurnDeps, open: OpenBurn, { reason, finalizedSlot }: Verdict) {
   const { round, signature } = open
   const now = await chain.readDelegate(Buffer.from(open.transactionBase64, 'base64'), finalizedSlot)

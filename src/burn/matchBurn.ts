@@ -12,9 +12,7 @@ export interface BurnToMatch {
   readonly paymentAccounts: readonly Address[]
 }
 
-/**
- * Returns why this transaction is not a burn of exactly this amount from one payment wallet. Undefined if it is one.
- */
+/** Returns why this transaction is not a burn of exactly this amount from one payment wallet. Undefined if it is one. */
 export function findMismatch(record: TransactionRecord, burn: BurnToMatch): string | undefined {
   const found = burn.paymentAccounts.map((account) => burnOf(record, account, burn.mint))
   const touched = found.filter(({ burned, left }) => burned !== 0n || left !== 0n)

@@ -31,9 +31,7 @@ export interface StatusQuery {
   readonly searchHistory: boolean
 }
 
-/**
- * One status for each signature, in their order. Undefined where the node has none. Throws if the node does not answer.
- */
+/** One status for each signature, in their order. Undefined where the node has none. Throws if the node does not answer. */
 export async function readStatuses(
   deps: RotationDeps,
   node: ChainNode,

@@ -28,9 +28,7 @@ export type RehearsalOutcome =
   | { readonly outcome: 'blockhash_unknown' }
   | { readonly outcome: 'already_landed' }
 
-/**
- * Result of `simulateTransaction`: an expected failure as an outcome, or the effects that the transaction would have.
- */
+/** Result of `simulateTransaction`: an expected failure as an outcome, or the effects that the transaction would have. */
 export function readSimulation(value: SimulationJson, message: VersionedMessage): RehearsalOutcome {
   // The blockhash is too old or too new for this node.
   if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_unknown' }

@@ -20,8 +20,8 @@ import { decodeTransaction, readTransaction } from './transactionBytes.ts'
  * The conditions under which this service signs a transaction as its fee payer. The rail and the signer check the same
  * bytes by the same rules, each in its own process.
  *
- * The rules go by what the fee payer could lose. It is in no account list, so no program can be given its signature; the
- * fee is bounded; and of programs that move tokens there is one call, whose effect is read here.
+ * The rules go by what the fee payer could lose. It is in no account list, so no program can be given its signature;
+ * the fee is bounded; and of programs that move tokens there is one call, whose effect is read here.
  */
 
 // Wallets add assertions of this program to what they sign: Phantom one, Solflare two.
@@ -52,9 +52,7 @@ export function readSponsored(bytes: Uint8Array, policy: SponsorPolicy): Sponsor
   return typeof signed === 'string' ? signed : judgeSponsored(signed, policy)
 }
 
-/**
- * Verifies the payer's signature. No setting influences the result, so a transaction that was read once stays readable.
- */
+/** Verifies the payer's signature. No setting influences the result, so a transaction that was read once stays readable. */
 export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem {
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return 'malformed'

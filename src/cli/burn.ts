@@ -27,9 +27,7 @@ interface BurnFlags {
   readonly untilStdinEnds?: boolean
 }
 
-/**
- * `tollbook burn`: burns the tokens that payments without a burn owe. Only this process has the key of the delegate.
- */
+/** `tollbook burn`: burns the tokens that payments without a burn owe. Only this process has the key of the delegate. */
 export function burnCommand(deps: CommandDeps): Command {
   return new Command('burn')
     .description(

@@ -69,9 +69,7 @@ export async function loadCommands(name: string | undefined, deps: CommandDeps):
   return loaded.map((one) => prepareCommand(one, deps))
 }
 
-/**
- * Omits commands whose packages are missing: the service image lacks the packages of the local chain and of the demo.
- */
+/** Omits commands whose packages are missing: the service image lacks the packages of the local chain and of the demo. */
 export async function loadInstalled(loads: readonly LoadCommand[], deps: CommandDeps): Promise<readonly Command[]> {
   const loaded = await Promise.all(loads.map((load) => load(deps).catch(ignoreMissingPackage)))
   return loaded.filter((command) => command !== undefined)

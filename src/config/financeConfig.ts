@@ -7,9 +7,7 @@ export interface FinanceConfig {
   readonly issuer: string
   readonly audience: string
   readonly keys: { readonly jwksUrl: string } | { readonly jwks: { keys: PublicKey[] } }
-  /**
-   * Address of a separate listener. Undefined only in local mode, which serves the reports on the service's listener.
-   */
+  /** Address of a separate listener. Undefined only in local mode, which serves the reports on the service's listener. */
   readonly listener: { readonly host: string; readonly port: number } | undefined
 }
 

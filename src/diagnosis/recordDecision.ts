@@ -44,8 +44,8 @@ export interface RefundOrder {
 }
 
 /**
- * `approve` confirms a debt on record. `grant` returns the price of a delivered answer. `record` records now what
- * the service would record later.
+ * `approve` confirms a debt on record. `grant` returns the price of a delivered answer. `record` records now what the
+ * service would record later.
  */
 export const refundActions = ['approve', 'grant', 'record'] as const
 export type RefundAction = (typeof refundActions)[number]

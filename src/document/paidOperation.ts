@@ -65,9 +65,7 @@ export interface OperationPrice {
   readonly price: Price | undefined
 }
 
-/**
- * Creates the OpenAPI operation of a product. The operation is prepared once, and completed for each address and price.
- */
+/** Creates the OpenAPI operation of a product. The operation is prepared once, and completed for each address and price. */
 export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer: OperationPrice) => JsonObject {
   const { method, summary } = endpoint
   const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }

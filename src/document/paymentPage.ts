@@ -23,9 +23,7 @@ export interface PaymentPageFacts {
   readonly hasTestWallet: boolean
 }
 
-/**
- * Renders the page that sells one product to a person: the order as a form, the payment, the answer and its receipt.
- */
+/** Renders the page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
 export function paymentPage(facts: PaymentPageFacts): string {
   const { endpoint, at, network, hasTestWallet, token, mint } = facts
   const { path, method, summary } = endpoint

@@ -17,9 +17,7 @@ export function productTable(products: readonly ProductFacts[]): string {
   return ['| endpoint | USD | parameters |', '|---|---|---|', ...rows].join('\n')
 }
 
-/**
- * Lists the providers of each product as a Markdown table. scripts/productTables.ts writes it into docs/providers.md.
- */
+/** Lists the providers of each product as a Markdown table. scripts/productTables.ts writes it into docs/providers.md. */
 export function providerTable(products: readonly ProductFacts[]): string {
   const rows = products.map(({ method, path, providers }) => {
     const names = providers.map((name) => `\`${name}\``).join(', ')

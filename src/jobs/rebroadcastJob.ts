@@ -39,9 +39,7 @@ interface Followed {
   sends: number
 }
 
-/**
- * Sends each submitted transaction again until it is on chain or provably never lands, whether or not a caller waits.
- */
+/** Sends each submitted transaction again until it is on chain or provably never lands, whether or not a caller waits. */
 export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   const memory: RebroadcastMemory = new Map()
   return repeat(deps, {

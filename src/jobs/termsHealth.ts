@@ -22,8 +22,8 @@ export interface TermsHealthDeps extends RepeatDeps {
 const everyMs = 10 * 60 * 1000
 
 /**
- * Reads the mint again at intervals. A change, except of its transfer fee, closes paid routes until the service is restarted with
- * the new terms.
+ * Reads the mint again at intervals. A change, except of its transfer fee, closes paid routes until the service is
+ * restarted with the new terms.
  */
 export function startTermsHealth(deps: TermsHealthDeps): TermsHealth {
   let problem: string | undefined

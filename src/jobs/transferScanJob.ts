@@ -36,9 +36,7 @@ export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'o
   readonly allTerms: () => readonly TransferScanDeps['terms'][]
 }
 
-/**
- * Finds tokens that arrived or left without an entry in the ledger. Slow on purpose: one search a minute, oldest first.
- */
+/** Finds tokens that arrived or left without an entry in the ledger. Slow on purpose: one search a minute, oldest first. */
 export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
   return repeat(deps, {
     name: 'transfer scan',
@@ -57,8 +55,8 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
 }
 
 /**
- * One run: records tokens that arrived without a request as unmatched,
- * once they are too old to be presented as payment.
+ * One run: records tokens that arrived without a request as unmatched, once they are too old to be presented as
+ * payment.
  */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, settleAgeMs } = deps

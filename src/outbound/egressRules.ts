@@ -26,9 +26,7 @@ const forbidden: EgressVerdict = { kind: 'forbidden' }
 // Bound the addresses to try: a name can have thousands, and each silent one costs a connection attempt.
 const addressesMax = 16
 
-/**
- * Decides whether a caller may connect to a target. One address that is denied or not global refuses the whole name.
- */
+/** Decides whether a caller may connect to a target. One address that is denied or not global refuses the whole name. */
 export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
   const bare = target.hostname.replace(/^\[|\]$/g, '')
   const isAllowed = isAllowedHost(rules.allowHosts, target)

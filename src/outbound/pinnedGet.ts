@@ -7,16 +7,12 @@ import { assert } from '@tollbook/core/assert'
 import { type EgressRules, judgeTarget } from './egressRules.ts'
 import { findUrlProblem, type Target, targetOf } from './urlGuard.ts'
 
-/**
- * A GET request that connects only to an address that passed the egress rules. Redirects are returned and not followed.
- */
+/** A GET request that connects only to an address that passed the egress rules. Redirects are returned and not followed. */
 export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /**
-   * True if the operator chose this origin: any port and any address are allowed. A name must lead to the public web.
-   */
+  /** True if the operator chose this origin: any port and any address are allowed. A name must lead to the public web. */
   readonly isChosen: boolean
 }
 

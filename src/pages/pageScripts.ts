@@ -12,9 +12,7 @@ const timeoutMs = 60_000
 
 let scripts: Promise<PageScripts> | undefined
 
-/**
- * Returns the scripts of all pages. They are bundled for the first caller, because most instances never serve a page.
- */
+/** Returns the scripts of all pages. They are bundled for the first caller, because most instances never serve a page. */
 export function readPageScripts(): Promise<PageScripts> {
   scripts ??= bundlePages().catch((error: unknown) => {
     // Let the next caller retry, because the cause may be a temporary lack of memory or processes.

@@ -7,9 +7,7 @@ import { type PageName, readPageScripts } from './pageScripts.ts'
 
 const uPlotCss = ['uPlot.css', new URL(import.meta.resolve('uplot/dist/uPlot.min.css'))] as const
 
-/**
- * Creates the page of the finance reports. The page contains no data: it fetches the reports with the reader's token.
- */
+/** Creates the page of the finance reports. The page contains no data: it fetches the reports with the reader's token. */
 export function createFinancePage(): Promise<readonly FreeRoute[]> {
   return createPage('finance')
 }

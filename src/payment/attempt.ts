@@ -86,9 +86,7 @@ function claimEvent(before: BeforeClaim, { order, attemptId, leaseMs }: ClaimCom
   }
 }
 
-/**
- * Returns the amount that the service loses if the chain drops the payment after an answer. A claim does not change it.
- */
+/** Returns the amount that the service loses if the chain drops the payment after an answer. A claim does not change it. */
 export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settlement' | 'isFinal'>) {
   const { mint, requiredBaseUnits } = settlement.price
   assert(requiredBaseUnits > 0n, 'an answer has a price')
@@ -183,9 +181,7 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
   return endAttempt(live, { kind: 'AnswerBroken', attempt, attemptId, bytes, digest, ...exposureOf(live) }, attemptsMax)
 }
 
-/**
- * Ends an attempt without a delivery. Attempts are limited, so that one payment cannot buy any number of handler runs.
- */
+/** Ends an attempt without a delivery. Attempts are limited, so that one payment cannot buy any number of handler runs. */
 export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
   if (!isLastAttempt(live, attemptsMax)) return { step: 'payment.release', events: [end] }
   const exhausted = { kind: 'AttemptsExhausted', attempts: live.attempt } as const

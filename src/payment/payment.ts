@@ -5,10 +5,10 @@ import type { SponsoredOffer } from './events/verificationEvents.ts'
 import type { Settlement } from './settlement.ts'
 
 /*
- * The lifecycle of one payment: its states, and how its events change them. paymentUse.ts decides who may use a payment.
- * Other files decide the steps: attempt.ts for an attempt, submission.ts for a submission, and finality.ts after the
- * answer. Each file is pure: it takes a command and returns a step with its events. The ledger decides who is first: it
- * accepts events only for the version on which they were decided.
+ * The lifecycle of one payment: its states, and how its events change them. paymentUse.ts decides who may use a
+ * payment. Other files decide the steps: attempt.ts for an attempt, submission.ts for a submission, and finality.ts
+ * after the answer. Each file is pure: it takes a command and returns a step with its events. The ledger decides who is
+ * first: it accepts events only for the version on which they were decided.
  *
  *   unknown ──submit──▶ submitted ──claim──▶ claimed ──fulfil──▶ fulfilled
  *      └──────────────claim─────────────────▶ │ ▲ └─start─▶ streaming ──fulfil──▶

@@ -12,9 +12,7 @@ import type { ListedPrice, Quote } from '@tollbook/core/quote'
 export interface PaymentLedger {
   /** Looks up a payment and an idempotency key in the ledger. */
   lookUp(question: PaymentLookup): Promise<KnownPayment>
-  /**
-   * Lists sponsored payments of the last day for an order whose answer is not known to have been sent, oldest first.
-   */
+  /** Lists sponsored payments of the last day for an order whose answer is not known to have been sent, oldest first. */
   listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
   /**
    * Appends all the events or none, if the payment is still in the state on which they were decided. Resolves once
@@ -34,9 +32,7 @@ export interface PaymentLedger {
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
   /** Finds an open quote that this process has stored, from memory. The ledger may have a cheaper one. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
-  /**
-   * Finds the cheapest quote with the memo that was open at that moment. If none was open, another quote with the memo.
-   */
+  /** Finds the cheapest quote with the memo that was open at that moment. If none was open, another quote with the memo. */
   findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
   /** Finds the price list in force at that moment. */
   findPrice(endpoint: string, atMs: number): Promise<ListedPrice | undefined>
@@ -79,9 +75,7 @@ export interface KnownPayment {
   readonly reference: PaymentReference | undefined
   /** Present if this wallet used the idempotency key within its time to live. */
   readonly earlier: EarlierUse | undefined
-  /**
-   * The answer that this order bought with this payment. Available until it was sent and for a short time afterwards.
-   */
+  /** The answer that this order bought with this payment. Available until it was sent and for a short time afterwards. */
   readonly stored: RepeatableAnswer | undefined
 }
 
@@ -130,9 +124,7 @@ export interface BoundQuoteQuestion extends OpenQuoteQuestion {
 }
 
 export interface RecordOptions {
-  /**
-   * The payer chose the memo, so quotes of this and other instances may share it. Such a quote is not kept in memory.
-   */
+  /** The payer chose the memo, so quotes of this and other instances may share it. Such a quote is not kept in memory. */
   readonly sharesMemo?: true
 }
 

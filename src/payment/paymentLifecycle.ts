@@ -11,13 +11,9 @@ export interface PaymentLifecycle {
    */
   findOpen(question: OpenQuestion, max: number): Promise<readonly OpenPayment[]>
   loadPayments(references: readonly PaymentReference[]): Promise<ReadonlyMap<PaymentReference, PaymentState>>
-  /**
-   * Returns those of the references that are already in the ledger: payments, unmatched transfers, payouts and burns.
-   */
+  /** Returns those of the references that are already in the ledger: payments, unmatched transfers, payouts and burns. */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
-  /**
-   * Returns the last transaction of the token account whose transfers were searched. Undefined before the first search.
-   */
+  /** Returns the last transaction of the token account whose transfers were searched. Undefined before the first search. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
   moveScanPlace(tokenAccount: Address, place: ScanPlace): Promise<void>
   /** Returns the total price of answers for payments in this mint that the chain could still drop. */

@@ -26,9 +26,7 @@ export interface PaymentTerms {
   readonly burnMayBeOwed?: true
 }
 
-/**
- * A verified payment that satisfies a price. It is the same on every rail, and the claim and the receipt use only this.
- */
+/** A verified payment that satisfies a price. It is the same on every rail, and the claim and the receipt use only this. */
 export interface Settlement {
   /** Makes the payment single-use. It is also the name of the payment's stream. */
   readonly reference: PaymentReference
@@ -62,9 +60,7 @@ export interface SettlementEvidence {
   readonly transactionBase64: string | undefined
 }
 
-/**
- * True if a secret that only the payer has belongs to the payment. All other facts about a payment are public on chain.
- */
+/** True if a secret that only the payer has belongs to the payment. All other facts about a payment are public on chain. */
 export function isBound({ memo }: Pick<Settlement, 'memo'>): boolean {
   return memo !== undefined
 }

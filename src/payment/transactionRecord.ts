@@ -40,9 +40,7 @@ interface MovementBase {
   readonly amountBaseUnits: bigint
 }
 
-/**
- * A token account before and after the transaction. An account that the transaction created or closed lacks one side.
- */
+/** A token account before and after the transaction. An account that the transaction created or closed lacks one side. */
 export interface TokenBalance {
   readonly tokenAccount: Address
   readonly mint: Address

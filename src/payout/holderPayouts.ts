@@ -56,9 +56,7 @@ interface HolderPayoutsDeps extends HolderPaymentDeps {
 // A million token accounts are about 400 MB of JSON, and a string has at most 512 MB.
 const answerBytesMax = 500_000_000
 
-/**
- * Creates payouts of one debt to all holders of the token, in many transactions. An interrupted payout can be resumed.
- */
+/** Creates payouts of one debt to all holders of the token, in many transactions. An interrupted payout can be resumed. */
 export function openHolderPayouts(deps: HolderPayoutsDeps): HolderPayouts {
   const { chain, rpcUrl: url } = deps
   return {
@@ -119,9 +117,7 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   return created
 }
 
-/**
- * Returns wallets without an associated token account that an earlier payout has paid. Rent is paid once per wallet.
- */
+/** Returns wallets without an associated token account that an earlier payout has paid. Rent is paid once per wallet. */
 async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, accounts }: HolderSnapshot) {
   const known = new Set(accounts.map(({ address }) => address))
   const owners = [...new Set(accounts.map(({ owner }) => owner))]

@@ -51,9 +51,7 @@ export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<
 
 type Reasons = ReadonlyMap<PlannedTransfer, string>
 
-/**
- * Finds lines that cannot be paid. Unless the part opens the receiving account, it must exist and belong to the wallet.
- */
+/** Finds lines that cannot be paid. Unless the part opens the receiving account, it must exist and belong to the wallet. */
 async function findRefused(
   deps: PrepareDeps,
   { plan, part }: PartOrder,

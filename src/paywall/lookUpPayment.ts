@@ -59,9 +59,7 @@ export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion):
 const inProgress =
   'another request of this wallet for the same order is being served; nothing was signed for this one; repeat it'
 
-/**
- * Finds an earlier payment for the order whose answer was not received. `served`: another process may be serving it.
- */
+/** Finds an earlier payment for the order whose answer was not received. `served`: another process may be serving it. */
 async function findUnreceived(
   deps: LookUpDeps,
   question: LookUpQuestion,
@@ -112,8 +110,8 @@ function digestOf({ product, ordered }: LookUpQuestion): string {
 }
 
 /**
- * Returns the endpoint whose price was paid. A recorded payment is served at that price, even if the order's
- * variant has no separate price any more.
+ * Returns the endpoint whose price was paid. A recorded payment is served at that price, even if the order's variant
+ * has no separate price any more.
  */
 function endpointFor({ endpoint, formerEndpoint }: CheckedOrder, payment: PaymentState): string {
   const paid = 'endpoint' in payment ? payment.endpoint : undefined

@@ -17,9 +17,7 @@ import { Fault } from '@tollbook/core/fault'
 
 export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /**
-   * Reason why the service sells nothing: the ledger is not durable, no node answers, or the server is shutting down.
-   */
+  /** Reason why the service sells nothing: the ledger is not durable, no node answers, or the server is shutting down. */
   readonly whyClosed: () => string | undefined
   /** Reason why no quotes are created: no node could show a new payment. A caller who has paid is still served. */
   readonly whyNoQuotes: () => string | undefined

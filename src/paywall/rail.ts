@@ -29,9 +29,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   identify(request: RailRequest): Caller | Refusal | undefined
   /** Returns this rail's part of the 402. Undefined if the rail cannot offer anything to this caller. */
   challenge(offer: Offer): Promise<Challenge | undefined>
-  /**
-   * Returns the caller's key for this payment, if the rail has its own form. The header `Idempotency-Key` has priority.
-   */
+  /** Returns the caller's key for this payment, if the rail has its own form. The header `Idempotency-Key` has priority. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
    * Reads the proof, its payer and its reference, as a pure function of the proof. The rail compares the proof with

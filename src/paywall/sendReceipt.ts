@@ -10,9 +10,7 @@ import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
 
-/**
- * Signs a receipt as a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS.
- */
+/** Signs a receipt as a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
 
 export interface SignerDeps {

@@ -21,9 +21,7 @@ export function streamHeaders(
   return { ...contentHeaders(stream), 'receipt-location': `/api/receipts/${reference}?attempt=${attemptId}` }
 }
 
-/**
- * Returns the headers of a stream, paid or repeated. The receipt is a trailer, or the last event of an event stream.
- */
+/** Returns the headers of a stream, paid or repeated. The receipt is a trailer, or the last event of an event stream. */
 export function contentHeaders({ contentType, meta }: Described): Readonly<Record<string, string>> {
   return {
     'content-type': contentType,

@@ -25,9 +25,9 @@ export type Agreement =
 const agreeingMin = 2
 
 /**
- * The median of the markets, if at least two of them are near it. A single lying market therefore moves the price no further
- * than the tolerance from an honest one. Markets with little liquidity are ignored, because manipulating them is cheap. A
- * market that does not report its liquidity counts only together with one that reports enough.
+ * The median of the markets, if at least two of them are near it. A single lying market therefore moves the price no
+ * further than the tolerance from an honest one. Markets with little liquidity are ignored, because manipulating them
+ * is cheap. A market that does not report its liquidity counts only together with one that reports enough.
  */
 export function agree(readings: readonly MarketReading[], policy: MarketPolicy): Agreement {
   const liquidityMinUsd = BigInt(policy.liquidityMinUsd)
@@ -47,9 +47,7 @@ function none(why: string): Agreement {
   return { kind: 'none', why }
 }
 
-/**
- * Rounds the mean of the middle two down, by at most half of 10^-18 dollars. The order of the markets does not matter.
- */
+/** Rounds the mean of the middle two down, by at most half of 10^-18 dollars. The order of the markets does not matter. */
 function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAttoUsd {
   const ordered = prices.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0))
   const middle = ordered.slice(Math.floor((ordered.length - 1) / 2), Math.floor(ordered.length / 2) + 1)

@@ -22,7 +22,8 @@ const minuteMs = 60_000
 
 /**
  * A price that moved by more than 20 % a minute is accepted once the next poll sees it too: a pool that was pushed for
- * one block has returned by then. It is compared with the whole last minute, so that small steps cannot pass the limit.
+ * one block has returned by then. It is compared with the whole last minute, so that small steps cannot pass the
+ * limit.
  */
 export function judgeMove(
   { believed, unconfirmedJump }: MarketMemory,

@@ -5,9 +5,7 @@ import type { ParsedList } from './commaList.ts'
 /** The parts of a product that its price depends on. */
 export interface PricedProduct {
   readonly path: string
-  /**
-   * Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point.
-   */
+  /** Price of a request, in millionths of a US dollar. An integer, because `0.025 * 1e6` is not 25000 in floating point. */
   readonly priceMicroUsd: bigint
   /** Variants of the product with separate prices. */
   readonly variants?: readonly PricedVariant[]

@@ -17,9 +17,7 @@ const tokenPriceMax: TokenPriceAttoUsd = 10n ** 24n
 const isTokenPrice = (attoUsd: TokenPriceAttoUsd | undefined): attoUsd is TokenPriceAttoUsd =>
   attoUsd !== undefined && attoUsd >= tokenPriceMin && attoUsd <= tokenPriceMax
 
-/**
- * Undefined for text that is not a plain decimal with at most 18 digits after the point, and for prices out of bounds.
- */
+/** Undefined for text that is not a plain decimal with at most 18 digits after the point, and for prices out of bounds. */
 export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseDecimal(text, tokenPriceDecimals)
   return isTokenPrice(price) ? price : undefined

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { characterCount, queryInteger, text } from './text.ts'
 
-/**
- * A free search in a list that this process holds. It sends no request to a provider, so callers cannot use up a quota.
- */
+/** A free search in a list that this process holds. It sends no request to a provider, so callers cannot use up a quota. */
 export interface FreeSearch {
   readonly path: string
   readonly summary: string

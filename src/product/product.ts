@@ -67,9 +67,7 @@ export interface Failure {
   readonly kind: 'failed'
   readonly code: HandlerFailure
   readonly message: string
-  /**
-   * True if another attempt is not worth its cost. This attempt is the last of its payment, which is then owed back.
-   */
+  /** True if another attempt is not worth its cost. This attempt is the last of its payment, which is then owed back. */
   readonly endsPayment?: boolean
 }
 

@@ -44,9 +44,7 @@ export interface StreamFacts {
 /** `AI` stands for `AI_BASE_URL` and the servers after it. `NEWS_FEEDS` stands for the feeds of publishers. */
 export type ProviderName = UpstreamName | 'AI' | 'NEWS_FEEDS'
 
-/**
- * One order and its answer, for documents. The texts contain no single quotes, because readers paste them into a shell.
- */
+/** One order and its answer, for documents. The texts contain no single quotes, because readers paste them into a shell. */
 export interface Example {
   readonly order: ProductOrder
   readonly answer: Json

@@ -9,9 +9,7 @@ export interface TextRule {
   /** Valid values, completing "must be …". */
   readonly expected: string
   readonly allowBreaks?: boolean
-  /**
-   * The part of the test that JSON Schema can express, for documents. Lengths are in characters. `test` is decisive.
-   */
+  /** The part of the test that JSON Schema can express, for documents. Lengths are in characters. `test` is decisive. */
   readonly shown: { readonly minLength: number; readonly maxLength: number; readonly pattern?: string }
   readonly test: (text: string) => boolean
 }

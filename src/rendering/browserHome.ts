@@ -4,7 +4,10 @@ import { join } from 'node:path'
 
 const prefix = 'tollbook-browser-'
 
-/** Creates the folder of one browser: its profile, its temporary files and the output of its wrapper. The caller removes it. */
+/**
+ * Creates the folder of one browser: its profile, its temporary files and the output of its wrapper. The caller removes
+ * it.
+ */
 export function createBrowserHome(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }

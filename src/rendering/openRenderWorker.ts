@@ -76,9 +76,7 @@ export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEn
   }
 }
 
-/**
- * Unpacks the browser as root, so that neither the worker nor a page that controls the worker can change the program.
- */
+/** Unpacks the browser as root, so that neither the worker nor a page that controls the worker can change the program. */
 async function prepare(worker: WorkerState): Promise<void> {
   const { config, closing, log, dropsRoot } = worker
   try {
@@ -130,9 +128,7 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
   }
 }
 
-/**
- * Handles the end of the worker once: a failed start emits `error`, and some processes emit both `error` and `exit`.
- */
+/** Handles the end of the worker once: a failed start emits `error`, and some processes emit both `error` and `exit`. */
 function ended(worker: WorkerState, child: ChildProcess | undefined, how: string): void {
   if (worker.child !== child) return
   worker.child = undefined

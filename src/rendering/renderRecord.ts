@@ -20,8 +20,8 @@ export interface BrowserUser {
 }
 
 /**
- * Customers share a worker with a browser, and strangers share another (`separateEngines.ts`). A suspect's pages were in
- * browsers that ended, so each of them has a separate browser.
+ * Customers share a worker with a browser, and strangers share another (`separateEngines.ts`). A suspect's pages were
+ * in browsers that ended, so each of them has a separate browser.
  */
 export const standings = ['customer', 'stranger', 'suspect'] as const
 export type Standing = (typeof standings)[number]

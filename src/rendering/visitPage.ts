@@ -114,9 +114,7 @@ interface Arrival extends WatchedVisit {
   readonly world: PageWorld
 }
 
-/**
- * Loads the page as far as the order requires, and returns its HTTP status. Undefined for a page that the caller sent.
- */
+/** Loads the page as far as the order requires, and returns its HTTP status. Undefined for a page that the caller sent. */
 async function arrive(
   page: Page,
   { page: target, options }: RenderTask,

@@ -31,9 +31,7 @@ interface DebtRow {
   readonly burned_at: Date | null
 }
 
-/**
- * Reads these events by their index, from the last confirmed round on. Earlier ones are one rolled-up row per product.
- */
+/** Reads these events by their index, from the last confirmed round on. Earlier ones are one rolled-up row per product. */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
   const { rows } = await sql<DebtRow>`
     with last as (

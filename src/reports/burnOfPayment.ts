@@ -9,8 +9,8 @@ import { type Database, readOrFault } from '../store/database.ts'
 export type BurnOfPayment = Readonly<{
   reference: PaymentReference
   /**
-   * `inside`: the payer burned in the payment. `undelivered`: the payer sent the whole price and nothing was delivered for it, so no
-   * burn is owed. `reversed`: the chain dropped the payment, and nothing is owed for it.
+   * `inside`: the payer burned in the payment. `undelivered`: the payer sent the whole price and nothing was delivered
+   * for it, so no burn is owed. `reversed`: the chain dropped the payment, and nothing is owed for it.
    */
   status: 'inside' | 'undelivered' | 'owed' | 'confirmed' | 'reversed'
   baseUnits: string

@@ -89,9 +89,7 @@ function conditions(question: SumsQuestion): readonly RawBuilder<unknown>[] {
   ]
 }
 
-/**
- * Reads totals of the payments made in the range, including later entries on any day. A filter by state has no totals.
- */
+/** Reads totals of the payments made in the range, including later entries on any day. A filter by state has no totals. */
 async function readTotals(
   database: Database,
   shares: readonly string[],

@@ -76,9 +76,7 @@ function rowOf({ reference, wallet, endpoint, paid_at: paidAt, stream }: Candida
   }
 }
 
-/**
- * Reads the payments with a debt and the payments with a refund granted by hand. Both lists are short and use an index.
- */
+/** Reads the payments with a debt and the payments with a refund granted by hand. Both lists are short and use an index. */
 async function readCandidates(database: Database, question: SumsQuestion): Promise<readonly Candidate[]> {
   const where = sql.join(conditions(question), sql` and `)
   const page = sql`order by p.paid_at desc, p.stream desc limit ${question.limit + 1}`

@@ -22,9 +22,7 @@ export interface CsvTable {
   readonly decimals: number
 }
 
-/**
- * Amounts in base units have a second column in tokens. Texts that begin like a formula are escaped for spreadsheets.
- */
+/** Amounts in base units have a second column in tokens. Texts that begin like a formula are escaped for spreadsheets. */
 export function csvOf({ columns, rows, decimals }: CsvTable): Readable {
   const lines = stringify({
     header: true,

@@ -38,9 +38,7 @@ export function didOf(serviceUrl: string): string {
   return `did:web:${new URL(serviceUrl).host.replace(':', '%3A')}`
 }
 
-/**
- * The DID document of the service. Lists all recorded keys, newest first, under the names that signed statements use.
- */
+/** The DID document of the service. Lists all recorded keys, newest first, under the names that signed statements use. */
 export function didDocumentOf(serviceUrl: string, periods: readonly SettingPeriod[]): Json {
   const did = didOf(serviceUrl)
   const methods = receiptKeysOf(periods).map((key) => {

@@ -4,8 +4,8 @@ import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import type { SettingChanged } from '../payment/events/settingEvents.ts'
 
 /*
- * Values of a setting and the periods in which they are accepted. A value takes effect at its `validFrom`. The value before
- * it stays accepted until `previousUntil`, so that instances can be replaced one by one.
+ * Values of a setting and the periods in which they are accepted. A value takes effect at its `validFrom`. The value
+ * before it stays accepted until `previousUntil`, so that instances can be replaced one by one.
  */
 
 /** One version of a setting, with its position in the ledger. */
@@ -108,9 +108,7 @@ export function periodInForce(periods: readonly SettingPeriod[], atMs: number): 
   return periods.findLast(({ fromMs }) => fromMs <= atMs)
 }
 
-/**
- * True if the moment is in the period. The end is exclusive, so two periods of one setting never share a millisecond.
- */
+/** True if the moment is in the period. The end is exclusive, so two periods of one setting never share a millisecond. */
 export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'untilMs'>, atMs: number): boolean {
   return fromMs <= atMs && atMs < untilMs
 }

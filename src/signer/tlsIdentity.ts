@@ -98,9 +98,7 @@ function checkPeriods(file: PemFile, certificates: Certificates, nowMs: number):
 
 const isoOf = (time: string): string => new Date(time).toISOString()
 
-/**
- * Node's tls verifies the chain of the other side. This checks the own chain up to an authority, to detect a mix-up.
- */
+/** Node's tls verifies the chain of the other side. This checks the own chain up to an authority, to detect a mix-up. */
 function isIssued(chain: Certificates, authorities: Certificates): boolean {
   return chain.some((certificate) =>
     authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey)),

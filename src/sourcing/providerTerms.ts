@@ -75,9 +75,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, '')
 }
 
-/**
- * Returns the credits that are due for data of these providers, without duplicates. Names are those of `meta.source`.
- */
+/** Returns the credits that are due for data of these providers, without duplicates. Names are those of `meta.source`. */
 export function creditsOf(providers: readonly string[]): readonly Credit[] {
   return [...new Set(providers.flatMap((name) => byName.get(plain(name))?.credit ?? []))]
 }

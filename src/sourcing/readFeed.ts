@@ -105,9 +105,7 @@ function kindOf(status: number) {
   return status === 401 || status === 403 || status === 451 ? 'blocked' : 'bad_payload'
 }
 
-/**
- * Decodes a feed by the encoding in its header, or in its XML declaration. Uses UTF-8 if neither names a supported one.
- */
+/** Decodes a feed by the encoding in its header, or in its XML declaration. Uses UTF-8 if neither names a supported one. */
 function decode(bytes: Buffer, contentType: string): string {
   const declared = /^[^>]*\sencoding=["']([\w-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1]
   const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? declared ?? 'utf-8'

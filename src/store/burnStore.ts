@@ -78,12 +78,12 @@ interface DebtRow {
 }
 
 /**
- * Reads the debts up to the position before the first event of a payment that the chain could still drop, because a burn
- * is irreversible. The list of open work shows which payments are final. Events that it has not followed wait for the
- * next round.
+ * Reads the debts up to the position before the first event of a payment that the chain could still drop, because a
+ * burn is irreversible. The list of open work shows which payments are final. Events that it has not followed wait for
+ * the next round.
  *
- * A debt has the position of its `BurnOwed`, which is later than the first event of its payment. No debt is skipped: all
- * events up to the end are committed, so a debt that is recorded afterwards has a later position. No debt is burned
+ * A debt has the position of its `BurnOwed`, which is later than the first event of its payment. No debt is skipped:
+ * all events up to the end are committed, so a debt that is recorded afterwards has a later position. No debt is burned
  * before its payment is final: the end is before the first event of that payment, and so before its debt.
  */
 async function readDebts(database: Database, mint: Address, afterPosition: number): Promise<BurnDebts> {

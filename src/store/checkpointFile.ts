@@ -74,8 +74,8 @@ export interface CheckpointComparison {
 }
 
 /**
- * Compares the ledger with a checkpoint that was stored elsewhere. A shorter ledger or another root means a restored
- * or altered database.
+ * Compares the ledger with a checkpoint that was stored elsewhere. A shorter ledger or another root means a restored or
+ * altered database.
  */
 export async function compareWithCheckpoint(
   database: Database,
@@ -104,9 +104,7 @@ export async function compareWithCheckpoint(
   }
 }
 
-/**
- * Throws while the database lacks an event whose loss a running instance noted. The note goes once the event returns.
- */
+/** Throws while the database lacks an event whose loss a running instance noted. The note goes once the event returns. */
 async function requireLostEvent(database: Database, path: string): Promise<void> {
   const lost = await readLossNote(path)
   if (lost === undefined) return

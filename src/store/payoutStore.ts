@@ -27,7 +27,8 @@ const codec = createEventCodec<DistributionPaid>([distributionPaid])
 
 /**
  * Reads the debts at one position. A wallet's overpayments wait while the chain could still drop one of its payments,
- * because a dropped overpayment never arrived. Shares of such payments are paid: the service bears their loss in any case.
+ * because a dropped overpayment never arrived. Shares of such payments are paid: the service bears their loss in any
+ * case.
  *
  * Payments are not final while they are in the finality queue, or have events that the queue has not followed.
  */

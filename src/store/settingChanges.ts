@@ -25,9 +25,7 @@ export interface SettingChanges {
 
 const connectionsMax = 1
 
-/**
- * Opens the access for operators. Throws a `Fault` if the login does not work or the schema does not fit this program.
- */
+/** Opens the access for operators. Throws a `Fault` if the login does not work or the schema does not fit this program. */
 export async function openSettingChanges({ databaseUrl, log }: SettingChangesOptions): Promise<SettingChanges> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook operator', connectionsMax, log })
   try {

@@ -16,9 +16,7 @@ import {
 import { type Database, readOrFault } from './database.ts'
 import { itemEvent, textOf } from './paymentItem.ts'
 
-/**
- * Settings of the ledger, recorded with their validity periods, because a receipt is checked with the key of its day.
- */
+/** Settings of the ledger, recorded with their validity periods, because a receipt is checked with the key of its day. */
 export interface SettingStore {
   /** The setting in force at that moment. Its first value if none was in force yet. */
   find(name: string, atMs: number): Promise<SettingChanged | undefined>
@@ -105,9 +103,7 @@ function settingOf(body: Uint8Array): SettingChanged {
   return event
 }
 
-/**
- * Records a first value. If a simultaneously started instance was first, the caller compares that value with its own.
- */
+/** Records a first value. If a simultaneously started instance was first, the caller compares that value with its own. */
 async function recordFirst({ database, kernel, nowMs }: SettingDeps, value: SettingValue): Promise<void> {
   const versions = await readVersions(database, [value.name])
   const atMs = nowMs()

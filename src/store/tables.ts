@@ -1,8 +1,8 @@
 import type { ColumnType } from 'kysely'
 
 /**
- * The tables and columns that typed queries read. The service may only read tables and call functions. `numeric` arrives
- * as text and its reader converts it to a bigint. Positions are safe integers for the next 9e15 events.
+ * The tables and columns that typed queries read. The service may only read tables and call functions. `numeric`
+ * arrives as text and its reader converts it to a bigint. Positions are safe integers for the next 9e15 events.
  */
 export interface Tables {
   'ledger.head': Readable<{ seq: number }>

@@ -33,9 +33,7 @@ const groupCount = 8
 const networkGroupCount = 4
 const customerGroupCount = 3
 
-/**
- * The address in the form that limits count. For IPv6 it is the /64 network, because each customer has at least one.
- */
+/** The address in the form that limits count. For IPv6 it is the /64 network, because each customer has at least one. */
 export function limitKey(address: string): string {
   if (!isIPv6(address)) return address
   return `${groupsOf(address)

@@ -26,9 +26,7 @@ export function findFramingProblem(request: IncomingMessage): string | undefined
 
 const single = new Set(['host', 'content-type'])
 
-/**
- * Finds repeated headers. Node keeps the first of several values of these headers, and a proxy may keep the last one.
- */
+/** Finds repeated headers. Node keeps the first of several values of these headers, and a proxy may keep the last one. */
 function findRepeated(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -23,9 +23,7 @@ export function readinessAnswer({ answer, ageMs }: ReportedAnswer, stuckAfterMs:
 
 const msPerSecond = 1_000
 
-/**
- * Answers with the newest metrics and their age. While the event loop is busy, these are metrics of an earlier scrape.
- */
+/** Answers with the newest metrics and their age. While the event loop is busy, these are metrics of an earlier scrape. */
 export function metricsAnswer({ answer, ageMs }: ReportedAnswer): Answer {
   const age = [
     '# HELP tollbook_metrics_age_seconds Time since the service collected these metrics',

@@ -1,9 +1,7 @@
 import { type MoneyMetrics, moneyMetrics } from './moneyMetrics.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/**
- * All metrics of the service, for Prometheus. Labels have closed lists of values, so a caller cannot create new series.
- */
+/** All metrics of the service, for Prometheus. Labels have closed lists of values, so a caller cannot create new series. */
 export interface Metrics extends MoneyMetrics {
   readonly registry: Registry
   onRequest(request: { readonly route: string; readonly status: number; readonly durationMs: number }): void

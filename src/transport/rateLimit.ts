@@ -55,10 +55,7 @@ interface Count {
 interface Window {
   readonly number: number
   readonly counts: Map<string, Count>
-  /**
-   * One iterator per window. A new one would pass all clients that were dropped before, at 20 µs for
-   * each new client.
-   */
+  /** One iterator per window. A new one would pass all clients that were dropped before, at 20 µs for each new client. */
   readonly oldestFirst: Iterator<string>
 }
 

@@ -25,9 +25,7 @@ export function sendPublicBody(context: Context, { bytes, entityTag, coded }: Pu
   context.body = (coding === undefined ? undefined : coded.get(coding)) ?? bytes
 }
 
-/**
- * Sends a file, one range of it, or 304 if the client already has it. A request for several ranges gets the whole file.
- */
+/** Sends a file, one range of it, or 304 if the client already has it. A request for several ranges gets the whole file. */
 export function sendFile(context: Context, file: FileBody): void {
   const { size, entityTag } = file
   const tag = `"${entityTag}"`

@@ -2,9 +2,7 @@
 export interface ServiceAddress {
   /** Base URL without a trailing slash. Empty until the service listens, unless PUBLIC_URL is set. */
   url(): string
-  /**
-   * Prefix of the links in documents: PUBLIC_URL, or empty, so that a link uses the host of the document's own address.
-   */
+  /** Prefix of the links in documents: PUBLIC_URL, or empty, so that a link uses the host of the document's own address. */
   linkBase(): string
   /** Base URL in the answer to a request: PUBLIC_URL, or the host of the request. */
   urlFor(host: string): string

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * The structure of OpenAPI 3.1 as far as the document uses it. Strict: a misspelt key fails, and what the document begins
- * to use has to be added here, from the specification.
+ * The structure of OpenAPI 3.1 as far as the document uses it. Strict: a misspelt key fails, and what the document
+ * begins to use has to be added here, from the specification.
  */
 
 const ref = z.strictObject({

@@ -104,7 +104,8 @@ test.each(exportTamperings.map((tampering) => [tampering.name, tampering] as con
   },
 )
 
-// One row of each compared table, and the finding for its absence. Postgres itself keeps the kinds, which steps refer to.
+// One row of each compared table, and the finding for its absence. Postgres itself keeps the kinds, which steps refer
+// to.
 const deletions = [
   ['ledger.streams', `kind = 'payment'`, 'stream_missing'],
   ['ledger.streams', `kind = 'payout'`, 'stream_missing'],

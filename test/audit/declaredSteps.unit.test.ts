@@ -26,8 +26,9 @@ import {
 } from './replayedLedger.ts'
 
 /*
- * The auditor states the lifecycle of a payment twice: as steps, to compare with the rows of the database, and as a rule for
- * each event. Walking the steps shows that every step is possible by the rules, leads to its state, and moves what it says.
+ * The auditor states the lifecycle of a payment twice: as steps, to compare with the rows of the database, and as a
+ * rule for each event. Walking the steps shows that every step is possible by the rules, leads to its state, and moves
+ * what it says.
  */
 
 /** State on which the fields of the next events depend. */

@@ -9,7 +9,10 @@ export interface ExportTampering {
   readonly run: (lines: readonly string[]) => { readonly lines: readonly string[]; readonly found: Found }
 }
 
-/** Line 1 is the head, line p + 1 the event at position p. An append begins here: a gap within one is found at its first event. */
+/**
+ * Line 1 is the head, line p + 1 the event at position p. An append begins here: a gap within one is found at its first
+ * event.
+ */
 const place = 65
 
 const verified = String.raw`\"kind\":\"PaymentVerified\"`

@@ -1,8 +1,8 @@
 import { accountNumber, onRow, type Tampering } from './tampering.ts'
 
 /*
- * Rows that the tables of a ledger cannot hold, after their constraints were dropped, and databases that show the auditor other rows
- * than everyone else.
+ * Rows that the tables of a ledger cannot hold, after their constraints were dropped, and databases that show the
+ * auditor other rows than everyone else.
  */
 
 /** Drops every constraint of the table. */

@@ -10,10 +10,10 @@ import { everything, priceOnly, recordedAs } from './judges/recordedAs.ts'
 import { judgeRehearsal, rehearsing } from './judges/rehearse.ts'
 
 /*
- * Every row of the table in docs/verification.md: a real transaction, executed by the real token programs, and judged three
- * times. The rehearsal judges it before it is sent, as the service does with transactions that it sends itself. The verifier
- * judges the landed transaction, read over HTTP. The audit judges a ledger that took it for a payment: it has to find nothing
- * wrong if the verifier accepts the transaction, and to accuse the ledger if the verifier does not.
+ * Every row of the table in docs/verification.md: a real transaction, executed by the real token programs, and judged
+ * three times. The rehearsal judges it before it is sent, as the service does with transactions that it sends itself.
+ * The verifier judges the landed transaction, read over HTTP. The audit judges a ledger that took it for a payment: it
+ * has to find nothing wrong if the verifier accepts the transaction, and to accuse the ledger if the verifier does not.
  */
 describe.each(mintKinds)('%s', (kind) => {
   const cases = allCases.filter(({ kinds }) => kinds.includes(kind))

@@ -49,7 +49,10 @@ function examplesOf(page: string): readonly Example[] {
   )
 }
 
-/** One shell script of all examples; programs are written where it runs, under the name in their first line if they have one. */
+/**
+ * One shell script of all examples; programs are written where it runs, under the name in their first line if they have
+ * one.
+ */
 async function scriptOf(page: string): Promise<string> {
   const lines = ['set -eu']
   for (const [number, { language, code }] of examplesOf(page).entries()) {

@@ -12,8 +12,8 @@ import { openTestService, type TestService } from '../support/testService.ts'
 const off = { RATE_LIMIT_PER_MINUTE: '0', QUOTES_PER_ADDRESS_MAX: '0', QUOTES_PER_WALLET_MAX: '0' }
 
 /**
- * Windows begin at multiples of their length since 1970. Returns a length whose present window has more than half left, so that none ends
- * while the tests run.
+ * Windows begin at multiples of their length since 1970. Returns a length whose present window has more than half left,
+ * so that none ends while the tests run.
  */
 function windowOfHours(): number {
   const nowSeconds = systemClock.nowMs() / 1000
@@ -106,7 +106,8 @@ test('a caller who pays is never limited: nothing of a purchase counts', async (
 test('two instances count a client together, and neither counts probes and metrics', async () => {
   const counted = openPool(service.database.adminUrl, 1)
   const isShared = async (quotes: number) => {
-    // The other instances of this file have windows of five minutes, whose count is below zero after a quote of another window was paid.
+    // The other instances of this file have windows of five minutes, whose count is below zero after a quote of another
+    // window was paid.
     const { rows } = await counted.query<{ quotes: number }>(
       `select coalesce(sum(requests), 0)::int as quotes from work.rate_counts
        where limit_name = 'quotes' and time_window = floor(extract(epoch from now()) / $1::int)`,

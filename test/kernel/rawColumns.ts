@@ -3,8 +3,9 @@ import type { Item, ItemEvent } from '@tollbook/ledger/item'
 import type { QueryRunner } from '@tollbook/ledger/appendBatch'
 
 /*
- * The call of `ledger.append_batch` as a hostile or broken client makes it: columns as plain arrays, without the queue, the
- * batches and the assertions of packages/ledger. Written from the comment of `ledger.batch` (migrations/0003_ledger.sql) alone.
+ * The call of `ledger.append_batch` as a hostile or broken client makes it: columns as plain arrays, without the queue,
+ * the batches and the assertions of packages/ledger. Written from the comment of `ledger.batch`
+ * (migrations/0003_ledger.sql) alone.
  */
 
 type Cell = string | number | bigint | Buffer | null

@@ -81,7 +81,8 @@ describe('C2SP signed-note', () => {
 
   test('a signature of an unknown key is ignored, with any name that C2SP allows', () => {
     const stranger = ed25519Signer(makeReceiptKey())
-    // A joiner and other invisible characters, a character of no alphabet yet, and more letters than a name of ours has.
+    // A joiner and other invisible characters, a character of no alphabet yet, and more letters than a name of ours
+    // has.
     for (const name of ['👩\u200d🚀.example', 'a\u00adb', 'a\u0378b', 'a\u007fb', '\ufeffa', 'w'.repeat(300)]) {
       const cosigned = signNote(text, { name, signer: stranger }) + neumannLine
       expect(openNote(cosigned, verifier(neumann)), JSON.stringify(name)).toBe(text)

@@ -11,8 +11,8 @@ import {
 } from '@tollbook/core/merkle'
 
 /*
- * The vectors of certificate-transparency: eight leaves, the roots of the trees over the first n of them, and proofs, as
- * they are published with the first implementation of RFC 6962 and carried by each one since.
+ * The vectors of certificate-transparency: eight leaves, the roots of the trees over the first n of them, and proofs,
+ * as they are published with the first implementation of RFC 6962 and carried by each one since.
  */
 
 const inputs = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f']

@@ -15,8 +15,9 @@ import { noLimits } from './proofEnvironment.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * A page of another origin buys a PDF with @tollbook/client and a wallet of the browser: price, payment, receipt and inclusion
- * verified in the page, document shown. Then a person buys the same on our payment page. Both light and dark, wide and 390 px.
+ * A page of another origin buys a PDF with @tollbook/client and a wallet of the browser: price, payment, receipt and
+ * inclusion verified in the page, document shown. Then a person buys the same on our payment page. Both light and dark,
+ * wide and 390 px.
  */
 
 const { pictures } = proofCommand(

@@ -31,8 +31,9 @@ import { openEnvironment, type ProofEnvironment } from './proofEnvironment.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The stock client of x402 and the native client buy while the burn job is killed at each of its steps. At the end the supply
- * on chain has fallen by exactly what the burn statistics call confirmed, each owed burn was made once, and the audit agrees.
+ * The stock client of x402 and the native client buy while the burn job is killed at each of its steps. At the end the
+ * supply on chain has fallen by exactly what the burn statistics call confirmed, each owed burn was made once, and the
+ * audit agrees.
  */
 
 interface Options {

@@ -10,8 +10,8 @@ import { proofCommand } from './proofCommand.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
- * The chart of deploy/helm is linted and rendered by Helm itself; each object is validated by the schemas of Kubernetes, and
- * each pod by our own rules. No cluster is needed, and none is shown to accept it.
+ * The chart of deploy/helm is linted and rendered by Helm itself; each object is validated by the schemas of
+ * Kubernetes, and each pod by our own rules. No cluster is needed, and none is shown to accept it.
  */
 
 const command = proofCommand(

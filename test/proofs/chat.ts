@@ -21,8 +21,8 @@ import { noLimits } from './proofEnvironment.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The unmodified client library of OpenAI buys chats over HTTP, with its `fetch` replaced by the paying fetch. The model's server
- * is in this process and writes a token at each step, so the proof sees when each token arrives.
+ * The unmodified client library of OpenAI buys chats over HTTP, with its `fetch` replaced by the paying fetch. The
+ * model's server is in this process and writes a token at each step, so the proof sees when each token arrives.
  */
 
 const clientVersion = '7.55.0'

@@ -25,8 +25,8 @@ import { runTollbook } from './restore/tollbook.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
- * The files that are shipped, on a real engine: built, started, sold through TLS, killed under load, replaced instance by
- * instance, backed up, rehearsed, destroyed and restored. The ports of docs/deploy.md must be free.
+ * The files that are shipped, on a real engine: built, started, sold through TLS, killed under load, replaced instance
+ * by instance, backed up, rehearsed, destroyed and restored. The ports of docs/deploy.md must be free.
  */
 
 const command = proofCommand(

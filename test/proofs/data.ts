@@ -9,8 +9,8 @@ import { weatherStages } from './data/weatherStages.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * Variants of every provider's fixture, made by rule, are served over real HTTP to the handlers of the products. Their answers are
- * compared with the truth of the fixtures.
+ * Variants of every provider's fixture, made by rule, are served over real HTTP to the handlers of the products. Their
+ * answers are compared with the truth of the fixtures.
  */
 
 interface Options {

@@ -6,7 +6,8 @@ import { concludeProof, say } from './verdict.ts'
 
 /*
  * The database of a running service is replaced: by a synchronous standby, by an asynchronous one that lacks the last
- * commits, and by an old backup. No payment buys twice, and where payments are lost the service is closed with a reason.
+ * commits, and by an old backup. No payment buys twice, and where payments are lost the service is closed with a
+ * reason.
  */
 
 const command = proofCommand(

@@ -16,9 +16,10 @@ import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The finance page with its closing statement, and the burn page, in a real browser, on a seeded ledger with real sales on top:
- * all are drawn, axe finds nothing serious, a keyboard is enough, no other host is contacted, and the sums of the CSV are the trial balance. Drawing
- * and each question take hardly longer with all payments than with a short ledger. Foreign tools accept the exports.
+ * The finance page with its closing statement, and the burn page, in a real browser, on a seeded ledger with real sales
+ * on top: all are drawn, axe finds nothing serious, a keyboard is enough, no other host is contacted, and the sums of
+ * the CSV are the trial balance. Drawing and each question take hardly longer with all payments than with a short
+ * ledger. Foreign tools accept the exports.
  */
 
 const command = proofCommand('finance', 'The finance page and the burn page in a real browser, on a seeded ledger.')

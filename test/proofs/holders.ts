@@ -30,8 +30,9 @@ import { openEnvironment } from './proofEnvironment.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The share of the holders is divided among thousands of token accounts, and the process that pays is killed at each step. At the
- * end each holder has exactly its line more, the ledger equals the chain, and the audit derives each line from the snapshot.
+ * The share of the holders is divided among thousands of token accounts, and the process that pays is killed at each
+ * step. At the end each holder has exactly its line more, the ledger equals the chain, and the audit derives each line
+ * from the snapshot.
  */
 
 const command = proofCommand(

@@ -10,8 +10,9 @@ import { spawnServer } from './spawnServer.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * Callers without an Idempotency-Key lose no answer: a fulfilment whose commit acknowledgement is lost for longer than the
- * read-back, and a server that is killed at any step between claim and answer, end with exactly one answer for each payer.
+ * Callers without an Idempotency-Key lose no answer: a fulfilment whose commit acknowledgement is lost for longer than
+ * the read-back, and a server that is killed at any step between claim and answer, end with exactly one answer for each
+ * payer.
  */
 
 interface Options {
@@ -88,7 +89,8 @@ async function loseAcknowledgements(): Promise<void> {
   for (let first = 0; first < losses; first += group) {
     const symbols = Array.from({ length: Math.min(group, losses - first) }, (_, index) => `L${first + index}`)
     const purchases = await Promise.all(symbols.map((symbol) => pay(server.baseUrl, symbol)))
-    // All handlers end together, so that each caller's own fulfilment is lost, and no claim that shares a batch with one.
+    // All handlers end together, so that each caller's own fulfilment is lost, and no claim that shares a batch with
+    // one.
     await server.hold()
     const presenting = purchases.map(present)
     await untilHandled(first + symbols.length)

@@ -6,8 +6,9 @@ import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openStockPurchases, type PurchaseOptions } from './stockPurchases.ts'
 
 /*
- * The unmodified stock client of MPP buys every product of local mode from two instances. With `--drop N` a proxy loses the
- * answer to every Nth payment: the stock client alone pays again, and on a fetch that repeats a broken request it does not.
+ * The unmodified stock client of MPP buys every product of local mode from two instances. With `--drop N` a proxy loses
+ * the answer to every Nth payment: the stock client alone pays again, and on a fetch that repeats a broken request it
+ * does not.
  */
 
 const options = proofCommand('mpp', 'The stock client of MPP buys every product of local mode, from two instances.')

@@ -21,7 +21,10 @@ const validation = z.object({
   endpoints: z.array(z.object({ challenge: checks, errorHandling: checks })),
 })
 
-/** `mppx validate` for every product: discovery document, challenge, and refusal of a malformed credential. It cannot pay on Solana. */
+/**
+ * `mppx validate` for every product: discovery document, challenge, and refusal of a malformed credential. It cannot
+ * pay on Solana.
+ */
 export async function validateByMppx(baseUrl: string, pageUrl: string): Promise<Findings> {
   const counts = new Map<string, number>()
   const wrong: string[] = []

@@ -16,8 +16,9 @@ import { openStaticCheck, type StaticCheck } from './mutations/staticCheck.ts'
 import { mutateTypeScript } from './mutations/typescriptMutants.ts'
 
 /*
- * Changes one condition, constant or statement of the code that moves money at a time, and runs the tests that reach it. A
- * change that no test notices is a rule that no test holds. Mutants are made from the code, so new code has its own.
+ * Changes one condition, constant or statement of the code that moves money at a time, and runs the tests that reach
+ * it. A change that no test notices is a rule that no test holds. Mutants are made from the code, so new code has its
+ * own.
  */
 
 const help = `Mutates the code that moves money and runs the tests that reach each mutant.

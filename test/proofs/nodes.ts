@@ -22,9 +22,10 @@ import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * Nodes that lag, stand still, fork, deny, lie, belong to another network or fail never cost a payer money: the faults of
- * one node × one or two configured nodes × three forms of proof, over HTTP with the service as a process. Callers present
- * one proof until they are answered for good. A third of the presentations are in progress when the fault begins.
+ * Nodes that lag, stand still, fork, deny, lie, belong to another network or fail never cost a payer money: the faults
+ * of one node × one or two configured nodes × three forms of proof, over HTTP with the service as a process. Callers
+ * present one proof until they are answered for good. A third of the presentations are in progress when the fault
+ * begins.
  */
 
 interface Options {

@@ -9,9 +9,9 @@ import { browserEntry, type Subject, subjects, typedProgram } from './packages/s
 import { proofCommand } from './proofCommand.ts'
 
 /*
- * `npm run proof packages`: packs every publishable package, installs each from its tarball into an empty ESM project and
- * an empty CommonJS project, prints its size, asks publint and attw, and uses it there with Node 20, 22 and 24. The client
- * pays a service in local mode, from each Node and from a browser bundle. Needs the npm registry.
+ * `npm run proof packages`: packs every publishable package, installs each from its tarball into an empty ESM project
+ * and an empty CommonJS project, prints its size, asks publint and attw, and uses it there with Node 20, 22 and 24. The
+ * client pays a service in local mode, from each Node and from a browser bundle. Needs the npm registry.
  */
 
 const staging = resolve('.packed')

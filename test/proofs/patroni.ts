@@ -13,9 +13,9 @@ import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
- * The deployment of deploy/patroni loses no acknowledged payment and sells none twice, whatever happens to a node: three
- * nodes of Postgres under Patroni, three members of etcd, HAProxy, and two instances of the service, from the files that are
- * shipped. The asynchronous run is the counter-example; its losses do not break the proof.
+ * The deployment of deploy/patroni loses no acknowledged payment and sells none twice, whatever happens to a node:
+ * three nodes of Postgres under Patroni, three members of etcd, HAProxy, and two instances of the service, from the
+ * files that are shipped. The asynchronous run is the counter-example; its losses do not break the proof.
  *
  * Everything runs in separate namespaces, with addresses of loopback as machines: nothing outlives the proof.
  */

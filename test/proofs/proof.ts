@@ -6,8 +6,8 @@ import { proofs } from './proofs.ts'
 import { notRunExitCode, say } from './verdict.ts'
 
 /*
- * One command for all proofs: `npm run proof` lists them, `npm run proof race rails` runs them one after the other, and what
- * follows `--` goes to the program of each. Ends with 1 when one is broken, and with 2 when one could not run.
+ * One command for all proofs: `npm run proof` lists them, `npm run proof race rails` runs them one after the other, and
+ * what follows `--` goes to the program of each. Ends with 1 when one is broken, and with 2 when one could not run.
  */
 
 interface Ended {

@@ -1,4 +1,7 @@
-/** Programs that show one promise together. Each has a name that runs it alone, and ends with 0 (holds), 1 (broken) or 2 (not run). */
+/**
+ * Programs that show one promise together. Each has a name that runs it alone, and ends with 0 (holds), 1 (broken) or 2
+ * (not run).
+ */
 export interface Proof {
   readonly about: string
   /** Files of this folder by the name of the program. */

@@ -11,8 +11,8 @@ import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
- * The attacks of `npm run bench -- hostile` against the load balancer that we ship, with two real instances behind it. Neither
- * instance leaves the rotation, and callers who pay are served.
+ * The attacks of `npm run bench -- hostile` against the load balancer that we ship, with two real instances behind it.
+ * Neither instance leaves the rotation, and callers who pay are served.
  */
 
 const command = proofCommand('proxy', 'Attacks deploy/haproxy.cfg in front of two instances. About a minute.')
@@ -24,7 +24,8 @@ const {
   payers: payerCount,
   addresses,
 } = command.parse().opts<Record<'seconds' | 'payers' | 'addresses', number>>()
-// The attackers share the processors of the service, so this is less than the 0.8 that `npm run bench -- hostile` asks for.
+// The attackers share the processors of the service, so this is less than the 0.8 that `npm run bench -- hostile` asks
+// for.
 const goodputMin = 0.5
 // As in `npm run bench -- hostile`.
 const attackersNice = 5

@@ -15,8 +15,9 @@ import { noLimits } from './proofEnvironment.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The Python programs of the reference at `/docs`, unchanged except for the page that is rendered, each buy their product from a
- * service in local mode. They run in a virtual environment with `requests` and `solders` from the package registry.
+ * The Python programs of the reference at `/docs`, unchanged except for the page that is rendered, each buy their
+ * product from a service in local mode. They run in a virtual environment with `requests` and `solders` from the
+ * package registry.
  */
 
 const libraries = ['requests==2.34.2', 'solders==0.29.0']

@@ -11,8 +11,8 @@ import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * The ten questions of docs/finance.md: the command and the page of each row of that table are tried on a seeded ledger, and both
- * have an answer.
+ * The ten questions of docs/finance.md: the command and the page of each row of that table are tried on a seeded
+ * ledger, and both have an answer.
  */
 
 const flags = proofCommand('questions', 'The ten questions of docs/finance.md, each by its command and its page.')

@@ -10,8 +10,8 @@ import { families } from './spellings.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * One payment buys one answer, over all instances, forms and spellings (I1, I26): four server processes on one ledger and
- * one chain, each payment presented in 64 requests at once, in every form and spelling that it has.
+ * One payment buys one answer, over all instances, forms and spellings (I1, I26): four server processes on one ledger
+ * and one chain, each payment presented in 64 requests at once, in every form and spelling that it has.
  */
 
 const command = proofCommand(

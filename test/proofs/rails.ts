@@ -14,8 +14,9 @@ import { spawnServer } from './spawnServer.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * One payment buys one answer, whichever rails bring it (I1): four server processes on one ledger and one chain, each payment
- * presented in 64 requests at once as a payment of MPP, of x402 and of the native rail, on both paths, in one header and in two.
+ * One payment buys one answer, whichever rails bring it (I1): four server processes on one ledger and one chain, each
+ * payment presented in 64 requests at once as a payment of MPP, of x402 and of the native rail, on both paths, in one
+ * header and in two.
  */
 
 const options = proofCommand('rails', 'One payment presented by three rails at once is served once.')

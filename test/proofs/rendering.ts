@@ -20,8 +20,8 @@ import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
  * Callers whose pages hang cannot close rendering for others: each attacker has its own wallet and site, pays, and
- * presents its payment for a page that never answers, lacks an image, computes without end, fills memory, ends the browser, or arrives a
- * byte at a time, as often as the service permits. An honest caller buys screenshots meanwhile.
+ * presents its payment for a page that never answers, lacks an image, computes without end, fills memory, ends the
+ * browser, or arrives a byte at a time, as often as the service permits. An honest caller buys screenshots meanwhile.
  */
 
 const command = proofCommand('rendering', 'One honest caller buys screenshots while others pay for pages that hang.')

@@ -21,10 +21,11 @@ import { type SpawnedServer, spawnServer } from './spawnServer.ts'
 import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
- * pgBackRest makes a full and a differential backup while callers pay, and archives the write-ahead log; pg_receivewal holds what is
- * not archived yet. Drills find each backup sound, older or damaged. The cluster is destroyed, and what was restored has every
- * acknowledged payment, passes doctor and audit, has the replay of the destroyed ledger up to the kept checkpoint, and sells again.
- * Restored to an earlier time it has exactly the events until then, and is refused by a running instance and at start.
+ * pgBackRest makes a full and a differential backup while callers pay, and archives the write-ahead log; pg_receivewal
+ * holds what is not archived yet. Drills find each backup sound, older or damaged. The cluster is destroyed, and what
+ * was restored has every acknowledged payment, passes doctor and audit, has the replay of the destroyed ledger up to
+ * the kept checkpoint, and sells again. Restored to an earlier time it has exactly the events until then, and is
+ * refused by a running instance and at start.
  */
 
 const command = proofCommand(

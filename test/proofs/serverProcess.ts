@@ -11,9 +11,10 @@ import { openTestEndpoint } from '../support/testProduct.ts'
 import { createCrasher, crashSteps } from './crashStep.ts'
 
 /*
- * One real server as a process, for the proofs: `node serverProcess.ts RUNS_FILE`, configured by environment as `tollbook
- * serve`, with other limits in SERVER_LIMITS. Its `/api/data/crypto` appends a line to RUNS_FILE each time its handler runs; several processes share the file.
- * A line on stdin arms a crash at that step, holds the handlers and lets them go, or asks for the memory; the end of stdin ends the process.
+ * One real server as a process, for the proofs: `node serverProcess.ts RUNS_FILE`, configured by environment as
+ * `tollbook serve`, with other limits in SERVER_LIMITS. Its `/api/data/crypto` appends a line to RUNS_FILE each time
+ * its handler runs; several processes share the file. A line on stdin arms a crash at that step, holds the handlers and
+ * lets them go, or asks for the memory; the end of stdin ends the process.
  */
 
 const [runsFile = ''] = process.argv.slice(2)

@@ -8,8 +8,8 @@ import { simulate } from '../simulation/simulate.ts'
 import { readSchemaRules } from '../simulation/simulatedPostgres.ts'
 
 /*
- * Runs the service against everything that can go wrong, once per seed: `test/simulation/simulate.ts`. A seed that breaks
- * an invariant is printed and runs again the same way.
+ * Runs the service against everything that can go wrong, once per seed: `test/simulation/simulate.ts`. A seed that
+ * breaks an invariant is printed and runs again the same way.
  */
 
 const help = `Runs the paid-request flow, the jobs and the ledger against seeded faults.

@@ -28,7 +28,10 @@ export interface StockPurchases extends AsyncDisposable {
   readonly baseUrl: string
   /** Page that products may render. */
   readonly pageUrl: string
-  /** Buys every product by each client, then checks more, audits the ledger against the chain, and says whether all of it holds. */
+  /**
+   * Buys every product by each client, then checks more, audits the ledger against the chain, and says whether all of
+   * it holds.
+   */
   prove(clients: readonly StockClient[], check?: () => Promise<Findings>): Promise<void>
 }
 

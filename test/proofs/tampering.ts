@@ -16,8 +16,8 @@ import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { concludeProof, say } from './verdict.ts'
 
 /*
- * An audit finds every change that a superuser makes to a ledger with all triggers off, and every change to an export: it
- * names the broken question and the first bad position. The untouched ledger passes.
+ * An audit finds every change that a superuser makes to a ledger with all triggers off, and every change to an export:
+ * it names the broken question and the first bad position. The untouched ledger passes.
  */
 
 const command = proofCommand('tampering', 'An audit finds every change to a ledger or an export, and names it.').option(

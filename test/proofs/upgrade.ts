@@ -20,8 +20,8 @@ import { concludeProof, couldNotRun, say } from './verdict.ts'
 
 /*
  * An upgrade under paid load: two instances of the previous release run on their schema, the schema is migrated to this
- * release's, and the instances are replaced one by one. No 5xx but documented ones for under 2 s, nothing lost, nothing twice.
- * The previous release is the last one that CHANGELOG.md names.
+ * release's, and the instances are replaced one by one. No 5xx but documented ones for under 2 s, nothing lost, nothing
+ * twice. The previous release is the last one that CHANGELOG.md names.
  */
 
 interface Options {

@@ -5,8 +5,9 @@ import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openStockPurchases, type PurchaseOptions } from './stockPurchases.ts'
 
 /*
- * Unmodified stock clients of x402 buy every product of local mode from two instances. With `--drop N` a proxy loses the
- * answer to every Nth payment: a stock client alone pays again, and on a fetch that repeats a broken request it does not.
+ * Unmodified stock clients of x402 buy every product of local mode from two instances. With `--drop N` a proxy loses
+ * the answer to every Nth payment: a stock client alone pays again, and on a fetch that repeats a broken request it
+ * does not.
  */
 
 const options = proofCommand('x402', 'Stock clients of x402 buy every product of local mode, from two instances.')

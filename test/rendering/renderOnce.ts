@@ -6,8 +6,8 @@ import { silentLog } from '../../src/machine/log.ts'
 import { poll } from '@tollbook/sandbox/postgres/poll'
 
 /*
- * A process that renders one document and prints the result as JSON, for `noexecTemporary.process.test.ts`. CHROMIUM_PATH
- * names a browser; without it the renderer searches.
+ * A process that renders one document and prints the result as JSON, for `noexecTemporary.process.test.ts`.
+ * CHROMIUM_PATH names a browser; without it the renderer searches.
  */
 
 const config = { chromiumPath: process.env['CHROMIUM_PATH'], allowHosts: [] }

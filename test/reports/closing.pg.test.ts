@@ -24,8 +24,8 @@ import { recordBurn } from './recordBurn.ts'
 import { seedPayment } from './seedPayment.ts'
 
 /*
- * Everything is recorded now. A day ago is in a month that is open, whatever the day of the test is; sixty days ago is in one
- * that is closed.
+ * Everything is recorded now. A day ago is in a month that is open, whatever the day of the test is; sixty days ago is
+ * in one that is closed.
  */
 
 const dayMs = 86_400_000

@@ -15,8 +15,7 @@ const endpoints = ['/api/data/weather', '/api/data/crypto', '/api/tools/qrcode']
 
 /**
  * A price list, and payments with every outcome, with and without an owed burn; then a payout and a burn. `admin`
- * replaces
- * the logins of the payer of payouts and of the burner.
+ * replaces the logins of the payer of payouts and of the burner.
  */
 export async function recordEveryOutcome(ledger: Ledger, admin: pg.Pool): Promise<void> {
   await publishPrices(ledger)

@@ -12,8 +12,8 @@ import { type PayoutFixture, sendPart } from '../payout/payoutFixture.ts'
 import { type Given, type LedgerView, readLedgerView } from './ledgerView.ts'
 
 /*
- * Every outcome of a payment after its answer, and a payout in two parts, in one ledger over four days. The ledger is read
- * before the payout, between its two parts, and after it.
+ * Every outcome of a payment after its answer, and a payout in two parts, in one ledger over four days. The ledger is
+ * read before the payout, between its two parts, and after it.
  */
 
 export const overpaid = 500n

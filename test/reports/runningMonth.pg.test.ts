@@ -20,8 +20,8 @@ import { recordBurn } from './recordBurn.ts'
 import { ends, type SeededPayment, seedPayment } from './seedPayment.ts'
 
 /*
- * Sales go on while the statement of the running month is taken: the newest events are in no checkpoint yet. A day ago is in a
- * month that is open, whatever the day of the test is; sixty days ago is in one that is closed.
+ * Sales go on while the statement of the running month is taken: the newest events are in no checkpoint yet. A day ago
+ * is in a month that is open, whatever the day of the test is; sixty days ago is in one that is closed.
  */
 
 const dayMs = 86_400_000

@@ -3,8 +3,8 @@ import { appendCall } from '@tollbook/ledger/batch'
 import type { Guard, Item, ItemEvent, ItemKey, Posting } from '@tollbook/ledger/item'
 
 /*
- * The columns of a call of `ledger.append_batch`, read back into items: what a server reads, written independently of the
- * code that writes it.
+ * The columns of a call of `ledger.append_batch`, read back into items: what a server reads, written independently of
+ * the code that writes it.
  */
 
 const names = [...appendCall.text.matchAll(/(\w+) => \$\d+/g)].map(([, name]) => name)

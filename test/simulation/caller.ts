@@ -126,7 +126,8 @@ function startThief(world: World, purchase: Purchase): void {
   const { time, chance } = world
   const isOwnWallet = chance.happens(0.5)
   const wallet = isOwnWallet ? newAddress(chance) : purchase.wallet
-  // A plain proof belongs to each caller that names the wallet; a bound one needs the secret, which the chain does not show.
+  // A plain proof belongs to each caller that names the wallet; a bound one needs the secret, which the chain does not
+  // show.
   if (!isOwnWallet && purchase.transaction.memo === undefined) return
   const proof = proofOf(purchase.transaction, { isSent: true, secret: undefined })
   const stolen = { ...purchase, wallet, proof, idempotencyKey: undefined }

@@ -134,7 +134,8 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     attemptsMax,
     rails: [rail],
     serving: new Serving(),
-    // The signature of a receipt decides nothing, and a real one is made in another thread, whose time no seed controls.
+    // The signature of a receipt decides nothing, and a real one is made in another thread, whose time no seed
+    // controls.
     signReceipt: (fulfilment) => Promise.resolve({ ...receiptOf(fulfilment), jws: 'simulated.e30.simulated' }),
     onFault: () => undefined,
   }

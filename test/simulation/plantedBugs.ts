@@ -8,8 +8,8 @@ import type { SchemaRules } from './simulatedPostgres.ts'
 import type { PlantedBug } from './world.ts'
 
 /*
- * Bugs that a payment service can really have, each planted through a port of the simulation. A simulation that does not
- * find them proves nothing.
+ * Bugs that a payment service can really have, each planted through a port of the simulation. A simulation that does
+ * not find them proves nothing.
  */
 
 export const plantedBugs: readonly PlantedBug[] = [

@@ -6,8 +6,8 @@ import type { JudgedItem, SchemaRules } from './simulatedPostgres.ts'
 import { openWorld, type PlantedBug, type World } from './world.ts'
 
 /*
- * One run of the service against everything that can go wrong, decided by one seed: three instances, a database, a chain
- * and their callers, with the real code between them. The same seed runs the same way.
+ * One run of the service against everything that can go wrong, decided by one seed: three instances, a database, a
+ * chain and their callers, with the real code between them. The same seed runs the same way.
  */
 
 export interface RunOptions {
@@ -35,7 +35,10 @@ const callersMax = 8
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const disturbedMs = 2 * minuteMs
-/** Rounds of the jobs after the faults, and the time before each. An absence is judged twice, a refund is due after a day. */
+/**
+ * Rounds of the jobs after the faults, and the time before each. An absence is judged twice, a refund is due after a
+ * day.
+ */
 const roundsAfterMs = [
   ...Array.from({ length: 6 }, () => 2 * minuteMs),
   2 * hourMs,

@@ -15,8 +15,8 @@ import type { Tables } from '../../src/store/tables.ts'
 import type { SimulatedPostgres, Statement } from './simulatedPostgres.ts'
 
 /**
- * Carries one call between an instance and something outside: `work` runs at the other end. Rejects when the call or its
- * answer is lost, and never settles when the instance that asked is dead.
+ * Carries one call between an instance and something outside: `work` runs at the other end. Rejects when the call or
+ * its answer is lost, and never settles when the instance that asked is dead.
  */
 export type Carry = <T>(work: () => T) => Promise<T>
 

@@ -11,8 +11,9 @@ import { simulate } from './simulate.ts'
 import { type JudgedItem, readSchemaRules } from './simulatedPostgres.ts'
 
 /*
- * The simulation runs on a ledger in memory. Its appends are repeated on a real Postgres, one after the other, and have to
- * get the same verdicts. Time does not pass there as in the run, so a lease or a key that had ended is ended by hand.
+ * The simulation runs on a ledger in memory. Its appends are repeated on a real Postgres, one after the other, and have
+ * to get the same verdicts. Time does not pass there as in the run, so a lease or a key that had ended is ended by
+ * hand.
  */
 
 const rules = await readSchemaRules()

@@ -12,8 +12,9 @@ import { endLease, type LeaseRow, renewLease, takeLease } from './simulatedLease
 import { bytesOf, timeOf } from './statementValue.ts'
 
 /*
- * A Postgres of one process: it answers the statements of src/store and packages/ledger from a ledger in memory. It has no
- * delay and no failure; `simulatedNetwork.ts` adds those. A statement that it does not know is a bug of the simulation.
+ * A Postgres of one process: it answers the statements of src/store and packages/ledger from a ledger in memory. It has
+ * no delay and no failure; `simulatedNetwork.ts` adds those. A statement that it does not know is a bug of the
+ * simulation.
  */
 
 const kindsFolder = fileURLToPath(new URL('../../migrations/kinds', import.meta.url))
@@ -68,7 +69,10 @@ export interface SimulatedPostgres {
 export interface SimulatedPostgresOptions {
   readonly rules: SchemaRules
   readonly clock: Clock
-  /** True when a lease that is held is granted again: its holder was paused, and does not know that it has been replaced. */
+  /**
+   * True when a lease that is held is granted again: its holder was paused, and does not know that it has been
+   * replaced.
+   */
   readonly grantsTwice: () => boolean
 }
 

@@ -8,7 +8,10 @@ export interface Weather {
   /** Per call of the database: refused before it ran, or its answer lost after it ran. */
   readonly databaseRefuses: number
   readonly databaseLosesAnswer: number
-  /** Per fulfilment that was recorded: its answer is lost and the database away for up to 40 s, as when a server is replaced. */
+  /**
+   * Per fulfilment that was recorded: its answer is lost and the database away for up to 40 s, as when a server is
+   * replaced.
+   */
   readonly databaseReplaced: number
   /** Per call: delayed by up to ten seconds. */
   readonly databaseStalls: number

@@ -28,9 +28,7 @@ interface SealedLeaves {
   readonly sign: (tree: TreeHead) => string
 }
 
-/**
- * A ledger that begins with full tiles, signed, of events that were pruned since: only later ones are in the tables.
- */
+/** A ledger that begins with full tiles, signed, of events that were pruned since: only later ones are in the tables. */
 export async function addSealedTiles(admin: pg.Pool, { leaves, sign }: SealedLeaves): Promise<void> {
   const { tiles, edge } = grow(emptyEdge, leaves)
   const tree = { size: leaves.length, root: rootOfEdge(edge) }

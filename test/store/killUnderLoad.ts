@@ -89,8 +89,7 @@ async function claimWithoutPause(load: Load): Promise<void> {
 
 /**
  * From a separate process: a killer in the callers' event loop strikes only while none of them is at work, and never
- * sees
- * an unknown outcome.
+ * sees an unknown outcome.
  */
 async function killPostmaster({ pid, msBetweenKills }: KillOptions): Promise<void> {
   const victim = pid()

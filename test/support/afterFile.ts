@@ -2,9 +2,9 @@ import { afterAll } from 'vitest'
 
 /*
  * Resources opened by a helper are closed after the test file, wherever in the file they were opened. Vitest silently
- * forgets an `afterAll` that is called inside a hook or a test, and files that share a process load this module once, so
- * the setup file `closeAfterFile.ts` registers the hook for each file. As the first hook it runs last, after the file's own
- * hooks have closed their pools.
+ * forgets an `afterAll` that is called inside a hook or a test, and files that share a process load this module once,
+ * so the setup file `closeAfterFile.ts` registers the hook for each file. As the first hook it runs last, after the
+ * file's own hooks have closed their pools.
  */
 type Close = () => Promise<void> | void
 

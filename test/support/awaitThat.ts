@@ -2,8 +2,8 @@ import { poll } from '@tollbook/sandbox/postgres/poll'
 import { assert } from '@tollbook/core/assert'
 
 /**
- * Returns the first result that is neither false nor undefined, so that a test uses what it saw and does not ask again. A deadline
- * takes the place of a sleep: it is long, and only a failure waits for it.
+ * Returns the first result that is neither false nor undefined, so that a test uses what it saw and does not ask again.
+ * A deadline takes the place of a sleep: it is long, and only a failure waits for it.
  */
 export async function awaitThat<Seen>(
   what: string,

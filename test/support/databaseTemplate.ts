@@ -3,9 +3,7 @@ import { sha256Hex } from '@tollbook/core/digest'
 import { randomBytesOf } from '@tollbook/core/id'
 import { withAdminSession } from './adminSession.ts'
 
-/**
- * A migrated database without connections, from which each test file's own is copied. Plain data: it crosses processes.
- */
+/** A migrated database without connections, from which each test file's own is copied. Plain data: it crosses processes. */
 export interface DatabaseTemplate {
   readonly adminUrl: string
   readonly name: string

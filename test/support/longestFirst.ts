@@ -2,8 +2,9 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Test files of about ten seconds and more, the longest first. Vitest orders files by their duration in earlier runs. A fresh
- * clone has none, and the order by size started three of the longest last, while a processor had nothing left to do.
+ * Test files of about ten seconds and more, the longest first. Vitest orders files by their duration in earlier runs. A
+ * fresh clone has none, and the order by size started three of the longest last, while a processor had nothing left to
+ * do.
  */
 export const longFiles: readonly string[] = [
   'test/audit/audit.pg.test.ts',
@@ -17,8 +18,8 @@ export const longFiles: readonly string[] = [
 ]
 
 /**
- * The longest files first, and the project of the short files last, so that all workers end together. A worker ends when
- * the next file is of another project, so the files of a project follow each other.
+ * The longest files first, and the project of the short files last, so that all workers end together. A worker ends
+ * when the next file is of another project, so the files of a project follow each other.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -16,8 +16,8 @@ export function localConfig(home: string, flags: readonly string[] = []): Config
 }
 
 /**
- * The function behind `npm start`, closed after the file. A process loads 2,000 modules first, so only a claim about a process
- * starts one (localProcess.ts). Errors of parts that end by themselves are added to `lost`.
+ * The function behind `npm start`, closed after the file. A process loads 2,000 modules first, so only a claim about a
+ * process starts one (localProcess.ts). Errors of parts that end by themselves are added to `lost`.
  */
 export async function openLocalMode(config: Config, lost: Error[] = []): Promise<OpenedLocalMode> {
   const onPartLost = (error: Error) => void lost.push(error)

@@ -9,8 +9,8 @@ import { encodeBase58 } from '@tollbook/core/base58'
 import type { QuoteBody } from '@tollbook/core/wire'
 
 /*
- * A payer who knows only the 402 and two libraries. It shares nothing with our SDK, so that a slip in the SDK and the same
- * slip in the server cannot cancel each other out.
+ * A payer who knows only the 402 and two libraries. It shares nothing with our SDK, so that a slip in the SDK and the
+ * same slip in the server cannot cancel each other out.
  */
 
 export type Form = 'signature' | 'raw' | 'transaction' | 'boundSignature' | 'boundTransaction'

@@ -4,9 +4,7 @@ import { type DatabaseTemplate, createDatabaseTemplate, dropDatabaseTemplate } f
 
 export type Close = () => Promise<unknown>
 
-/**
- * The Postgres of a test run and its one migrated template. Resources are registered for closing as they are opened.
- */
+/** The Postgres of a test run and its one migrated template. Resources are registered for closing as they are opened. */
 export async function prepareRunDatabase(toClose: Close[]): Promise<DatabaseTemplate> {
   const server = await startDatabaseServer(process.env)
   toClose.push(server.stop)

@@ -9,9 +9,7 @@ export interface TemporaryDirectory {
 
 export const temporaryPrefix = 'tollbook-test-'
 
-/**
- * Other users may pass through it but not list it, so that the Postgres that root runs as `nobody` can reach its data.
- */
+/** Other users may pass through it but not list it, so that the Postgres that root runs as `nobody` can reach its data. */
 export async function makeTemporaryDirectory(folder = temporaryFolder()): Promise<TemporaryDirectory> {
   const path = await mkdtemp(join(folder, temporaryPrefix))
   await chmod(path, 0o711)

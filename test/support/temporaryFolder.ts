@@ -6,9 +6,9 @@ const memoryFolder = '/dev/shm'
 const gibibyte = 1_073_741_824
 
 /**
- * Directory for the temporary directories of a test run: memory, where the machine has enough, because a disk takes eight
- * times as long to copy and drop a database. Postgres keeps its durable settings, and what it wrote survives `kill -9`
- * in memory as on disk. `TMPDIR` selects another directory.
+ * Directory for the temporary directories of a test run: memory, where the machine has enough, because a disk takes
+ * eight times as long to copy and drop a database. Postgres keeps its durable settings, and what it wrote survives
+ * `kill -9` in memory as on disk. `TMPDIR` selects another directory.
  */
 export function temporaryFolder(): string {
   chosen ??= process.env['TMPDIR'] === undefined && isRoomy() ? memoryFolder : tmpdir()

@@ -11,9 +11,7 @@ export interface TestDatabase {
   readonly ownerUrl: string
   /** `tollbook_api`: what the service itself uses. */
   readonly serviceUrl: string
-  /**
-   * Throws if a session is still open after a while. Called after the file automatically; the second call does nothing.
-   */
+  /** Throws if a session is still open after a while. Called after the file automatically; the second call does nothing. */
   readonly drop: (goodbyeTimeoutMs?: number) => Promise<void>
 }
 

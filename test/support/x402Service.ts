@@ -62,7 +62,10 @@ export async function openX402Service({
   return { service, native, feePayer, signer, signerOptions, env: offering, tokenMint, paymentWallet }
 }
 
-/** The stock client, as its documentation shows it; its spend control needs the opt-in for a token that it does not know. */
+/**
+ * The stock client, as its documentation shows it; its spend control needs the opt-in for a token that it does not
+ * know.
+ */
 export async function stockClient(wallet: Keypair, rpcUrl: string, asset: string): Promise<x402Client> {
   const signer = await createKeyPairSignerFromBytes(wallet.secretKey)
   return new x402Client()

@@ -21,7 +21,10 @@ export function openRawSocket(port: number, bytes: string, localAddress?: string
   return { socket, received, closed }
 }
 
-/** Sends lines as the head of a request whose connection ends with its answer, and a body. Returns all that was received. */
+/**
+ * Sends lines as the head of a request whose connection ends with its answer, and a body. Returns all that was
+ * received.
+ */
 export function exchange(port: number, head: readonly string[], body = ''): Promise<string> {
   return openRawSocket(port, [...head, 'Connection: close', '', body].join('\r\n')).closed
 }

@@ -27,9 +27,7 @@ export interface AuditRunDeps {
 // Save only every 15 s, because writing the state of a million events takes 0.1 s.
 const saveEveryMs = 15_000
 
-/**
- * Applies the events of any source. While a block is applied, other threads verify the signatures of earlier blocks.
- */
+/** Applies the events of any source. While a block is applied, other threads verify the signatures of earlier blocks. */
 export class AuditRun {
   readonly #deps: AuditRunDeps
   #savedAtMs: number

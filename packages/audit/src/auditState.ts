@@ -113,9 +113,7 @@ export class AuditState implements Disposable {
     return this.#database.prepare(query).iterate(...values)
   }
 
-  /**
-   * Creates a temporary table for rows that were read from the ledger's database. Returns the function that adds a row.
-   */
+  /** Creates a temporary table for rows that were read from the ledger's database. Returns the function that adds a row. */
   found(name: string, columns: readonly string[]): (...values: readonly SQLInputValue[]) => void {
     this.#database.exec(`drop table if exists temp.${name}; create table temp.${name} (${columns.join(', ')})`)
     const insert = this.#database.prepare(`insert into temp.${name} values (${columns.map(() => '?').join(', ')})`)

@@ -1,9 +1,7 @@
 import { burnRoundsOf } from './kinds/burn.ts'
 import type { Replay } from './replay.ts'
 
-/**
- * Burned and owed tokens of one mint, derived from the bodies of the events. Amounts are base units as decimal strings.
- */
+/** Burned and owed tokens of one mint, derived from the bodies of the events. Amounts are base units as decimal strings. */
 export interface BurnFigures {
   readonly mint: string
   /** Burned by callers inside their payments. */

@@ -1,8 +1,8 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 
 /*
- * C2SP tlog-checkpoint in a C2SP signed-note: `<origin>\n<size>\n<base64 root>\n`, other lines, an empty line, then signature
- * lines `— <name> <base64(4 bytes of key id || signature)>`.
+ * C2SP tlog-checkpoint in a C2SP signed-note: `<origin>\n<size>\n<base64 root>\n`, other lines, an empty line, then
+ * signature lines `— <name> <base64(4 bytes of key id || signature)>`.
  */
 
 export interface CheckpointNote {

@@ -10,8 +10,8 @@ export interface PublishedList {
   readonly recordedAtMs: number
 }
 
-// Accept the prices of lists that were replaced at most three days ago. A quote is valid for half a day, its payment may
-// be presented half a day later, and clocks differ.
+// Accept the prices of lists that were replaced at most three days ago. A quote is valid for half a day, its payment
+// may be presented half a day later, and clocks differ.
 const offeredForMs = 3 * 24 * 60 * 60 * 1000
 
 const splitsQuery = `select split from lists where supersededAtMs is null or supersededAtMs >= ?

@@ -64,9 +64,7 @@ export class StoredTransactions {
     )
   }
 
-  /**
-   * Waits until the number of running checks is within its limit. The rest continues while the next events are read.
-   */
+  /** Waits until the number of running checks is within its limit. The rest continues while the next events are read. */
   async keepUp(): Promise<void> {
     while (this.#underWay.length > underWayMax) await this.#underWay.shift()
   }

@@ -62,9 +62,7 @@ const layouts = new Map<number, Layout>([
 ])
 const transferWithFee: Layout = { kind: 'transfer', source: 0, mint: 1, destination: 2, authority: 3 }
 
-/**
- * The opening of a token account. It is the only trace of the owner if the account exists only within the transaction.
- */
+/** The opening of a token account. It is the only trace of the owner if the account exists only within the transaction. */
 export interface TokenOpening {
   readonly account: string
   readonly mint: string

@@ -31,8 +31,8 @@ export interface Anchor {
 const memoBytesMax = 566
 
 /**
- * Content of the memo on chain: enough to find the checkpoint again,
- * and to detect that others were shown a different one.
+ * Content of the memo on chain: enough to find the checkpoint again, and to detect that others were shown a different
+ * one.
  */
 function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`

@@ -10,8 +10,8 @@ export function burnShareOf(requiredBaseUnits: bigint, perMille: bigint): bigint
 }
 
 /**
- * The burn that a 402 announces, in parts of a thousand. Undefined when its distribution is not a list of percentages with
- * at most one digit after the point that adds up to 100 %, or when `burnInfo` says something else.
+ * The burn that a 402 announces, in parts of a thousand. Undefined when its distribution is not a list of percentages
+ * with at most one digit after the point that adds up to 100 %, or when `burnInfo` says something else.
  */
 export function announcedBurnPerMille({
   distribution,

@@ -139,9 +139,9 @@ function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefin
 }
 
 /**
- * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without
- * this check a low price in dollars, which the spending limit uses, could accompany
- * any number of tokens. The prices are JSON numbers of 15 digits at least.
+ * requiredTokens is priceUSD / tokenPrice (specification, section 2.8). Without this check a low price in dollars,
+ * which the spending limit uses, could accompany any number of tokens. The prices are JSON numbers of 15 digits at
+ * least.
  */
 function checkPrice(quote: PayableQuote, { pricing }: QuoteBody): QuoteProblem | undefined {
   const tokenAttoUsd = attoUsdOf(pricing.tokenPrice)

@@ -28,8 +28,9 @@ const pathMax = 63
 const requestsMax = 2
 
 /**
- * Asks a witness for its cosignature by C2SP tlog-witness: the size that the witness has seen, the proof that the checkpoint
- * continues that tree, and the checkpoint. Refuses when the witness has seen a tree that the checkpoint does not continue.
+ * Asks a witness for its cosignature by C2SP tlog-witness: the size that the witness has seen, the proof that the
+ * checkpoint continues that tree, and the checkpoint. Refuses when the witness has seen a tree that the checkpoint does
+ * not continue.
  */
 export async function cosignCheckpoint(deps: WitnessDeps, note: string, seenSize = 0): Promise<Cosigned> {
   const checkpoint = readCheckpoint(note)

@@ -33,7 +33,10 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
   }
 }
 
-/** The payment stays open until the last byte: when the answer breaks, the same request is made again with the same payment. */
+/**
+ * The payment stays open until the last byte: when the answer breaks, the same request is made again with the same
+ * payment.
+ */
 function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
   const reader = body?.getReader()
   // A proxy that lost the service may end the answer as if it were complete. Only event streams are watched: the

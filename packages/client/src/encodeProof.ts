@@ -23,13 +23,13 @@ export interface ProofParts {
  * The value of `x-payment-proof`: canonical padded base64.
  *
  * @example
- * ```ts
- * import { encodeProof } from '@tollbook/client'
+ *   ;```ts
+ *   import { encodeProof } from '@tollbook/client'
  *
- * export function headersOf(wallet: string, parts: Parameters<typeof encodeProof>[1]): Record<string, string> {
- *   return { 'x-wallet-address': wallet, 'x-payment-proof': encodeProof('bound', parts) }
- * }
- * ```
+ *   export function headersOf(wallet: string, parts: Parameters<typeof encodeProof>[1]): Record<string, string> {
+ *     return { 'x-wallet-address': wallet, 'x-payment-proof': encodeProof('bound', parts) }
+ *   }
+ *   ```
  */
 export function encodeProof(form: ProofForm, { signature, transaction, secret }: ProofParts): string {
   switch (form) {

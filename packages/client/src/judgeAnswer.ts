@@ -102,9 +102,7 @@ function judgeDelivery({ bytes }: WholeAnswer, { signature }: PresentedProof): A
 
 const settlement = z.union([z.object({ success: z.literal(true) }), z.object({ status: z.literal('success') })])
 
-/**
- * A 200 without the header of a settled payment comes from a portal or proxy, or from a service that took no payment.
- */
+/** A 200 without the header of a settled payment comes from a portal or proxy, or from a service that took no payment. */
 function judgeSettled({ headers }: WholeAnswer, protocol: SponsoredProtocol): AnswerVerdict {
   return isSettled(headers, protocol)
     ? { kind: 'delivered' }

@@ -5,9 +5,7 @@ import { type Keypair, readSecretKey } from './solana/keypair.ts'
 
 const secretKeyJson = z.array(z.int().min(0).max(255)).length(64)
 
-/**
- * Reads a keypair file of the Solana CLI: a JSON array of 64 bytes. Error messages never contain the file's content.
- */
+/** Reads a keypair file of the Solana CLI: a JSON array of 64 bytes. Error messages never contain the file's content. */
 export async function readKeypair(path: string): Promise<Keypair> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new PayerFault('KEYPAIR_UNREADABLE', `the keypair file ${path} cannot be read`, { cause, retryable: false })

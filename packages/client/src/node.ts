@@ -6,12 +6,12 @@ import { keypairWallet, type PayerWallet } from './payerWallet.ts'
  * A wallet from a keypair file of the Solana CLI. It reads a file, so it is not part of what a browser bundles.
  *
  * @example
- * ```ts
- * import { readKeypairFile } from '@tollbook/client/node'
+ *   ;```ts
+ *   import { readKeypairFile } from '@tollbook/client/node'
  *
- * const wallet = await readKeypairFile('payer.json')
- * console.log(wallet.address)
- * ```
+ *   const wallet = await readKeypairFile('payer.json')
+ *   console.log(wallet.address)
+ *   ```
  */
 export async function readKeypairFile(path: string): Promise<PayerWallet> {
   return keypairWallet(await readKeypair(path))

@@ -66,9 +66,7 @@ interface PayerChainOptions {
   readonly fetch?: Fetch
 }
 
-/**
- * Methods throw a retryable `Fault` if the node does not answer. Facts about a mint that cannot change are read once.
- */
+/** Methods throw a retryable `Fault` if the node does not answer. Facts about a mint that cannot change are read once. */
 export function connectPayerChain({ rpcUrl, fetch = globalThis.fetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()

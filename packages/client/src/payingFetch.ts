@@ -34,20 +34,20 @@ export interface ResumeOptions {
  * A `fetch` that pays. It signs at most one payment a call, and only within the limit.
  *
  * @example
- * ```ts
- * import { createPayingFetch } from '@tollbook/client'
- * import { openPaymentFolder, readKeypairFile } from '@tollbook/client/node'
+ *   ;```ts
+ *   import { createPayingFetch } from '@tollbook/client'
+ *   import { openPaymentFolder, readKeypairFile } from '@tollbook/client/node'
  *
- * const payingFetch = createPayingFetch({
- *   wallet: await readKeypairFile('payer.json'),
- *   rpcUrl: 'https://api.mainnet-beta.solana.com',
- *   expectedMint: 'the mint that you pay in',
- *   spendingLimit: { perRequest: { usd: '0.05' }, perDay: { usd: '1' } },
- *   store: openPaymentFolder('payments'),
- * })
- * const response = await payingFetch('https://service.example/api/data/crypto?symbol=BTC')
- * console.log(await response.json())
- * ```
+ *   const payingFetch = createPayingFetch({
+ *     wallet: await readKeypairFile('payer.json'),
+ *     rpcUrl: 'https://api.mainnet-beta.solana.com',
+ *     expectedMint: 'the mint that you pay in',
+ *     spendingLimit: { perRequest: { usd: '0.05' }, perDay: { usd: '1' } },
+ *     store: openPaymentFolder('payments'),
+ *   })
+ *   const response = await payingFetch('https://service.example/api/data/crypto?symbol=BTC')
+ *   console.log(await response.json())
+ *   ```
  */
 export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   const payer = createPayer(options)

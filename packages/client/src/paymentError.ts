@@ -45,9 +45,7 @@ export interface PaymentErrorParts {
   readonly cause?: unknown
 }
 
-/**
- * The proof can no longer be used: this payment buys no answer. This package does not pay again; the caller decides.
- */
+/** The proof can no longer be used: this payment buys no answer. This package does not pay again; the caller decides. */
 export class PaymentRefused extends PaymentError {
   override readonly name = 'PaymentRefused'
   readonly code = 'PAYMENT_REFUSED'

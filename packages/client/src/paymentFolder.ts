@@ -20,16 +20,16 @@ export interface PaymentFolder extends PaymentStore {
 }
 
 /**
- * Several processes may use a folder. Of equal requests one pays, and the others wait for it. Spending limits hold together, because
- * each line is appended whole and all processes read the same order.
+ * Several processes may use a folder. Of equal requests one pays, and the others wait for it. Spending limits hold
+ * together, because each line is appended whole and all processes read the same order.
  *
  * @example
- * ```ts
- * import { openPaymentFolder } from '@tollbook/client/node'
+ *   ;```ts
+ *   import { openPaymentFolder } from '@tollbook/client/node'
  *
- * const store = openPaymentFolder('payments')
- * for (const { signature, request } of await store.pending()) console.log(signature, request.url)
- * ```
+ *   const store = openPaymentFolder('payments')
+ *   for (const { signature, request } of await store.pending()) console.log(signature, request.url)
+ *   ```
  */
 export function openPaymentFolder(
   folder: string,

@@ -8,9 +8,7 @@ export type PaymentProgress =
   | { readonly kind: 'quoted'; readonly plan: PaymentPlan }
   /** The offer of another protocol. */
   | { readonly kind: 'offered'; readonly plan: SponsoredPlan }
-  /**
-   * The payment is signed and has not left. Awaited, so that the caller can store it before; a throw stops the payment.
-   */
+  /** The payment is signed and has not left. Awaited, so that the caller can store it before; a throw stops the payment. */
   | { readonly kind: 'signed'; readonly payment: PendingPayment }
   /** An earlier payment is about to be presented, for its current request and under its current key. */
   | { readonly kind: 'resumed'; readonly payment: PendingPayment }

@@ -16,9 +16,7 @@ export interface PaymentStore {
    * signature, and again before the payment leaves.
    */
   spending(): Promise<readonly StoredSpending[]>
-  /**
-   * Payments closed as `refused`. Without this method, another process cannot give their amounts back to the limits.
-   */
+  /** Payments closed as `refused`. Without this method, another process cannot give their amounts back to the limits. */
   refused?(): Promise<readonly PendingPayment[]>
   /**
    * Waits until no other payer of this store works on the order, and reserves it until `end`. Without this method, two

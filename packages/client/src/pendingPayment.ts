@@ -46,16 +46,16 @@ export type PendingRequest = PendingPayment['request']
  * Undefined if the text is not a stored payment.
  *
  * @example
- * ```ts
- * import { readFile } from 'node:fs/promises'
- * import { type PayingFetch, readPendingPayment } from '@tollbook/client'
+ *   ```ts
+ *   import { readFile } from 'node:fs/promises'
+ *   import { type PayingFetch, readPendingPayment } from '@tollbook/client'
  *
- * export async function resumeFile(payingFetch: PayingFetch, path: string): Promise<Response> {
+ *   export async function resumeFile(payingFetch: PayingFetch, path: string): Promise<Response> {
  *   const payment = readPendingPayment(await readFile(path, 'utf8'))
  *   if (payment === undefined) throw new Error(`${path} is not a stored payment`)
  *   return payingFetch.resume(payment)
- * }
- * ```
+ *   }
+ *   ```
  */
 export function readPendingPayment(text: string): PendingPayment | undefined {
   try {

@@ -23,13 +23,13 @@ export interface StandardWalletOptions {
  * A browser wallet that signs for one of its accounts. Throws a `TypeError` if it cannot sign transactions of version 0.
  *
  * @example
- * ```ts
- * import { standardWallet, type StandardWalletOptions } from '@tollbook/client'
+ *   ```ts
+ *   import { standardWallet, type StandardWalletOptions } from '@tollbook/client'
  *
- * // `wallet` and `account` come from the Wallet Standard, after `standard:connect`.
- * export const payerOf = ({ wallet, account }: StandardWalletOptions) =>
+ *   // `wallet` and `account` come from the Wallet Standard, after `standard:connect`.
+ *   export const payerOf = ({ wallet, account }: StandardWalletOptions) =>
  *   standardWallet({ wallet, account, chain: 'solana:mainnet' })
- * ```
+ *   ```
  */
 export function standardWallet({ wallet, account, chain }: StandardWalletOptions): PayerWallet {
   const feature = wallet.features[signTransactionFeature]

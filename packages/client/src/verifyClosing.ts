@@ -53,18 +53,19 @@ export type ClosingVerdict =
   | { readonly valid: false; readonly problem: ClosingProblem; readonly message: string }
 
 /**
- * Checks a closing statement with nothing but the service's public key: who signed it, which checkpoint it rests on, that its
- * figures add up, and that it continues the statement before it. No network; never throws, whatever it is given.
+ * Checks a closing statement with nothing but the service's public key: who signed it, which checkpoint it rests on,
+ * that its figures add up, and that it continues the statement before it. No network; never throws, whatever it is
+ * given.
  *
  * @example
- * ```ts
- * import { readFile } from 'node:fs/promises'
- * import { verifyClosing } from '@tollbook/client'
+ *   ```ts
+ *   import { readFile } from 'node:fs/promises'
+ *   import { verifyClosing } from '@tollbook/client'
  *
- * const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'))
- * const verdict = await verifyClosing({ closing: await read('2026-11.json'), keys: await read('jwks.json') })
- * if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
- * ```
+ *   const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'))
+ *   const verdict = await verifyClosing({ closing: await read('2026-11.json'), keys: await read('jwks.json') })
+ *   if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
+ *   ```
  */
 export async function verifyClosing(question: ClosingQuestion): Promise<ClosingVerdict> {
   const verdict = await verifyOne(question)

@@ -38,15 +38,15 @@ export type InclusionVerdict =
  * service's public key. No network; never throws, whatever it is given.
  *
  * @example
- * ```ts
- * import { verifyInclusion } from '@tollbook/client'
+ *   ```ts
+ *   import { verifyInclusion } from '@tollbook/client'
  *
- * export async function positionOf(receipt: unknown, proof: unknown, keys: unknown): Promise<number> {
+ *   export async function positionOf(receipt: unknown, proof: unknown, keys: unknown): Promise<number> {
  *   const verdict = await verifyInclusion({ receipt, proof, keys, expectedOrigin: 'service.example/ledger' })
  *   if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
  *   return verdict.receipt.ledger.position
- * }
- * ```
+ *   }
+ *   ```
  */
 export async function verifyInclusion(question: InclusionQuestion): Promise<InclusionVerdict> {
   const verdict = await verifyReceipt(question)

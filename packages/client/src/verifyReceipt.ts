@@ -63,14 +63,14 @@ export type ReceiptVerdict =
  * Checks a receipt with nothing but the service's public key. No network; never throws, whatever it is given.
  *
  * @example
- * ```ts
- * import { verifyReceipt } from '@tollbook/client'
+ *   ```ts
+ *   import { verifyReceipt } from '@tollbook/client'
  *
- * export async function requireReceipt(receipt: unknown, keys: unknown): Promise<void> {
+ *   export async function requireReceipt(receipt: unknown, keys: unknown): Promise<void> {
  *   const verdict = await verifyReceipt({ receipt, keys, expected: { endpoint: '/api/data/crypto' } })
  *   if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
- * }
- * ```
+ *   }
+ *   ```
  */
 export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQuestion): Promise<ReceiptVerdict> {
   const read = readReceipt(receipt)
@@ -103,9 +103,7 @@ async function findSigned(jws: string, keys: readonly KeyWithId[]) {
   return undefined
 }
 
-/**
- * A key signs receipts of its period only. A receipt of an earlier period is reissued and states the time of that too.
- */
+/** A key signs receipts of its period only. A receipt of an earlier period is reissued and states the time of that too. */
 function checkPeriod({ issuedAt, reissuedAt }: VerifiedReceipt, key: KeyWithId): ReceiptVerdict | undefined {
   const signedAt = reissuedAt ?? issuedAt
   if (Date.parse(signedAt) < Date.parse(issuedAt))

@@ -3,9 +3,7 @@ export class Bug extends Error {
   override readonly name = 'Bug'
 }
 
-/**
- * Rejects states that only a mistake in our code can cause. Throws `Bug`; never use it for input or a failure outside.
- */
+/** Rejects states that only a mistake in our code can cause. Throws `Bug`; never use it for input or a failure outside. */
 export function assert(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new Bug(`expected that ${expectation}`)
 }

@@ -3,8 +3,8 @@ import { assert } from './assert.ts'
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * RFC 8785 text: each value has exactly one encoding, so a digest of it is well defined.
- * Storage and hashes use this text's UTF-8 bytes; it is never parsed and written again to hash it.
+ * RFC 8785 text: each value has exactly one encoding, so a digest of it is well defined. Storage and hashes use this
+ * text's UTF-8 bytes; it is never parsed and written again to hash it.
  */
 export function canonicalJson(value: Json): string {
   return canonicalText(value)

@@ -64,9 +64,7 @@ export function verifierKeyText(verifier: NoteVerifier): string {
   return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
 }
 
-/**
- * Parses `<name>+<key id>+<base64 key>` of C2SP signed-note. Undefined unless it is an Ed25519 key with its own id.
- */
+/** Parses `<name>+<key id>+<base64 key>` of C2SP signed-note. Undefined unless it is an Ed25519 key with its own id. */
 export function readVerifierKey(text: string): NoteVerifier | undefined {
   const [, name = '', id, key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? []
   const typed = readBase64(key, publicKeyBytes + 1)

@@ -8,9 +8,7 @@ import { assert } from './assert.ts'
 
 const plainDecimal = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/
 
-/**
- * Reads `12.5` as an integer of 10^-scale. Undefined if it is not a plain decimal or has more digits than the scale.
- */
+/** Reads `12.5` as an integer of 10^-scale. Undefined if it is not a plain decimal or has more digits than the scale. */
 export function parseDecimal(text: string, scale: number): bigint | undefined {
   const match = plainDecimal.exec(text)
   if (match === null) return undefined

@@ -26,9 +26,7 @@ export interface ListedPrice extends Price {
   readonly priceList: number
 }
 
-/**
- * The offer of a 402: a price for one wallet, with an expiry. The ledger stores the memo, never the secret behind it.
- */
+/** The offer of a 402: a price for one wallet, with an expiry. The ledger stores the memo, never the secret behind it. */
 export interface Quote extends ListedPrice {
   readonly id: string
   readonly wallet: Address

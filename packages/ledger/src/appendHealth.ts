@@ -5,9 +5,7 @@ import { appendCall, appendParameters } from './batch.ts'
 import type { Item } from './item.ts'
 import type { LedgerKernel } from './port.ts'
 
-/**
- * Reports why the ledger takes no appends. Readiness uses it: a service that cannot append must not receive requests.
- */
+/** Reports why the ledger takes no appends. Readiness uses it: a service that cannot append must not receive requests. */
 export interface AppendHealth {
   /** The same ledger, with its appends observed. */
   readonly kernel: LedgerKernel

@@ -185,9 +185,7 @@ const whatToDo =
   'claimed since could buy again, so nothing is sold and nothing is signed. Restore the newer ledger and restart every ' +
   'instance; only if the loss is accepted, move CHECKPOINT_FILE and the .lost file next to it away first (docs/operations.md)'
 
-/**
- * Reports the loss to the other processes. The row is in the same cluster, so only instances of this ledger read it.
- */
+/** Reports the loss to the other processes. The row is in the same cluster, so only instances of this ledger read it. */
 async function report(state: State, runner: QueryRunner, seen: SeenEvent): Promise<void> {
   try {
     await reportLoss(runner, { ...seen, reporter: state.reporter })

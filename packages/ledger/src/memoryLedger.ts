@@ -115,9 +115,7 @@ function append(memory: Memory, item: Item, writer: string): AppendResult {
   return record(memory, item, { step: judged, moved })
 }
 
-/**
- * Follows sql/next_time.sql: time never goes back, and advances at half speed while the ledger is ahead of its clock.
- */
+/** Follows sql/next_time.sql: time never goes back, and advances at half speed while the ledger is ahead of its clock. */
 function passTime(memory: Memory): void {
   const nowMs = Math.floor(memory.clock.nowMs())
   if (memory.recordedAtMs <= nowMs) {

@@ -13,9 +13,7 @@ export interface SchemaSources {
    * afterwards.
    */
   readonly numbered: string
-  /**
-   * Folders of functions with their grants, and of declarations. Applied in order, and again whenever a file changes.
-   */
+  /** Folders of functions with their grants, and of declarations. Applied in order, and again whenever a file changes. */
   readonly code: readonly string[]
 }
 

@@ -20,9 +20,7 @@ const undefinedTable = '42P01'
 const undefinedSchema = '3F000'
 const insufficientPrivilege = '42501'
 
-/**
- * Compares the database with the files of this program. On another schema a service would corrupt data or fail late.
- */
+/** Compares the database with the files of this program. On another schema a service would corrupt data or fail late. */
 export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSources): Promise<SchemaVersion> {
   const schema = await readSchema(sources)
   const applied = await readApplied(runQuery)

@@ -23,18 +23,14 @@ export interface ResolvedTransaction extends ChainTransaction {
   readonly invoked: ReadonlySet<number>
 }
 
-/**
- * Lists all accounts of the transaction in order: static keys, then loaded writable ones, then loaded readonly ones.
- */
+/** Lists all accounts of the transaction in order: static keys, then loaded writable ones, then loaded readonly ones. */
 export function resolveTransaction(transaction: ChainTransaction, loaded: LoadedAddresses): ResolvedTransaction {
   const { message } = transaction
   const invoked = new Set(message.instructions.map((each) => each.programIndex))
   return { ...transaction, loaded, keys: accountKeys(message, { loaded, invoked }), invoked }
 }
 
-/**
- * Returns the account at an index. Instructions, including inner ones, refer to accounts by their index in this list.
- */
+/** Returns the account at an index. Instructions, including inner ones, refer to accounts by their index in this list. */
 export function keyAt(keys: readonly AccountKey[], index: number): AccountKey {
   return assertPresent(keys[index], 'every index was checked when the message was read')
 }

@@ -190,7 +190,8 @@ export class Bank {
 
   /**
    * Executes and commits. A transaction that charged no fee did not land, for example without a payer. Its error is
-   * returned and nothing is recorded, as if a leader had dropped it. One that charged a fee is recorded, failed or not.
+   * returned and nothing is recorded, as if a leader had dropped it. One that charged a fee is recorded, failed or
+   * not.
    */
   execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
     assert(this.refusal(transaction, this.slots.current) === undefined, 'only a transaction that may land is executed')

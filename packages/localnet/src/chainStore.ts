@@ -122,9 +122,7 @@ function newChain(genesis: Genesis): RestoredChain {
   }
 }
 
-/**
- * Restores a chain from the journal's results, without executing transactions again. Undefined if the journal is empty.
- */
+/** Restores a chain from the journal's results, without executing transactions again. Undefined if the journal is empty. */
 function restore(journal: Journal, savedSlot: number | undefined): RestoredChain | undefined {
   let chain: RestoredChain | undefined
   const branches: Branch[] = []

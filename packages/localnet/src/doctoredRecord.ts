@@ -32,9 +32,7 @@ export function scaledRecord(record: TransactionRecord, percent: number): Transa
   return { ...scaled, after: { ...record.after, tokens } }
 }
 
-/**
- * Returns the record as a failure: the fee is paid, and no tokens move. The message and its signature stay unchanged.
- */
+/** Returns the record as a failure: the fee is paid, and no tokens move. The message and its signature stay unchanged. */
 export function failedRecord(record: TransactionRecord): TransactionRecord {
   const outcome = { ...record.outcome, error: claimedError, innerInstructions: [] }
   return { ...record, outcome, after: { ...record.after, tokens: record.before.tokens } }

@@ -19,9 +19,7 @@ export interface AirdropRequest {
   readonly serial: number
 }
 
-/**
- * Creates the faucet. Its key is derived from the genesis hash and is not secret: every client of the chain may use it.
- */
+/** Creates the faucet. Its key is derived from the genesis hash and is not secret: every client of the chain may use it. */
 export function createFaucet(genesisHash: Uint8Array): Faucet {
   const keypair = Keypair.fromSeed(sha256(Buffer.concat([Buffer.from('faucet'), genesisHash])))
   const state = {

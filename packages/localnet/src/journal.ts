@@ -11,8 +11,8 @@ import { type JournalEntry, decodeJournalEntry, encodeJournalEntry } from './jou
  *
  * Calls are synchronous, because an append of 3 kB takes about 10 µs, less than passing it to a thread.
  *
- * The journal is never compacted. It consists mostly of history, which must be kept, so compaction would save a third of
- * the file. It would also add another source of errors after a crash.
+ * The journal is never compacted. It consists mostly of history, which must be kept, so compaction would save a third
+ * of the file. It would also add another source of errors after a crash.
  */
 export class Journal {
   readonly #file: number

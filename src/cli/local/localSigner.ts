@@ -25,9 +25,7 @@ export interface LocalSigner {
 // Standard x402 clients support only Solana's three public networks, so the local chain uses the name of devnet.
 const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
 
-/**
- * Starts `tollbook signer` as a separate process, as in production, with a fee payer that has SOL on the local chain.
- */
+/** Starts `tollbook signer` as a separate process, as in production, with a fee payer that has SOL on the local chain. */
 export async function openLocalSigner({
   home,
   chain,

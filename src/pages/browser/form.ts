@@ -26,9 +26,7 @@ function put(holder: Order, [name = '', ...inner]: readonly string[], value: unk
   return holder
 }
 
-/**
- * Reads the value of a field. Undefined for an empty field and for a checkbox with its default, which the order omits.
- */
+/** Reads the value of a field. Undefined for an empty field and for a checkbox with its default, which the order omits. */
 function readValue(field: Field): unknown {
   if (field instanceof HTMLInputElement && field.type === 'checkbox')
     return field.checked === (field.dataset['standard'] === 'true') ? undefined : field.checked

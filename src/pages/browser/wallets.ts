@@ -24,9 +24,7 @@ interface RegisteredWallet extends WalletStandardWallet {
 
 const signFeature = 'solana:signTransaction'
 
-/**
- * Calls back with each wallet of this browser that can sign Solana transactions, including wallets that register later.
- */
+/** Calls back with each wallet of this browser that can sign Solana transactions, including wallets that register later. */
 export function listenForWallets(chain: string, onWallet: (wallet: Wallet) => void): void {
   const register = (...wallets: readonly RegisteredWallet[]) => {
     for (const wallet of wallets) {

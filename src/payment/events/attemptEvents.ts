@@ -116,9 +116,7 @@ const requestFailed = defineEvent(
 )
 export type RequestFailed = EventOf<typeof requestFailed>
 
-/**
- * The last permitted attempt ended without a delivery. The payment no longer buys, and is owed back when it is final.
- */
+/** The last permitted attempt ended without a delivery. The payment no longer buys, and is owed back when it is final. */
 const attemptsExhausted = defineEvent(z.object({ kind: z.literal('AttemptsExhausted'), attempts: attempt }))
 
 export const attemptEvents = [

@@ -10,9 +10,7 @@ import { address, baseUnits, optionalAddress } from './fields.ts'
 const paymentFinalized = defineEvent(
   z.object({
     kind: z.literal('PaymentFinalized'),
-    /**
-     * Slot on the finalized chain. It differs from the earlier slot if a fork was dropped and the payment landed again.
-     */
+    /** Slot on the finalized chain. It differs from the earlier slot if a fork was dropped and the payment landed again. */
     slot: z.int(),
     ...unexposedFields,
   }),

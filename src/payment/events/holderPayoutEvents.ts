@@ -7,9 +7,7 @@ import { address, baseUnits } from './fields.ts'
 const ofPlan = { planId: z.string(), mint: address }
 const count = z.int().min(0)
 
-/**
- * Recorded before the first part is sent. It moves no money: each part is a `DistributionPaid` with the id of the plan.
- */
+/** Recorded before the first part is sent. It moves no money: each part is a `DistributionPaid` with the id of the plan. */
 const holderPayoutPlanned = defineEvent(
   z.object({
     kind: z.literal('HolderPayoutPlanned'),

@@ -6,9 +6,7 @@ import { bounded, boundedInteger, characterCount, text } from '../../product/tex
 /* Fields and rules that the two wire formats of the chat share. */
 
 const messageCharactersMax = 8_000
-/**
- * Maximum length of all messages of one request together, including the system prompt: some 4,000 tokens of English.
- */
+/** Maximum length of all messages of one request together, including the system prompt: some 4,000 tokens of English. */
 const conversationCharactersMax = 16_000
 const messagesMax = 50
 

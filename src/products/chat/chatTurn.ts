@@ -146,9 +146,7 @@ function cutText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
 }
 
-/**
- * Resolves with the first part of the reply. The caller must call `stop`; otherwise the model continues at our cost.
- */
+/** Resolves with the first part of the reply. The caller must call `stop`; otherwise the model continues at our cost. */
 export function askStreamed(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ReplyParts>> {
   return askInTurn(chat, { request, signal: job.signal }, async (server) => {
     const stopped = new AbortController()

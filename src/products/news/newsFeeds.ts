@@ -50,9 +50,7 @@ export const ourFeeds: readonly Feed[] = [
   { category: 'sports', publisher: 'BBC Sport', hosts: bbc, url: 'https://feeds.bbci.co.uk/sport/rss.xml' },
 ]
 
-/**
- * Returns the operator's feeds, and our feeds for the other categories. With sample upstreams no public feed is read.
- */
+/** Returns the operator's feeds, and our feeds for the other categories. With sample upstreams no public feed is read. */
 export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boolean): readonly Feed[] {
   const theirs = configured.map(({ category, url }): Feed => {
     if (isNewsCategory(category)) return { category, url, publisher: undefined }

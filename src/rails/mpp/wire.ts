@@ -100,9 +100,7 @@ export function readCredential(header: string): Credential | undefined {
   return { ...credential.data, secret, priceList: Number(priceList) }
 }
 
-/**
- * True if the header contains the scheme, even with an unreadable credential. The header can contain several schemes.
- */
+/** True if the header contains the scheme, even with an unreadable credential. The header can contain several schemes. */
 export function namesScheme(header: string): boolean {
   return /(?:^|,)[ \t]*payment(?:[ \t]|$)/i.test(header)
 }

@@ -2,9 +2,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 
 export interface WalletDeps {
   readonly terms: PaymentTerms
-  /**
-   * Terms of the wallets that accept a payment that landed at this time. Absent if the payment wallet never changes.
-   */
+  /** Terms of the wallets that accept a payment that landed at this time. Absent if the payment wallet never changes. */
   readonly acceptedTerms?: (landedAtMs: number) => readonly PaymentTerms[]
 }
 

@@ -6,9 +6,7 @@ import type { SolanaProof } from './solanaProof.ts'
 
 type Holder = Pick<SolanaProof, 'secret' | 'isPayer'>
 
-/**
- * Refuses a caller without the secret of a bound payment. The memo on chain is public, and the secret behind it is not.
- */
+/** Refuses a caller without the secret of a bound payment. The memo on chain is public, and the secret behind it is not. */
 export function checkSecret(holder: Holder, { memo }: Pick<Settlement, 'memo'>): Refusal | undefined {
   const binding = bindHolder(memo === undefined ? [] : [memo], holder)
   return isRefusal(binding) ? binding : undefined

@@ -28,9 +28,7 @@ export function landingNow(clock: Clock): Pick<PriceQuestion, 'landedAtMs' | 'la
   return { landedAtMs: clock.nowMs(), landedSlot: Number.MAX_SAFE_INTEGER }
 }
 
-/**
- * The price that the payment must satisfy. `quoteId` is undefined if no quote is open, so that the price list decides.
- */
+/** The price that the payment must satisfy. `quoteId` is undefined if no quote is open, so that the price list decides. */
 export interface ChosenPrice {
   readonly price: Price
   readonly priceList: number

@@ -37,9 +37,7 @@ type LandedQuestion = Question & { readonly record: TransactionRecord }
 type UnseenQuestion = Question & { readonly unseen: Unknown }
 type Verdict = Settlement | Refusal
 
-/**
- * Determines what a proof proves. Its transaction is on chain already, was sent by the service, or must be sent now.
- */
+/** Determines what a proof proves. Its transaction is on chain already, was sent by the service, or must be sent now. */
 export async function settlePayment(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const flaw = proof.transaction === undefined ? undefined : checkAccounts(deps.terms, proof.transaction, order)
@@ -87,9 +85,7 @@ async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: Uns
 // Time to wait for a transaction that the service has sent. A slot takes 0.4 s, and a confirmation takes a few slots.
 const broadcastWaitMs = 10_000
 
-/**
- * Settles a proof with the transaction: it is on chain already, was sent by the service before, or must be sent now.
- */
+/** Settles a proof with the transaction: it is on chain already, was sent by the service before, or must be sent now. */
 async function settleTransaction(
   deps: SettleDeps,
   limits: SettleLimits,

@@ -178,9 +178,7 @@ export interface RehearsedPayment {
   readonly price: Price
 }
 
-/**
- * Applies the full rules if the node reports balances. Otherwise compares the amounts of the wallet's own instructions.
- */
+/** Applies the full rules if the node reports balances. Otherwise compares the amounts of the wallet's own instructions. */
 export function judgeEffects(
   terms: PaymentTerms,
   { effects, order, transaction, price }: RehearsedPayment,

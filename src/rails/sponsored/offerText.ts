@@ -24,10 +24,7 @@ export interface OfferTexts {
 // Placeholders in a text, which must not occur in its other parts.
 const places: Binding = { memo: '{the memo}', secret: '{the secret}' }
 
-/**
- * Prepares the text of an offer once for each price list. Writing the JSON for each offer took a tenth of the time of a
- * 402.
- */
+/** Prepares the text of an offer once for each price list. Writing the JSON for each offer took a tenth of the time of a 402. */
 export function createOfferTexts(): OfferTexts {
   const prepared = new Map<string, OfferText>()
   let ofList: number | undefined

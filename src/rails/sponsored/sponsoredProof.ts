@@ -11,18 +11,14 @@ export interface SponsoredProof extends Proof {
   readonly signed: PayerSigned
   /** Secret of the offer. Its hash is the memo of the transaction. */
   readonly secret: string
-  /**
-   * Present if the payer has signed for the same order again, so that the secret of the earlier offer is not required.
-   */
+  /** Present if the payer has signed for the same order again, so that the secret of the earlier offer is not required. */
   readonly isPayer?: true
   readonly rail: string
   readonly priceList: number
   readonly rules: OfferRules
 }
 
-/**
- * A rail's rules for payments that the fee payer has not signed yet. After its signature a payment may already be sent.
- */
+/** A rail's rules for payments that the fee payer has not signed yet. After its signature a payment may already be sent. */
 export interface OfferRules {
   /** Refuses an offer of another service, or one that is no longer valid. */
   readonly refuseOffer: (feePayer: Address) => Refusal | undefined

@@ -28,9 +28,7 @@ export interface X402ChallengeDeps {
 export interface ProductDescription {
   readonly summary: string
   readonly mimeType: string
-  /**
-   * Path of the JSON Schema of the parameters. The schema of a PDF order alone is larger than the buffers of a proxy.
-   */
+  /** Path of the JSON Schema of the parameters. The schema of a PDF order alone is larger than the buffers of a proxy. */
   readonly inputSchemaPath: string
 }
 

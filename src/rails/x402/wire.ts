@@ -19,7 +19,8 @@ const charactersMax = 12_288
 // digits.
 const priceListMax = 999_999_999
 
-// Schema of a payment with the repeated offer. Every decisive member is checked again later, so unknown members are allowed.
+// Schema of a payment with the repeated offer. Every decisive member is checked again later, so unknown members are
+// allowed.
 const paymentPayload = z.object({
   x402Version: z.literal(x402Version),
   accepted: z.object({

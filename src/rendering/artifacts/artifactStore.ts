@@ -25,9 +25,7 @@ export interface ArtifactHandle {
 
 export interface StoredFile {
   readonly size: number
-  /**
-   * Reads the whole file, or the bytes from `start` to `end`, both included. The storage is read as the stream is read.
-   */
+  /** Reads the whole file, or the bytes from `start` to `end`, both included. The storage is read as the stream is read. */
   read(range?: { readonly start: number; readonly end: number }): Readable
 }
 

@@ -29,9 +29,7 @@ const pageMax = 1_000
 // At most ten million objects per sweep. Later sweeps list the rest, after some objects have been removed.
 const pagesMax = 10_000
 
-/**
- * Stores artifacts in a bucket of Amazon S3 or a compatible server. Callers reach the bucket only through the service.
- */
+/** Stores artifacts in a bucket of Amazon S3 or a compatible server. Callers reach the bucket only through the service. */
 export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { close(): void } {
   const { bucket: Bucket, region, endpoint, accessKeyId, secretAccessKey } = options
   const client = new S3Client({

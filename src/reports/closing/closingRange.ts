@@ -29,9 +29,7 @@ const clockToleranceMs = 10 * 60_000
 // The sealer lags by seconds. Reading this many unsealed events takes about a second.
 export const unsealedMax = 20_000
 
-/**
- * States a month that is not closed up to the newest checkpoint, because under load some events are always unsealed.
- */
+/** States a month that is not closed up to the newest checkpoint, because under load some events are always unsealed. */
 export async function closingRange(
   snapshot: Snapshot,
   { month, nowMs }: { readonly month: string; readonly nowMs: number },

@@ -4,8 +4,8 @@ import type { Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import { cellText, type Column } from './table.ts'
 
-// A cell that begins like a formula gets a leading apostrophe: callers choose some of these texts, and a spreadsheet would
-// run them. No figure here begins like one.
+// A cell that begins like a formula gets a leading apostrophe: callers choose some of these texts, and a spreadsheet
+// would run them. No figure here begins like one.
 const options = { escape_formulas: true, record_delimiter: 'windows' } as const
 
 /** CSV by RFC 4180. The last two columns tie each row to the tree, even after sorting, filtering or copying. */

@@ -1,8 +1,8 @@
 export type JournalFormat = 'beancount' | 'hledger'
 
 /**
- * Returns the name of a ledger account in a journal. Different accounts have different names. Both languages divide a name
- * at its colons. Ledger names may have an open part after the second colon: a wallet, a share or an endpoint.
+ * Returns the name of a ledger account in a journal. Different accounts have different names. Both languages divide a
+ * name at its colons. Ledger names may have an open part after the second colon: a wallet, a share or an endpoint.
  *
  *     Liabilities:Overpaid:9xQe…           beancount  Liabilities:Overpaid:W-9xQe…
  *     Liabilities:Share:provider           beancount  Liabilities:Share:Provider
@@ -37,7 +37,10 @@ function beancountPart(kind: string, open: string): string {
   return escape(rest.charAt(0).toUpperCase() + rest.slice(1))
 }
 
-/** A slash before a small letter or a digit becomes a dash; every other character that is not allowed becomes `-U` and its code. */
+/**
+ * A slash before a small letter or a digit becomes a dash; every other character that is not allowed becomes `-U` and
+ * its code.
+ */
 function escape(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9/]|\/(?![a-z0-9])/g, (unit) => escapeMark + codeOf(unit)).replaceAll('/', '-')
 }

@@ -6,9 +6,7 @@ export type Tolerance = { readonly percent: number } | { readonly points: number
 
 export type Tolerances = Readonly<Record<string, Tolerance>>
 
-/**
- * Returns the fields that both answers have and whose values differ by more than their tolerance. Texts must be equal.
- */
+/** Returns the fields that both answers have and whose values differ by more than their tolerance. Texts must be equal. */
 export function fieldsApart(one: Figures, other: Figures, tolerances: Tolerances): readonly string[] {
   return sharedFields(one, other).filter((field) => !isNear(one[field], other[field], tolerances[familyOf(field)]))
 }

@@ -39,9 +39,7 @@ export const shownHistory = z.object({
 
 interface HistoryOptions<Order, Query> {
   readonly source: AnswerSource<Query, PriceHistory>
-  /**
-   * Undefined if the order asks for no history. `sold`: the answer on which sources agreed; absent before the purchase.
-   */
+  /** Undefined if the order asks for no history. `sold`: the answer on which sources agreed; absent before the purchase. */
   readonly queryOf: (order: Order, sold?: SoldPrice) => Query | undefined
 }
 

@@ -28,9 +28,7 @@ async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
   }
 }
 
-/**
- * Opens the storage of screenshots and PDFs. Its jobs remove expired ones and detect when failed storage works again.
- */
+/** Opens the storage of screenshots and PDFs. Its jobs remove expired ones and detect when failed storage works again. */
 export async function openArtifacts(
   config: DeliveryConfig['artifacts'],
   { clock, log }: PartDeps,

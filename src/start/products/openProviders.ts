@@ -75,9 +75,7 @@ function chatMsMaxOf({ handlerTimeoutMs }: Pick<ProviderConfig, 'handlerTimeoutM
   return Math.floor(handlerTimeoutMs * 0.9)
 }
 
-/**
- * Longest pause within a streamed reply, 5 s of the default time. After a longer pause, the model counts as stopped.
- */
+/** Longest pause within a streamed reply, 5 s of the default time. After a longer pause, the model counts as stopped. */
 function silentMsMaxOf({ handlerTimeoutMs }: Pick<ProviderConfig, 'handlerTimeoutMs'>): number {
   return Math.floor(handlerTimeoutMs / 6)
 }

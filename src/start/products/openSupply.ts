@@ -26,9 +26,7 @@ const firstRoundMsMax = 5_000
 const standInsMsMax = 10_000
 const pollMs = 50
 
-/**
- * Probes the providers before the first quote and regularly afterwards. The health shows what supplies each product.
- */
+/** Probes the providers before the first quote and regularly afterwards. The health shows what supplies each product. */
 export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps): Promise<Supply> {
   const supplied = endpoints.filter(({ providers }) => providers.length > 0)
   const job = startProbeJob(

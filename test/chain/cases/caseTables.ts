@@ -74,7 +74,10 @@ function verdictText(verdict: Verdict): string {
 
 const shortBy = ', one base unit short'
 
-/** A line for each row: a difference shows it better than a table. A case and the same case one base unit short share a line. */
+/**
+ * A line for each row: a difference shows it better than a table. A case and the same case one base unit short share a
+ * line.
+ */
 function list(rows: readonly Row[]): string {
   const rowOf = new Map(rows.map((row) => [`${row.rule} ${row.says}`, row]))
   return rows

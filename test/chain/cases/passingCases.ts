@@ -31,8 +31,8 @@ import {
 import { casesOf, type Presented, withoutFeeKinds } from './verificationCase.ts'
 
 /**
- * Accounts that exist only within the payment, in every way to open one: no balance before or after shows their owners. And
- * memos of ours, at every depth.
+ * Accounts that exist only within the payment, in every way to open one: no balance before or after shows their owners.
+ * And memos of ours, at every depth.
  */
 export const passingCases = casesOf([
   {

@@ -20,8 +20,7 @@ export interface Presented {
 
 /**
  * One row of the table in docs/verification.md: an action on a real chain, and the verdict that the verifier must
- * return.
- * The tests run these rows and the document lists them, so each list contains exactly the same cases.
+ * return. The tests run these rows and the document lists them, so each list contains exactly the same cases.
  */
 export interface VerificationCase {
   /** A number of the rules in docs/verification.md. */

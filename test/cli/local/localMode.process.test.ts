@@ -90,9 +90,9 @@ async function expectSamples({ local }: Running): Promise<string> {
 
 describe('local mode', () => {
   /*
-   * A process that starts takes eight seconds of processor time, so two homes side by side show everything. One: samples come
-   * with the flag, again after a restart, and go with a stop; a home that is in use is refused with the way out, and the one in
-   * it goes on. The other has no samples and ends by SIGTERM.
+   * A process that starts takes eight seconds of processor time, so two homes side by side show everything. One:
+   * samples come with the flag, again after a restart, and go with a stop; a home that is in use is refused with the
+   * way out, and the one in it goes on. The other has no samples and ends by SIGTERM.
    */
   let home: string
   let otherHome: string

@@ -15,7 +15,10 @@ export type Step =
   | 'cut'
   /** There is never an answer. */
   | 'hang'
-  /** A streamed answer: whole, broken after its first event, or ended there as a proxy ends it that has lost the service. */
+  /**
+   * A streamed answer: whole, broken after its first event, or ended there as a proxy ends it that has lost the
+   * service.
+   */
   | 'stream'
   | 'broken stream'
   | 'short stream'

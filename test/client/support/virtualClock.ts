@@ -8,7 +8,8 @@ export interface VirtualClock extends Clock {
   expire(): void
 }
 
-// Pauses between attempts are shorter than this, time limits longer: a pause is over at once, a limit when the test says so.
+// Pauses between attempts are shorter than this, time limits longer: a pause is over at once, a limit when the test
+// says so.
 const limitsFromMs = 20_000
 
 export function createVirtualClock(): VirtualClock {

@@ -101,9 +101,7 @@ export function post(chain: { readonly rpcUrl: string }, body: string | Uint8Arr
   return fetch(chain.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 }
 
-/**
- * A directory for a chain's state that does not exist yet, removed after the test together with the files next to it.
- */
+/** A directory for a chain's state that does not exist yet, removed after the test together with the files next to it. */
 export async function makeStateDirectory(): Promise<string> {
   const directory = await mkdtemp(join(temporaryFolder(), 'tollbook-chain-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))

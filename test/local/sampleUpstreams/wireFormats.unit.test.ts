@@ -6,8 +6,8 @@ import { assertPresent } from '@tollbook/core/assert'
 import { fixtureMint, openHeldSamples } from './heldSamples.ts'
 
 /*
- * Each fixture's question, put to the sample server of its provider: the answer has the fixture's status, type, keys and
- * kinds of values, so that an adapter that reads the one reads the other.
+ * Each fixture's question, put to the sample server of its provider: the answer has the fixture's status, type, keys
+ * and kinds of values, so that an adapter that reads the one reads the other.
  */
 
 const fixtures = new URL('../../fixtures/upstreams/', import.meta.url)

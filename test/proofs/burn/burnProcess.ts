@@ -9,8 +9,9 @@ import { silentLog } from '../../../src/machine/log.ts'
 import { type BurnDeath, burnDeaths, dyingAt } from './burnDeath.ts'
 
 /*
- * The burn job as a process, configured as `tollbook burn`, for the proof: `node burnProcess.ts [STEP]`. With a step it runs until it
- * dies there. Without one it ends what is open, burns what is owed, and prints the outcome of its last run.
+ * The burn job as a process, configured as `tollbook burn`, for the proof: `node burnProcess.ts [STEP]`. With a step it
+ * runs until it dies there. Without one it ends what is open, burns what is owed, and prints the outcome of its last
+ * run.
  */
 
 const { positionals } = parseArgs({ allowPositionals: true })

@@ -17,15 +17,16 @@ const allAddresses = '0.0.0.0'
 const readsMax = 60
 
 /**
- * The section "Publish checkpoints" of docs/deploy.md: a funded key for memos, and a witness outside the stack. The witness
- * is this process, which containers reach at the gateway of their network.
+ * The section "Publish checkpoints" of docs/deploy.md: a funded key for memos, and a witness outside the stack. The
+ * witness is this process, which containers reach at the gateway of their network.
  */
 export async function startPublishers(stack: Stack, api: string): Promise<TestWitness> {
   await stack.writeSecret('receipt-jwks', await readText(`${api}/.well-known/jwks.json`))
   const key = Keypair.generate()
   assertRan(await stack.compose('run', '--rm', '--no-deps', 'wallet', 'faucet', key.publicKey.toBase58(), '1'))
   await stack.writeSecret('anchor-keypair', JSON.stringify([...key.secretKey]))
-  // With a key, as the address of a paid node has: the command of `provision` shows the plain address. The local chain ignores the key.
+  // With a key, as the address of a paid node has: the command of `provision` shows the plain address. The local chain
+  // ignores the key.
   await stack.writeSecret('anchor-rpc-url', `${localChain}/?key=${randomBytes(16).toString('hex')}`)
   const log = assertPresent(readVerifierKey((await readText(`${api}/api/ledger/key`)).trim()), 'the service has a key')
   const witness = await startTestWitness(log, allAddresses)
@@ -33,7 +34,10 @@ export async function startPublishers(stack: Stack, api: string): Promise<TestWi
   return witness
 }
 
-/** Starts both again, so that they publish at once. `down` removed the network and its gateway: the witness may have a new address. */
+/**
+ * Starts both again, so that they publish at once. `down` removed the network and its gateway: the witness may have a
+ * new address.
+ */
 export async function publishAgain(stack: Stack, witness: TestWitness): Promise<void> {
   const url = new URL(witness.url)
   url.hostname = await stack.gateway('outside')
@@ -58,7 +62,10 @@ export interface Awaited {
   readonly moreThan: number
 }
 
-/** Waits until the containers have published more, and verifies it: the memo on chain, and the cosignature by the key of the witness. */
+/**
+ * Waits until the containers have published more, and verifies it: the memo on chain, and the cosignature by the key of
+ * the witness.
+ */
 export async function awaitPublished(stack: Stack, witness: TestWitness, awaited: Awaited): Promise<Published> {
   for (let reads = 1; ; reads++) {
     const files = await readFiles(stack)

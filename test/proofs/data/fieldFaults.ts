@@ -17,7 +17,10 @@ export interface BodyFacts {
   readonly isTemperature?: boolean
 }
 
-/** All faults of a body, by rule: each leaf with each change that its type allows, and changes of several leaves at once. */
+/**
+ * All faults of a body, by rule: each leaf with each change that its type allows, and changes of several leaves at
+ * once.
+ */
 export function fieldFaults(text: string, facts: BodyFacts): readonly FieldFault[] {
   const body = bodyOf(text)
   const faults = [...body.leaves.flatMap((leaf) => leafFaults(body, leaf)), ...recordFaults(body, facts)]

@@ -10,7 +10,10 @@ import { fieldFaults } from './fieldFaults.ts'
 import { httpFaults } from './httpFaults.ts'
 import type { Stage, StagedName, StagedProvider } from './stage.ts'
 
-/** `others honest`: one provider is at fault. `others silent`: and no other answers. `after a sale`: the same, with a known value. */
+/**
+ * `others honest`: one provider is at fault. `others silent`: and no other answers. `after a sale`: the same, with a
+ * known value.
+ */
 export const settings = ['others honest', 'others silent', 'after a sale'] as const
 export type Setting = (typeof settings)[number]
 

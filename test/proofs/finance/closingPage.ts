@@ -51,7 +51,8 @@ export async function lookAtClosing({ service, looks, scheme, size }: ClosingLoo
   check(errors.length === 0, `${name}: no errors in the console ${errors.join('; ')}`)
 }
 
-// The browser runs as another user, which may not write files here: the page's own files are read as it hands them over.
+// The browser runs as another user, which may not write files here: the page's own files are read as it hands them
+// over.
 const keepFiles = `
   var saved = new Map()
   const blobs = new Map()

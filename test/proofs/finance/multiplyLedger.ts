@@ -19,9 +19,10 @@ const rowsPerRead = 5_000
 const eventsPerWrite = 200_000
 
 /**
- * Writes a ledger in which each append of another ledger happens `factor` times in a row, each time to a payment of another
- * signature. The kernel's append takes an hour for a million payments on a busy machine; this takes minutes. Positions, hashes, balances
- * and reports are those that the appends would have left, and the audit of the result says so.
+ * Writes a ledger in which each append of another ledger happens `factor` times in a row, each time to a payment of
+ * another signature. The kernel's append takes an hour for a million payments on a busy machine; this takes minutes.
+ * Positions, hashes, balances and reports are those that the appends would have left, and the audit of the result says
+ * so.
  */
 export async function multiplyLedger({ fromUrl, toUrl, factor, onProgress }: MultiplyOptions): Promise<void> {
   assert(factor >= 1, 'a ledger is multiplied')
@@ -64,7 +65,8 @@ function seedTable(table: string): string {
   return `seed.${table.replace('.', '_').replace('ledger_', '')}`
 }
 
-// The guards of the ledger admit its own functions only, which this stands in for. The clone has no event, so nothing is changed.
+// The guards of the ledger admit its own functions only, which this stands in for. The clone has no event, so nothing
+// is changed.
 const preparation = `
   set ledger.writing = 'on';
   set work_mem = '256MB';
@@ -86,7 +88,8 @@ async function copyTables(source: Session, target: Session): Promise<void> {
   }
 }
 
-// An item is what one append added to a stream: positions that follow each other. `home` is the item that began the stream.
+// An item is what one append added to a stream: positions that follow each other. `home` is the item that began the
+// stream.
 const indexes = `
   create unlogged table seed.items as
     select stream, recorded_at, min(seq) as first, count(*)::integer as events from seed.events group by stream, recorded_at;
@@ -133,7 +136,8 @@ async function makeReferences(session: Session, factor: number): Promise<void> {
   await session.query('create index on seed.copies (stream); analyze seed.copies')
 }
 
-// Place of an event at `seq` in the item at `first`: all items before it happened `factor` times, and its own `copy` times.
+// Place of an event at `seq` in the item at `first`: all items before it happened `factor` times, and its own `copy`
+// times.
 const place = (item: { first: string; events: string }) => `(${item.first} - 1) * $1 + c.copy * ${item.events} + 1`
 
 const writeEvents = `

@@ -21,8 +21,8 @@ interface Times {
 }
 
 /**
- * Times each question of the finance page and the burn page on both ledgers, from the request to the whole answer. They take turns, so that a busy
- * moment of the machine is one of both.
+ * Times each question of the finance page and the burn page on both ledgers, from the request to the whole answer. They
+ * take turns, so that a busy moment of the machine is one of both.
  */
 export async function timeQueries(services: TimedServices, check: Checks['check']): Promise<void> {
   const [long, short] = [await questionsFor(services.long), await questionsFor(services.short)]

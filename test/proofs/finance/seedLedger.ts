@@ -36,8 +36,8 @@ const batchMax = 500
 const batchesMin = 300
 const progressEvery = 50_000
 const dayMs = 86_400_000
-// Undelivered claims stay claimed while pages are looked at: no chain has these payments, so an ended claim would be reversed.
-// Only payments of these days are left undelivered.
+// Undelivered claims stay claimed while pages are looked at: no chain has these payments, so an ended claim would be
+// reversed. Only payments of these days are left undelivered.
 const leaseMs = 20 * dayMs
 const undeliveredMs = 15 * dayMs
 const hourMs = 3_600_000
@@ -51,8 +51,9 @@ interface SeedOptions {
 }
 
 /**
- * A busy ledger of made-up payments, written by the ledger's own append as if it had run for 120 days: most delivered, some not,
- * a few overpaid, with an owed burn, dropped by the chain, owed back, or unmatched. Returns the number of payments.
+ * A busy ledger of made-up payments, written by the ledger's own append as if it had run for 120 days: most delivered,
+ * some not, a few overpaid, with an owed burn, dropped by the chain, owed back, or unmatched. Returns the number of
+ * payments.
  */
 export async function seedLedger(
   { serviceUrl, adminUrl }: Pick<TestDatabase, 'serviceUrl' | 'adminUrl'>,

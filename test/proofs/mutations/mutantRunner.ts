@@ -6,9 +6,9 @@ import { systemClock } from '@tollbook/core/clock'
 import { simulationTest } from './relatedTests.ts'
 
 /*
- * Runs tests again and again in a copy of the repository. One process stays warm, so a mutant costs what its tests cost.
- * The copy is made of hard links, so a changed file is always a new one. The tests of a mutant share one process and stop at
- * the first failure.
+ * Runs tests again and again in a copy of the repository. One process stays warm, so a mutant costs what its tests
+ * cost. The copy is made of hard links, so a changed file is always a new one. The tests of a mutant share one process
+ * and stop at the first failure.
  */
 
 export type Verdict = 'killed' | 'timeout' | 'survived'

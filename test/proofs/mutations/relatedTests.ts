@@ -10,7 +10,10 @@ export interface RelatedTests {
   readonly simulated: readonly string[]
   /** Those that need a database. */
   readonly real: readonly string[]
-  /** Those that need more: of the rails for the rails, some purchases for the paywall, and of payouts, burns and clients. */
+  /**
+   * Those that need more: of the rails for the rails, some purchases for the paywall, and of payouts, burns and
+   * clients.
+   */
   readonly served: readonly string[]
 }
 

@@ -3,8 +3,9 @@ import ts from 'typescript'
 import type { Mutant } from './mutant.ts'
 
 /*
- * Mutants that `npm run check` refuses, so they need no test: their file does not type-check, or a promise of it is left
- * alone (oxlint's no-floating-promises). Only the mutated file is checked; a warm language service takes about a second.
+ * Mutants that `npm run check` refuses, so they need no test: their file does not type-check, or a promise of it is
+ * left alone (oxlint's no-floating-promises). Only the mutated file is checked; a warm language service takes about a
+ * second.
  */
 
 export interface StaticCheck {

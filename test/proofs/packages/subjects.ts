@@ -4,8 +4,8 @@ export interface Subject {
   /** Tarballs installed together, because none of them is in a registry. */
   readonly needs: readonly string[]
   /**
-   * Body of an async function. `load` is `import()` in an ESM project and `require` in a CommonJS project; `local` is the
-   * `local.json` of a running service. Its output must equal `prints`.
+   * Body of an async function. `load` is `import()` in an ESM project and `require` in a CommonJS project; `local` is
+   * the `local.json` of a running service. Its output must equal `prints`.
    */
   readonly program: string
   readonly prints: string

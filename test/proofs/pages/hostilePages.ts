@@ -33,8 +33,8 @@ const outOfMemory = [
 
 /**
  * Each is captured as it is, or refused with a reason that is documented; one that fails by its own doing ends its
- * payment. More than one ending is listed where the speed of the machine decides. None has a golden picture: what counts
- * is that it ends, and leaves neither a process nor a folder behind.
+ * payment. More than one ending is listed where the speed of the machine decides. None has a golden picture: what
+ * counts is that it ends, and leaves neither a process nor a folder behind.
  */
 export const hostilePages: readonly CorpusPage[] = [
   {

@@ -13,7 +13,8 @@ const lamportsEach = 50_000_000
 // Four fifths of what the demo wallet has; the honest caller pays with the rest.
 const baseUnitsInAll = 80_000_000_000n
 const decimals = 6
-// A blockhash of the proof's quick chain is valid for 6 s, in which a busy machine signs fewer than a hundred transactions.
+// A blockhash of the proof's quick chain is valid for 6 s, in which a busy machine signs fewer than a hundred
+// transactions.
 const batchSize = 10
 
 /** New wallets with SOL and tokens of the demo wallet. */

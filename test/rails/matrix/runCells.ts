@@ -74,7 +74,10 @@ const runsOf: Readonly<Record<State, number>> = {
   sent: 1,
 }
 
-/** The next call of the client gets the answer of the payment, and so does its header, and nothing is paid or made twice. */
+/**
+ * The next call of the client gets the answer of the payment, and so does its header, and nothing is paid or made
+ * twice.
+ */
 async function check(scene: Scene, { cell, wallet, customer, before }: Bought): Promise<string | undefined> {
   const say = (what: string) => `${nameOf(cell)}: ${what}`
   try {

@@ -178,7 +178,8 @@ describe('a landed payment of which one of two nodes says that it moved no token
 test('an unreachable signer is an unknown outcome, never a new challenge', async () => {
   const { headers } = await sign()
   await opened.signer.close()
-  // The payment before was served by another instance, which records within a quarter of a second that it has sent the answer.
+  // The payment before was served by another instance, which records within a quarter of a second that it has sent the
+  // answer.
   const response = await awaitThat('no earlier payment is served', async () => {
     const reply = await request({ ...headers.mpp, accept: 'application/problem+json' })
     return reply.headers.has('idempotent-replay') ? undefined : reply

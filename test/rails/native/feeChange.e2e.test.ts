@@ -37,8 +37,8 @@ import { createTestDatabase } from '../../support/database.ts'
 import { steppedClock } from '../../support/steppedClock.ts'
 
 /*
- * The transfer fee of the mint changes at an epoch, after the service has read it: nothing is served for less than the price, and the
- * ledger records what arrived.
+ * The transfer fee of the mint changes at an epoch, after the service has read it: nothing is served for less than the
+ * price, and the ledger records what arrived.
  */
 
 const kind = 'Token-2022 with a transfer fee'

@@ -20,8 +20,8 @@ import { type Tamper, errorReply, resultReply } from '../../chain/tamperingNode.
 import { createTestDatabase } from '../../support/database.ts'
 
 /*
- * A node that breaks while a transaction is rehearsed and sent, or while a balance is asked for. That is never a verdict on
- * the payment (I8), and nothing is sent that has not been rehearsed.
+ * A node that breaks while a transaction is rehearsed and sent, or while a balance is asked for. That is never a
+ * verdict on the payment (I8), and nothing is sent that has not been rehearsed.
  */
 let verifier: VerifierFixture
 

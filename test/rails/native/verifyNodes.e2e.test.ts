@@ -16,8 +16,8 @@ import {
 } from './nodePayments.ts'
 
 /*
- * Nodes of the service that lag, stand still, deny, lie or go down, while the payer's own node is well. No payer is asked
- * to pay again while the payment can land or has landed, and the same proof buys once the fault is over (I8).
+ * Nodes of the service that lag, stand still, deny, lie or go down, while the payer's own node is well. No payer is
+ * asked to pay again while the payment can land or has landed, and the same proof buys once the fault is over (I8).
  */
 
 async function openVerifier(options: VerifierOptions): Promise<VerifierFixture> {

@@ -17,8 +17,8 @@ import { openTestService, type TestService } from '../../support/testService.ts'
 import { openX402Service, stockClient, type X402Service } from '../../support/x402Service.ts'
 
 /*
- * Payments of one wallet at the same moment. Each alone would succeed; whether all of them can is decided by the signer and its
- * journal in the database, so the requests are spread over two instances, each with its own signer.
+ * Payments of one wallet at the same moment. Each alone would succeed; whether all of them can is decided by the signer
+ * and its journal in the database, so the requests are spread over two instances, each with its own signer.
  */
 
 let x402: X402Service

@@ -89,8 +89,8 @@ export interface ShownFailure {
 }
 
 /**
- * Text for a terminal, or one line of JSON on standard output for a
- * program. It names the way to resume a signed payment.
+ * Text for a terminal, or one line of JSON on standard output for a program. It names the way to resume a signed
+ * payment.
  */
 export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, failure: ShownFailure): void {
   const { name, stdout, stderr } = deps

@@ -37,8 +37,8 @@ const networks: Readonly<Record<string, string>> = {
 const lifetimeMsDefault = 60_000
 
 /**
- * The offer in `WWW-Authenticate`, of the preferred mint if there is
- * one. Undefined without a charge on Solana that can be paid.
+ * The offer in `WWW-Authenticate`, of the preferred mint if there is one. Undefined without a charge on Solana that can
+ * be paid.
  */
 export function readMppOffer({ headers, mint, answeredAtMs }: OfferQuestion): SponsoredOffer | undefined {
   const offers = readChallenges(headers.get('www-authenticate') ?? '').flatMap((challenge) => {

@@ -72,9 +72,7 @@ export interface SponsoredPayment {
 const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
 const microLamports = 1n
 
-/**
- * Builds the transfer and signs it for the payer. It cannot land without the fee payer's signature, and is not sent.
- */
+/** Builds the transfer and signs it for the payer. It cannot land without the fee payer's signature, and is not sent. */
 export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Promise<SponsoredPayment> {
   const { offer, token, destination } = plan
   const { address } = deps.wallet

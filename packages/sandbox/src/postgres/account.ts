@@ -99,7 +99,5 @@ export function spawnAs(
   return spawn(program, words, { ...identity, cwd: '/', env: environment, detached: true, ...options })
 }
 
-/**
- * Do not pass on our environment: it holds API keys, and a stray LD_LIBRARY_PATH would give Postgres the wrong OpenSSL.
- */
+/** Do not pass on our environment: it holds API keys, and a stray LD_LIBRARY_PATH would give Postgres the wrong OpenSSL. */
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }

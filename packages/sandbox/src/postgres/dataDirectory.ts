@@ -26,9 +26,7 @@ export interface PrepareOptions {
   readonly binaries: string
 }
 
-/**
- * Creates a cluster if there is none, and throws for a directory that is not ours. Returns the superuser's password.
- */
+/** Creates a cluster if there is none, and throws for a directory that is not ours. Returns the superuser's password. */
 export async function prepareDataDirectory(options: PrepareOptions): Promise<string> {
   const { dataDirectory, account } = options
   const names = await readdir(dataDirectory).catch(() => undefined)

@@ -6,9 +6,7 @@ export interface PollOptions<T> {
   readonly timeoutMs: number
 }
 
-/**
- * Probes until there is a result. Returns undefined at the deadline, so that the caller can report the missing result.
- */
+/** Probes until there is a result. Returns undefined at the deadline, so that the caller can report the missing result. */
 export async function poll<T>(options: PollOptions<T>): Promise<T | undefined> {
   const deadlineMs = systemClock.monotonicMs() + options.timeoutMs
   let answer = await options.probe()

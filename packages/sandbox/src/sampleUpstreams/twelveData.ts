@@ -2,9 +2,7 @@ import { barsOf, figuresOf, type Listing, listings } from './listings.ts'
 import { json, type SampleProvider } from './sampleProvider.ts'
 import { wallTimeIn } from './wallTime.ts'
 
-/**
- * `/quote` and `/time_series` with `symbol` and `apikey`. Figures are strings, and errors are bodies with status 200.
- */
+/** `/quote` and `/time_series` with `symbol` and `apikey`. Figures are strings, and errors are bodies with status 200. */
 export const twelveData: SampleProvider = ({ path, query, nowMs }) => {
   if (path !== '/quote' && path !== '/time_series') return json(problem(404, 'the endpoint does not exist'), 404)
   if ((query.get('apikey') ?? '') === '')

@@ -155,9 +155,7 @@ async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncG
   for await (const data of eventData(body)) yield data.trim() === '[DONE]' ? 'done' : readChunk(label, data)
 }
 
-/**
- * True if the model wrote text or parts, in a field of any name. Some servers send empty chunks before any text.
- */
+/** True if the model wrote text or parts, in a field of any name. Some servers send empty chunks before any text. */
 function isProgress(read: Chunk | 'done'): boolean {
   if (read === 'done') return true
   const written = read.choices.flatMap(({ delta }) => Object.entries(delta ?? {}))

@@ -11,9 +11,7 @@ const answer = z.object({
 const limited = z.object({ status: z.object({ error_code: z.number() }) })
 const refused = z.object({ errors: z.array(z.object({ status: z.union([z.string(), z.number()]).optional() })).min(1) })
 
-/**
- * Reads price and reserves over all pools. Other markets report the liquidity of one pool, so this figure is larger.
- */
+/** Reads price and reserves over all pools. Other markets report the liquidity of one pool, so this figure is larger. */
 export function createGeckoterminal(deps: ProviderDeps): Market {
   return createMarket(deps, {
     setting: 'GECKOTERMINAL',

@@ -10,9 +10,7 @@ const answer = z.object({
   rates: z.record(z.string(), z.object({ value: z.number(), type: z.string() }).nullable().catch(null)),
 })
 
-/**
- * Derives exchange rates from the prices of bitcoin. The answer has no time; the provider renews it every five minutes.
- */
+/** Derives exchange rates from the prices of bitcoin. The answer has no time; the provider renews it every five minutes. */
 export function createCoinGeckoRates(upstream: Upstream, clock: Clock): RatesProvider {
   return {
     name: 'coingecko',

@@ -81,9 +81,7 @@ export interface CryptoFigures {
 // Show the likeliest alternatives only, because hundreds of tokens share some symbols.
 const alternativesMax = 10
 
-/**
- * Builds an observation. Every sold field is required: a missing market capitalisation or change is not sold as zero.
- */
+/** Builds an observation. Every sold field is required: a missing market capitalisation or change is not sold as zero. */
 export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
   const { id, others, changePercent, updatedAt } = figures
   const name = plainName(figures.name) || id
@@ -131,8 +129,8 @@ function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   }
 }
 
-// Bounds for defects. No coin costs a thousandth of the first bound. All coins together are worth at most a tenth of the
-// second.
+// Bounds for defects. No coin costs a thousandth of the first bound. All coins together are worth at most a tenth of
+// the second.
 const priceMax = 1e8
 const marketCapMax = 1e14
 // Tolerate a difference, because price, capitalisation and supply come from different moments.

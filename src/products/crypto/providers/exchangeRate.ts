@@ -28,9 +28,7 @@ export const ratesAgreement: AgreementRule = {
   jumps: ofEach({ percent: 3 }),
 }
 
-/**
- * Builds an observation. A missing currency fails the whole answer, because the sources are compared in all currencies.
- */
+/** Builds an observation. A missing currency fails the whole answer, because the sources are compared in all currencies. */
 export function ratesObservation(
   rateOf: (currency: OtherCurrency) => number | undefined,
   asOfMs: number,

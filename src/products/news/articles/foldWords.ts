@@ -3,9 +3,7 @@
  * letters depend on its locale. In some locales “quantum” in curly quotes differs from quantum.
  */
 
-/**
- * Returns the words of a text, separated by single spaces; empty if the text has no letters, digits or currency signs.
- */
+/** Returns the words of a text, separated by single spaces; empty if the text has no letters, digits or currency signs. */
 export function foldWords(text: string): string {
   return foldMarks(text)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')

@@ -146,9 +146,7 @@ const generalWords: ReadonlySet<string> = new Set([
   'top stories',
 ])
 
-/**
- * Returns the part of a feed title that is not a section: "Example Broadcaster - Technology", "Technology | Example".
- */
+/** Returns the part of a feed title that is not a section: "Example Broadcaster - Technology", "Technology | Example". */
 function publisherOfTitle(title: string): string {
   const parts = title.split(/\s+[-–—|»>:·•]\s+/).filter((part) => part !== '')
   return parts.find((part) => !generalWords.has(part.toLowerCase())) ?? title

@@ -12,9 +12,7 @@ export type StockRange = (typeof stockRanges)[number]
 /** A listing and a range. The history is requested after the price is known. */
 export interface StockHistoryQuery extends StockQuery {
   readonly range: StockRange
-  /**
-   * The price on which sources agree, with its currency. The history must end near the price. Undefined for a probe.
-   */
+  /** The price on which sources agree, with its currency. The history must end near the price. Undefined for a probe. */
   readonly price: number | undefined
   readonly currency: string | undefined
 }

@@ -69,9 +69,7 @@ export const stockAgreement: AgreementRule = {
   move: 'changePercent',
 }
 
-/**
- * Currencies that exchanges quote in parts: pence in London, agorot in Tel Aviv, cents in Johannesburg, fils in Kuwait.
- */
+/** Currencies that exchanges quote in parts: pence in London, agorot in Tel Aviv, cents in Johannesburg, fils in Kuwait. */
 const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = new Map([
   ['GBp', ['GBP', 100]],
   ['GBX', ['GBP', 100]],
@@ -177,9 +175,7 @@ function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund
   return isOfUnitedStates(ticker) && usSessionsMissed(asOfMs, nowMs) > 0 ? 'a price of an earlier session' : undefined
 }
 
-/**
- * Throws for a price from an earlier day while the market is open. A share without a trade today keeps its old price.
- */
+/** Throws for a price from an earlier day while the market is open. A share without a trade today keeps its old price. */
 function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: number): void {
   if (openSinceMs === undefined || nowMs - openSinceMs < openingMs || volume === 0) return
   if (asOfMs < openSinceMs) throw new UpstreamFailure('incomplete', 'a price of an earlier day in an open market')

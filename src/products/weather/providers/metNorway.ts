@@ -235,9 +235,7 @@ const skies: Readonly<Record<string, string>> = {
 const variant = /_(?:day|night|polartwilight)$/
 const precipitation = /^(light|heavy)?(rain|sleet|snow)(showers)?(andthunder)?$/
 
-/**
- * Describes a symbol. `lightssleetshowersandthunder` and its snow variant are misspelt in the API for compatibility.
- */
+/** Describes a symbol. `lightssleetshowersandthunder` and its snow variant are misspelt in the API for compatibility. */
 export function describeSymbol(symbolCode: string): string {
   const base = symbolCode.replace(variant, '').replace(/^lightss/, 'lights')
   const sky = Object.hasOwn(skies, base) ? skies[base] : undefined
