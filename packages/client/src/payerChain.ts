@@ -154,7 +154,7 @@ function readTokenAccount(account: AccountJson): TokenFacts['paymentTokenAccount
   return state === undefined ? { state: 'absent' } : { state: 'present', owner: state.owner }
 }
 
-/** Undefined for data that is not canonical base64. */
+/** No bytes for data that is not canonical base64: neither a mint nor a token account has none. */
 function dataOf({ data: [base64] }: NonNullable<AccountJson>): Uint8Array {
   return readBase64(base64) ?? new Uint8Array()
 }
