@@ -2,7 +2,7 @@ import { VersionedTransaction } from '@solana/web3.js'
 import { systemClock } from '@tollbook/core/clock'
 import type { QuoteBody } from '@tollbook/core/wire'
 import type { Payer, Payment } from '../../support/payer.ts'
-import { askQuote, present, type Presented } from '../present.ts'
+import { awaitQuote, present, type Presented } from '../present.ts'
 import type { ChainControl } from './chainControl.ts'
 
 export const proofForms = ['signature', 'transaction', 'bound'] as const
@@ -39,7 +39,7 @@ const base64 = (content: string | Uint8Array): string => Buffer.from(content).to
 /** A plan with its price. The payer signs later, perhaps with a blockhash that a faulty node does not know. */
 export async function quotePlan(plan: PaymentPlan): Promise<QuotedPlan> {
   const { baseUrl, payer, symbol } = plan
-  return { ...plan, quote: await askQuote({ baseUrl, wallet: payer.address, symbol }) }
+  return { ...plan, quote: await awaitQuote({ baseUrl, wallet: payer.address, symbol }) }
 }
 
 /** A signed payment; on chain already, except in the forms that the service sends. */
