@@ -14,7 +14,7 @@ import type { Yardstick } from '../yardstick.ts'
 const connections = 64
 const daySeconds = 86_400
 const gigabyte = 1e9
-/** QUOTES_PER_ADDRESS_MAX in QUOTE_TTL_SECONDS. */
+/** QUOTES_PER_ADDRESS_MAX quotes in the 300 s for which a quote is open. */
 const perAddressPerSecond = 3_000 / 300
 const oldQuotes = 100_000
 

@@ -13,7 +13,7 @@ create role tollbook_burner nologin;
 create role tollbook_operator nologin;
 create role tollbook_finance nologin;
 create role tollbook_signer nologin;
--- Drops old quotes and can do nothing else. Give it a login of its own (RETENTION_DATABASE_URL) to take it from the service.
+-- May drop old quotes and nothing else. The service is a member of it.
 create role tollbook_retention nologin;
 create role tollbook_owner login createrole password :'owner_password';
 create role tollbook_api_1 login password :'api_1_password' in role tollbook_service, tollbook_retention;

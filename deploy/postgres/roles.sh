@@ -16,7 +16,7 @@ create role tollbook_burner nologin;
 create role tollbook_operator nologin;
 create role tollbook_finance nologin;
 create role tollbook_signer nologin;
--- Drops old quotes and can do nothing else. Give it a login of its own (RETENTION_DATABASE_URL) to take it from the service.
+-- May drop old quotes and nothing else. The service is a member of it.
 create role tollbook_retention nologin;
 -- A backup grants rights to every group above, so `pg_restore` needs all of them. The migrations create missing groups,
 -- which is why their role may create roles.

@@ -1,6 +1,6 @@
 -- Drops whole days of quotes that are older than the retention, and returns their names. Three days is the least: a payment
 -- is found by a quote of at most 24 hours before it landed, lands at most 12 hours before its first presentation
--- (PROOF_MAX_AGE_SECONDS), and a presentation is remembered for 24 hours, which makes 60.
+-- (the maximum age of a proof), and a presentation is remembered for 24 hours, which makes 60.
 --
 -- Only a payment that this service has sent may be verified later than that. Its quote is moved to ledger.quotes_kept.
 create or replace function ledger.drop_old_quotes(retention_days integer) returns setof text

@@ -42,7 +42,7 @@ const advices: readonly (readonly [code: string, advice: string])[] = [
   ['INTERNAL_ERROR', 'An error of the service. The proof stays valid; report the `requestId`.'],
 ]
 
-/** Returns the advice for all codes. Asserts that every code of both lists has advice, and that no unknown code has any. */
+/** Returns the advice for all codes. Asserts that the codes with advice are exactly those of both lists. */
 export function verdictsOf(transportStatuses: Readonly<Record<string, number>>): readonly ErrorAdvice[] {
   const statuses = new Map(Object.entries({ ...transportStatuses, ...refusalStatuses, PAYMENT_REQUIRED: 402 }))
   const verdicts = advices.map(([code, advice]) => {

@@ -97,7 +97,7 @@ function stateMetrics(registers: Registry[]): Pick<Metrics, State> {
   const lags = gauge('tollbook_rpc_node_lag_slots', 'Slots behind the best node', ['node'])
   const quotesSize = gauge('tollbook_quotes_bytes', 'Size of all stored quotes with their indexes')
   const quotesOldest = gauge('tollbook_quotes_oldest_days', 'Age of the oldest day that has quotes')
-  const quotesRetention = gauge('tollbook_quotes_retention_days', 'QUOTE_RETENTION_DAYS')
+  const quotesRetention = gauge('tollbook_quotes_retention_days', 'Days for which quotes are stored')
   const signerDay = gauge('tollbook_signer_day_lamports', 'Budget of the signer for one day (UTC)')
   const signerLeft = gauge('tollbook_signer_left_lamports', 'Rest of the budget of this day')
   const burnOwed = gauge('tollbook_burn_owed_base_units', 'Received for burning and not burned yet')

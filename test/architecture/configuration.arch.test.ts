@@ -44,3 +44,11 @@ test('each variable is set by a deployment, or by a command of the documentation
 test('each variable is named by a test', () => {
   expect(missingIn(textsOf('test/**/*.ts'), others)).toEqual([])
 })
+
+test('a message that tells to set a variable names one that is read', () => {
+  const sources = textsOf('src/**/*.ts', 'packages/*/src/**/*.ts').join('\n')
+  const mentioned = [...sources.matchAll(/\bset ([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g)].map(([, name = '']) => name)
+  expect(mentioned.length).toBeGreaterThan(5)
+  const known = new Set(environmentNames.flatMap((name) => [name, `${name}_FILE`]))
+  expect(mentioned.filter((name) => !known.has(name))).toEqual([])
+})

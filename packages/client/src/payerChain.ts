@@ -46,7 +46,7 @@ export interface HoldingsQuestion {
 
 /** Tokens and SOL of a wallet. */
 export interface Holdings {
-  /** Zero if there is no token account, or if it belongs to another wallet. */
+  /** Zero without a token account, and for a token account that belongs to another wallet. */
   readonly heldBaseUnits: bigint
   readonly isFrozen: boolean
   readonly lamports: number

@@ -6,8 +6,8 @@ import { type JournalEntry, decodeJournalEntry, encodeJournalEntry } from './jou
 
 /**
  * An append-only file of entries: length, checksum, bytes. The operating system has an entry before its operation is
- * answered, so `kill -9` at any moment loses no acknowledged data. A power failure may lose the last seconds, because
- * there is no fsync per entry: this is a chain for development.
+ * answered, so `kill -9` at any moment loses no acknowledged data. A power failure may lose the last seconds: a chain
+ * for development does not need an fsync per entry.
  *
  * Calls are synchronous, because an append of 3 kB takes about 10 µs, less than passing it to a thread.
  *

@@ -164,8 +164,8 @@ interface JudgedPayment {
 }
 
 /**
- * Applies the rules of the settlement before the fee payer has any cost. If the payer is only a delegate of another
- * wallet's account, the payment would move tokens and buy nothing.
+ * Applies the rules of the settlement before the fee payer pays. If the payer is only a delegate of another wallet's
+ * account, the payment would move tokens and buy nothing.
  */
 function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPayment): Refusal | undefined {
   const { payer, bytes } = sponsored

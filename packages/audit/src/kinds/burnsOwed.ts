@@ -8,8 +8,8 @@ interface Debtor {
 }
 
 /**
- * Adds to the burn that is owed for the answers of an endpoint. `baseUnits` is negative if it is no longer owed.
- * Returns the new sum.
+ * Adds to the burn that is owed for the answers of an endpoint. A negative `baseUnits` cancels a debt. Returns the new
+ * sum.
  */
 export function noteBurnOwed(state: AuditState, { mint, endpoint }: Debtor, baseUnits: bigint): bigint {
   const owed = burnsOwed.of(state)

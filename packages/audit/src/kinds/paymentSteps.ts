@@ -93,7 +93,7 @@ function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   })
 }
 
-/** Reverses a payment: the burn inside it is reversed too, and a burn that its delivery owed is no longer owed. */
+/** Reverses a payment, with the burn inside it and the burn that its delivery owed. */
 function reverse(from: string, own: readonly string[], ofOwedBurn: readonly string[] = []): readonly DeclaredStep[] {
   const states = [from, 'reversed'] as const
   const moves = [...own, 'overpaid>wallet']

@@ -14,9 +14,9 @@ export interface Account {
 }
 
 /**
- * An ordinary user runs Postgres directly. Root switches to `nobody`, which needs no tool and no new user. The last
- * account is `nobody` with the capability to enter closed directories (a 0700 /root, or one of `mktemp -d`). It comes
- * last because it could open every file of the machine or container.
+ * An ordinary user runs Postgres directly. Root switches to the existing user `nobody`. The last account is `nobody`
+ * with the capability to enter closed directories (a 0700 /root, or one of `mktemp -d`). It comes last because it could
+ * open every file of the machine or container.
  */
 export async function accountsToTry(): Promise<readonly Account[]> {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]

@@ -12,9 +12,7 @@ import { randomBytesOf } from '@tollbook/core/id'
 export async function choosePort(wanted: number): Promise<number> {
   if (wanted !== 0) {
     if (await isFree(wanted)) return wanted
-    throw new Fault(`port ${wanted} is taken: set LOCAL_POSTGRES_PORT to another one, or to 0 for any free one`, {
-      retryable: false,
-    })
+    throw new Fault(`port ${wanted} is taken: choose another one, or 0 for any free one`, { retryable: false })
   }
   for (let draw = 1; draw <= drawsMax; draw++) {
     const port = portMin + (Buffer.from(randomBytesOf(4)).readUInt32BE() % portCount)
