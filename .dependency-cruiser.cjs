@@ -6,6 +6,7 @@
 const mayImport = {
   'packages/core': [],
   'packages/client': ['packages/core'],
+  'packages/agent': ['packages/core', 'packages/client'],
   'packages/ledger': ['packages/core'],
   'packages/localnet': ['packages/core'],
   'packages/sandbox': ['packages/core', 'packages/localnet'],
