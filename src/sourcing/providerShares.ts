@@ -1,5 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import type { PaceLimit } from './pace.ts'
+import type { PaceLimit } from '../outbound/pace.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { OpenSharedCount, Provider } from './provider.ts'
 

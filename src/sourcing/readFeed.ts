@@ -2,7 +2,7 @@ import { errorCode } from '@tollbook/core/fault'
 import { type EgressRules, webRules } from '../outbound/egressRules.ts'
 import { createPinnedGet, type PinnedGet } from '../outbound/pinnedGet.ts'
 import { readBytes, TooLong } from '../outbound/readBytes.ts'
-import type { UpstreamDeps } from './upstream.ts'
+import type { UpstreamDeps } from '../outbound/upstream.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
 /** A conditional request for a feed (RFC 9110, 13). */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { readJson, type Provider } from '../../src/sourcing/provider.ts'
+import { readJson } from '../../src/outbound/upstreamReply.ts'
+import type { Provider } from '../../src/sourcing/provider.ts'
 import { createSource } from '../../src/sourcing/source.ts'
 import { UpstreamFailure } from '../../src/product/upstreamFailure.ts'
 import { createRateLimit, type RateLimit } from '../../src/transport/rateLimit.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseJson, type Provider } from '../../src/sourcing/provider.ts'
+import { parseJson } from '../../src/outbound/upstreamReply.ts'
+import type { Provider } from '../../src/sourcing/provider.ts'
 import { createSource, type SourceOptions } from '../../src/sourcing/source.ts'
 import { UpstreamFailure } from '../../src/product/upstreamFailure.ts'
 import {

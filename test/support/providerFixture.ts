@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '@tollbook/core/clock'
 import { createLog } from '../../src/machine/log.ts'
 import type { ProviderDeps } from '../../src/sourcing/provider.ts'
-import { createUpstream, type UpstreamDeps } from '../../src/sourcing/upstream.ts'
+import { createUpstream, type UpstreamDeps } from '../../src/outbound/upstream.ts'
 import type { UpstreamConfigs } from '../../src/product/upstreamName.ts'
 
 /** Real time that a test may set forward, or begin at another moment; what sleeps, sleeps really. */

@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
+import type { Upstream } from '../../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { openCoinGecko, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRanked } from './cryptoPrice.ts'
-import { type Observation, ofUpstream, type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
+import type { Observation, ProviderDeps } from '../../../sourcing/provider.ts'
+import { ofUpstream } from '../../../outbound/publicUpstream.ts'
+import { readJson } from '../../../outbound/upstreamReply.ts'
 import type { CryptoPrice } from './cryptoPrice.ts'
 
 // Request the 50 likeliest coins of a symbol, at 900 bytes each.

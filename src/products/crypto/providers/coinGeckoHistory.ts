@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import type { Upstream } from '../../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import {
@@ -9,7 +9,8 @@ import {
   type HistoryRange,
   historyPercentMax,
 } from './cryptoHistory.ts'
-import { ofUpstream, readJson } from '../../../sourcing/provider.ts'
+import { ofUpstream } from '../../../outbound/publicUpstream.ts'
+import { readJson } from '../../../outbound/upstreamReply.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute

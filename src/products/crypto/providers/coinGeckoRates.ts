@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import type { Upstream } from '../../../outbound/upstream.ts'
 import { refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import { ratesObservation, type RatesProvider } from './exchangeRate.ts'
-import { readJson } from '../../../sourcing/provider.ts'
+import { readJson } from '../../../outbound/upstreamReply.ts'
 
 /** The price of one bitcoin in each currency. */
 const answer = z.object({

@@ -1,9 +1,11 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
+import type { Upstream } from '../../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { baseUrlOf } from '../../../product/upstreamName.ts'
-import { errorIn, openUpstreamOf, type ProviderDeps, refuseStatus } from '../../../sourcing/provider.ts'
+import { errorIn, refuseStatus } from '../../../outbound/upstreamReply.ts'
+import { openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import type { ProviderDeps } from '../../../sourcing/provider.ts'
 
 // Limit without a key: 5 a minute per address. With a free key: 30 in older documents, 100 in newer ones.
 const pacePublic = { requests: 5, perSeconds: 60 }

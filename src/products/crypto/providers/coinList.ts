@@ -1,5 +1,7 @@
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import { openUpstreamOf, parseJson, type ProviderDeps } from '../../../sourcing/provider.ts'
+import { openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import { parseJson } from '../../../outbound/upstreamReply.ts'
+import type { ProviderDeps } from '../../../sourcing/provider.ts'
 import { listedCoins } from './coin.ts'
 import { coinGeckoOptions, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
 import type { CryptoQuery } from './cryptoPrice.ts'

@@ -1,17 +1,11 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { Coin } from './coin.ts'
 import { cryptoObservation, type CryptoPrice, type CryptoProvider, type CryptoQuery } from './cryptoPrice.ts'
-import {
-  errorIn,
-  type Observation,
-  ofUpstream,
-  openUpstreamOf,
-  type ProviderDeps,
-  readJson,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import { errorIn, readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
+import type { Observation, ProviderDeps } from '../../../sourcing/provider.ts'
+import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 
 // The free plan allows 20,000 requests a month, which is 27 an hour.
 const pacePublic = { requests: 27, perSeconds: 3_600 }

@@ -1,16 +1,10 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { CryptoQuery } from './cryptoPrice.ts'
-import {
-  decimalOf,
-  openUpstreamOf,
-  positive,
-  type ProviderDeps,
-  readJson,
-  refuseStatus,
-  type Witness,
-} from '../../../sourcing/provider.ts'
+import { decimalOf, positive, type ProviderDeps, type Witness } from '../../../sourcing/provider.ts'
+import { openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 export const krakenBase = 'https://api.kraken.com'
 // Documented limit: about one request a second.

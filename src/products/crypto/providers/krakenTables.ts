@@ -1,18 +1,13 @@
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import type { Upstream } from '../../../outbound/upstream.ts'
 import type { Bar } from '../../../sourcing/history/bars.ts'
 import { type CryptoHistoryProvider, cryptoRanges, exchangeHistory } from './cryptoHistory.ts'
 import { type OtherCurrency, ratesObservation, type RatesProvider } from './exchangeRate.ts'
 import { isSamePair, krakenBase, krakenPairOf, refuseKrakenError } from './kraken.ts'
-import {
-  decimalOf,
-  ofUpstream,
-  openUpstreamOf,
-  type ProviderDeps,
-  readJson,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import { decimalOf, type ProviderDeps } from '../../../sourcing/provider.ts'
+import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 // A separate limit, so that the price check does not wait for these requests.
 const pacePublic = { requests: 15, perSeconds: 30 }

@@ -1,17 +1,12 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import { newsCategories, type NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider, NewsSearcher } from './newsProvider.ts'
-import {
-  openUpstreamOf,
-  type ProviderDeps,
-  readableItems,
-  readJson,
-  refuseAccess,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import { openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import type { ProviderDeps } from '../../../sourcing/provider.ts'
+import { readableItems, readJson, refuseAccess, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 /*
  * GDELT indexes the world's online news every 15 minutes. `seendate` is the time when it first found an article. It

@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { type Article, articleOf } from '../articles/article.ts'
 import { newsCategories, type NewsCategory } from '../articles/newsCategory.ts'
 import type { NewsProvider } from './newsProvider.ts'
-import { openUpstreamOf, type ProviderDeps, readableItems, readJson, refuseStatus } from '../../../sourcing/provider.ts'
+import { openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import type { ProviderDeps } from '../../../sourcing/provider.ts'
+import { readableItems, readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 const publicBase = 'https://content.guardianapis.com'
 // A developer's key allows 500 requests a day and one a second. Seven sections every half hour need 336 a day.

@@ -4,7 +4,7 @@ import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { type Article, articleOf, type RawArticle } from '../articles/article.ts'
 import { cleanTitle } from '../articles/cleanTitle.ts'
 import { newsCategories } from '../articles/newsCategory.ts'
-import { readableItems } from '../../../sourcing/provider.ts'
+import { readableItems } from '../../../outbound/upstreamReply.ts'
 
 export interface FeedText {
   readonly text: string

@@ -1,16 +1,10 @@
 import { z } from 'zod'
 import { isoTime } from '@tollbook/core/clock'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import {
-  type Observation,
-  ofUpstream,
-  openUpstreamOf,
-  parseJson,
-  type ProviderDeps,
-  readJson,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import type { Observation, ProviderDeps } from '../../../sourcing/provider.ts'
+import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import { parseJson, readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
 import {
   midnightMsOf,

@@ -1,17 +1,10 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import type { PriceHistory } from '../../../sourcing/history/priceHistory.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import {
-  decimalOf,
-  errorIn,
-  type Observation,
-  ofUpstream,
-  openUpstreamOf,
-  type ProviderDeps,
-  readJson,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import { decimalOf, type Observation, type ProviderDeps } from '../../../sourcing/provider.ts'
+import { errorIn, readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
+import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import {
   midnightMsOf,
   type StockHistoryQuery,

@@ -1,18 +1,12 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
-import type { Upstream } from '../../../sourcing/upstream.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
+import type { Upstream } from '../../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { isAsked } from '../../../sourcing/providerTerms.ts'
 import { browserAgent } from '../../../sourcing/browserAgent.ts'
-import {
-  type Observation,
-  ofUpstream,
-  openUpstreamOf,
-  parseJson,
-  type ProviderDeps,
-  refuseAccess,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import type { Observation, ProviderDeps } from '../../../sourcing/provider.ts'
+import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import { parseJson, refuseAccess, refuseStatus } from '../../../outbound/upstreamReply.ts'
 import type { StockSources } from './stockHistory.ts'
 import { type MarketState, stockObservation, type StockPrice, type StockQuery } from './stockPrice.ts'
 import { isSameSymbol, type Ticker, withClass } from './ticker.ts'

@@ -1,17 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { cacheBound } from '../../../sourcing/cacheBound.ts'
-import {
-  type Observation,
-  ofUpstream,
-  openUpstreamOf,
-  type Provider,
-  type ProviderDeps,
-  readJson,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import type { Observation, Provider, ProviderDeps } from '../../../sourcing/provider.ts'
+import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 import {
   type Air,
   coordinate,

@@ -1,15 +1,9 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import {
-  type Observation,
-  ofUpstream,
-  openUpstreamOf,
-  type Provider,
-  type ProviderDeps,
-  readJson,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import type { Observation, Provider, ProviderDeps } from '../../../sourcing/provider.ts'
+import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
+import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 import {
   type Air,
   figureIn,

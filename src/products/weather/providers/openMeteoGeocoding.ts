@@ -1,12 +1,14 @@
 import { z } from 'zod'
-import type { Reply } from '../../../sourcing/upstreamRequest.ts'
+import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { alternativesMax, type FoundPlace, type PlaceRecord, type PlaceQuery } from '../places/findPlace.ts'
 import { foldName } from '../places/foldName.ts'
 import { openGazetteer } from '../places/gazetteer.ts'
 import { findAreas, countryNameOf } from '../places/qualifier.ts'
 import { openOpenMeteo } from './openMeteo.ts'
-import { ofUpstream, type Provider, type ProviderDeps, readJson, refuseStatus } from '../../../sourcing/provider.ts'
+import { ofUpstream } from '../../../outbound/publicUpstream.ts'
+import type { Provider, ProviderDeps } from '../../../sourcing/provider.ts'
+import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 // Request ten candidates, because some only have names that begin with the requested one.
 const resultsMax = 10

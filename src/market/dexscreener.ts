@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { createMarket, figure, type Market } from './marketPrice.ts'
-import { type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
+import type { UpstreamAccess } from '../outbound/publicUpstream.ts'
+import { readJson } from '../outbound/upstreamReply.ts'
 
 // Accept up to 200 pairs. The provider returns thirty.
 const pairsMax = 200
@@ -18,7 +19,7 @@ type TokenPair = z.infer<typeof pair>
 const pairs = z.array(pair).max(pairsMax)
 
 /** Reads the price from the deepest pool in which the token is the base. */
-export function createDexscreener(deps: ProviderDeps): Market {
+export function createDexscreener(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'DEXSCREENER',
     publicBase: 'https://api.dexscreener.com',

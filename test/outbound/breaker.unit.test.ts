@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Breaker, createBreaker } from '../../src/sourcing/breaker.ts'
+import { type Breaker, createBreaker } from '../../src/outbound/breaker.ts'
 import { openProviderFixture } from '../support/providerFixture.ts'
 
 function open() {

@@ -1,6 +1,6 @@
 import type { Clock } from '@tollbook/core/clock'
 import { errorCode } from '@tollbook/core/fault'
-import { readBytes, TooLong } from '../outbound/readBytes.ts'
+import { readBytes, TooLong } from './readBytes.ts'
 import { retryAfterMsOf } from './retryAfter.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 

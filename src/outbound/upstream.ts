@@ -13,7 +13,7 @@ import {
   type UpstreamRequest,
 } from './upstreamRequest.ts'
 import { createPace, type Pace, type PaceLimit } from './pace.ts'
-import { TooLong } from '../outbound/readBytes.ts'
+import { TooLong } from './readBytes.ts'
 import { isMissingItem, countsForBreaker, UpstreamFailure } from '../product/upstreamFailure.ts'
 
 /**

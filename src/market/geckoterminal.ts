@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { createMarket, figure, type Market } from './marketPrice.ts'
-import { parseJson, type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
+import { parseJson, readJson } from '../outbound/upstreamReply.ts'
+import type { UpstreamAccess } from '../outbound/publicUpstream.ts'
 
 const byMint = z.record(z.string(), figure)
 const answer = z.object({
@@ -12,7 +13,7 @@ const limited = z.object({ status: z.object({ error_code: z.number() }) })
 const refused = z.object({ errors: z.array(z.object({ status: z.union([z.string(), z.number()]).optional() })).min(1) })
 
 /** Reads price and reserves over all pools. Other markets report the liquidity of one pool, so this figure is larger. */
-export function createGeckoterminal(deps: ProviderDeps): Market {
+export function createGeckoterminal(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'GECKOTERMINAL',
     publicBase: 'https://api.geckoterminal.com',

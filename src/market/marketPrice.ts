@@ -1,17 +1,12 @@
 import { z } from 'zod'
-import { type MarketReading } from '../../../pricing/agreement.ts'
-import { parseMarketPrice } from '../../../pricing/tokenPrice.ts'
+import { type MarketReading } from '../pricing/agreement.ts'
+import { parseMarketPrice } from '../pricing/tokenPrice.ts'
 import { parseRoundingDown } from '@tollbook/core/money'
-import type { PaceLimit } from '../../../sourcing/pace.ts'
-import type { Reply, UpstreamRequest } from '../../../sourcing/upstreamRequest.ts'
-import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
-import {
-  ofUpstream,
-  openUpstreamOf,
-  type Provider,
-  type ProviderDeps,
-  refuseStatus,
-} from '../../../sourcing/provider.ts'
+import type { PaceLimit } from '../outbound/pace.ts'
+import type { Reply, UpstreamRequest } from '../outbound/upstreamRequest.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+import { openUpstreamOf, type UpstreamAccess } from '../outbound/publicUpstream.ts'
+import { refuseStatus } from '../outbound/upstreamReply.ts'
 
 /** The token to price. */
 export interface PricedToken {
@@ -20,7 +15,12 @@ export interface PricedToken {
 }
 
 /** A market for the token. Only the price job queries it, at intervals; products do not. */
-export type Market = Provider<PricedToken, Omit<MarketReading, 'source'>>
+export interface Market {
+  /** Name of the market, for example `jupiter`. */
+  readonly name: string
+  /** Throws only `UpstreamFailure`. Applies its own time-out. */
+  ask(token: PricedToken): Promise<{ readonly data: Omit<MarketReading, 'source'>; readonly asOfMs: number }>
+}
 
 /** A figure as a JSON number or as text. A number becomes its shortest decimal, with 15 digits or more. */
 export const figure = z
@@ -44,7 +44,7 @@ interface MarketApi {
 }
 
 /** Opens one market of the token price. The operator's key, if present, is sent as `x-api-key`. */
-export function createMarket(deps: ProviderDeps, { setting, publicBase, pace, request, read }: MarketApi): Market {
+export function createMarket(deps: UpstreamAccess, { setting, publicBase, pace, request, read }: MarketApi): Market {
   const name = setting.toLowerCase()
   const apiKey = deps.upstreams[setting]?.apiKey
   const upstream = openUpstreamOf(deps, setting, {
@@ -55,7 +55,7 @@ export function createMarket(deps: ProviderDeps, { setting, publicBase, pace, re
     ...(apiKey === undefined ? {} : { headers: { 'x-api-key': apiKey } }),
   })
   return {
-    ...ofUpstream(upstream),
+    name,
     ask: (token) =>
       upstream.ask(request(token), (reply) => {
         refuseStatus(reply)

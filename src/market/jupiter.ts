@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { createMarket, figure, type Market } from './marketPrice.ts'
-import { type ProviderDeps, readJson } from '../../../sourcing/provider.ts'
+import type { UpstreamAccess } from '../outbound/publicUpstream.ts'
+import { readJson } from '../outbound/upstreamReply.ts'
 
 const prices = z.record(z.string(), z.unknown())
 const priced = z.object({ usdPrice: figure, liquidity: figure, decimals: z.number().nullish() })
 
 /** Reads price v3: one price over all pools, from the latest swaps. */
-export function createJupiter(deps: ProviderDeps): Market {
+export function createJupiter(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'JUPITER',
     publicBase: 'https://api.jup.ag',
