@@ -154,7 +154,8 @@ function saleResponse(endpoint: Endpoint): JsonObject {
 function streamedResponse(endpoint: Endpoint, { contentType }: StreamFacts) {
   const schema = refTo('schemas', `${nameOf(endpoint)}Data`)
   return {
-    description: 'Paid. The answer is streamed, and its digest is recorded in the ledger when it ends.',
+    description:
+      'Paid. The body has no envelope: its receipt is in `tollbook-receipt`, a header, or a trailer of a stream.',
     content: { [contentType]: { schema, example: endpoint.example.answer } },
   }
 }

@@ -102,6 +102,7 @@ export interface EarlierUse {
 /** `data` and `meta` as sent, with the position of their delivery in the ledger. */
 export interface StoredAnswer {
   readonly answerJson: string
+  readonly attemptId: string
   readonly position: number
   readonly leafHash: string
   readonly recordedAtMs: number

@@ -43,6 +43,7 @@ export type SignedReceipt = Receipt & { readonly jws: string }
 export interface Fulfilment {
   readonly settlement: Settlement
   readonly endpoint: string
+  readonly attemptId: string
   readonly position: number
   readonly leafHash: string
   readonly recordedAtMs: number

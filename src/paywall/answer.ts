@@ -24,6 +24,11 @@ export interface Answer {
   readonly dispatch?: Dispatch
 }
 
+/** A complete paid answer of any content type. */
+export interface RawAnswer extends Omit<Answer, 'body'> {
+  readonly body: Buffer
+}
+
 /** An answer whose bytes are produced while they are sent. */
 export interface StreamedAnswer {
   readonly status: number

@@ -12,8 +12,9 @@ import type { Order, PaymentDecision, PaymentState } from '../payment/payment.ts
 import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import type { Failure, HandlerFailure, Value } from '../product/product.ts'
+import type { Failure, HandlerFailure, Raw, Value } from '../product/product.ts'
 import type { ClaimedPayment } from './paidRequest.ts'
+import { storeRaw } from './rawFormat.ts'
 import type { AttemptOutcome } from './runHandler.ts'
 import type { Sale } from './sendReceipt.ts'
 
@@ -110,10 +111,18 @@ export function refuseReusedKey(): Refusal {
 }
 
 /** Records the delivery of a complete answer, which is stored for a retry by the payer. */
-export async function deliver(deps: ClaimDeps, claim: Claim, { data, meta }: Value): Promise<Sale | Refusal> {
-  const answerJson = canonicalJson({ data, meta })
-  const fulfilment = await fulfil(deps, claim, { answerDigest: sha256Hex(answerJson), storedAnswer: answerJson })
-  return isRefusal(fulfilment) ? fulfilment : { answerJson, fulfilment, replayed: false }
+export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw): Promise<Sale | Refusal> {
+  const raw = answer.kind === 'raw' ? answer : undefined
+  const answerJson =
+    answer.kind === 'raw' ? storeRaw(answer, answer.bytes) : canonicalJson({ data: answer.data, meta: answer.meta })
+  const isStored = raw !== undefined || claim.idempotency !== undefined || !isTooLong(answerJson)
+  const fulfilment = await fulfil(deps, claim, {
+    answerDigest: sha256Hex(raw?.bytes ?? answerJson),
+    storedAnswer: isStored ? answerJson : undefined,
+  })
+  return isRefusal(fulfilment)
+    ? fulfilment
+    : { answerJson, fulfilment, replayed: false, ...(raw === undefined ? {} : { raw }) }
 }
 
 /** A delivery in its recorded form. */
@@ -143,22 +152,22 @@ export async function fulfil(
     ...decision,
     nowMs: clock.nowMs(),
     ...(idempotency === undefined ? {} : { idempotency }),
-    ...(answerJson === undefined || isTooLong(claim, answerJson) ? {} : { answerJson }),
+    ...(answerJson === undefined ? {} : { answerJson }),
   })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []
   if (leaf === undefined || appended.outcome !== 'appended') return refuseOvertaken()
-  return { settlement, endpoint: order.endpoint, recordedAtMs: appended.recordedAtMs, ...leaf }
+  return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs: appended.recordedAtMs, ...leaf }
 }
 
 // Data answers have some kilobytes, and a large QR code has 200. Documents and images are artifacts with a URL.
 const unsentBytesMax = 1024 * 1024
 
 /**
- * True for an answer that is too long to store without an idempotency key. Under a key every answer is stored.
+ * True for an envelope that is too long to store without an idempotency key. Under a key every answer is stored.
  * Otherwise an answer is stored until it is sent, and the limit keeps a payer from filling the database.
  */
-function isTooLong({ idempotency }: Claim, answerJson: string): boolean {
-  return idempotency === undefined && Buffer.byteLength(answerJson) > unsentBytesMax
+function isTooLong(answerJson: string): boolean {
+  return Buffer.byteLength(answerJson) > unsentBytesMax
 }
 
 /**

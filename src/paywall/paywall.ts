@@ -1,5 +1,5 @@
 import type { Product } from '../product/product.ts'
-import { type Answer, isAnswer, type Refused, type StreamedAnswer } from './answer.ts'
+import { type Answer, isAnswer, type RawAnswer, type Refused, type StreamedAnswer } from './answer.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import { identifyCaller } from './identifyCaller.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
@@ -28,7 +28,7 @@ export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 
-export type Sold = Answer | StreamedAnswer | Refused
+export type Sold = Answer | RawAnswer | StreamedAnswer | Refused
 
 /** Handles a paid request from start to end. Every decision about it is an `if` in this function. */
 export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Sold> {
@@ -82,7 +82,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     request.onClaimed(claimedPayment(claim))
     const outcome = await runHandler(deps, ordered, { ...claim, requestId: request.requestId })
     if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)
-    if (outcome.kind !== 'delivered') return await release(deps, claim, outcome)
+    if (outcome.kind === 'failed' || outcome.kind === 'broken') return await release(deps, claim, outcome)
 
     // Commit a complete answer before it is sent, so that each 2xx has exactly one RequestFulfilled.
     const sale = await deliver(deps, claim, outcome)

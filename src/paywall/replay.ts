@@ -47,12 +47,9 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
   const isOpen = stored !== undefined && (!stored.isSent || isBound(settlement))
   const answer = earlier?.answer ?? (isOpen ? stored : undefined)
   if (answer === undefined) return undefined
-  const { answerJson, position, leafHash, recordedAtMs } = answer
-  return {
-    answerJson,
-    replayed: true,
-    fulfilment: { settlement, endpoint: order.endpoint, position, leafHash, recordedAtMs },
-  }
+  const { answerJson, ...delivery } = answer
+  const fulfilment = { ...delivery, settlement, endpoint: order.endpoint }
+  return { answerJson, fulfilment, replayed: true }
 }
 
 /** Returns the settlement of a payment that the ledger has already verified. The caller must still hold its proof. */

@@ -3,7 +3,8 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import type { Failure, Job, CheckedOrder, Stream, Value } from '../product/product.ts'
+import type { Failure, Job, CheckedOrder, Raw, Stream, Value } from '../product/product.ts'
+import { checkRaw } from './rawFormat.ts'
 
 export interface HandlerDeps {
   readonly clock: Clock
@@ -17,7 +18,12 @@ export interface RunningStream extends Omit<Stream, 'chunks'> {
 }
 
 /** `broken`: the handler threw, which is a bug and not an answer. The claim is released anyway. */
-export type AttemptOutcome = Value | RunningStream | Failure | { readonly kind: 'broken'; readonly error: unknown }
+export type AttemptOutcome =
+  | Value
+  | Raw
+  | RunningStream
+  | Failure
+  | { readonly kind: 'broken'; readonly error: unknown }
 
 /** The claim that a run fulfils. */
 export interface ClaimedRun extends Pick<Job, 'requestId'> {
@@ -40,6 +46,7 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
     const job = { requestId, payer: order.wallet, payment: settlement.reference, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
+    if (outcome.kind === 'raw') return checkRaw(outcome)
     if (outcome.kind !== 'stream') return outcome
     const source = { chunks: outcome.chunks, abort: () => late.abort() }
     return { ...outcome, reader: createStreamReader(clock, source, { ...streamBounds, timeMaxMs: handlerTimeoutMs }) }

@@ -2,10 +2,10 @@ import type { ListedPrice } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
 import { mayPayAgain } from '../payment/newPayment.ts'
 import type { Product } from '../product/product.ts'
-import { type Answer, isAnswer, refusalAnswer, type Refused, type StreamedAnswer } from './answer.ts'
+import { type Answer, isAnswer, refusalAnswer, type Refused } from './answer.ts'
 import { findReceipt, type FoundReceipt, type ReceiptQuestion } from './findReceipt.ts'
 import type { PaidRequest } from './paidRequest.ts'
-import { type Paywall, sell } from './paywall.ts'
+import { type Paywall, sell, type Sold } from './paywall.ts'
 import { openOffer } from './issueOffer.ts'
 import type { Offer, PaymentRail } from './rail.ts'
 
@@ -20,7 +20,7 @@ export interface Sales {
   whyNoQuotes(): string | undefined
   /** Gives an offer its id and the standard lifetime. It stores nothing. */
   openOffer(question: Pick<Offer, 'product' | 'payer' | 'price'>): Omit<Offer, 'request'>
-  sell(product: Product, request: PaidRequest): Promise<Answer | StreamedAnswer>
+  sell(product: Product, request: PaidRequest): Promise<Exclude<Sold, Refused>>
   /** Throws a fault while the ledger does not answer. */
   findReceipt(question: ReceiptQuestion): Promise<FoundReceipt | undefined>
 }
@@ -43,7 +43,7 @@ async function sellAndAnswer(
   paywall: Paywall,
   product: Product,
   request: PaidRequest,
-): Promise<Answer | StreamedAnswer> {
+): Promise<Exclude<Sold, Refused>> {
   let endpoint = product.path
   const sold = await sell(paywall, product, {
     ...request,

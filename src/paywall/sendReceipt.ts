@@ -3,12 +3,12 @@ import { Fault } from '@tollbook/core/fault'
 import { type Fulfilment, receiptOf, type SignedReceipt } from '../payment/receipt.ts'
 import { isBound } from '../payment/settlement.ts'
 import type { PaymentLedger } from '../payment/paymentLedger.ts'
-import { type Answer, type Dispatch, jsonAnswer, type StreamedAnswer } from './answer.ts'
+import { type Answer, type Dispatch, jsonAnswer, type RawAnswer } from './answer.ts'
 import type { SignJws } from '@tollbook/core/compactJws'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
-import { contentHeaders, type StoredStream, readStoredStream, receiptTrailers, streamEnd } from './streamFormat.ts'
+import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.ts'
 
 /** Signs a receipt as a compact EdDSA JWS over its canonical JSON. Ed25519 is deterministic, so one receipt has one JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
@@ -57,10 +57,12 @@ function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilme
 /** A delivered answer that has not been sent yet. */
 export interface Sale {
   /**
-   * Canonical JSON of `{data, meta}`, the exact text of the digest in the ledger. For a streamed answer, the text of
-   * `storedStream`.
+   * Canonical JSON of `{data, meta}`, the exact text of the digest in the ledger. For an answer without an envelope,
+   * the text of `storeRaw`.
    */
   readonly answerJson: string
+  /** The answer without an envelope, if it is at hand. */
+  readonly raw?: StoredRaw
   readonly fulfilment: Fulfilment
   readonly replayed: boolean
 }
@@ -73,7 +75,7 @@ export interface ReceiptDeps {
 }
 
 /** Sends the paid answer. It is private to this caller, so no cache may store it. */
-export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer | StreamedAnswer> {
+export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer | RawAnswer> {
   const { signReceipt, rail } = deps
   const { answerJson, fulfilment } = sale
   const receipt = await signReceipt(fulfilment)
@@ -81,19 +83,25 @@ export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer
     ...rail.respond(fulfilment),
     'cache-control': 'private, no-store',
     ...(sale.replayed ? { 'idempotent-replay': 'true' } : {}),
-    ...(isSample(answerJson) ? { 'x-sample-data': 'true' } : {}),
   }
-  const stream = readStoredStream(answerJson)
   const dispatch = dispatchOf(deps, sale)
-  if (stream !== undefined) return { ...replayStream(stream, receipt, headers), dispatch: () => dispatch }
+  const raw = sale.raw ?? readStoredRaw(answerJson)
+  if (raw !== undefined) {
+    const sold = { raw, receipt, fulfilment }
+    return { status: 200, headers: { ...rawHeaders(sold), ...headers }, body: rawBody(sold), dispatch }
+  }
   // Insert the stored text, which starts with {"data": …, without parsing it. Its digest then stays valid.
   const inclusionProof = inclusionProofOf(receipt)
   const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
-  return { ...jsonAnswer(200, body, headers), dispatch }
+  const sample = isSample(answerJson) ? { 'x-sample-data': 'true' } : {}
+  return { ...jsonAnswer(200, body, { ...headers, ...sample }), dispatch }
 }
 
 /** Returns the facts that the HTTP layer needs to send an answer and to record that it was sent. */
-export function dispatchOf({ ledger }: Pick<ReceiptDeps, 'ledger'>, sale: Omit<Sale, 'answerJson'>): Dispatch {
+export function dispatchOf(
+  { ledger }: Pick<ReceiptDeps, 'ledger'>,
+  sale: Pick<Sale, 'fulfilment' | 'replayed'>,
+): Dispatch {
   const { settlement, position } = sale.fulfilment
   const { wallet, reference } = settlement
   assert(position > 0, 'a delivery has a position')
@@ -103,27 +111,6 @@ export function dispatchOf({ ledger }: Pick<ReceiptDeps, 'ledger'>, sale: Omit<S
     position,
     isReplay: sale.replayed,
     markSent: () => ledger.markSent({ reference, isBound: isBound(settlement) }),
-  }
-}
-
-// A stored answer is small and its provider has finished, so only the caller can be slow.
-const callerWaitMaxMs = 10_000
-
-function replayStream(
-  stream: StoredStream,
-  receipt: SignedReceipt,
-  headers: Answer['headers'],
-): Omit<StreamedAnswer, 'dispatch'> {
-  async function* send() {
-    yield await Promise.resolve(stream.bytes)
-    yield* streamEnd(stream, receipt)
-  }
-  return {
-    status: 200,
-    headers: { ...headers, ...contentHeaders(stream) },
-    chunks: send(),
-    trailers: () => receiptTrailers(stream, receipt),
-    callerWaitMaxMs,
   }
 }
 

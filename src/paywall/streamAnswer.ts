@@ -6,7 +6,8 @@ import type { Dispatch, StreamedAnswer } from './answer.ts'
 import { type Claim, type ClaimDeps, fulfil, recordRelease, refuseOvertaken } from './claim.ts'
 import type { HandlerDeps, RunningStream } from './runHandler.ts'
 import { dispatchOf, type ReceiptDeps } from './sendReceipt.ts'
-import { receiptTrailers, storedStream, streamEnd, streamHeaders } from './streamFormat.ts'
+import { storeRaw } from './rawFormat.ts'
+import { receiptTrailers, streamEnd, streamHeaders } from './streamFormat.ts'
 
 export interface StreamDeps extends ClaimDeps, HandlerDeps, Omit<ReceiptDeps, 'ledger'> {}
 
@@ -96,7 +97,7 @@ async function finish(deps: StreamDeps, claim: Claim, stream: RunningStream): Pr
     while ((await reader.next()) !== undefined) hasLeft = true
     if (hasLeft) log.info({ event: 'caller_left_stream', reference, bytes: reader.bytes() })
     const stored = reader.stored()
-    const storedAnswer = stored === undefined ? undefined : storedStream(stream, stored)
+    const storedAnswer = stored === undefined ? undefined : storeRaw(stream, stored)
     const fulfilment = await fulfil(deps, claim, { answerDigest: reader.digest(), storedAnswer })
     if (isRefusal(fulfilment)) throw new Overtaken('another attempt took over while this answer was sent')
     const dispatch = dispatchOf(deps, { fulfilment, replayed: false })

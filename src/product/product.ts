@@ -1,9 +1,13 @@
 import type { Json } from '@tollbook/core/canonicalJson'
 
+/** GET and DELETE take their parameters from query and path, the others from body and path. */
+export type ProductMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
 /** A product as the paywall and the HTTP layer see it: a path with a price. */
 export interface Product {
+  /** An exact path, or a pattern with `{name}` segments, such as `/items/{id}`. Both are also the name of its price. */
   readonly path: string
-  readonly method: 'GET' | 'POST'
+  readonly method: ProductMethod
 }
 
 /** Checked parameters of an order, and the handler that delivers it. */
@@ -15,7 +19,10 @@ export interface CheckedOrder {
    * still buys the order.
    */
   readonly formerEndpoint?: string
+  /** Parameters of query or body, together with those of the path. */
   readonly parameters: Json
+  /** Present if the product takes a raw body. It is a part of the order. */
+  readonly body?: BodyIdentity
   /** Undefined if the product can be sold now; otherwise the reason, for the caller. Called before every quote. */
   readonly whyUnavailable: (payer?: string) => string | undefined
   /**
@@ -39,14 +46,42 @@ export interface Job {
   readonly payer: string
   /** Reference of the payment. All attempts for one payment share it. */
   readonly payment: string
+  /** The body of a product with a raw body, as sent. */
+  readonly body?: RawBody
 }
 
-export type Outcome = Value | Stream | Failure
+/** A body that is not parsed. */
+export interface RawBody {
+  /** One of the media types that the product accepts, in lower case and without parameters. */
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+/** Identifies a raw body in an order. */
+export interface BodyIdentity extends Pick<RawBody, 'contentType'> {
+  /** SHA-256 in hex of the bytes. */
+  readonly digest: string
+}
+
+export type Outcome = Value | Raw | Stream | Failure
 
 /** A complete answer, available before its first byte is sent. */
 export interface Value {
   readonly kind: 'delivered'
   readonly data: Json
+  readonly meta: Meta
+}
+
+/**
+ * A complete answer of any content type, sent without an envelope. It is committed before it is sent, and its receipt
+ * is a header.
+ */
+export interface Raw {
+  readonly kind: 'raw'
+  readonly contentType: string
+  readonly bytes: Uint8Array
+  /** Further headers for the caller. Names that the service itself sets are left out. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly meta: Meta
 }
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { UpstreamName } from './upstreamName.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
+import type { ProductMethod } from './product.ts'
 
 /**
  * Facts about a product that do not depend on the process. The price list, catalog, OpenAPI document, tables in the
@@ -9,7 +10,7 @@ import type { PricedVariant } from '../pricing/priceList.ts'
  */
 export interface ProductFacts {
   readonly path: string
-  readonly method: 'GET' | 'POST'
+  readonly method: ProductMethod
   readonly summary: string
   /** Price in millionths of a US dollar: the default in a definition, the operator's price in an endpoint. */
   readonly priceMicroUsd: bigint
@@ -19,7 +20,9 @@ export interface ProductFacts {
   readonly parameters: z.ZodType
   /** The shape of `data`, as the specification names it. For a streamed answer: the shape of its whole text. */
   readonly answer: z.ZodType
-  /** Present when the answer is streamed. */
+  /** Present when the product takes a body that is not JSON. Its parameters are then in query and path. */
+  readonly rawBody?: RawBodyFacts
+  /** Present when the answer is sent without the JSON envelope, as a whole or streamed. */
   readonly stream?: StreamFacts
   /** Present when a caller may ask for a streamed answer with `stream: true`. */
   readonly streamOnDemand?: StreamFacts
@@ -35,6 +38,11 @@ export interface ProductFacts {
 
 /** Converts the members of an error of this service into the body of the response. */
 export type ErrorForm = (status: number, body: Readonly<Record<string, Json>>) => Readonly<Record<string, Json>>
+
+export interface RawBodyFacts {
+  /** Accepted media types in lower case, without parameters. */
+  readonly contentTypes: readonly string[]
+}
 
 export interface StreamFacts {
   /** For example `text/event-stream`. */

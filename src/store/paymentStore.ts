@@ -187,7 +187,7 @@ async function findDelivery(
   if (event.kind !== 'RequestFulfilled' || event.attemptId !== attemptId) return undefined
   const { settlement, endpoint } = payment
   const { position, leafHash, recordedAtMs } = found
-  return { settlement, endpoint, position, leafHash, recordedAtMs }
+  return { settlement, endpoint, attemptId, position, leafHash, recordedAtMs }
 }
 
 const paymentKinds: ReadonlySet<string> = new Set(paymentCodec.kinds)
@@ -254,7 +254,7 @@ function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string)
   const { event } = paymentCodec.decode(textOf(found.body))
   if (event.kind !== 'RequestFulfilled' || event.orderDigest !== orderDigest) return undefined
   const { position, leafHash, recordedAtMs } = found
-  return { position, leafHash, recordedAtMs }
+  return { attemptId: event.attemptId, position, leafHash, recordedAtMs }
 }
 
 const selectStored = {

@@ -14,7 +14,14 @@ const submitted: PaymentState = { phase: 'submitted', version: 1, wallet, endpoi
 const claimedUntil = (leaseUntilMs: number): PaymentState => {
   return { ...verified, phase: 'claimed', attemptId: 'attempt', leaseMs: 60_000, leaseUntilMs }
 }
-const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs, isSent: false }
+const stored = {
+  attemptId: 'attempt_1',
+  answerJson: '{}',
+  position: 9,
+  leafHash: 'ab',
+  recordedAtMs: nowMs,
+  isSent: false,
+}
 
 test.each([
   ['sent a moment ago', submitted, 'served'],

@@ -14,7 +14,7 @@ const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promi
 const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 const { reference } = settlement
 const unpaid: KnownPayment = { payment: unknownPayment, reference, earlier: undefined, stored: undefined }
-const stored = { answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
+const stored = { attemptId: 'attempt_1', answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: nowMs }
 const conflict: AppendOutcome = { outcome: 'conflict' }
 
 function scriptedLedger(outcomes: readonly AppendOutcome[], lookUps: readonly KnownPayment[]) {

@@ -6,7 +6,14 @@ export function sampleReceipt(): SignedReceipt {
   const settlement = settlementOf(referenceNumber(1))
   const { endpoint } = settlement.price
   return {
-    ...receiptOf({ settlement, endpoint, position: 7, leafHash: 'ab'.repeat(32), recordedAtMs: 0 }),
+    ...receiptOf({
+      settlement,
+      endpoint,
+      attemptId: 'attempt_1',
+      position: 7,
+      leafHash: 'ab'.repeat(32),
+      recordedAtMs: 0,
+    }),
     jws: 'a.b.c',
   }
 }

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sampleReceipt } from './sampleReceipt.ts'
-import {
-  contentHeaders,
-  readStoredStream,
-  receiptTrailers,
-  storedStream,
-  streamEnd,
-} from '../../src/paywall/streamFormat.ts'
+import { contentHeaders, receiptTrailers, streamEnd } from '../../src/paywall/streamFormat.ts'
 
 const meta = { source: 'sample:test', asOf: '2026-11-22T00:00:00.000Z', cached: false, place: 'Zürich \u{1f680}' }
 const events = { contentType: 'Text/Event-Stream ; charset=utf-8', meta }
@@ -34,13 +28,4 @@ test('a receipt is an event of an event stream and a trailer of everything else,
   expect([...streamEnd(lines, receipt)]).toEqual([])
   expect(receiptTrailers(events, receipt)).toEqual({})
   expect(receiptTrailers(lines, receipt)).toEqual({ 'tollbook-receipt': receipt.jws })
-})
-
-test('a stored answer has the same bytes, also when they are not text', () => {
-  const bytes = Buffer.from([0, 255, 10, 13, 128])
-  expect(readStoredStream(storedStream(lines, bytes))).toEqual({ ...lines, bytes })
-})
-
-test('a stored value is not a stream, whatever its data', () => {
-  expect(readStoredStream('{"data":{"stream":{"base64":"","contentType":""}},"meta":{}}')).toBeUndefined()
 })

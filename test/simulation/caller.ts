@@ -232,7 +232,7 @@ async function serve(world: World, instance: RunningInstance, wanted: Wanted): P
   if (!isReceived) countFault(history, 'answer lost')
   if ('body' in answer) {
     answer.dispatch?.markSent()
-    return { status: answer.status, body: answer.body, isReceived, isStream: false }
+    return { status: answer.status, body: String(answer.body), isReceived, isStream: false }
   }
   const chunks: Uint8Array[] = []
   let hasLeft = false

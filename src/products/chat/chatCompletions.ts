@@ -13,15 +13,14 @@ import {
 import { type ChatFormat, openChatIn, type ReplyEvents, type ReplyHead } from './chatFormat.ts'
 import { openAiError, withoutNeutral } from './openAiForm.ts'
 import type { ChatReply, ChatTurn, ChatUsage } from './server/chatRequest.ts'
-import type { Stream } from '../../product/product.ts'
+import type { Raw } from '../../product/product.ts'
 import { defineProduct } from '../../product/productDefinition.ts'
 import type { DemoBuyer } from '../../product/productFacts.ts'
 import { bounded, boundedInteger, objectWith, oneOf, text, yesOrNo } from '../../product/text.ts'
 
 /*
  * The chat in the wire format of OpenAI, for its client libraries. The body must match that format exactly, so it has
- * no room for our envelope. Both forms are therefore sent as a stream, with the receipt in a trailer or as the last
- * event.
+ * no room for our envelope. The receipt is a header, or the last event of a stream.
  */
 
 const part = z.strictObject({ type: oneOf(['text']), text: messageText })
@@ -148,7 +147,7 @@ function headOf({ requestId, nowMs }: ReplyHead) {
   return { id: `chatcmpl-${requestId}`, created: Math.floor(nowMs / 1000) }
 }
 
-function replyOf({ reply, model, finishReason, usage }: ChatReply, head: ReplyHead): Stream {
+function replyOf({ reply, model, finishReason, usage }: ChatReply, head: ReplyHead): Raw {
   const completion: z.infer<typeof answer> = {
     ...headOf(head),
     object: 'chat.completion',
@@ -156,12 +155,8 @@ function replyOf({ reply, model, finishReason, usage }: ChatReply, head: ReplyHe
     choices: [{ index: 0, message: { role: 'assistant', content: reply }, finish_reason: reasonOf(finishReason) }],
     ...usageOf(usage),
   }
-  const chunks = once(Buffer.from(JSON.stringify(completion)))
-  return { kind: 'stream', contentType: 'application/json; charset=utf-8', chunks, meta: head.meta }
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes)
+  const bytes = Buffer.from(JSON.stringify(completion))
+  return { kind: 'raw', contentType: 'application/json; charset=utf-8', bytes, meta: head.meta }
 }
 
 /** Maps a reason to one of the fixed list that clients accept. */

@@ -82,5 +82,5 @@ function fulfilmentOf(terms: ReceiptTerms): Fulfilment {
     evidence: { kind: 'solana', slot: 1_234, blockTimeMs: 1_700_000_000_000, transactionBase64: undefined } as const,
   }
   const { position = 7, leafHash = sha256Hex('leaf') } = terms
-  return { settlement, endpoint, position, leafHash, recordedAtMs: fulfilledAtMs }
+  return { settlement, endpoint, attemptId: 'attempt_1', position, leafHash, recordedAtMs: fulfilledAtMs }
 }

@@ -113,7 +113,7 @@ function judge({ stage, saysUnknown, setting }: Variant, outcome: Outcome): Omit
     if (outcome.code !== 'NO_DATA') return { verdict: 'refused', detail: outcome.code }
     return { verdict: saysUnknown ? 'unknown' : 'false NO_DATA', detail: outcome.message }
   }
-  if (outcome.kind === 'stream') return { verdict: 'wrong', detail: 'a stream' }
+  if (outcome.kind !== 'delivered') return { verdict: 'wrong', detail: outcome.kind }
   const wrong = stage.whyWrong(outcome.data, setting !== 'others honest')
   if (wrong === undefined) return { verdict: 'right', detail: outcome.meta.source }
   const detail = `${wrong} in ${JSON.stringify(outcome.data)}`

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
+import type { Fulfilment, SignedReceipt } from '../payment/receipt.ts'
+import type { Failure, Raw } from '../product/product.ts'
+import { asciiJson, type Described, receiptHeader, receiptLocation, sampleHeader, streamEnd } from './streamFormat.ts'
+
+/** An answer without an envelope, as stored: a whole answer, or all bytes of a stream. */
+export type StoredRaw = Omit<Raw, 'kind'>
+
+// The same limit as for a stream. Each of these answers is stored for its payer.
+const bytesMax = 8 * 1024 * 1024
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Returns an answer that can be stored and sent. Throws if a header cannot be sent, which is a bug of the product. */
+export function checkRaw(raw: Raw): Raw | Failure {
+  if (raw.bytes.length > bytesMax)
+    return { kind: 'failed', code: 'UPSTREAM_FAILED', message: `the answer is longer than ${bytesMax} bytes` }
+  for (const [name, value] of Object.entries({ ...raw.headers, 'content-type': raw.contentType }))
+    if (!headerName.test(name) || !headerValue.test(value)) throw new TypeError(`${name} is not a valid header`)
+  return raw
+}
+
+// Headers that frame the message, that a proxy or a browser obeys, or that the service sets itself.
+const ownHeaders =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-(?:length|type|encoding|range)|date|set-cookie2?|clear-site-data|cache-control|expires|age|access-control-.*|strict-transport-security|alt-svc|location|refresh|x-accel-.*|x-request-id|x-content-type-options|x-answer-meta|x-sample-data|retry-after|ratelimit.*|idempotent-replay|receipt-location|tollbook-.*|payment-.*|www-authenticate)$/
+
+/** A sold answer without an envelope, with the facts of its receipt. */
+export interface SoldRaw {
+  readonly raw: StoredRaw
+  readonly receipt: SignedReceipt
+  readonly fulfilment: Pick<Fulfilment, 'settlement' | 'attemptId'>
+}
+
+/**
+ * Returns the headers of a whole answer without an envelope. The receipt is in the ledger by now, so it is a header and
+ * not a trailer.
+ */
+export function rawHeaders({ raw, receipt, fulfilment }: SoldRaw): Readonly<Record<string, string>> {
+  const { contentType, meta, headers = {} } = raw
+  const { settlement, attemptId } = fulfilment
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return {
+    ...Object.fromEntries(lower.filter(([name]) => !ownHeaders.test(name))),
+    'content-type': contentType,
+    'x-answer-meta': asciiJson(meta),
+    [receiptHeader]: receipt.jws,
+    ...receiptLocation({ reference: settlement.reference, attemptId }),
+    ...sampleHeader(meta),
+  }
+}
+
+/** Returns the body of a whole answer. An event stream ends with its receipt, like the stream that it repeats. */
+export function rawBody({ raw, receipt }: SoldRaw): Buffer {
+  const end = [...streamEnd(raw, receipt)]
+  const { buffer, byteOffset, byteLength } = raw.bytes
+  return end.length === 0 ? Buffer.from(buffer, byteOffset, byteLength) : Buffer.concat([raw.bytes, ...end])
+}
+
+const storedForm = z.strictObject({
+  meta: z.object({ source: z.string(), asOf: z.string(), cached: z.boolean() }).catchall(z.json()),
+  stream: z.strictObject({
+    base64: z.string(),
+    contentType: z.string(),
+    headers: z.record(z.string(), z.string()).exactOptional(),
+  }),
+})
+
+/** Returns an answer without an envelope in its stored form, for a replay. */
+export function storeRaw({ contentType, headers, meta }: Described & Pick<Raw, 'headers'>, bytes: Uint8Array): string {
+  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return canonicalJson({ meta, stream: { base64, contentType, ...(headers === undefined ? {} : { headers }) } })
+}
+
+/** Reads the stored form. Undefined for the stored text of an envelope, which starts with `data`. */
+export function readStoredRaw(answerJson: string): StoredRaw | undefined {
+  if (answerJson.startsWith('{"data":')) return undefined
+  const { meta, stream } = storedForm.parse(JSON.parse(answerJson))
+  const { base64, ...described } = stream
+  return { meta, ...described, bytes: Buffer.from(base64, 'base64') }
+}
