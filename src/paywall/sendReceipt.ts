@@ -61,7 +61,7 @@ export interface Sale {
    * the text of `storeRaw`.
    */
   readonly answerJson: string
-  /** The answer without an envelope, if it is at hand. */
+  /** The answer without an envelope, if it was just delivered. */
   readonly raw?: StoredRaw
   readonly fulfilment: Fulfilment
   readonly replayed: boolean
