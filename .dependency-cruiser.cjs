@@ -79,7 +79,7 @@ const mayImport = {
     'src/config',
     'src/config.ts',
   ],
-  // The goods: what this service happens to sell. The till knows them by `src/product` only.
+  // The goods.
   'src/sourcing': ['packages/core', 'src/machine', 'src/product', 'src/outbound'],
   'src/rendering': ['packages/core', 'src/machine', 'src/outbound'],
   'src/products': [
@@ -91,11 +91,10 @@ const mayImport = {
     'src/sourcing',
     'src/rendering',
   ],
-  // The commands. The demo buys the products.
+  // The commands.
   'src/cli': [
     'packages/',
     'src/product',
-    'src/products',
     'src/machine',
     'src/payment',
     'src/settings',
@@ -111,6 +110,9 @@ const mayImport = {
     'src/config.ts',
   ],
 }
+
+/** The goods: what this service happens to sell. The till knows them by `src/product` only. */
+const goods = '^src/(products|sourcing|rendering|start/goods)/'
 
 const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
   name: `layer-${folder.replace('/', '-')}`,
@@ -218,10 +220,28 @@ module.exports = {
     },
     {
       name: 'till-without-goods',
-      comment: 'the till sells by the port src/product; only the start-up and the demo know the goods',
+      comment: 'the till sells by the port src/product; loadGoods.ts alone leads to the goods',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(products|sourcing|rendering|start|cli)/|^src/compose\\.ts$' },
-      to: { path: '^src/(products|sourcing|rendering)/' },
+      from: { path: '^src/', pathNot: `${goods}|^src/start/builtin/loadGoods\\.ts$` },
+      to: { path: goods },
+    },
+    {
+      name: 'goods-on-demand',
+      comment: 'a till that sells only configured products loads no goods and installs none of their packages',
+      severity: 'error',
+      from: { path: '^src/start/builtin/' },
+      to: { path: goods, dynamic: false },
+    },
+    {
+      name: 'goods-apart',
+      comment: 'a product is loaded when it is sold: the openers of the goods reach each by its own import',
+      severity: 'error',
+      from: { path: '^src/(start/goods/goods|products/catalog)\\.ts$' },
+      to: {
+        path: '^src/(products/[^/]+/|rendering/|start/goods/open(Pages|News|Chat|Artifacts))',
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'config-stands-alone',

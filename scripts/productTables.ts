@@ -1,6 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { productTable, providerTable } from '../src/document/productTable.ts'
-import { products } from '../src/products/catalog.ts'
+import { builtinNames } from '../src/product/builtinName.ts'
+import { loadProducts } from '../src/products/catalog.ts'
+
+const products = await loadProducts(builtinNames)
 
 /** Writes the tables of the products into docs/api.md and docs/providers.md from their definitions. */
 const pages = [

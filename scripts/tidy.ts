@@ -167,6 +167,10 @@ function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
+function linesOf(house: RegExp): number {
+  return sources.filter(({ path }) => house.test(path)).reduce((sum, { lines }) => sum + lines.length, 0)
+}
+
 function figures(): string {
   const lengths = functions.map(({ length }) => length)
   const p90 = lengths.toSorted((a, b) => a - b)[Math.floor(lengths.length * 0.9)] ?? 0
@@ -175,5 +179,6 @@ function figures(): string {
     `tidy: ${sources.length} files, ${lineCount} lines, median ${median(sources.map(({ lines }) => lines.length))}`,
     `${functions.length} functions, median ${median(lengths)}, p90 ${p90}, over ${functionLinesMax}: ${long}`,
     `${casts} casts, ${Math.round((commentCount / lineCount) * 100)} % comments`,
+    `lines of the till ${linesOf(/^src\/(?!products|sourcing|rendering|start\/goods)/)}, of the goods ${linesOf(/^src\/(products|sourcing|rendering|start\/goods)\//)}`,
   ].join('; ')
 }

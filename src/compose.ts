@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '@tollbook/core/clock'
 import type { NodeLimits } from './chain/nodeStanding.ts'
 import { openChain } from './chain/openChain.ts'
 import type { ProviderAddresses, ServiceConfig } from './config.ts'
-import { products as definitions } from './products/catalog.ts'
+import { builtinNames } from './product/builtinName.ts'
 import type { Endpoint } from './product/endpoint.ts'
 import { createLookupCounts } from './transport/lookupCounts.ts'
 import { createMetrics } from './transport/metrics.ts'
@@ -12,6 +12,7 @@ import { postJson } from './outbound/postJson.ts'
 import type { PaymentLedger } from './payment/paymentLedger.ts'
 import type { PaymentRail } from './paywall/rail.ts'
 import type { Log } from './machine/log.ts'
+import { type BuiltinProducts, loadGoods } from './start/builtin/loadGoods.ts'
 import { closePart } from './start/closePart.ts'
 import { openFinance } from './start/finance/openFinance.ts'
 import { openHttp } from './start/http/openHttp.ts'
@@ -21,8 +22,9 @@ import { openLedgerPart } from './start/ledger/openLedgerPart.ts'
 import { openPayments } from './start/payments/openPayments.ts'
 import { openSignerPart } from './start/payments/openSignerPart.ts'
 import { openProducts } from './start/products/openProducts.ts'
-import { soldProducts, type SoldProducts } from './start/products/soldProducts.ts'
+import { soldProducts } from './start/products/soldProducts.ts'
 
+export { loadGoods } from './start/builtin/loadGoods.ts'
 export { requireFreePorts } from './start/http/freePorts.ts'
 
 export interface ServiceOptions {
@@ -38,7 +40,7 @@ export interface ServiceOptions {
    */
   readonly seams?: {
     readonly ledger?: (inner: PaymentLedger) => PaymentLedger
-    readonly products?: (inner: SoldProducts) => SoldProducts
+    readonly products?: (inner: BuiltinProducts) => BuiltinProducts
     readonly endpoints?: (inner: readonly Endpoint[]) => readonly Endpoint[]
     readonly rails?: (inner: readonly PaymentRail[]) => readonly PaymentRail[]
     readonly readDatabaseClockMs?: () => Promise<number>
@@ -75,13 +77,15 @@ export async function createService(
   const address = createServiceAddress()
   const serviceUrl = address.url
   const { split, token } = catalog
-  const sold = soldProducts(seams.products?.(definitions) ?? definitions, catalog, { ...providers, samples })
+  const goods = await loadGoods(builtinNames)
+  const builtin = goods?.products ?? []
+  const sold = soldProducts(seams.products?.(builtin) ?? builtin, catalog, { ...providers, samples })
 
   const chain = await openChain({ ...config.chain, ...base, postJson, limits: seams.nodes })
   const { terms } = chain
   const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms }), closePart)
 
-  const selling = { ...base, terms, ledger, sold, split, lookups, samples, serviceUrl }
+  const selling = { ...base, terms, ledger, goods, sold, split, lookups, samples, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
 
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams

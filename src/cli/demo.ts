@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { loadGoods } from '../compose.ts'
 import { readConfig } from '../config.ts'
+import { builtinNames } from '../product/builtinName.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { createLog } from '../machine/log.ts'
 import { openDatabase } from '../store/database.ts'
@@ -48,7 +50,8 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   const databaseUrl = assertPresent(service.local.databaseUrl, 'local mode publishes the address of its database')
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook demo', connectionsMax: 1, log })
   opened.defer(() => database.destroy())
-  await showDemo({ local: service.local, database, say })
+  const products = (await loadGoods(builtinNames))?.products ?? []
+  await showDemo({ local: service.local, database, products, say })
   if (once) return
 
   say(

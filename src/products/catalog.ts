@@ -1,33 +1,86 @@
-import { aiChat } from './chat/aiChat.ts'
-import type { ChatDeps } from './chat/chatTurn.ts'
-import { chatCompletions } from './chat/chatCompletions.ts'
-import { crypto } from './crypto/crypto.ts'
+import type { BuiltinName } from '../product/builtinName.ts'
 import type { Endpoint } from '../product/endpoint.ts'
-import { news, type NewsDeps } from './news/news.ts'
-import { pdf } from './page/pdf.ts'
+import type { FreeSearch } from '../product/freeSearch.ts'
 import type { OpenProduct, ProductDefinition } from '../product/productDefinition.ts'
+import type { ProductFacts } from '../product/productFacts.ts'
 import type { ProviderDeps } from '../sourcing/provider.ts'
-import { qrcode } from './qrcode/qrcode.ts'
-import type { RenderDeps } from './page/renderOutcome.ts'
-import { screenshot } from './page/screenshot.ts'
 import { ofSamples, withStandIn } from '../sourcing/standIn.ts'
-import { stock } from './stock/stock.ts'
-import { weather } from './weather/weather.ts'
+import type { ChatDeps } from './chat/chatTurn.ts'
+import type { NewsDeps } from './news/news.ts'
+import type { RenderDeps } from './page/renderOutcome.ts'
 
-export type CatalogDeps = ProviderDeps & RenderDeps & ChatDeps & NewsDeps
+/** The parts of the process that products need. Each part is opened for the first product that needs it. */
+export interface Parts {
+  readonly data: ProviderDeps
+  readonly pages: () => Promise<RenderDeps>
+  readonly news: () => Promise<NewsDeps>
+  readonly chat: () => Promise<ChatDeps>
+}
 
-/** All products for sale, in the order of the price list. To add a product, add its name here. */
-export const products: readonly ProductDefinition<CatalogDeps>[] = [
-  crypto,
-  weather,
-  stock,
-  news,
-  qrcode,
-  screenshot,
-  pdf,
-  aiChat,
-  chatCompletions,
-]
+/** A built-in product, and the function that opens it with the parts that it needs. */
+export interface BuiltinProduct extends ProductFacts {
+  open(parts: Parts): Promise<OpenProduct> | OpenProduct
+}
+
+interface CatalogEntry {
+  readonly load: () => Promise<BuiltinProduct>
+  /** A free search in the names that the product accepts. */
+  readonly loadSearch?: () => Promise<FreeSearch>
+}
+
+/** Loads each product, and the packages that only it needs, when it is sold. To add a product, add its name here. */
+const catalog: Readonly<Record<BuiltinName, CatalogEntry>> = {
+  crypto: {
+    load: async () => fromProviders((await import('./crypto/crypto.ts')).crypto),
+    loadSearch: async () => (await import('./crypto/searchCoins.ts')).coinSearch,
+  },
+  weather: {
+    load: async () => fromProviders((await import('./weather/weather.ts')).weather),
+    loadSearch: async () => (await import('./weather/searchPlaces.ts')).placeSearch,
+  },
+  stock: {
+    load: async () => fromProviders((await import('./stock/stock.ts')).stock),
+    loadSearch: async () => (await import('./stock/searchTickers.ts')).tickerSearch,
+  },
+  news: { load: async () => openedWith('news', (await import('./news/news.ts')).news) },
+  qrcode: { load: async () => fromProviders((await import('./qrcode/qrcode.ts')).qrcode) },
+  screenshot: { load: async () => openedWith('pages', (await import('./page/screenshot.ts')).screenshot) },
+  pdf: { load: async () => openedWith('pages', (await import('./page/pdf.ts')).pdf) },
+  chat: { load: async () => openedWith('chat', (await import('./chat/aiChat.ts')).aiChat) },
+  'chat-completions': {
+    load: async () => openedWith('chat', (await import('./chat/chatCompletions.ts')).chatCompletions),
+  },
+}
+
+/** Loads the built-in products with these names. Sends no request. */
+export function loadProducts(names: readonly BuiltinName[]): Promise<readonly BuiltinProduct[]> {
+  return Promise.all(names.map((name) => catalog[name].load()))
+}
+
+/** Loads the free searches of the built-in products with these names. */
+export function loadSearches(names: readonly BuiltinName[]): Promise<readonly FreeSearch[]> {
+  return Promise.all(names.flatMap((name) => catalog[name].loadSearch?.() ?? []))
+}
+
+/** A product that needs no part but the providers, or none. */
+export function fromProviders(product: ProductDefinition<ProviderDeps>): BuiltinProduct {
+  return { ...product, open: ({ data }) => product.open(data) }
+}
+
+type PartNeeds = { readonly pages: RenderDeps; readonly news: NewsDeps; readonly chat: ChatDeps }
+
+function openedWith<Part extends keyof PartNeeds>(
+  part: Part,
+  product: ProductDefinition<PartNeeds[Part]>,
+): BuiltinProduct {
+  return {
+    ...product,
+    async open(parts) {
+      const openPart: { readonly [P in keyof PartNeeds]: () => Promise<PartNeeds[P]> } = parts
+      return product.open(await openPart[part]())
+    },
+  }
+}
 
 /** The products that this process sells, and a method that closes all of them. */
 export interface Catalog {
@@ -39,12 +92,9 @@ export interface Catalog {
  * Opens all products. With `samples`, which only local mode has, a product uses samples while none of its providers
  * answers.
  */
-export function openCatalog(
-  sold: readonly ProductDefinition<CatalogDeps>[],
-  deps: CatalogDeps,
-  samples?: CatalogDeps,
-): Catalog {
-  const opened = sold.map((definition) => ({ ...definition, ...openSold(definition, deps, samples) }))
+export async function openCatalog(sold: readonly BuiltinProduct[], parts: Parts, samples?: Parts): Promise<Catalog> {
+  const opened: (BuiltinProduct & OpenProduct)[] = []
+  for (const product of sold) opened.push({ ...product, ...(await openSold(product, parts, samples)) })
   return {
     endpoints: opened,
     async close() {
@@ -53,13 +103,9 @@ export function openCatalog(
   }
 }
 
-function openSold(
-  definition: ProductDefinition<CatalogDeps>,
-  deps: CatalogDeps,
-  samples: CatalogDeps | undefined,
-): OpenProduct {
-  if (definition.providers.length === 0) return definition.open(deps)
-  if (deps.sampleUpstreams) return ofSamples(definition.open(deps))
-  const provided = definition.open(deps)
-  return samples === undefined ? provided : withStandIn(provided, ofSamples(definition.open(samples)))
+async function openSold(product: BuiltinProduct, parts: Parts, samples: Parts | undefined): Promise<OpenProduct> {
+  const provided = await product.open(parts)
+  if (product.providers.length === 0) return provided
+  if (parts.data.sampleUpstreams) return ofSamples(provided)
+  return samples === undefined ? provided : withStandIn(provided, ofSamples(await product.open(samples)))
 }

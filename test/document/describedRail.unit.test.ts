@@ -5,7 +5,7 @@ import { createOpenApi } from '../../src/document/openApi.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { transportErrors } from '../../src/transport/transportError.ts'
 import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
-import { products } from '../../src/products/catalog.ts'
+import { products } from '../support/builtinProducts.ts'
 
 /** A protocol that no document has heard of. */
 const parcel = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { schemaOf } from '../../src/document/jsonSchema.ts'
 import { paymentPage } from '../../src/document/paymentPage.ts'
-import { products } from '../../src/products/catalog.ts'
+import { products } from '../support/builtinProducts.ts'
 
 const endpoints = products.map((product) => ({
   ...product,

@@ -3,7 +3,10 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import { defineProduct, type ProductHandler } from '../../src/product/productDefinition.ts'
 import { oneOf, text } from '../../src/product/text.ts'
 
-/** A new product as its author would write it: this file, and its name in src/products/catalog.ts. */
+/**
+ * A new product as its author would write it: this file, and its name in src/product/builtinName.ts and
+ * src/products/catalog.ts.
+ */
 const metresPer = { inch: 0.0254, foot: 0.3048, mile: 1_609.344 } as const
 
 const parameters = z.strictObject({

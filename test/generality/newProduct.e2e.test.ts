@@ -4,7 +4,8 @@ import { systemClock } from '@tollbook/core/clock'
 import { assert } from '@tollbook/core/assert'
 import { productTable } from '../../src/document/productTable.ts'
 import { openEndpoint } from '../../src/product/productDefinition.ts'
-import type { SoldProducts } from '../../src/start/products/soldProducts.ts'
+import { fromProviders } from '../../src/products/catalog.ts'
+import type { BuiltinProducts } from '../../src/start/builtin/loadGoods.ts'
 import { ask, askForQuote, buy } from '../support/ask.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
@@ -13,7 +14,7 @@ import { lengthProduct } from './lengthProduct.ts'
 
 /* Two products that no file of src knows: all that a service shows and charges is derived from their definitions. */
 
-const withNew = (inner: SoldProducts) => [...inner, lengthProduct, countdownProduct]
+const withNew = (inner: BuiltinProducts) => [...inner, ...[lengthProduct, countdownProduct].map(fromProviders)]
 const order = { path: '/api/tools/length?amount=3&unit=foot' }
 let service: TestService
 

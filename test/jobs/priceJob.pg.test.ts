@@ -2,10 +2,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPrices } from '../../src/start/products/openPrices.ts'
 import type { Prices } from '../../src/start/products/prices.ts'
 import { readConfig } from '../../src/config.ts'
-import { products } from '../../src/products/catalog.ts'
-import { createLookupCounts } from '../../src/transport/lookupCounts.ts'
+import { products } from '../support/builtinProducts.ts'
 import { createMetrics } from '../../src/transport/metrics.ts'
-import { openProviders } from '../../src/start/products/openProviders.ts'
+import { openUpstreams } from '../../src/start/upstreams/openUpstreams.ts'
 import { ledgerCodec } from '../../src/payment/events.ts'
 import type { PriceListPublished } from '../../src/payment/events/settingEvents.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
@@ -70,13 +69,11 @@ async function openStall(price = '0.001'): Promise<Stall> {
         clock,
         log: silentLog,
         metrics: createMetrics(),
-        lookups: createLookupCounts(clock.nowMs),
-        hosts: config.products.render,
         samples: undefined,
       }
       const prices = await openPrices(config.prices, {
         ...deps,
-        providers: openProviders(config.providers, { ...deps, sold: products, terms: ownTerms }).providers,
+        upstreams: openUpstreams(config.providers, deps),
         sold: products,
         split: config.catalog.split,
         terms: ownTerms,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { findModelPriceProblems, parseModelPrices } from '../../src/pricing/modelPrices.ts'
 import { priceEntries } from '../../src/pricing/priceList.ts'
 import { soldProducts } from '../../src/start/products/soldProducts.ts'
-import { products } from '../../src/products/catalog.ts'
+import { products } from '../support/builtinProducts.ts'
 
 test('a model has a price, and a limit of tokens where one is given', () => {
   expect(parseModelPrices('large=0.25, vendor/huge:free=1.5:8192')).toEqual({

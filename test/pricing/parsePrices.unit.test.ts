@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { products } from '../../src/products/catalog.ts'
+import { products } from '../support/builtinProducts.ts'
 import { selectProducts } from '../../src/pricing/priceList.ts'
 import { parsePrices, parseProductsOff } from '../../src/pricing/parsePrices.ts'
 import { assert } from '@tollbook/core/assert'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { products } from '../../src/products/catalog.ts'
+import { products } from '../support/builtinProducts.ts'
 import { crypto } from '../../src/products/crypto/crypto.ts'
 import { news } from '../../src/products/news/news.ts'
 import { createNewsSources } from '../../src/products/news/newsSources.ts'

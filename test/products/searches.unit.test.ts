@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createSearchRoutes } from '../../src/routes/searchRoutes.ts'
 import type { FreeRequest } from '../../src/transport/freeRoute.ts'
-import { searches } from '../../src/products/searches.ts'
+import { searches } from '../support/builtinProducts.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 
 const request: Omit<FreeRequest, 'query'> = {

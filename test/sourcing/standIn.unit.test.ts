@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type CatalogDeps, openCatalog } from '../../src/products/catalog.ts'
+import { openCatalog, type Parts } from '../../src/products/catalog.ts'
 import { crypto } from '../../src/products/crypto/crypto.ts'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import type { ProviderDeps } from '../../src/sourcing/provider.ts'
@@ -34,7 +34,7 @@ const sourceOf = async (endpoint: Endpoint) => {
   return outcome.kind === 'delivered' ? outcome.meta.source : outcome.kind
 }
 
-function open({ hasStandIn = true } = {}) {
+async function open({ hasStandIn = true } = {}) {
   const fixture = openProviderFixture()
   nowMs = fixture.clock.nowMs
   const { openUpstream, log } = fixture.deps
@@ -46,14 +46,14 @@ function open({ hasStandIn = true } = {}) {
     isProbed: true,
     upstreams: { COINGECKO: { url }, COINPAPRIKA: { url: dead }, KRAKEN: { url } },
   })
-  const definition = { ...crypto, open: (needs: CatalogDeps) => crypto.open(needs) }
-  // Only what crypto needs is there.
-  const needsOf = (deps: ProviderDeps): CatalogDeps => ({ ...unneeded, ...deps })
-  const [endpoint] = openCatalog(
+  const definition = { ...crypto, open: ({ data }: Parts) => crypto.open(data) }
+  const partsOf = (data: ProviderDeps): Parts => ({ ...unneeded, data })
+  const { endpoints } = await openCatalog(
     [definition],
-    needsOf(depsOf(provider.url, false)),
-    hasStandIn ? needsOf(depsOf(standIn.url, true)) : undefined,
-  ).endpoints
+    partsOf(depsOf(provider.url, false)),
+    hasStandIn ? partsOf(depsOf(standIn.url, true)) : undefined,
+  )
+  const [endpoint] = endpoints
   const opened = assertPresent(endpoint, 'crypto is sold')
   const probe = async () => {
     fixture.clock.forward(61_000)
@@ -62,26 +62,8 @@ function open({ hasStandIn = true } = {}) {
   return { endpoint: opened, probe, clock: fixture.clock }
 }
 
-const unused = () => {
-  throw new Error('crypto does not use it')
-}
-const unneeded = {
-  newsSearch: { refresh: unused, whyUnavailable: unused, whyNoData: unused, find: unused },
-  chatServers: [],
-  chatLimits: { outputTokensMax: 256, modelPrices: new Map(), streamMsMax: 5_000, silentMsMax: 1_000 },
-  renderer: {
-    allowHosts: [],
-    whyUnavailable: unused,
-    whyNoQuote: unused,
-    problem: unused,
-    screenshot: unused,
-    pdf: unused,
-    close: unused,
-  },
-  artifacts: { keep: unused, whyUnavailable: unused },
-  artifactUrl: unused,
-  allowHosts: [],
-}
+const unused = () => Promise.reject(new Error('crypto does not use it'))
+const unneeded = { pages: unused, news: unused, chat: unused }
 
 beforeEach(() => {
   provider.answer(answering)
@@ -91,7 +73,7 @@ beforeEach(() => {
 describe('outside local mode', () => {
   test('a product is not quoted before one of its providers has answered a probe', async () => {
     provider.answer(down)
-    const { endpoint, probe } = open({ hasStandIn: false })
+    const { endpoint, probe } = await open({ hasStandIn: false })
     expect(orderOf(endpoint).whyUnavailable()).toBe('no provider of a cryptocurrency price answers at the moment')
     await probe()
     expect(orderOf(endpoint).whyUnavailable()).toBeDefined()
@@ -102,7 +84,7 @@ describe('outside local mode', () => {
   })
 
   test('a provider that fails a buyer is probed, and is not quoted again before it answers', async () => {
-    const { endpoint, probe } = open({ hasStandIn: false })
+    const { endpoint, probe } = await open({ hasStandIn: false })
     await probe()
     provider.answer(down)
     expect(await sourceOf(endpoint)).toBe('failed')
@@ -112,7 +94,7 @@ describe('outside local mode', () => {
   })
 
   test('a provider that answers is left alone for half an hour, and is then asked again', async () => {
-    const { endpoint, probe, clock } = open({ hasStandIn: false })
+    const { endpoint, probe, clock } = await open({ hasStandIn: false })
     await probe()
     const asked = askedForPrices()
     for (let rounds = 0; rounds < 5; rounds++) {
@@ -129,7 +111,7 @@ describe('outside local mode', () => {
 
 test('a stand-in serves, marked as a sample, until a provider answers, and again when it fails', async () => {
   provider.answer(down)
-  const { endpoint, probe, clock } = open()
+  const { endpoint, probe, clock } = await open()
   await probe()
   expect(endpoint.suppliedBy()).toBe('samples')
   expect(orderOf(endpoint).whyUnavailable()).toBeUndefined()

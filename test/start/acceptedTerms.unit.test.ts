@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { products } from '../../src/products/catalog.ts'
+import { products } from '../support/builtinProducts.ts'
 import { createLog } from '../../src/machine/log.ts'
-import { checkProviderTerms, unacceptedTerms } from '../../src/start/products/acceptedTerms.ts'
+import { checkProviderTerms, unacceptedTerms } from '../../src/start/goods/acceptedTerms.ts'
 
 const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const none = { upstreams: {}, termsAccepted: new Set<string>() }

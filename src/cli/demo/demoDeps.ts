@@ -1,11 +1,14 @@
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
 import type { Database } from '../../store/database.ts'
+import type { ProductFacts } from '../../product/productFacts.ts'
 import type { LocalJson } from '../localJson.ts'
 
 export interface DemoDeps {
   readonly local: LocalJson
   readonly database: Database
+  /** The built-in products. */
+  readonly products: readonly ProductFacts[]
   readonly say: (text: string) => void
 }
 

@@ -5,12 +5,11 @@ import type { PendingPayment } from '@tollbook/client/pendingPayment'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
-import { qrcode } from '../../products/qrcode/qrcode.ts'
 import { buy, type DemoSale, payOrderOf, send } from './buy.ts'
 import { decodeQr } from './demoBuyer.ts'
 import { type DemoDeps, type DemoSpending, expectThat, tokens } from './demoDeps.ts'
 
-const { path: target } = qrcode
+const target = '/api/tools/qrcode'
 const text = 'Paid for with a burn and a transfer on Solana.'
 
 /** Shows one paid request from the price to the receipt, and checks every step. */

@@ -1,5 +1,4 @@
 import { ZodError } from 'zod'
-import { products } from '../../products/catalog.ts'
 import { type ProductFacts, requestOf } from '../../product/productFacts.ts'
 import { systemClock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
@@ -15,7 +14,7 @@ export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpendin
   const spent: DemoSpending[] = []
   let missing = 0
   // Skip products whose answers have no envelope: they are for client libraries of other protocols.
-  for (const product of products.filter(({ stream }) => stream === undefined)) {
+  for (const product of deps.products.filter(({ stream }) => stream === undefined)) {
     const { notice } = product.demo
     if (notice !== undefined) deps.say(`   (${notice})`)
     const pageUrl = deps.local.sampleUpstreams?.pageUrl ?? publicPage

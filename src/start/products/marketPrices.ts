@@ -19,10 +19,10 @@ const ageMaxMs = 300_000
 
 /** Opens prices that use the token price on which the markets agree. They are published when that price moves. */
 export async function openMarketPrices({ liquidityMinUsd }: PriceConfig, deps: PricingDeps): Promise<Prices> {
-  const { clock, log, terms, priceLists, split, providers } = deps
-  const { data } = providers
-  const nameOf = (source: string) => (data.sampleUpstreams ? `sample:${source}` : source)
-  const markets = [createJupiter(data), createDexscreener(data), createGeckoterminal(data)]
+  const { clock, log, terms, priceLists, split, upstreams } = deps
+  const { access } = upstreams
+  const nameOf = (source: string) => (access.sampleUpstreams ? `sample:${source}` : source)
+  const markets = [createJupiter(access), createDexscreener(access), createGeckoterminal(access)]
   const job = await startPriceJob(
     { tolerancePercent, liquidityMinUsd, ageMaxMs },
     {

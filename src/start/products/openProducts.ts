@@ -1,11 +1,11 @@
 import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
 import type { PriceConfig } from '../../config/priceConfig.ts'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
-import type { HealthCheck } from '../../transport/freeRoute.ts'
+import type { BuiltinProducts, Goods } from '../builtin/loadGoods.ts'
 import { closePart } from '../closePart.ts'
-import { type DeliveryDeps, openDelivery } from './openDelivery.ts'
+import { openUpstreams, type UpstreamsDeps } from '../upstreams/openUpstreams.ts'
 import { openPrices, type PricesDeps } from './openPrices.ts'
-import { openProviders, type ProvidersDeps } from './openProviders.ts'
+import { openSupply } from './openSupply.ts'
 
 export interface ProductConfig {
   readonly providers: ProviderConfig
@@ -13,26 +13,38 @@ export interface ProductConfig {
   readonly delivery: DeliveryConfig
 }
 
+type GoodsDeps = Parameters<Goods['open']>[1]
+
 export interface ProductsDeps
-  extends
-    Pick<ProvidersDeps, 'sold' | 'lookups' | 'samples'>,
-    Pick<PricesDeps, 'split' | 'terms'>,
-    Omit<DeliveryDeps, 'providers' | 'standIns'> {
-  readonly ledger: DeliveryDeps['ledger'] & Pick<PricesDeps, 'priceLists'>
+  extends UpstreamsDeps, Pick<PricesDeps, 'split' | 'terms'>, Omit<GoodsDeps, 'upstreams' | 'sold' | 'terms'> {
+  readonly goods: Goods | undefined
+  readonly sold: BuiltinProducts
+  readonly ledger: GoodsDeps['ledger'] & Pick<PricesDeps, 'priceLists'>
 }
 
 export type Products = Awaited<ReturnType<typeof openProducts>>
 
 /** Opens the endpoints that create the answers, with their prices. */
 export async function openProducts(config: ProductConfig, deps: ProductsDeps) {
+  const { clock, log, goods, ledger } = deps
   await using opened = new AsyncDisposableStack()
-  const { priceLists } = deps.ledger
-  const all = openProviders(config.providers, { ...deps, hosts: config.delivery.render })
-  const { providers } = all
-  const prices = opened.adopt(await openPrices(config.prices, { ...deps, priceLists, providers }), closePart)
-  const delivery = opened.adopt(await openDelivery(config.delivery, { ...deps, ...all }), closePart)
+  const upstreams = openUpstreams(config.providers, deps)
+  const builtin = goods && opened.adopt(await goods.open(config, { ...deps, upstreams }), closePart)
+  const { priceLists } = ledger
+  const prices = opened.adopt(await openPrices(config.prices, { ...deps, priceLists, upstreams }), closePart)
+  const endpoints = builtin?.endpoints ?? []
+  const hasStandIns = builtin?.hasStandIns ?? false
+  const supply = opened.adopt(await openSupply({ clock, log, endpoints, hasStandIns }), closePart)
   const { currentPrice, tokenPrice } = prices
-  const checks: readonly HealthCheck[] = [...prices.checks, ...delivery.checks]
-  const stored = opened.move()
-  return { ...delivery, currentPrice, tokenPrice, checks, close: () => stored.disposeAsync() }
+  const parts = opened.move()
+  return {
+    endpoints,
+    routes: builtin?.routes ?? [],
+    searches: builtin?.searches ?? [],
+    currentPrice,
+    tokenPrice,
+    checks: [...prices.checks, ...(builtin?.checks ?? []), supply.check],
+    sampled: supply.sampled,
+    close: () => parts.disposeAsync(),
+  }
 }

@@ -8,7 +8,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import { type TokenPriceAttoUsd, tokenPriceDecimals } from '../../pricing/tokenPrice.ts'
 import type { PriceListStore } from '../../store/priceListStore.ts'
 import type { PartDeps } from '../partDeps.ts'
-import type { Providers } from './openProviders.ts'
+import type { Upstreams } from '../upstreams/openUpstreams.ts'
 
 /** Prices of the endpoints in tokens, by the operator's token price or the markets' price. */
 export interface Prices {
@@ -21,7 +21,7 @@ export interface Prices {
 
 /** Ports that convert a token price of any source into price lists. */
 export interface PricingDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<PriceJobDeps, 'pricesAt' | 'split'> {
-  readonly providers: Pick<Providers, 'data'>
+  readonly upstreams: Pick<Upstreams, 'access'>
   readonly terms: PaymentTerms
   readonly priceLists: PriceJobDeps['priceLists'] & Pick<PriceListStore, 'publish'>
 }

@@ -1,12 +1,8 @@
-import type { CatalogDeps } from '../../products/catalog.ts'
-import type { ProductDefinition } from '../../product/productDefinition.ts'
+import type { ProductFacts } from '../../product/productFacts.ts'
 import { configFault } from '../../config.ts'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
 import { findModelPriceProblems, type ModelPrices } from '../../pricing/modelPrices.ts'
 import { type PriceListConfig, selectProducts } from '../../pricing/priceList.ts'
-
-/** The definitions of the products that this service sells. */
-export type SoldProducts = readonly ProductDefinition<CatalogDeps>[]
 
 /** Models of the chat products, with the facts for their prices. */
 export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiServers'> {
@@ -17,7 +13,11 @@ export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiSe
  * Returns the definitions with the operator's prices, without products that are off. Throws one fault that lists every
  * mistake.
  */
-export function soldProducts(products: SoldProducts, config: PriceListConfig, models: SoldModels): SoldProducts {
+export function soldProducts<Product extends ProductFacts>(
+  products: readonly Product[],
+  config: PriceListConfig,
+  models: SoldModels,
+): readonly Product[] {
   const selected = selectProducts(products, config)
   const modelProblems = findModelPriceProblems(models.aiModelPrices, modelsOf(models))
   if (selected.ok && modelProblems.length === 0)
@@ -30,7 +30,7 @@ function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {
 }
 
 /** Each model with its own price is a variant of each chat product. */
-function withModels(product: SoldProducts[number], prices: ModelPrices): SoldProducts[number] {
+function withModels<Product extends ProductFacts>(product: Product, prices: ModelPrices): Product {
   if (prices.size === 0 || !product.providers.includes('AI')) return product
   return { ...product, variants: [...prices].map(([name, { priceMicroUsd }]) => ({ name, priceMicroUsd })) }
 }

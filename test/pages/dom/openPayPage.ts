@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { paymentPage } from '../../../src/document/paymentPage.ts'
-import { products } from '../../../src/products/catalog.ts'
+import { products } from '../../support/builtinProducts.ts'
 import { openReceiptFixture } from '../../client/support/testReceipt.ts'
 import { type Answered, type Asked, type OpenPage, openPage } from './openPage.ts'
 

@@ -4,7 +4,7 @@ import { articleOf } from '../../../src/products/news/articles/article.ts'
 import { cleanUrl, urlKeyOf } from '../../../src/products/news/articles/articleUrl.ts'
 import { cleanTitle } from '../../../src/products/news/articles/cleanTitle.ts'
 import { foldSearchQuery, foldWords } from '../../../src/products/news/articles/foldWords.ts'
-import { instantOf } from '../../../src/products/news/articles/instant.ts'
+import { instantOf } from '../../../src/sourcing/instant.ts'
 
 const nowMs = Date.parse('2026-11-20T12:49:25Z')
 

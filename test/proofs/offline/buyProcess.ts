@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { createPayingFetch } from '@tollbook/client/payingFetch'
 import { readKeypairFile } from '@tollbook/client/node'
-import { products } from '../../../src/products/catalog.ts'
+import { products } from '../../support/builtinProducts.ts'
 import { requestOf } from '../../../src/product/productFacts.ts'
 import { concludeProof, say } from '../verdict.ts'
 

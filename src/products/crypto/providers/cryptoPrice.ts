@@ -1,7 +1,7 @@
 import { plainName } from '../../../product/plainName.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import type { AgreementRule } from '../../../sourcing/agreement/judgeReadings.ts'
-import { instantOf } from '../../news/articles/instant.ts'
+import { instantOf } from '../../../sourcing/instant.ts'
 import { signedPercent } from '../../../sourcing/signedText.ts'
 import type { Coin } from './coin.ts'
 import { type Observation, positive, type Provider } from '../../../sourcing/provider.ts'

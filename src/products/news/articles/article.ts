@@ -1,6 +1,6 @@
 import { foldWords } from './foldWords.ts'
 import { cleanUrl, urlKeyOf } from './articleUrl.ts'
-import { instantOf } from './instant.ts'
+import { instantOf } from '../../../sourcing/instant.ts'
 import { imageOf } from './articleImage.ts'
 import { languageOf } from './articleLanguage.ts'
 import { cleanDescription, cleanTitle } from './cleanTitle.ts'

@@ -1,9 +1,8 @@
 import { Fault } from '@tollbook/core/fault'
 import type { ProviderConfig } from '../../config/providerConfig.ts'
-import type { ProviderName } from '../../product/productFacts.ts'
+import type { ProductFacts, ProviderName } from '../../product/productFacts.ts'
 import { isAsked, providerTerms } from '../../sourcing/providerTerms.ts'
 import type { Log } from '../../machine/log.ts'
-import type { SoldProducts } from './soldProducts.ts'
 
 /** A provider whose terms alone do not permit sales, with the products that use it. */
 interface OpenTerms {
@@ -13,10 +12,11 @@ interface OpenTerms {
   readonly paths: readonly string[]
 }
 
+type SoldFacts = readonly Pick<ProductFacts, 'path' | 'providers'>[]
 type TermsConfig = Pick<ProviderConfig, 'upstreams' | 'termsAccepted'>
 
 /** Returns the providers of the products on sale whose terms the operator has not accepted. */
-export function unacceptedTerms(sold: SoldProducts, config: TermsConfig): readonly OpenTerms[] {
+export function unacceptedTerms(sold: SoldFacts, config: TermsConfig): readonly OpenTerms[] {
   const names = [...new Set(sold.flatMap(({ providers }) => providers))]
   return names
     .filter((name) => !permitsSales(name) && isAsked(name, config.upstreams) && !config.termsAccepted.has(name))
@@ -34,7 +34,7 @@ function permitsSales(name: ProviderName): boolean {
 }
 
 interface TermsQuestion {
-  readonly sold: SoldProducts
+  readonly sold: SoldFacts
   readonly config: TermsConfig
   /** CAIP-2 name of the chain on which callers pay. */
   readonly network: string

@@ -3,7 +3,6 @@ import { describeError } from '@tollbook/core/fault'
 import { repeat, stopAll } from '../../jobs/repeat.ts'
 import { type ArtifactStore, createArtifactStore } from '../../rendering/artifacts/artifactStore.ts'
 import { openDiskStorage } from '../../rendering/artifacts/diskStorage.ts'
-import { openS3Storage } from '../../rendering/artifacts/s3Storage.ts'
 import type { Log } from '../../machine/log.ts'
 import type { PartDeps } from '../partDeps.ts'
 
@@ -31,10 +30,10 @@ async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
 /** Opens the storage of screenshots and PDFs. Its jobs remove expired ones and detect when failed storage works again. */
 export async function openArtifacts(
   config: DeliveryConfig['artifacts'],
-  { clock, log }: PartDeps,
+  { clock, log }: Pick<PartDeps, 'clock' | 'log'>,
 ): Promise<OpenArtifacts> {
   const { s3, directory = 'artifacts', totalBytesMax } = config
-  const bucket = s3 === undefined ? undefined : openS3Storage(s3)
+  const bucket = s3 && (await import('../../rendering/artifacts/s3Storage.ts')).openS3Storage(s3)
   const storage = bucket ?? (await openDiskStorage({ directory, nowMs: clock.nowMs }))
   const store = createArtifactStore({ clock, log, storage, ttlMs, totalBytesMax })
   const counting = countAtStart(store, log)

@@ -1,0 +1,92 @@
+import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
+import type { ProviderConfig } from '../../config/providerConfig.ts'
+import type { PaymentTerms } from '../../payment/settlement.ts'
+import type { BuiltinName } from '../../product/builtinName.ts'
+import { type BuiltinProduct, loadProducts, loadSearches, openCatalog, type Parts } from '../../products/catalog.ts'
+import type { Endpoint } from '../../product/endpoint.ts'
+import { createSearchRoutes } from '../../routes/searchRoutes.ts'
+import type { FreeRoute } from '../../transport/freeRoute.ts'
+import { closePart } from '../closePart.ts'
+import type { LedgerPart } from '../ledger/openLedgerPart.ts'
+import { checkProviderTerms } from './acceptedTerms.ts'
+import type { Pages, PagesDeps } from './openPages.ts'
+import { openProviders, type Providers, type ProvidersDeps } from './openProviders.ts'
+
+export interface GoodsConfig {
+  readonly providers: ProviderConfig
+  readonly delivery: DeliveryConfig
+}
+
+export interface GoodsDeps extends Omit<ProvidersDeps, 'hosts'>, PagesDeps {
+  /** The products without those that are off, at the operator's prices. */
+  readonly sold: readonly BuiltinProduct[]
+  /** The chain on which callers pay. */
+  readonly terms: Pick<PaymentTerms, 'network'>
+  readonly ledger: Pick<LedgerPart, 'openNews'>
+}
+
+/** Loads the built-in products with these names. */
+export async function chooseGoods(names: readonly BuiltinName[]) {
+  return {
+    products: await loadProducts(names),
+    open: (config: GoodsConfig, deps: GoodsDeps) => openGoods(names, config, deps),
+  }
+}
+
+/**
+ * Opens the endpoints of the built-in products, with the parts that they need. Throws a `Fault` on mainnet if a product
+ * uses a provider whose terms are not accepted.
+ */
+async function openGoods(names: readonly BuiltinName[], { providers: config, delivery }: GoodsConfig, deps: GoodsDeps) {
+  const { log, sold, terms, upstreams } = deps
+  checkProviderTerms({ sold, config, log, network: terms.network })
+  await using opened = new AsyncDisposableStack()
+  const openPages = once(async (): Promise<Pages> => {
+    const part = await import('./openPages.ts')
+    return opened.adopt(await part.openPages(delivery, deps), closePart)
+  })
+  const partsOf = (from: Providers) => ({
+    data: from.data,
+    pages: async () => (await openPages()).needs,
+    news: once(async () => {
+      const { openNews } = await import('./openNews.ts')
+      const { search } = opened.adopt(openNews(delivery, { ...deps, providers: from }), closePart)
+      return { ...from.data, newsSearch: search }
+    }),
+    chat: once(async () => (await import('./openChat.ts')).openChat(config, from, upstreams.caller)),
+  })
+  const { providers, standIns } = openProviders(config, { ...deps, hosts: delivery.render })
+  const [parts, samples] = [partsOf(providers), standIns && partsOf(standIns)]
+  const catalog = await openCatalog(sold, parts, samples)
+  opened.defer(() => catalog.close())
+  const { endpoints } = catalog
+  // Captures stay available until they expire, although their product may be off.
+  const pages = names.includes('screenshot') || names.includes('pdf') ? await openPages() : undefined
+  const searches = await loadSearches(names)
+  const models = await openModelRoutes(endpoints, parts, samples)
+  const stored = opened.move()
+  return {
+    endpoints,
+    routes: [...(pages?.routes ?? []), ...createSearchRoutes(searches), ...models],
+    searches,
+    checks: pages?.checks ?? [],
+    hasStandIns: standIns !== undefined,
+    close: () => stored.disposeAsync(),
+  }
+}
+
+async function openModelRoutes(
+  endpoints: readonly Endpoint[],
+  parts: Parts,
+  samples: Parts | undefined,
+): Promise<readonly FreeRoute[]> {
+  if (!endpoints.some(({ providers }) => providers.includes('AI'))) return []
+  const { modelRoutesOf } = await import('./openChat.ts')
+  return modelRoutesOf(endpoints, { provided: await parts.chat(), sampled: await samples?.chat() })
+}
+
+/** Opens a part for the first product that needs it. */
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let part: Promise<T> | undefined
+  return () => (part ??= open())
+}

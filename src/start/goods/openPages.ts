@@ -1,0 +1,46 @@
+import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
+import type { RenderDeps } from '../../products/page/renderOutcome.ts'
+import { openRenderer, type RenderAttempt } from '../../rendering/openRenderer.ts'
+import { openRenderWorker } from '../../rendering/openRenderWorker.ts'
+import { openSeparateEngines } from '../../rendering/separateEngines.ts'
+import { artifactRoute } from '../../routes/artifactRoute.ts'
+import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
+import { closePart } from '../closePart.ts'
+import type { PartDeps } from '../partDeps.ts'
+import { openArtifacts } from './openArtifacts.ts'
+
+export interface PagesDeps extends Pick<PartDeps, 'clock' | 'log' | 'metrics'> {
+  /** Base URL for callers. Read when an artifact is stored, because the port is known only at the end of the start. */
+  readonly serviceUrl: () => string
+}
+
+/** The browser, and the storage of what it captures. */
+export interface Pages {
+  readonly needs: RenderDeps
+  readonly routes: readonly FreeRoute[]
+  readonly checks: readonly HealthCheck[]
+  close(): Promise<void>
+}
+
+export async function openPages({ artifacts: storage, render }: DeliveryConfig, deps: PagesDeps): Promise<Pages> {
+  const { clock, log, serviceUrl } = deps
+  await using opened = new AsyncDisposableStack()
+  const artifacts = opened.adopt(await openArtifacts(storage, deps), closePart)
+  const { chromiumPath, allowHosts, denyHosts } = render
+  const workerConfig = { chromiumPath, allowHosts: [...allowHosts], denyHosts: [...denyHosts] }
+  const openEngine = () => openSeparateEngines(() => openRenderWorker({ clock, log, config: workerConfig }))
+  const onAttempt = (attempt: RenderAttempt) => log.debug({ event: 'page_attempt_ended', ...attempt })
+  const renderer = opened.adopt(await openRenderer({ ...render, clock, openEngine, onAttempt }), closePart)
+  const checks = [
+    { name: 'rendering', problem: renderer.problem, someProductsOnly: true },
+    { name: 'artifacts', problem: artifacts.whyUnavailable, someProductsOnly: true },
+  ]
+  const artifactUrl = (name: string) => `${serviceUrl()}/artifacts/${name}`
+  const parts = opened.move()
+  return {
+    needs: { clock, renderer, artifacts, artifactUrl, allowHosts: renderer.allowHosts },
+    routes: [artifactRoute(artifacts, clock)],
+    checks: render.concurrency === 0 ? [] : checks,
+    close: () => parts.disposeAsync(),
+  }
+}

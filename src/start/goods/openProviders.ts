@@ -1,0 +1,50 @@
+import { assertPresent } from '@tollbook/core/assert'
+import type { DeliveryConfig } from '../../config/deliveryConfig.ts'
+import type { ProviderAddresses, ProviderConfig } from '../../config/providerConfig.ts'
+import { webRules } from '../../outbound/egressRules.ts'
+import type { ProviderDeps } from '../../sourcing/provider.ts'
+import { createReadFeed, type ReadFeed } from '../../sourcing/readFeed.ts'
+import type { LookupCounts } from '../../transport/lookupCounts.ts'
+import type { PartDeps } from '../partDeps.ts'
+import type { Upstreams } from '../upstreams/openUpstreams.ts'
+
+/** Access to the providers of data, headlines and chat, with the names of Tollbook and of the operator. */
+export interface Providers extends Pick<ProviderAddresses, 'newsFeeds' | 'aiServers'> {
+  readonly data: ProviderDeps
+  readonly readFeed: ReadFeed
+}
+
+/** The providers of the configuration, and their samples in local mode. */
+export interface AllProviders {
+  readonly providers: Providers
+  /** Samples for products of which no provider answers. */
+  readonly standIns: Providers | undefined
+}
+
+export interface ProvidersDeps extends PartDeps {
+  readonly upstreams: Upstreams
+  readonly lookups: Pick<LookupCounts, 'open'>
+  /** Sample servers on loopback, which local mode starts. */
+  readonly samples: ProviderAddresses | undefined
+  /** Hosts that feeds may or must not use, in addition to the public web. */
+  readonly hosts: Pick<DeliveryConfig['render'], 'allowHosts' | 'denyHosts'>
+}
+
+export function openProviders(config: ProviderConfig, deps: ProvidersDeps): AllProviders {
+  const { log, upstreams, lookups, samples, hosts } = deps
+  const open = (addresses: ProviderAddresses, isSample: boolean): Providers => ({
+    data: {
+      ...upstreams.accessTo(addresses, isSample),
+      log,
+      isProbed: config.areProbed,
+      // Do not share the lookup counts of samples, because they belong to one instance.
+      ...(isSample ? {} : { openSharedCount: lookups.open }),
+    },
+    readFeed: createReadFeed(upstreams.caller, webRules(hosts.allowHosts, hosts.denyHosts)),
+    aiServers: addresses.aiServers,
+    newsFeeds: addresses.newsFeeds,
+  })
+  const sampled = samples && open(samples, true)
+  if (config.sampleUpstreams !== 'always') return { providers: open(config, false), standIns: sampled }
+  return { providers: assertPresent(sampled, 'local mode has started the samples'), standIns: undefined }
+}
