@@ -36,7 +36,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
   {
     what: 'a new key',
     pattern: /\bgenerateKeyPair|\bKeypair\.generate\(/,
-    homes: /^src\/cli\/local\/home\.ts$/,
+    homes: /^(src\/cli\/local\/home|packages\/agent\/src\/walletKey)\.ts$/,
   },
   {
     what: 'the environment',

@@ -17,6 +17,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['serve', async () => (await import('./serve.ts')).serveCommand('operated')],
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
   ['pay', async (deps) => (await import('./pay.ts')).payCommand(deps)],
+  ['mcp', async (deps) => (await import('./agent.ts')).agentCommand(deps, 'mcp', ['mcp'])],
   ['verify', async (deps) => (await import('./verify.ts')).verifyCommand(deps)],
   ['export', loadExport],
   ['audit', loadAudit],

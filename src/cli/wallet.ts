@@ -1,16 +1,18 @@
 import type { Command } from 'commander'
 import { readAddress } from '@tollbook/core/address'
+import { agentCommand } from './agent.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { settingCommand } from './settingChange.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/** `tollbook wallet`: lists and changes the wallet that receives payments. */
+/** `tollbook wallet`: lists and changes the wallet that receives payments, and serves the wallet of an agent. */
 export function walletCommand(deps: CommandDeps): Command {
   return settingCommand(deps, {
     setting: 'payment-wallet',
     command: 'wallet',
-    description: 'list and change the wallet that receives payments',
+    description: 'list and change the wallet that receives payments; serve the wallet of an agent',
     values: 'payment wallets',
+    more: [agentCommand(deps, 'serve', ['wallet', 'serve'])],
     change: {
       verb: 'change',
       description: 'record the wallet that receives payments from a given time; moves no tokens',

@@ -28,6 +28,15 @@ test('the limit of a day counts the 24 hours before a payment, on every host', (
   expect(scopeOf(() => budget.reserve(spending(60n, { atMs: dayMs + 1 })))).toBe('fits')
 })
 
+test('a limit of a UTC day begins again at midnight, and not for a clock that goes back', () => {
+  const budget = createBudget({ perRequest, perDay: { baseUnits: 100n }, day: 'utc' })
+  budget.reserve(spending(100n, { atMs: dayMs - 1 }))
+  expect(scopeOf(() => budget.reserve(spending(1n, { atMs: 1 })))).toBe('per day: 1 of 0')
+  expect(scopeOf(() => budget.reserve(spending(100n, { atMs: dayMs })))).toBe('fits')
+  expect(scopeOf(() => budget.reserve(spending(1n, { atMs: 2 * dayMs - 1 })))).toBe('per day: 1 of 0')
+  expect(scopeOf(() => budget.reserve(spending(1n, { atMs: 5 })))).toBe('per day: 1 of -100')
+})
+
 test('a clock that goes back does not begin a new day', () => {
   const budget = createBudget({ perRequest, perDay: { baseUnits: 100n } })
   budget.reserve(spending(100n, { atMs: 10 * dayMs }))

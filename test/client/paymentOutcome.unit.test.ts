@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
+import { utf8Bytes } from '@tollbook/core/bytes'
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
+import { openPaymentFolder } from '@tollbook/client/node'
+import { judgeAnswer } from '@tollbook/client/judgeAnswer'
 import { PaymentRefused, PaymentUnresolved, PaymentUnspent } from '@tollbook/client/paymentError'
 import { readPendingPayment } from '@tollbook/client/pendingPayment'
 import { defaultRetryLimits, presentPayment } from '@tollbook/client/presentPayment'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openScene, rejectionOf } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
 import type { Step } from './support/scriptedService.ts'
@@ -167,4 +171,30 @@ test('spending that could not be read is read again for the next payment', async
 test('text that is not a stored payment is rejected', () => {
   for (const text of ['', '{', 'null', '[]', '{"format":"tollbook-payment-1"}'])
     expect(readPendingPayment(text)).toBeUndefined()
+})
+
+test('a key that is in use refuses a payment of every protocol, because the service checks it before it settles', () => {
+  const bytes = Uint8Array.from(utf8Bytes(JSON.stringify({ error: 'no', code: 'IDEMPOTENCY_KEY_REUSED' })))
+  const answer = { status: 422, headers: new Headers(), bytes }
+  for (const protocol of [{}, { protocol: 'x402' }, { protocol: 'mpp' }] as const)
+    expect(judgeAnswer(answer, { signature: 'any', confirmed: false, ...protocol })).toEqual({
+      kind: 'refused',
+      reason: 'IDEMPOTENCY_KEY_REUSED',
+    })
+})
+
+test('a throw at the event of a resumed payment leaves the payment to the next call', async () => {
+  const stops = [true, true]
+  const { payingFetch, service, wallet, url } = await openScene({
+    store: openPaymentFolder(await makeScratchDirectory()),
+    retry: { attemptsMax: 1 },
+    onEvent: ({ kind }) => {
+      if (kind === 'resumed' && stops.pop() === true) throw new Error('not now')
+    },
+  })
+  service.script = ['reset']
+  await rejectionOf(payingFetch(url(crypto)))
+  for (const _ of [1, 2]) expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ message: 'not now' })
+  expect((await payingFetch(url(crypto))).status).toBe(200)
+  expect(wallet.signed).toBe(1)
 })

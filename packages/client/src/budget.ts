@@ -67,13 +67,15 @@ export function createBudget(limit: SpendingLimit): Budget {
   }
 }
 
-function scopesOf({ perRequest, perDay, perHost, total }: SpendingLimit): readonly Scope[] {
+function scopesOf({ perRequest, perDay, day, perHost, total }: SpendingLimit): readonly Scope[] {
   const scope = (name: SpendingScope, ceiling: SpendingLimit['total'], counts: Scope['counts']): readonly Scope[] =>
     ceiling === undefined ? [] : [{ name, allowed: readCeiling(ceiling), counts }]
   return [
     ...scope('per request', perRequest, () => false),
     // After a clock went back, earlier payments lie in the future. They count too.
-    ...scope('per day', perDay, (earlier, { atMs }) => earlier.atMs > atMs - dayMs),
+    ...scope('per day', perDay, (earlier, { atMs }) =>
+      day === 'utc' ? earlier.atMs >= atMs - (atMs % dayMs) : earlier.atMs > atMs - dayMs,
+    ),
     ...scope('per host', perHost, (earlier, { host }) => earlier.host === host),
     ...scope('in total', total, () => true),
   ]

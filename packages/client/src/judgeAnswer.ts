@@ -43,6 +43,9 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
     return { kind: 'unclear', why: `it redirects to ${answer.headers.get('location')}` }
   const { code = 'none', reason } = readLastAnswer(answer)
   const again = { kind: 'again', unspent: false, retryAfterMs: readRetryAfterMs(answer.headers) } as const
+  // A service checks the key before it settles. The amount still counts, because the service has the transaction.
+  if (proof.protocol !== undefined && status === 422 && code === 'IDEMPOTENCY_KEY_REUSED')
+    return { kind: 'refused', reason: code }
   // The service has the signed transaction and may still send it, whatever it answers.
   if (proof.protocol !== undefined)
     return mayHeal(status) ? again : { kind: 'unclear', why: `the service answered ${status} and may send the payment` }

@@ -1,3 +1,4 @@
+export { readBalance, type Balance, type BalanceQuestion } from './balance.ts'
 export { openPaymentFolder, type PaymentFolder } from './paymentFolder.ts'
 import { readKeypair } from './keypairFile.ts'
 import { keypairWallet, type PayerWallet } from './payerWallet.ts'

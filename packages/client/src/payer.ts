@@ -16,6 +16,7 @@ import type { Fetch } from './solanaRpc.ts'
 import type { SpendingLimit } from './spendingLimit.ts'
 import { readStoredSpendings, type StoredSpendings } from './storedSpending.ts'
 import type { SponsoredProtocol } from './sponsored/sponsoredOffer.ts'
+import { readTokenWorth, type TokenWorth } from './tokenWorth.ts'
 
 export interface PayingFetchOptions extends QuotePins {
   readonly wallet: PayerWallet
@@ -26,8 +27,13 @@ export interface PayingFetchOptions extends QuotePins {
   readonly rpcUrl: string
   readonly spendingLimit: SpendingLimit
   /**
+   * US dollars that one token of `expectedMint` is worth to the payer, as a plain decimal. A payment counts at least
+   * this much against limits in dollars, whatever the service states.
+   */
+  readonly usdPerToken?: string
+  /**
    * Also pays other services by these protocols. Their offers name no price in dollars, so every spending limit needs
-   * base units. They burn nothing.
+   * base units, unless `usdPerToken` is given. They burn nothing.
    */
   readonly protocols?: readonly SponsoredProtocol[]
   /** Default `bound`: no observer can use the payment, and the caller does not wait for its confirmation. */
@@ -50,6 +56,7 @@ export interface Payer {
   readonly open: OpenPayments
   readonly refused: RefusedPayments
   readonly rent: RentGuard
+  readonly worth: TokenWorth
   readonly form: ProofForm
   readonly protocols: readonly SponsoredProtocol[]
   readonly pins: QuotePins
@@ -68,12 +75,13 @@ export function createPayer(options: PayingFetchOptions): Payer {
   const ceilings = [perRequest, perDay, perHost, total].filter((ceiling) => ceiling !== undefined)
   const limitsTokens = ceilings.some(({ baseUnits }) => baseUnits !== undefined)
   const { protocols = [] } = options
-  if (protocols.length > 0 && ceilings.some(({ baseUnits }) => baseUnits === undefined))
+  const { usdPerToken } = options
+  if (protocols.length > 0 && usdPerToken === undefined && ceilings.some(({ baseUnits }) => baseUnits === undefined))
     throw new InvalidOption(
-      `offers of ${protocols.join(' and ')} state no dollars: give each spending limit in baseUnits too`,
+      `offers of ${protocols.join(' and ')} state no dollars: give each spending limit in baseUnits too, or usdPerToken`,
     )
-  if (limitsTokens && options.expectedMint === undefined)
-    throw new InvalidOption('a spending limit in base units says something of one token only: give expectedMint too')
+  if ((limitsTokens || usdPerToken !== undefined) && options.expectedMint === undefined)
+    throw new InvalidOption('base units and usdPerToken say something of one token only: give expectedMint too')
   const { store } = options
   const [chain, open] = [connectPayerChain({ rpcUrl, fetch }), createOpenPayments(store)]
   return {
@@ -84,6 +92,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     open,
     refused: createRefusedPayments({ chain, open, store }),
     rent: createRentGuard(),
+    worth: readTokenWorth(usdPerToken),
     form,
     protocols,
     pins: options,

@@ -117,13 +117,12 @@ async function paySponsored(payer: Payer, order: Order & { readonly sponsored: S
   if ('problem' in plan) throw new QuoteRefused(plan, order.offer.body)
   await payer.onEvent({ kind: 'offered', plan })
   await requireTokens(payer, plan)
-  const { mint, protocol, amountBaseUnits, lifetimeMs } = sponsored
+  const { mint, protocol, lifetimeMs } = sponsored
+  const { cost } = plan
   const sign = async (): Promise<PresentablePayment> => {
     const signed = await signSponsored(payer, plan)
     return { ...signed, form: 'transaction', protocol, proof: sponsored.encode(signed.transaction) }
   }
-  // Count base units only: these offers state no price in dollars.
-  const cost = { baseUnits: amountBaseUnits, attoUsd: 0n }
   const signByMs = offeredAtMs + lifetimeMs
   const payment = await signPayment(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
   return deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
@@ -144,14 +143,21 @@ function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: 
 
 async function planFor(payer: Payer, quote: PayableQuote): Promise<PaymentPlan | QuoteProblem> {
   const plan = planPayment(quote, await payer.chain.readToken(quote))
-  return 'problem' in plan ? plan : (payer.rent.admit(plan) ?? plan)
+  if ('problem' in plan) return plan
+  return payer.rent.admit(plan) ?? { ...plan, cost: payer.worth(plan.cost, quote.decimals) }
 }
 
 async function resumePayment(payer: Payer, payment: PendingPayment, options: ResumeOptions): Promise<Response> {
   const { instead, signal = new AbortController().signal } = options
   const resumed = instead === undefined ? payment : await moveTo(payment, instead)
-  requireSecureUrl(resumed.request.url)
-  await payer.onEvent({ kind: 'resumed', payment: resumed })
+  try {
+    requireSecureUrl(resumed.request.url)
+    await payer.onEvent({ kind: 'resumed', payment: resumed })
+  } catch (error) {
+    // A later call may take the payment, which was not presented.
+    await payer.open.leave(payment)
+    throw error
+  }
   return deliverPayment(payer, { payment: resumed, sentBefore: true, signal })
 }
 

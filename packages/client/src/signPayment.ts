@@ -33,7 +33,7 @@ export async function signPayment(payer: Payer, purchase: Purchase): Promise<Pen
   const spending = { ...cost, host, atMs: payer.clock.nowMs() }
   const reservation = await reserve(payer, spending)
   try {
-    const payment = await sign(payer, purchase)
+    const payment = await sign(payer, purchase, spending)
     await record(payer, payment, spending)
     payer.refused.hold(payment.signature, reservation)
     return payment
@@ -55,11 +55,13 @@ async function reserve(payer: Payer, spending: Spending): Promise<Reservation> {
   }
 }
 
-async function sign(payer: Payer, purchase: Purchase): Promise<PendingPayment> {
+async function sign(payer: Payer, purchase: Purchase, { atMs }: Spending): Promise<PendingPayment> {
   const { request, signByMs } = purchase
   const timeoutMs = Math.min(Math.max(1, signByMs - payer.clock.monotonicMs()), signTimeMostMs)
   const limit = { clock: payer.clock, timeoutMs, signal: request.signal }
-  return pendingOf(payer, purchase, await withinTime(limit, () => purchase.sign()))
+  const signed = await withinTime(limit, () => purchase.sign())
+  // All payers of a store count the payment in the day in which its own payer counted it.
+  return { ...pendingOf(payer, purchase, signed), signedAtMs: atMs }
 }
 
 /** Stores the payment before it leaves, so that a crash loses nothing. */
@@ -106,6 +108,5 @@ function pendingOf(payer: Payer, purchase: Purchase, signed: PresentablePayment)
     mint,
     costBaseUnits: cost.baseUnits.toString(),
     costAttoUsd: cost.attoUsd.toString(),
-    signedAtMs: payer.clock.nowMs(),
   }
 }

@@ -9,6 +9,8 @@ export interface SpendingLimit {
   readonly perRequest: Ceiling
   /** Limit within any 24 hours, for all hosts together. */
   readonly perDay?: Ceiling
+  /** `utc`: `perDay` applies to each day from midnight UTC instead. */
+  readonly day?: 'any 24 hours' | 'utc'
   /** Limit for each host, without a time limit. */
   readonly perHost?: Ceiling
   /** Limit for all hosts together. Every signed payment counts, whatever its outcome. */

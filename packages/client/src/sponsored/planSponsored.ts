@@ -9,6 +9,8 @@ import { setComputeUnitLimit, setComputeUnitPrice } from '../solana/computeBudge
 import { associatedTokenAccount } from '../solana/programAddress.ts'
 import { memoInstruction, type Token, transferChecked } from '../solana/tokenInstruction.ts'
 import { buildTransaction, signatureOf } from '../solana/transaction.ts'
+import type { Cost } from '../spendingLimit.ts'
+import type { TokenWorth } from '../tokenWorth.ts'
 import type { SponsoredOffer } from './sponsoredOffer.ts'
 
 /** A checked offer with the token account that it pays. */
@@ -16,9 +18,12 @@ export interface SponsoredPlan {
   readonly offer: SponsoredOffer
   readonly token: Token
   readonly destination: string
+  /** Counts base units, and the payer's own worth of the token: these offers state no price in dollars. */
+  readonly cost: Cost
 }
 
 export interface SponsorDeps {
+  readonly worth: TokenWorth
   readonly chain: Pick<PayerChain, 'readToken' | 'latestBlockhash'>
   readonly wallet: PayerWallet
   readonly pins: QuotePins
@@ -41,7 +46,8 @@ export async function planSponsored(deps: SponsorDeps, offer: SponsoredOffer): P
   const known = pins.expectedNetwork ?? found.network
   if (network !== undefined && network !== known)
     return quoteProblem('other_network', `it is for ${network}, and the node of rpcUrl is on ${known}`)
-  return { offer, token: found.token, destination: found.destination }
+  const cost = deps.worth({ baseUnits: offer.amountBaseUnits, attoUsd: 0n }, found.token.decimals)
+  return { offer, token: found.token, destination: found.destination, cost }
 }
 
 async function readToken({ chain }: SponsorDeps, { mint, payTo }: SponsoredOffer) {

@@ -1,0 +1,60 @@
+import { type ClientRequest, type IncomingMessage, request, type RequestOptions } from 'node:http'
+import { z } from 'zod'
+import { utf8Text } from '@tollbook/core/bytes'
+
+// The headers of a service pass through, and the wallet adds its own.
+const headerBytesMax = 64 * 1024
+const statusTimeoutMs = 5_000
+
+export interface SocketRequest {
+  readonly socket: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: object
+  readonly signal?: AbortSignal
+}
+
+/** Sends one request to a wallet process. Rejects with the error of the connection. */
+export function sendToWallet({ socket, method, path, body, signal }: SocketRequest): Promise<IncomingMessage> {
+  const options: RequestOptions = {
+    socketPath: socket,
+    method,
+    path,
+    agent: false,
+    maxHeaderSize: headerBytesMax,
+    headers: { 'content-type': 'application/json' },
+    ...(signal === undefined ? {} : { signal }),
+  }
+  return new Promise((resolve, reject) => {
+    const sent: ClientRequest = request(options, resolve)
+    sent.on('error', reject)
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+/** Reads a whole answer. Throws if it is longer than `bytesMax`. */
+export async function readAll(response: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response) {
+    size += chunk.length
+    if (size > bytesMax) throw new Error(`the answer is longer than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const status = z.object({ pid: z.int(), address: z.string() })
+export type WalletStatus = z.infer<typeof status>
+
+/** Status of the process that serves the socket. Undefined if none does. */
+export async function askWallet(socket: string): Promise<WalletStatus | undefined> {
+  try {
+    const signal = AbortSignal.timeout(statusTimeoutMs)
+    const response = await sendToWallet({ socket, method: 'GET', path: '/status', signal })
+    return status.parse(JSON.parse(utf8Text(await readAll(response, headerBytesMax))))
+  } catch {
+    // The socket is missing, or its process has ended.
+    return undefined
+  }
+}

@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '@tollbook/core/clock'
+import { utf8Text } from '@tollbook/core/bytes'
+import type { WalletFolder } from '../walletFolder.ts'
+import {
+  type AnswerKind,
+  type FetchOrder,
+  kindHeader,
+  kinds,
+  paymentHeader,
+  paymentNote,
+  type PaymentNote,
+  type Refusal,
+  refusal,
+} from '../walletWire.ts'
+import { readAll, sendToWallet, type SocketRequest } from './socketRequest.ts'
+import { startWalletProcess } from './startWalletProcess.ts'
+
+/** An answer of the service, a quote or a refusal of the wallet, complete. */
+export interface WholeAnswer {
+  readonly kind: AnswerKind
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly bytes: Uint8Array
+  readonly payment: PaymentNote | undefined
+}
+
+/** The wallet of a folder, for a front end. It starts the process when it is missing and survives its restart. */
+export interface WalletClient {
+  /** Makes a request, and repeats it if the wallet ends meanwhile: an open payment is found and not paid again. */
+  request(order: FetchOrder, signal?: AbortSignal): Promise<WholeAnswer>
+  /** The same with an answer that is read as it comes. Call `received` after its end. */
+  open(order: FetchOrder, signal?: AbortSignal): Promise<IncomingMessage>
+  retry(signature: string): Promise<WholeAnswer>
+  received(payment: PaymentNote): Promise<void>
+  read(path: '/status' | '/spending' | '/balance' | '/receipts' | '/open'): Promise<unknown>
+}
+
+const attemptsMax = 10
+const pauseMs = 100
+// The SDK reads at most 16 MiB of a paid answer.
+const answerBytesMax = 17 * 1024 * 1024
+
+export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient {
+  const send = (request: Omit<SocketRequest, 'socket'>) => sendToWallet({ ...request, socket: folder.socket })
+  /** Repeats the work if the wallet is missing or ends. */
+  const withWallet = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work()
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!isLostWallet(error) || attempt >= attemptsMax) throw error
+        await clock.sleep(pauseMs)
+        if (isMissing(error)) await startWalletProcess(folder, clock)
+      }
+    }
+  }
+  const received = async ({ signature }: PaymentNote) => {
+    await withWallet(async () =>
+      readAll(await send({ method: 'POST', path: '/received', body: { signature } }), answerBytesMax),
+    )
+  }
+  const whole = async (request: Omit<SocketRequest, 'socket'>) => {
+    const answer = await withWallet(async () => readWhole(await send(request)), request.signal)
+    if (answer.payment !== undefined) await received(answer.payment)
+    return answer
+  }
+  const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal })
+  return {
+    request: (order, signal) => whole({ method: 'POST', path: '/fetch', body: order, ...withSignal(signal) }),
+    open: (order, signal) =>
+      withWallet(() => send({ method: 'POST', path: '/fetch', body: order, ...withSignal(signal) }), signal),
+    retry: (signature) => whole({ method: 'POST', path: '/retry', body: { signature } }),
+    received,
+    async read(path) {
+      const { kind, bytes } = await whole({ method: 'GET', path })
+      const body: unknown = JSON.parse(utf8Text(bytes))
+      if (kind === 'refusal') throw new Error(refusal.parse(body).message)
+      return body
+    },
+  }
+}
+
+async function readWhole(response: IncomingMessage): Promise<WholeAnswer> {
+  const { statusCode: status = 0, headers } = response
+  return {
+    kind: kindOf(response),
+    status,
+    headers,
+    bytes: await readAll(response, answerBytesMax),
+    payment: paymentOf(response),
+  }
+}
+
+export function kindOf({ headers }: IncomingMessage): AnswerKind {
+  return kinds.find((kind) => kind === headers[kindHeader]) ?? 'refusal'
+}
+
+export function paymentOf({ headers }: IncomingMessage): PaymentNote | undefined {
+  const text = headers[paymentHeader]
+  return typeof text === 'string' ? paymentNote.parse(JSON.parse(text)) : undefined
+}
+
+export function readRefusal({ bytes }: Pick<WholeAnswer, 'bytes'>): Refusal {
+  return refusal.parse(JSON.parse(utf8Text(bytes)))
+}
+
+const missingCodes = ['ECONNREFUSED', 'ENOENT']
+const lostCodes = [...missingCodes, 'ECONNRESET', 'EPIPE']
+
+function isMissing(error: unknown): boolean {
+  return hasCode(error, missingCodes)
+}
+
+function isLostWallet(error: unknown): boolean {
+  return hasCode(error, lostCodes)
+}
+
+function hasCode(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
+}

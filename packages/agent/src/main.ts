@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+import { runAgentCommand } from './agentCommand.ts'
+
+const stopped = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort())
+
+process.exitCode = await runAgentCommand(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stopped: stopped.signal,
+})
+// Everything is closed. A paid call that is still running would keep the process open.
+process.exit()

@@ -1,0 +1,42 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import type { WalletClient } from '../client/walletClient.ts'
+import { answerResult, jsonResult } from './toolResult.ts'
+
+const openPayments = z.object({ open: z.array(z.object({ signature: z.string(), url: z.string() })) })
+const nothing = z.strictObject({})
+// Answers of open payments are as long as those of purchases.
+const retriesMax = 5
+
+/** Tools that read the wallet, and the one that finishes open payments. None of them signs. */
+export function registerMoneyTools(server: McpServer, wallet: WalletClient): void {
+  const reader = (name: string, path: '/spending' | '/balance' | '/receipts', description: string) =>
+    server.registerTool(name, { description, inputSchema: nothing, annotations: { readOnlyHint: true } }, async () =>
+      jsonResult(await wallet.read(path)),
+    )
+  reader(
+    'spending',
+    '/spending',
+    'Amounts spent, the limits and what they leave, and the number of open payments. Free.',
+  )
+  reader('balance', '/balance', 'Tokens and SOL of the wallet. Free.')
+  reader('receipts', '/receipts', 'The last 100 payments with their receipts. Free.')
+  server.registerTool(
+    'retry',
+    {
+      description: 'Presents open payments again and returns their answers. Never pays again.',
+      inputSchema: nothing,
+    },
+    async () => {
+      const { open } = openPayments.parse(await wallet.read('/open'))
+      const results = []
+      for (const { signature, url } of open.slice(0, retriesMax))
+        results.push(answerResult(new URL(url).host, await wallet.retry(signature)))
+      if (results.length === 0) return jsonResult({ openPayments: 0 })
+      return {
+        isError: results.some(({ isError }) => isError === true),
+        content: results.flatMap(({ content }) => content),
+      }
+    },
+  )
+}

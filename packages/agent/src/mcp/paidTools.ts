@@ -1,0 +1,91 @@
+import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { encodeBase64 } from '@tollbook/core/base64'
+import { utf8Bytes } from '@tollbook/core/bytes'
+import { readRefusal, type WalletClient } from '../client/walletClient.ts'
+import { type FetchOrder, fetchOrder, methods } from '../walletWire.ts'
+import { canAsk, type Consent, wasAsked } from './consent.ts'
+import { answerResult, jsonResult } from './toolResult.ts'
+
+const bodyCharactersMax = 256 * 1024
+const request = {
+  url: z.string().max(8_192).describe('https URL of a host that the owner lists'),
+  method: z.enum(methods).default('GET'),
+  body: z.string().max(bodyCharactersMax).optional().describe('JSON body, as text'),
+}
+const quoteInput = z.strictObject(request)
+const payInput = z.strictObject({
+  ...request,
+  maxUsd: fetchOrder.shape.maxUsd.describe('refuse a higher price; the limits of the owner hold anyway'),
+})
+
+export interface PaidDeps {
+  readonly server: McpServer
+  readonly wallet: WalletClient
+  readonly consent: Consent
+}
+
+/** A purchase as a tool asks for it. */
+export interface ToolRequest {
+  readonly url: string
+  readonly method: FetchOrder['method']
+  readonly body?: string | undefined
+  readonly maxUsd?: string | undefined
+}
+
+export function registerPaidTools(deps: PaidDeps): void {
+  const { server, wallet } = deps
+  server.registerTool(
+    'quote',
+    {
+      description: 'The price of a request. Pays nothing.',
+      inputSchema: quoteInput,
+      annotations: { readOnlyHint: true },
+    },
+    async (given) => answerResult(hostOf(given.url), await wallet.request(orderOf('quote', given))),
+  )
+  server.registerTool(
+    'pay_and_fetch',
+    {
+      description:
+        'Makes a request and pays for it if the service asks, within limits that only the owner can change. After an error, repeat the same request: an open payment is presented again and never paid twice.',
+      inputSchema: payInput,
+    },
+    (given, context) => buy(deps, given, context),
+  )
+}
+
+/** Pays, and asks the person first if the price needs it. Without a way to ask, the refusal stands. */
+export async function buy(
+  { server, wallet, consent }: PaidDeps,
+  given: ToolRequest,
+  context: ServerContext,
+): Promise<CallToolResult | InputRequiredResult> {
+  const agreed = consent.agreedTo(given.url, context)
+  const order = { ...orderOf('pay', given), ...(agreed === undefined ? {} : { agreed }) }
+  const answer = await wallet.request(order, context.mcpReq.signal)
+  if (answer.kind === 'refusal') {
+    const { code, quote } = readRefusal(answer)
+    if (code === 'CONFIRMATION_NEEDED' && quote !== undefined && canAsk(server, context)) {
+      if (agreed === undefined && wasAsked(context))
+        return jsonResult({ refused: 'the person did not agree; nothing was paid' }, true)
+      return consent.ask(given.url, quote, context)
+    }
+  }
+  return answerResult(hostOf(given.url), answer)
+}
+
+function orderOf(intent: FetchOrder['intent'], { url, method, body, maxUsd }: ToolRequest): FetchOrder {
+  return {
+    intent,
+    url,
+    method,
+    headers: [['content-type', 'application/json']],
+    ...(body === undefined ? {} : { bodyBase64: encodeBase64(utf8Bytes(body)) }),
+    ...(maxUsd === undefined ? {} : { maxUsd }),
+  }
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'the service'
+}

@@ -1,0 +1,41 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { utf8Text } from '@tollbook/core/bytes'
+import { readRefusal, type WholeAnswer } from '../client/walletClient.ts'
+import { quoteNote, type Refusal } from '../walletWire.ts'
+import { cleanText, markServiceText } from './serviceText.ts'
+
+export function jsonResult(value: unknown, isError = false): CallToolResult {
+  return { isError, content: [{ type: 'text', text: JSON.stringify(value) }] }
+}
+
+/** First what the wallet says, then what the service says, marked. */
+export function answerResult(host: string, answer: WholeAnswer): CallToolResult {
+  if (answer.kind === 'refusal') return refusalResult(host, readRefusal(answer))
+  if (answer.kind === 'quote') {
+    const { usd, baseUnits, mintName, mint, payTo, protocol } = quoteNote.parse(JSON.parse(utf8Text(answer.bytes)))
+    return jsonResult({ priceUsd: usd, baseUnits, token: mintName, mint, payTo, protocol })
+  }
+  const { status, payment } = answer
+  const paid = payment === undefined ? 'nothing was paid' : { usd: payment.usd, signature: payment.signature }
+  const body = markServiceText(host, utf8Text(answer.bytes))
+  return {
+    isError: status >= 400,
+    content: [
+      { type: 'text', text: JSON.stringify({ status, paid }) },
+      { type: 'text', text: body },
+    ],
+  }
+}
+
+export function refusalResult(host: string, { code, message, details, quote, signature }: Refusal): CallToolResult {
+  const own = {
+    refused: code,
+    message,
+    ...(quote === undefined ? {} : { quote }),
+    ...(signature === undefined ? {} : { signature }),
+  }
+  const text = cleanText(JSON.stringify(own))
+  const content: CallToolResult['content'] = [{ type: 'text', text }]
+  if (details !== undefined) content.push({ type: 'text', text: markServiceText(host, details) })
+  return { isError: true, content }
+}

@@ -1,0 +1,37 @@
+import { readFile, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { type Policy, PolicyProblem, readPolicy } from './policy.ts'
+
+export interface PolicyFile {
+  readonly policy: Policy
+  /** The file as it was read: another text is another policy. */
+  readonly text: string
+}
+
+const groupOrOthersWrite = 0o022
+
+/** Reads the policy of the owner. Throws `PolicyProblem` with every mistake, also when another user could change it. */
+export async function readPolicyFile(path: string): Promise<PolicyFile> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const hint = error.code === 'ENOENT' ? "there is none; 'mcp init' writes one" : `it cannot be read (${error.code})`
+    throw new PolicyProblem(path, [hint])
+  })
+  const mistakes = (await Promise.all([path, dirname(path)].map(accessProblem))).flat()
+  try {
+    const policy = readPolicy(text, path)
+    if (mistakes.length === 0) return { policy, text }
+  } catch (error) {
+    if (!(error instanceof PolicyProblem)) throw error
+    mistakes.push(...error.mistakes)
+  }
+  throw new PolicyProblem(path, mistakes)
+}
+
+async function accessProblem(path: string): Promise<readonly string[]> {
+  const { mode, uid } = await stat(path)
+  const own = process.getuid?.() ?? uid
+  return [
+    ...((mode & groupOrOthersWrite) === 0 ? [] : [`${path} can be written by other users: chmod go-w '${path}'`]),
+    ...(uid === own || uid === 0 ? [] : [`${path} belongs to user ${uid}, and this program runs as ${own}`]),
+  ]
+}

@@ -1,0 +1,87 @@
+import {
+  InsufficientFunds,
+  PaymentError,
+  PaymentNotSent,
+  PaymentRefused,
+  PaymentUnspent,
+  QuoteRefused,
+  SpendingLimitExceeded,
+} from '@tollbook/client'
+import { describeError, Fault } from '@tollbook/core/fault'
+import { PolicyProblem } from '../policy/policy.ts'
+import type { QuoteNote, Refusal, RefusalCode } from '../walletWire.ts'
+
+/** Stops a call before anything is signed. */
+export class WalletRefusal extends Error {
+  override readonly name = 'WalletRefusal'
+  readonly refusal: Refusal
+
+  constructor(
+    code: RefusalCode,
+    message: string,
+    more: { readonly quote?: QuoteNote; readonly details?: string } = {},
+  ) {
+    super(message)
+    this.refusal = { code, message, ...more }
+  }
+}
+
+/** The refusal for an error of the SDK. Undefined for a bug. */
+export function refusalOf(thrown: unknown): Refusal | undefined {
+  const error = causeOf(thrown)
+  if (error instanceof WalletRefusal) return error.refusal
+  if (error instanceof PolicyProblem) return { code: 'POLICY_INVALID', message: error.message }
+  if (error instanceof SpendingLimitExceeded) return { code: 'LIMIT_REACHED', message: limitMessage(error) }
+  if (error instanceof InsufficientFunds) return { code: 'INSUFFICIENT_FUNDS', message: error.message }
+  if (error instanceof QuoteRefused)
+    return {
+      code: 'OFFER_REFUSED',
+      message: `the offer of the service is refused: ${error.problem}`,
+      details: error.message,
+    }
+  if (error instanceof PaymentNotSent)
+    return { code: 'PAYMENT_NOT_SENT', message: 'no payment was made', details: describeError(error.cause ?? error) }
+  if (error instanceof PaymentError) return paymentRefusal(error)
+  if (error instanceof Fault || isFetchFailure(error))
+    return {
+      code: 'UNAVAILABLE',
+      message: 'the service or the Solana node does not answer; nothing was paid',
+      details: describeError(error),
+    }
+  if (error instanceof TypeError) return { code: 'URL_REFUSED', message: error.message }
+  return undefined
+}
+
+/** The refusal of a guard, which the SDK reports as a payment that was not sent. */
+function causeOf(error: unknown): unknown {
+  return error instanceof PaymentNotSent && error.cause instanceof WalletRefusal ? error.cause : error
+}
+
+function limitMessage({ scope, unit, asked, allowed }: SpendingLimitExceeded): string {
+  return `the owner's limit ${scope} leaves ${allowed} ${unit}, and the price is ${asked}; nothing was signed. Only the owner can change the limit`
+}
+
+const paymentMessages = {
+  PAYMENT_REFUSED: 'the service refused the payment for good; it is not made again',
+  PAYMENT_UNSPENT: 'the service could not answer; the payment stays valid, and retry presents it again',
+  PAYMENT_UNRESOLVED:
+    'the outcome of the payment is not known; the same request or retry presents it again and never pays twice',
+} as const
+
+function paymentRefusal(error: PaymentError): Refusal {
+  const code =
+    error instanceof PaymentRefused
+      ? 'PAYMENT_REFUSED'
+      : error instanceof PaymentUnspent
+        ? 'PAYMENT_UNSPENT'
+        : 'PAYMENT_UNRESOLVED'
+  return { code, message: paymentMessages[code], details: error.message, signature: error.payment.signature }
+}
+
+/** Error of `fetch` without an answer. */
+function isFetchFailure(error: unknown): boolean {
+  return (
+    (error instanceof TypeError && error.cause !== undefined) ||
+    (error instanceof Error && error.name === 'TimeoutError')
+  )
+}

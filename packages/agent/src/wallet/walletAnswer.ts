@@ -1,0 +1,61 @@
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream as NodeStream } from 'node:stream/web'
+import { formatUsd } from '../attoUsd.ts'
+import { type AnswerKind, kindHeader, paymentHeader, type PaymentNote, type Refusal } from '../walletWire.ts'
+import type { Purchase } from './purchases.ts'
+
+// Headers of the connection to the service, and those that only the wallet may set.
+const dropped = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'keep-alive',
+  'proxy-authenticate',
+  'set-cookie',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Sends the answer of the service as it came, with the payment in a header. */
+export async function sendPurchase(response: ServerResponse, { response: answer, payment }: Purchase): Promise<void> {
+  for (const [name, value] of answer.headers)
+    if (!dropped.has(name) && !name.startsWith('tollbook-')) response.setHeader(name, value)
+  response.setHeader(kindHeader, 'answer' satisfies AnswerKind)
+  if (payment !== undefined) {
+    const { signature, mint, costBaseUnits: baseUnits, costAttoUsd = '0' } = payment
+    const note: PaymentNote = { signature, mint, baseUnits, usd: formatUsd(BigInt(costAttoUsd)) }
+    response.setHeader(paymentHeader, JSON.stringify(note))
+  }
+  response.writeHead(answer.status)
+  if (answer.body === null) response.end()
+  else await pipeline(Readable.from(chunksOf(answer.body)), response)
+}
+
+async function* chunksOf(body: NodeStream<Uint8Array> | ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+export function sendJson(
+  response: ServerResponse,
+  kind: AnswerKind,
+  { status, body }: { status: number; body: object },
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', [kindHeader]: kind })
+  response.end(JSON.stringify(body))
+}
+
+export function sendRefusal(response: ServerResponse, body: Refusal): void {
+  sendJson(response, 'refusal', { status: 409, body })
+}

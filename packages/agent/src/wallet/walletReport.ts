@@ -1,0 +1,92 @@
+import { appendFile, readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { StoredSpending } from '@tollbook/client'
+import { readBalance } from '@tollbook/client/node'
+import { isoTime } from '@tollbook/core/clock'
+import { divideRoundingDown, formatDecimal } from '@tollbook/core/money'
+import { formatUsd, readUsd } from '../attoUsd.ts'
+import type { Policy } from '../policy/policy.ts'
+
+const dayMs = 86_400_000
+const lamportsScale = 9
+
+export interface SpendingQuestion {
+  readonly policy: Policy
+  readonly spendings: readonly StoredSpending[]
+  readonly open: number
+  readonly nowMs: number
+}
+
+/** Amounts that were spent and that the limits leave, as the next payment will count them. */
+export function spendingReport({ policy, spendings, open, nowMs }: SpendingQuestion) {
+  const today = spendings.filter(({ atMs }) => atMs >= nowMs - (nowMs % dayMs))
+  const { perDayUsd, totalUsd } = policy.limits
+  const left = (limit: string, spent: readonly StoredSpending[]) => formatUsd(readUsd(limit) - usdOf(spent))
+  const hosts = [...new Set(spendings.map(({ host }) => host))]
+  return {
+    day: isoTime(nowMs).slice(0, 10),
+    spentTodayUsd: formatUsd(usdOf(today)),
+    leftTodayUsd: left(perDayUsd, today),
+    spentInAllUsd: formatUsd(usdOf(spendings)),
+    ...(totalUsd === undefined ? {} : { leftInAllUsd: left(totalUsd, spendings) }),
+    payments: spendings.length,
+    openPayments: open,
+    limits: {
+      ...policy.limits,
+      ...(policy.confirmAboveUsd === undefined ? {} : { confirmAboveUsd: policy.confirmAboveUsd }),
+    },
+    hosts: Object.keys(policy.hosts),
+    spentByHost: Object.fromEntries(
+      hosts.map((host) => [host, formatUsd(usdOf(spendings.filter((spending) => spending.host === host)))]),
+    ),
+    spentByMint: Object.fromEntries(
+      Object.entries(policy.mints).map(([mint, { name }]) => {
+        const spent = spendings.filter((spending) => spending.mint === mint)
+        return [mint, { name, baseUnits: spent.reduce((sum, { baseUnits }) => sum + baseUnits, 0n).toString() }]
+      }),
+    ),
+    note: 'Only the owner can change limits and hosts, in the policy file.',
+  }
+}
+
+function usdOf(spendings: readonly StoredSpending[]): bigint {
+  return spendings.reduce((sum, { attoUsd }) => sum + attoUsd, 0n)
+}
+
+export async function balanceReport({ rpcUrl, mints }: Policy, wallet: string) {
+  const balances = Object.entries(mints).map(async ([mint, { name, usdPerToken }]) => {
+    const { heldBaseUnits, decimals, lamports } = await readBalance({ rpcUrl, wallet, mint })
+    const worthAttoUsd = divideRoundingDown(heldBaseUnits * readUsd(usdPerToken), 10n ** BigInt(decimals))
+    const token = { mint, name, tokens: formatDecimal(heldBaseUnits, decimals), worthUsd: formatUsd(worthAttoUsd) }
+    return { token, lamports }
+  })
+  const held = await Promise.all(balances)
+  const sol = formatDecimal(BigInt(held[0]?.lamports ?? 0), lamportsScale)
+  return { wallet, sol, tokens: held.map(({ token }) => token) }
+}
+
+const receiptLine = z.object({
+  at: z.string(),
+  method: z.string(),
+  url: z.string(),
+  signature: z.string(),
+  mint: z.string(),
+  baseUnits: z.string(),
+  usd: z.string(),
+  receipt: z.string().nullable(),
+})
+export type ReceiptLine = z.infer<typeof receiptLine>
+
+export async function appendReceipt(path: string, line: ReceiptLine): Promise<void> {
+  await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: 0o600 })
+}
+
+/** The newest receipts first. A line that a crash cut off is left out. */
+export async function readReceipts(path: string, most: number): Promise<readonly ReceiptLine[]> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const lines = text.split('\n').filter((line) => line.endsWith('}'))
+  return lines
+    .slice(-most)
+    .reverse()
+    .flatMap((line) => receiptLine.safeParse(JSON.parse(line)).data ?? [])
+}

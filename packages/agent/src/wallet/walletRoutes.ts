@@ -1,0 +1,168 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { PendingPayment } from '@tollbook/client'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { utf8Text } from '@tollbook/core/bytes'
+import { formatUsd } from '../attoUsd.ts'
+import type { PolicyFile } from '../policy/policyFile.ts'
+import { fetchOrder, received } from '../walletWire.ts'
+import type { AnsweredPayments } from './answeredPayments.ts'
+import { Quoted } from './purchaseCall.ts'
+import type { Purchase, Purchases } from './purchases.ts'
+import { refusalOf, WalletRefusal } from './refusalError.ts'
+import { sendJson, sendPurchase, sendRefusal } from './walletAnswer.ts'
+import { appendReceipt, balanceReport, readReceipts, spendingReport } from './walletReport.ts'
+
+export interface WalletDeps {
+  readonly address: string
+  readonly receiptsPath: string
+  readonly answered: AnsweredPayments
+  readonly purchases: Purchases
+  readonly readPolicy: () => Promise<PolicyFile>
+  readonly clock: Clock
+  /** Errors that are bugs. */
+  readonly report: (error: unknown) => void
+}
+
+// Calls of all front ends together.
+const connectionsMax = 256
+const bodyBytesMax = 4 * 1024 * 1024
+// A front end confirms an answer at once. One that does not has ended.
+const receivedMaxMs = 10_000
+const receiptsMax = 100
+
+type Handler = (deps: WalletDeps, response: ServerResponse, body: unknown) => Promise<void>
+
+const routes: Readonly<Record<string, Handler>> = {
+  'GET /status': async ({ address }, response) =>
+    sendJson(response, 'answer', { status: 200, body: { address, pid: process.pid } }),
+  'POST /fetch': answerFetch,
+  'POST /received': async ({ answered }, response, body) => {
+    await answered.received(received.parse(body).signature)
+    sendJson(response, 'answer', { status: 200, body: {} })
+  },
+  'GET /spending': async ({ answered, readPolicy, clock }, response) => {
+    const { policy } = await readPolicy()
+    const [spendings, open] = await Promise.all([answered.store.spending(), answered.store.pending()])
+    const body = spendingReport({ policy, spendings, open: open.length, nowMs: clock.nowMs() })
+    sendJson(response, 'answer', { status: 200, body })
+  },
+  'GET /balance': async ({ readPolicy, address }, response) => {
+    const { policy } = await readPolicy()
+    sendJson(response, 'answer', { status: 200, body: await balanceReport(policy, address) })
+  },
+  'GET /receipts': async ({ receiptsPath }, response) => {
+    sendJson(response, 'answer', { status: 200, body: { receipts: await readReceipts(receiptsPath, receiptsMax) } })
+  },
+  'GET /open': async ({ answered }, response) => {
+    const open = await answered.store.pending()
+    sendJson(response, 'answer', { status: 200, body: { open: open.map(openNote) } })
+  },
+  'POST /retry': answerRetry,
+}
+
+function openNote({ signature, request, mint, costBaseUnits, signedAtMs = 0 }: PendingPayment) {
+  return {
+    signature,
+    method: request.method,
+    url: request.url,
+    mint,
+    baseUnits: costBaseUnits,
+    at: isoTime(signedAtMs),
+  }
+}
+
+/** The wallet's HTTP server. It listens on a socket that only its user can reach. */
+export function createWalletServer(deps: WalletDeps): Server {
+  const server = createServer((request, response) => {
+    void answer(deps, request, response).catch((error: unknown) => {
+      const refusal = refusalOf(error)
+      if (refusal === undefined) deps.report(error)
+      if (response.headersSent) response.destroy()
+      else
+        sendRefusal(response, refusal ?? { code: 'UNAVAILABLE', message: 'the wallet failed; its log has the reason' })
+    })
+  })
+  server.maxConnections = connectionsMax
+  // A paid answer may take a minute.
+  server.requestTimeout = 0
+  return server
+}
+
+async function answer(deps: WalletDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const handler = routes[`${request.method} ${request.url}`]
+  if (handler === undefined)
+    throw new WalletRefusal('REQUEST_INVALID', `the wallet has no ${request.method} ${request.url}`)
+  await handler(deps, response, request.method === 'POST' ? await readJson(request) : undefined)
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > bodyBytesMax)
+      throw new WalletRefusal('REQUEST_INVALID', `the request is longer than ${bodyBytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(utf8Text(Buffer.concat(chunks)))
+  } catch {
+    throw new WalletRefusal('REQUEST_INVALID', 'the request is not JSON')
+  }
+}
+
+async function answerFetch(deps: WalletDeps, response: ServerResponse, body: unknown): Promise<void> {
+  const { data: order, error } = fetchOrder.safeParse(body)
+  if (order === undefined)
+    throw new WalletRefusal(
+      'REQUEST_INVALID',
+      error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '),
+    )
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  try {
+    await deliver(deps, response, await deps.purchases.make(order, gone.signal))
+  } catch (error) {
+    if (!(error instanceof Quoted)) throw error
+    sendJson(response, 'quote', { status: 200, body: error.quote })
+  }
+}
+
+async function answerRetry(deps: WalletDeps, response: ServerResponse, body: unknown): Promise<void> {
+  const { signature } = received.parse(body)
+  const payment = (await deps.answered.store.pending()).find((open) => open.signature === signature)
+  if (payment === undefined) throw new WalletRefusal('REQUEST_INVALID', 'no open payment has this signature')
+  await deliver(deps, response, await deps.purchases.retry(payment))
+}
+
+/** Sends the answer. Its payment stays open until the front end confirms the answer, or is gone. */
+async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Purchase): Promise<void> {
+  const { payment } = purchase
+  try {
+    if (payment !== undefined) await record(deps, payment, purchase.response)
+    await sendPurchase(response, purchase)
+  } catch (error) {
+    if (payment !== undefined) deps.answered.release(payment.signature)
+    throw error
+  }
+  if (payment !== undefined) setTimeout(() => deps.answered.release(payment.signature), receivedMaxMs).unref()
+}
+
+async function record(
+  { receiptsPath, clock }: WalletDeps,
+  payment: PendingPayment,
+  { headers }: Response,
+): Promise<void> {
+  const { signature, mint, costBaseUnits, costAttoUsd = '0', request } = payment
+  const [place] = request.url.split('?')
+  await appendReceipt(receiptsPath, {
+    at: isoTime(clock.nowMs()),
+    method: request.method,
+    url: place ?? request.url,
+    signature,
+    mint,
+    baseUnits: costBaseUnits,
+    usd: formatUsd(BigInt(costAttoUsd)),
+    receipt: headers.get('receipt-location') ?? headers.get('payment-response') ?? headers.get('payment-receipt'),
+  })
+}

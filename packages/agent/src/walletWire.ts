@@ -1,0 +1,89 @@
+import { z } from 'zod'
+
+/* The words between the wallet process and its front ends: HTTP on the wallet's socket. */
+
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+const bodyCharactersMax = 2 * 1024 * 1024
+
+/** An offer that a person has agreed to. Another mint, recipient or a higher amount needs another consent. */
+export const agreement = z.strictObject({
+  mint: z.string(),
+  payTo: z.string(),
+  baseUnits: z.string().regex(/^\d{1,20}$/),
+})
+export type Agreement = z.infer<typeof agreement>
+
+/** A request that the wallet makes for a front end, and pays if `intent` is `pay`. */
+export const fetchOrder = z.strictObject({
+  intent: z.enum(['pay', 'quote']),
+  method: z.enum(methods),
+  url: z.string().max(8_192),
+  headers: z.array(z.tuple([z.string().max(64), z.string().max(2_048)])).max(16),
+  bodyBase64: z.string().max(bodyCharactersMax).optional(),
+  /** A bound below the policy's. */
+  maxUsd: z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,18})?$/)
+    .optional(),
+  agreed: agreement.optional(),
+})
+export type FetchOrder = z.infer<typeof fetchOrder>
+
+export const received = z.strictObject({ signature: z.string().max(128) })
+
+/** Header of every answer of the wallet: who wrote the body. */
+export const kindHeader = 'tollbook-wallet'
+export const kinds = ['answer', 'quote', 'refusal'] as const
+export type AnswerKind = (typeof kinds)[number]
+
+/** Header with the payment of an answer, as JSON. */
+export const paymentHeader = 'tollbook-payment'
+export const paymentNote = z.object({
+  signature: z.string(),
+  mint: z.string(),
+  baseUnits: z.string(),
+  usd: z.string(),
+})
+export type PaymentNote = z.infer<typeof paymentNote>
+
+export const quoteNote = z.object({
+  protocol: z.string(),
+  usd: z.string(),
+  baseUnits: z.string(),
+  mint: z.string(),
+  mintName: z.string(),
+  payTo: z.string(),
+})
+export type QuoteNote = z.infer<typeof quoteNote>
+
+export const refusalCodes = [
+  'CONFIRMATION_NEEDED',
+  'HOST_NOT_LISTED',
+  'INSUFFICIENT_FUNDS',
+  'LIMIT_REACHED',
+  'OFFER_REFUSED',
+  'OPEN_PAYMENT',
+  'PAYMENT_NOT_SENT',
+  'PAYMENT_REFUSED',
+  'PAYMENT_UNRESOLVED',
+  'PAYMENT_UNSPENT',
+  'POLICY_INVALID',
+  'PRICE_TOO_HIGH',
+  'RECIPIENT_NOT_LISTED',
+  'REQUEST_INVALID',
+  'UNAVAILABLE',
+  'URL_REFUSED',
+  'WALLET_STOPPED',
+] as const
+export type RefusalCode = (typeof refusalCodes)[number]
+
+/** Why the wallet returns no answer of the service. `details` may quote the service. */
+export const refusal = z.object({
+  code: z.enum(refusalCodes),
+  message: z.string(),
+  details: z.string().optional(),
+  quote: quoteNote.optional(),
+  signature: z.string().optional(),
+})
+export type Refusal = z.infer<typeof refusal>

@@ -1,0 +1,18 @@
+import { divideRoundingUp, parseDecimal } from '@tollbook/core/money'
+import { InvalidOption } from './errorCode.ts'
+import { attoUsdScale, type Cost } from './spendingLimit.ts'
+
+/** Raises the dollars of a cost to what the payer says that the tokens are worth. */
+export type TokenWorth = (cost: Cost, decimals: number) => Cost
+
+/** Without a worth, a cost has the dollars that the service states. */
+export function readTokenWorth(usdPerToken: string | undefined): TokenWorth {
+  if (usdPerToken === undefined) return (cost) => cost
+  const tokenAttoUsd = parseDecimal(usdPerToken, attoUsdScale)
+  if (tokenAttoUsd === undefined || tokenAttoUsd === 0n)
+    throw new InvalidOption(`usdPerToken is a plain decimal above zero such as '0.001', not '${usdPerToken}'`)
+  return (cost, decimals) => {
+    const worthAttoUsd = divideRoundingUp(cost.baseUnits * tokenAttoUsd, 10n ** BigInt(decimals))
+    return { ...cost, attoUsd: cost.attoUsd > worthAttoUsd ? cost.attoUsd : worthAttoUsd }
+  }
+}

@@ -1,0 +1,26 @@
+import { Command } from 'commander'
+import type { CommandDeps } from './commandDeps.ts'
+
+/* The commands of packages/agent. They parse their own options, and load when they are called. */
+
+const descriptions = {
+  mcp: 'serve an agent wallet to a host of MCP, over standard input and output',
+  serve: 'run the process of an agent wallet, which pays within the policy of its owner',
+} as const
+
+/** `words` are the command as the package names it, for example `wallet serve`. */
+export function agentCommand(deps: CommandDeps, name: keyof typeof descriptions, words: readonly string[]): Command {
+  const command = new Command(name)
+    .description(descriptions[name])
+    .usage('[options]')
+    .argument('[words...]')
+    .allowUnknownOption()
+    .helpOption(false)
+  return command.action(async () => {
+    const { runAgentCommand } = await import('@tollbook/agent/agentCommand')
+    const terminated = new AbortController()
+    process.once('SIGTERM', () => terminated.abort())
+    const stopped = AbortSignal.any([deps.interrupted, terminated.signal])
+    deps.setExitCode(await runAgentCommand([...words, ...command.args], { ...deps, stopped }))
+  })
+}

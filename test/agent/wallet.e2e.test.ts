@@ -1,0 +1,116 @@
+import { stat } from 'node:fs/promises'
+import { beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { systemClock } from '@tollbook/core/clock'
+import { connectWallet, type WalletClient } from '@tollbook/agent/client/walletClient'
+import type { WalletFolder } from '@tollbook/agent/walletFolder'
+import { startWallet } from '@tollbook/agent/wallet/walletProcess'
+import { afterFile } from '../support/afterFile.ts'
+import { openTestService, type TestService } from '../support/testService.ts'
+import { makeAgentFolder, type PolicyFileContent, writePolicy } from './support/agentFolder.ts'
+import { openWindow } from './support/mcpWindow.ts'
+
+let service: TestService
+let folder: WalletFolder
+let policy: PolicyFileContent
+let wallet: WalletClient
+
+beforeAll(async () => {
+  service = await openTestService()
+  const mint = await mintOf(service)
+  policy = {
+    rpcUrl: service.chain.rpcUrl,
+    hosts: { [new URL(service.baseUrl).host]: {} },
+    mints: { [mint]: { name: 'TOLL', usdPerToken: '0.001' } },
+    limits: { perRequestUsd: '0.02', perDayUsd: '0.06' },
+    confirmAboveUsd: '0.01',
+  }
+  folder = await makeAgentFolder(service.demoWallet.secretKey, policy)
+  const started = await startWallet({ folder, report: (line) => expect(line).toBe('') })
+  afterFile(started.close)
+  wallet = connectWallet(folder, systemClock)
+})
+
+async function mintOf({ baseUrl }: TestService): Promise<string> {
+  const response = await fetch(`${baseUrl}/api/token/price`)
+  return JSON.parse(await response.text()).data.mint
+}
+
+const qrcode = () => ({ url: `${service.baseUrl}/api/tools/qrcode`, method: 'POST', body: '{"data":"hello"}' })
+
+test('a window asks the price, pays it, and reads what was spent', async () => {
+  const { call } = await openWindow(wallet)
+  expect(JSON.parse((await call('quote', qrcode())).texts[0] ?? '')).toMatchObject({ priceUsd: '0.005', token: 'TOLL' })
+  const { isError, texts } = await call('pay_and_fetch', qrcode())
+  expect([isError, JSON.parse(texts[0] ?? '')]).toMatchObject([false, { status: 200, paid: { usd: '0.005' } }])
+  expect(texts[1]).toContain('"originalData":"hello"')
+  const spending = JSON.parse((await call('spending')).texts[0] ?? '')
+  expect(spending).toMatchObject({ spentTodayUsd: '0.005', leftTodayUsd: '0.055', payments: 1, openPayments: 0 })
+  expect(JSON.parse((await call('receipts')).texts[0] ?? '').receipts).toHaveLength(1)
+  expect(JSON.parse((await call('balance')).texts[0] ?? '').tokens).toMatchObject([{ name: 'TOLL', tokens: '99995' }])
+})
+
+test('the folder and the socket belong to the user alone', async () => {
+  const modes = await Promise.all(
+    [folder.path, folder.socket].map(async (path) => ((await stat(path)).mode & 0o777).toString(8)),
+  )
+  expect(modes).toEqual(['700', '600'])
+})
+
+test('a second process of the folder finds the first and serves nothing', async () => {
+  const second = await startWallet({ folder, report: () => undefined })
+  expect([second.pid, second.server]).toEqual([process.pid, undefined])
+})
+
+test.each([false, true])(
+  'a payment above the confirmation sum asks the person first (modern protocol: %s)',
+  async (isModern) => {
+    await writePolicy(folder, { ...policy, confirmAboveUsd: '0.004' })
+    const asked: string[] = []
+    const answers = [false, true]
+    const onAsked = (message: string) => asked.push(message) > 0 && (answers.shift() ?? false)
+    const { call } = await openWindow(wallet, { onAsked, isModern })
+    const before = await spending()
+    const declined = await call('pay_and_fetch', qrcode())
+    expect([declined.isError, declined.texts[0]]).toMatchObject([true, expect.stringContaining('did not agree')])
+    expect(await spending()).toEqual(before)
+    expect((await call('pay_and_fetch', qrcode())).isError).toBe(false)
+    expect(asked).toEqual([asked[0], asked[0]])
+    expect(asked[0]).toMatch(/^Pay 0\.005 USD in TOLL to \w+, for a request to 127\.0\.0\.1:\d+\?$/)
+  },
+)
+
+test('a host that cannot ask its person gets a refusal, and nothing is signed', async () => {
+  await writePolicy(folder, { ...policy, confirmAboveUsd: '0.004' })
+  const { call } = await openWindow(wallet)
+  const before = await spending()
+  const { isError, texts } = await call('pay_and_fetch', qrcode())
+  expect([isError, JSON.parse(texts[0] ?? '')]).toMatchObject([true, { refused: 'CONFIRMATION_NEEDED' }])
+  expect(await spending()).toEqual(before)
+  await writePolicy(folder, policy)
+})
+
+test('the limit of the day stops the windows at its last base unit, and a lowered limit applies at once', async () => {
+  const windows = await Promise.all([1, 2, 3].map(() => openWindow(wallet)))
+  const { leftTodayUsd } = await spending()
+  const calls = windows.flatMap(({ call }) => [1, 2, 3, 4].map(() => call('pay_and_fetch', qrcode())))
+  const answers = await Promise.all(calls)
+  const served = answers.filter(({ isError }) => !isError).length
+  expect(served).toBe(Math.floor(Number(leftTodayUsd) / 0.005))
+  expect(await spending()).toMatchObject({ leftTodayUsd: '0' })
+  const refused = answers.find(({ isError }) => isError)
+  expect(JSON.parse(refused?.texts[0] ?? '').refused).toBe('LIMIT_REACHED')
+  await writePolicy(folder, { ...policy, limits: { ...policy.limits, perDayUsd: '1' } })
+  expect((await windows[0]?.call('pay_and_fetch', qrcode()))?.isError).toBe(false)
+  await writePolicy(folder, { ...policy, hosts: {} })
+  expect(JSON.parse((await windows[0]?.call('pay_and_fetch', qrcode()))?.texts[0] ?? '').refused).toBe(
+    'HOST_NOT_LISTED',
+  )
+  await writePolicy(folder, policy)
+})
+
+const spendingShape = z.object({ leftTodayUsd: z.string(), spentTodayUsd: z.string(), openPayments: z.number() })
+
+async function spending() {
+  return spendingShape.parse(await wallet.read('/spending'))
+}
