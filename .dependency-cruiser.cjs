@@ -130,7 +130,6 @@ const folderRules = Object.entries(mayImport).map(([folder, allowed]) => ({
 /** A package and the only places that may import it. */
 const packageHomes = {
   koa: ['^src/transport/'],
-  '@koa/router': ['^src/transport/'],
   kysely: ['^packages/ledger/', '^src/store/', '^src/reports/'],
   pg: ['^packages/(ledger|audit|sandbox)/', '^src/store/', '^src/reports/'],
   'csv-stringify': ['^src/reports/'],

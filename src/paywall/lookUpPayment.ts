@@ -106,7 +106,7 @@ async function lookUp(deps: LookUpDeps, question: LookUpQuestion, proof: Proof):
 }
 
 function digestOf({ product, ordered }: LookUpQuestion): string {
-  return orderDigest(product, ordered.parameters)
+  return orderDigest(product, ordered)
 }
 
 /**

@@ -81,6 +81,8 @@ export interface RailRequest {
 
 /** A request whose parameters have been read. */
 export interface OrderRequest extends RailRequest {
+  /** The path of the order as sent, without its mount. Undefined: the path of the product. */
+  readonly path?: string
   /** SHA-256 of the body as sent. Undefined for a request without a body. */
   bodyDigest(): Uint8Array | undefined
 }

@@ -2,7 +2,7 @@ import { parseDecimal } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './commaList.ts'
 
-const pathPattern = /^(\/[A-Za-z0-9._-]+)+$/
+const pathPattern = /^(\/([A-Za-z0-9._-]+|\{\w+\}))+$/
 // A price of 10,000 dollars is a typing mistake.
 const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
 

@@ -52,7 +52,7 @@ export interface Job {
 
 /** A body that is not parsed. */
 export interface RawBody {
-  /** One of the media types that the product accepts, in lower case and without parameters. */
+  /** As sent. Its media type is one of those that the product accepts. */
   readonly contentType: string
   readonly bytes: Uint8Array
 }

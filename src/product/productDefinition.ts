@@ -1,10 +1,13 @@
 import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { assert } from '@tollbook/core/assert'
+import { sha256Hex } from '@tollbook/core/digest'
 import { endpointOf } from '@tollbook/core/endpointName'
 import type { Job, Outcome } from './product.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Liveness } from './liveness.ts'
-import type { DemoBuyer, Demonstration, ProductFacts } from './productFacts.ts'
+import { type DemoBuyer, type Demonstration, hasNoBody, type ProductFacts } from './productFacts.ts'
+import { findPathProblem } from './productPath.ts'
 
 /** A product ready for a catalog. `Needs` are the parts of the process that the product uses. */
 export interface ProductDefinition<Needs> extends ProductFacts {
@@ -66,7 +69,10 @@ const bodyBytesMaxDefault = 64 * 1024
 
 /** Ties a schema to its handler, so that the handler receives exactly the type that the schema accepts. */
 export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P, A, Needs>): ProductDefinition<Needs> {
-  const { answer, demo } = source
+  const { answer, demo, path, method, rawBody } = source
+  const pathProblem = findPathProblem(path)
+  assert(pathProblem === undefined, `the path ${path} ${pathProblem ?? ''}`)
+  assert(rawBody === undefined || !hasNoBody(method), `${method} ${path} can have a raw body`)
   return {
     ...source,
     bodyBytesMax: source.bodyBytesMax ?? bodyBytesMaxDefault,
@@ -84,20 +90,21 @@ function openProduct<P extends Json, A, Needs>(
     whyUnavailable: () => handler.whyUnavailable(),
     suppliedBy: () => ((handler.providersAnswer?.() ?? true) ? 'providers' : 'none'),
     probes: handler.probes ?? [],
-    read(input) {
+    read(input, body) {
       const parsed = schema.safeParse(source.withoutNeutral?.(input) ?? input)
       if (!parsed.success) return { ok: false, issues: parsed.error.issues }
       const parameters = parsed.data
       return {
         ok: true,
         parameters,
+        ...(body === undefined ? {} : { body: { contentType: body.contentType, digest: sha256Hex(body.bytes) } }),
         endpoint: endpointOf(source.path, handler.variant?.(parameters)),
         formerEndpoint: endpointOf(source.path, handler.formerVariant?.(parameters)),
         whyUnavailable: (payer) => handler.whyUnavailable(parameters, payer),
         whyUndeliverable: (payer) => (handler.whyUndeliverable ?? handler.whyUnavailable)(parameters, payer),
         whyNoData: () => handler.whyNoData?.(parameters),
         covers: () => handler.covers?.(parameters),
-        deliver: (job) => handler.deliver(parameters, job),
+        deliver: (job) => handler.deliver(parameters, body === undefined ? job : { ...job, body }),
       }
     },
     close: () => handler.close?.() ?? Promise.resolve(),

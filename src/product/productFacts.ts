@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
 import type { UpstreamName } from './upstreamName.ts'
 import type { PricedVariant } from '../pricing/priceList.ts'
 import type { ProductMethod } from './product.ts'
@@ -16,7 +17,7 @@ export interface ProductFacts {
   readonly priceMicroUsd: bigint
   /** Variants for which the operator set prices, such as models. */
   readonly variants?: readonly PricedVariant[]
-  /** Validates and documents requests. The fields of a GET are text from the query. */
+  /** Validates and documents requests. Values of query and path are texts. */
   readonly parameters: z.ZodType
   /** The shape of `data`, as the specification names it. For a streamed answer: the shape of its whole text. */
   readonly answer: z.ZodType
@@ -29,7 +30,7 @@ export interface ProductFacts {
   readonly example: Example
   /** Providers that are queried for this answer, in order. Each name is also the prefix of the provider's variables. */
   readonly providers: readonly ProviderName[]
-  /** Maximum size of a POST body in bytes. */
+  /** Maximum size of a body in bytes. */
   readonly bodyBytesMax: number
   readonly demo: Demonstration
   /** Present if clients of this product expect errors in another form. */
@@ -86,14 +87,29 @@ export interface DemoBuyer {
   countPages(pdf: Uint8Array): Promise<number>
 }
 
-/** The request line for an order: the target with its query, and the body of a POST. */
+/** True for a method whose parameters are in query and path. */
+export function hasNoBody(method: ProductMethod): boolean {
+  return method === 'GET' || method === 'DELETE'
+}
+
+/** A request for an order. */
+export interface OrderedRequest {
+  /** The path with its values, and the query. */
+  readonly target: string
+  /** The JSON body. Undefined for a method without a body, and for a product with a raw body. */
+  readonly body: ProductOrder | undefined
+}
+
+/** Writes the request for an order: values of the path, and the others in query or body. */
 export function requestOf(
-  { path, method }: Pick<ProductFacts, 'path' | 'method'>,
+  { path, method, rawBody }: Pick<ProductFacts, 'path' | 'method' | 'rawBody'>,
   order: ProductOrder,
-): { readonly target: string; readonly body: ProductOrder | undefined } {
-  if (method === 'POST') return { target: path, body: order }
+): OrderedRequest {
+  const names = new Set(segmentNames(path))
+  const rest = Object.entries(order).filter(([name]) => !names.has(name))
+  const target = fillTemplate(path, order)
+  if (!hasNoBody(method) && rawBody === undefined) return { target, body: Object.fromEntries(rest) }
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(order))
-    query.set(name, typeof value === 'string' ? value : JSON.stringify(value))
-  return { target: `${path}?${query.toString()}`, body: undefined }
+  for (const [name, value] of rest) query.set(name, typeof value === 'string' ? value : JSON.stringify(value))
+  return { target: query.size === 0 ? target : `${target}?${query.toString()}`, body: undefined }
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'koa'
-import type { Endpoint } from '../product/endpoint.ts'
 import { refusalAnswer } from '../paywall/answer.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
@@ -17,7 +16,8 @@ export interface AdmitDeps {
   readonly connections: Connections
   readonly limits: CallerLimits
   readonly sales: Pick<Sales, 'rails'>
-  readonly endpoints: readonly Endpoint[]
+  /** True for the path of a product, with or without a mount. */
+  readonly isSold: (path: string) => boolean
   readonly trustedProxyHops: number
 }
 
@@ -44,11 +44,10 @@ export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): strin
  * Requests with a proof of any rail have priority over requests for a price. Anyone can send the header of a proof, so
  * unverified proofs have their own share.
  */
-function purposeOf({ sales, endpoints }: AdmitDeps, request: IncomingMessage): Purpose {
+function purposeOf({ sales, isSold }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
   if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
-  const path = pathOf(request)
-  return endpoints.some((endpoint) => path.endsWith(endpoint.path)) ? 'quote' : 'read'
+  return isSold(pathOf(request)) ? 'quote' : 'read'
 }
 
 /**

@@ -11,13 +11,14 @@ import { loggedHeaders } from './loggedHeaders.ts'
 import type { Metrics } from './metrics.ts'
 import { pathOf } from './requestHead.ts'
 import { createRouter, refusePath } from './routes.ts'
+import { createRouteTable } from './routeTable.ts'
 import { send } from './send.ts'
 import { type FreeDeps, freeRoutesOf } from './serveFree.ts'
-import { type PaidDeps, paidRoutes } from './servePaid.ts'
+import { type PaidDeps, type PaidPath, paidPaths, paidRoutes } from './servePaid.ts'
 import { errorAnswer, overloaded } from './transportError.ts'
 import type { Handler } from './turns.ts'
 
-export interface AppDeps extends PaidDeps, Omit<FreeDeps, keyof AdmitDeps> {
+export interface AppDeps extends Omit<PaidDeps, 'isSold'>, Omit<FreeDeps, keyof AdmitDeps> {
   readonly metrics: Metrics
   /** Paths of free routes that pages of other origins can read. */
   readonly crossOriginPaths?: readonly string[]
@@ -29,8 +30,11 @@ export interface AppDeps extends PaidDeps, Omit<FreeDeps, keyof AdmitDeps> {
  * request before Koa does any work. Otherwise checks run in the published order: framing, path, method, rate, load. The
  * paywall makes all decisions about money, and its rails define the headers of payments.
  */
-export function createApp(deps: AppDeps): Handler {
-  const koa = createKoa(deps).callback()
+export function createApp(app: AppDeps): Handler {
+  const paths = paidPaths(app)
+  const findSold = createRouteTable(paths)
+  const deps = { ...app, isSold: (path: string) => findSold(path) !== undefined }
+  const koa = createKoa(deps, paths).callback()
   const probes = new Set(deps.freeRoutes.flatMap(({ path, isProbe }) => (isProbe === true ? [path] : [])))
   return async (request, response) => {
     const isProbe = probes.has(pathOf(request))
@@ -46,7 +50,7 @@ export function createApp(deps: AppDeps): Handler {
   }
 }
 
-function createKoa(deps: AppDeps): Koa {
+function createKoa(deps: AppDeps & AdmitDeps, sold: readonly PaidPath[]): Koa {
   const app = new Koa({ proxy: false })
   // Logs errors outside of `observe`, such as a closed socket.
   app.on('error', (error: unknown) => deps.log.warn({ event: 'response_broke', error: describeError(error) }))
@@ -55,7 +59,7 @@ function createKoa(deps: AppDeps): Koa {
     const problem = findFramingProblem(context.req)
     return problem === undefined ? next() : send(context, errorAnswer('INVALID_REQUEST', problem))
   })
-  const paid = paidRoutes(deps)
+  const paid = paidRoutes(deps, sold)
   const paths = [...paid.map(({ path }) => path), ...(deps.crossOriginPaths ?? [])]
   app.use(createCors({ rails: deps.sales.rails, paths }))
   app.use(createRouter([...paid, ...freeRoutesOf(deps)]))

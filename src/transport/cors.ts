@@ -1,5 +1,7 @@
 import type { Context, Next } from 'koa'
 import type { PaymentRail } from '../paywall/rail.ts'
+import { pathOf } from './requestHead.ts'
+import { createRouteTable } from './routeTable.ts'
 
 export interface CorsDeps {
   readonly rails: readonly Pick<PaymentRail, 'requestHeaders' | 'responseHeaders'>[]
@@ -24,6 +26,9 @@ const responseHeaders = [
   'ratelimit-policy',
   'idempotent-replay',
   'x-sample-data',
+  'x-answer-meta',
+  'tollbook-receipt',
+  'receipt-location',
 ]
 // Browsers cache a preflight answer for at most two hours.
 const preflightSeconds = 7_200
@@ -32,8 +37,8 @@ const preflightSeconds = 7_200
 export function createCors(deps: CorsDeps): (context: Context, next: Next) => Promise<unknown> {
   const headersFor = corsHeaders(deps)
   return (context, next) => {
-    const { path, method } = context
-    context.set(headersFor({ path, method, header: (name) => context.get(name) }))
+    const { req, method } = context
+    context.set(headersFor({ path: pathOf(req), method, header: (name) => context.get(name) }))
     return next()
   }
 }
@@ -43,24 +48,19 @@ export function createCors(deps: CorsDeps): (context: Context, next: Next) => Pr
  * sessions, so any origin may send requests. Credentials are never allowed.
  */
 export function corsHeaders({ rails, paths }: CorsDeps): (question: CorsQuestion) => Headers {
-  const exact = new Set(paths.filter((path) => !isOpen(path)))
-  const prefixes = paths.filter(isOpen).map((path) => path.replace(/[:*].*$/, ''))
+  const find = createRouteTable(paths.map((path) => ({ path })))
   const allowed = [...requestHeaders, ...rails.flatMap((rail) => rail.requestHeaders)].join(', ')
   const exposed = [...responseHeaders, ...rails.flatMap((rail) => rail.responseHeaders)].join(', ')
   const preflight = {
     'access-control-allow-origin': '*',
-    'access-control-allow-methods': 'GET, HEAD, POST',
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
     'access-control-allow-headers': allowed,
     'access-control-max-age': String(preflightSeconds),
   }
   return ({ path, method, header }) => {
-    if (!exact.has(path) && !prefixes.some((prefix) => path.startsWith(prefix))) return {}
+    if (find(path) === undefined) return {}
     if (method === 'OPTIONS' && header('access-control-request-method') !== '') return preflight
     // Send the header to every origin. Otherwise a shared cache could store an answer that only some pages can read.
     return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
   }
-}
-
-function isOpen(path: string): boolean {
-  return /[:*]/.test(path)
 }

@@ -4,7 +4,7 @@ export type ParsedQuery =
   | { readonly ok: true; readonly values: Readonly<Record<string, string>> }
   | { readonly ok: false; readonly problem: FieldProblem }
 
-const parametersMax = 20
+const parametersMax = 64
 
 /**
  * Parses a query string strictly: duplicate names, broken percent-encoding and invalid UTF-8 are errors. Lenient

@@ -3,10 +3,13 @@ import { Bug } from '@tollbook/core/assert'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { CheckedOrder } from '../product/product.ts'
 
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
 /** True if the request has no query and no body. Indexers request a price in this form. */
-export function hasNoInput({ url = '', headers }: IncomingMessage): boolean {
-  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-  return !url.includes('?') && !hasBody
+export function hasNoInput(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
+  return request.url?.includes('?') !== true && !hasBody(request)
 }
 
 /**

@@ -19,24 +19,35 @@ export interface ArrivingBody {
   /** The client address in the form that limits count. */
   readonly address: string
   readonly bytesMax: number
+  /** Accepted media types of a body that is not JSON. */
+  readonly contentTypes?: readonly string[] | undefined
 }
 
 /**
- * Reads the bytes of a JSON body. It checks the media type, then the declared length, then the content, so that cheap
+ * Reads the bytes of a body. It checks the media type, then the declared length, then the content, so that cheap
  * refusals need no reading. A client that expects `100 Continue` gets it after the first two checks.
  */
 export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<Buffer | Answer> {
   const { request, response, bytesMax } = arriving
-  const type = request.headers['content-type'] ?? ''
-  if (!jsonType.test(type))
-    return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-type must be application/json in UTF-8')
+  const mistake = findTypeMistake(request.headers['content-type'] ?? '', arriving.contentTypes)
+  if (mistake !== undefined) return errorAnswer('UNSUPPORTED_MEDIA_TYPE', mistake)
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
-    return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-encoding must be absent: send the JSON uncompressed')
+    return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-encoding must be absent: send the body uncompressed')
   if (declaredBytes(request) > bytesMax) return tooLarge(bytesMax)
   // HTTP/1.0 has no `100 Continue` (RFC 9110, 10.1.1).
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   return receive(deps, arriving)
+}
+
+const typeLengthMax = 200
+
+function findTypeMistake(type: string, contentTypes: readonly string[] | undefined): string | undefined {
+  if (contentTypes === undefined)
+    return jsonType.test(type) ? undefined : 'content-type must be application/json in UTF-8'
+  const [mediaType = ''] = type.split(';', 1)
+  const isAccepted = type.length <= typeLengthMax && contentTypes.includes(mediaType.trim().toLowerCase())
+  return isAccepted ? undefined : `content-type must be ${contentTypes.join(' or ')}`
 }
 
 function tooLarge(bytesMax: number): Answer {

@@ -1,25 +1,36 @@
+import { segmentNames } from '@tollbook/core/pathTemplate'
 import type { FieldProblem } from '@tollbook/core/refusal'
 import type { Answer } from '../paywall/answer.ts'
-import type { CheckedOrder } from '../product/product.ts'
+import type { CheckedOrder, RawBody } from '../product/product.ts'
 import type { Endpoint } from '../product/endpoint.ts'
+import { readSegments } from '../product/productPath.ts'
 import { parseJson } from './parseJson.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
 import { invalidRequest } from './transportError.ts'
 
 interface Sent {
   readonly queryText: string
-  /** Body of a POST. Undefined for a GET. */
+  /** Variable segments of the path, as sent. */
+  readonly segments: readonly string[]
+  /** Undefined for a method without a body. */
   readonly body: Buffer | undefined
+  readonly contentType: string | undefined
 }
 
 /**
- * Reads and checks the parameters of an endpoint, from the query of a GET or the body of a POST. No later code checks
- * them again.
+ * Reads and checks the parameters of an endpoint: those of the path, and those of the query or of a JSON body. No later
+ * code checks them again.
  */
-export function readParameters(endpoint: Endpoint, { queryText, body }: Sent): CheckedOrder | Answer {
+export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | Answer {
+  const { queryText, body, contentType = '' } = sent
   const query = parseQuery(queryText)
-  if (body === undefined) return query.ok ? check(endpoint, query.values, 'query') : invalidRequest([query.problem])
-
+  const path = readSegments(endpoint.path, sent.segments)
+  if (!path.ok) return invalidRequest([path.problem])
+  if (endpoint.rawBody !== undefined || body === undefined) {
+    if (!query.ok) return invalidRequest([query.problem])
+    const raw = body === undefined ? undefined : { contentType, bytes: body }
+    return check(endpoint, { values: query.values, path: path.values, whole: 'query', raw })
+  }
   const parsed = parseJson(body)
   if (!parsed.ok) return invalidRequest([{ field: 'body', message: parsed.message }])
   if (!query.ok) return invalidRequest([query.problem])
@@ -32,14 +43,28 @@ export function readParameters(endpoint: Endpoint, { queryText, body }: Sent): C
       })),
     )
   }
-  return check(endpoint, parsed.value, 'body')
+  return check(endpoint, { values: parsed.value, path: path.values, whole: 'body' })
 }
 
-function check(endpoint: Endpoint, input: unknown, whole: 'query' | 'body'): CheckedOrder | Answer {
-  const read = endpoint.read(input)
+interface Input {
+  /** Parameters of the query or of the body, unchecked. */
+  readonly values: unknown
+  readonly path: Readonly<Record<string, string>>
+  readonly whole: 'query' | 'body'
+  readonly raw?: RawBody | undefined
+}
+
+function check(endpoint: Endpoint, { values, path, whole, raw }: Input): CheckedOrder | Answer {
+  const names = segmentNames(endpoint.path)
+  const isObject = typeof values === 'object' && values !== null && !Array.isArray(values)
+  if (names.length > 0 && !isObject) return invalidRequest([{ field: whole, message: objectExpected }])
+  const twice = isObject ? names.filter((name) => Object.hasOwn(values, name)) : []
+  if (twice.length > 0) return invalidRequest(twice.map((field) => ({ field, message: 'must be in the path only' })))
+  const read = endpoint.read(isObject ? { ...values, ...path } : values, raw)
   return read.ok ? read : invalidRequest(read.issues.flatMap((issue) => problemsOf(issue, whole)).slice(0, problemsMax))
 }
 
+const objectExpected = 'must be a JSON object'
 const problemsMax = 20
 
 type Issue = Extract<ReturnType<Endpoint['read']>, { ok: false }>['issues'][number]
@@ -56,6 +81,6 @@ export function problemsOf(issue: Issue, whole: 'query' | 'body'): readonly Fiel
       message: 'is not a parameter of this endpoint',
     }))
   }
-  if (path.length === 0 && issue.code === 'invalid_type') return [{ field: whole, message: 'must be a JSON object' }]
+  if (path.length === 0 && issue.code === 'invalid_type') return [{ field: whole, message: objectExpected }]
   return [{ field: path.length === 0 ? whole : path.join('.'), message: issue.message }]
 }

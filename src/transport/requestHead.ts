@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The path as sent, without its query. */
-export function pathOf({ url = '' }: IncomingMessage): string {
+/** The path as sent, without its query, and without scheme and host if the target is a whole URL. */
+export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   const end = url.indexOf('?')
-  return end === -1 ? url : url.slice(0, end)
+  const target = end === -1 ? url : url.slice(0, end)
+  if (target.startsWith('/')) return target
+  const [, path = target] = /^https?:\/\/[^/]*(.*)$/i.exec(target) ?? []
+  return path === '' ? '/' : path
 }
 
 /** Returns a header. A blank header counts as absent. */

@@ -1,40 +1,36 @@
-import { METHODS } from 'node:http'
-import Router, { type RouterContext } from '@koa/router'
-import type { Context } from 'koa'
+import type { Context, Next } from 'koa'
 import type { ErrorForm } from '../product/productFacts.ts'
+import { pathOf } from './requestHead.ts'
+import { createRouteTable, type FoundRoute } from './routeTable.ts'
 import { errorAnswer, pathNotFound } from './transportError.ts'
 import { formErrors, send } from './send.ts'
 
 /** A route of the router. `serve` gets the variable segments as sent, in percent-encoding. */
 export interface Route {
-  /** An exact path, or one that ends in one or several variable segments: `/artifacts/:name`, `/tile/*path`. */
+  /** A path in the form of `createRouteTable`. */
   readonly path: string
   readonly methods: readonly string[]
   readonly errorForm?: ErrorForm | undefined
-  readonly serve: (context: Context, segment: string) => Promise<void>
+  readonly serve: (context: Context, segments: readonly string[]) => Promise<void>
 }
 
-/**
- * Creates the router. Paths are exact and case-sensitive. The first matching route decides, even for methods that it
- * does not serve.
- */
-export function createRouter(routes: readonly Route[]): ReturnType<Router['routes']> {
-  const router = new Router({ strict: true, sensitive: true })
-  for (const route of routes) {
-    // Register each route for all methods. The router adds HEAD to every GET, which would sell an answer without a
-    // body.
-    router.register(route.path, METHODS, (context) => serveRoute(route, context))
+/** Creates the router. The route of the path decides, even for methods that it does not serve. */
+export function createRouter(routes: readonly Route[]): (context: Context, next: Next) => Promise<unknown> {
+  const find = createRouteTable(routes)
+  return (context, next) => {
+    const found = find(pathOf(context.req))
+    return found === undefined ? next() : serveRoute(found, context)
   }
-  return router.routes()
 }
 
-async function serveRoute({ path, methods, serve, errorForm }: Route, context: RouterContext): Promise<void> {
+async function serveRoute({ route, segments }: FoundRoute<Route>, context: Context): Promise<void> {
+  const { path, methods, serve, errorForm } = route
   if (errorForm !== undefined) formErrors(context, errorForm)
   // Metrics count the pattern and not the path, because a caller must not be able to create new series.
   context.state['route'] = path
+  // HEAD is not GET here: it would sell an answer without a body.
   if (!methods.includes(context.method)) return refuseMethod(context, methods)
-  // Use the capture, which is unchanged: the router's own parameters are percent-decoded.
-  await serve(context, context.captures?.[0] ?? '')
+  await serve(context, segments)
 }
 
 function refuseMethod(context: Context, allowed: readonly string[]): void {

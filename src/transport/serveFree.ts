@@ -25,7 +25,7 @@ export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
     path: route.path,
     errorForm: route.errorForm,
     methods: ['GET', 'HEAD', ...(route.post === undefined ? [] : ['POST'])],
-    serve: (context: Context, segment: string) => serveFree(deps, route, { context, segment }),
+    serve: (context: Context, [segment = '']: readonly string[]) => serveFree(deps, route, { context, segment }),
   }))
 }
 

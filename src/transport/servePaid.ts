@@ -2,6 +2,7 @@ import type { Context } from 'koa'
 import type { Clock } from '@tollbook/core/clock'
 import { sha256 } from '@tollbook/core/digest'
 import type { Endpoint } from '../product/endpoint.ts'
+import { hasNoBody } from '../product/productFacts.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
@@ -18,44 +19,57 @@ import {
 import type { Pass } from './callerLimits.ts'
 import type { FreeAnswer } from './freeRoute.ts'
 import { prefersHtml } from './mediaRange.ts'
-import { hasNoInput, openProbe } from './probe.ts'
+import { hasBody, hasNoInput, openProbe } from './probe.ts'
 import { readBody } from './readBody.ts'
 import { readParameters } from './readParameters.ts'
-import { headerOf } from './requestHead.ts'
+import { headerOf, pathOf } from './requestHead.ts'
 import type { Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
-import { overloaded } from './transportError.ts'
+import { invalidRequest, overloaded } from './transportError.ts'
 import type { Uploads } from './uploads.ts'
 
 export interface PaidDeps extends AdmitDeps {
   readonly clock: Clock
   readonly log: Log
   readonly uploads: Uploads
+  readonly endpoints: readonly Endpoint[]
   readonly sales: Pick<Sales, 'rails' | 'sell'>
   /** Renders the page that sells a product to a person with a browser. */
   readonly paymentPage?: (path: string) => Promise<FreeAnswer>
 }
 
+/** An address of a product. */
+export interface PaidPath {
+  readonly path: string
+  readonly endpoint: Endpoint
+  readonly mount: string | undefined
+}
+
 /**
- * Returns the routes of the products. A product has its own path, and another one below the mount of each rail that has
- * a mount. HEAD is not served, because it would sell an answer without a body.
+ * Returns the addresses of the products: the path of each, and another one below the mount of each rail that has a
+ * mount.
  */
-export function paidRoutes(deps: PaidDeps): readonly Route[] {
-  const mounts = [undefined, ...deps.sales.rails.flatMap(({ description }) => description?.mount ?? [])]
-  return deps.endpoints.flatMap((endpoint) =>
-    mounts.map((mount) => ({
-      path: `${mount ?? ''}${endpoint.path}`,
-      methods: [endpoint.method],
-      errorForm: endpoint.errorForm,
-      serve: async (context: Context) => {
-        const pass = takePass(deps, context)
-        if (pass === undefined) return
-        const page = mount === undefined ? pageFor(deps, endpoint, context) : undefined
-        if (page !== undefined) return send(context, await page)
-        await servePaid(deps, endpoint, { context, mount, pass })
-      },
-    })),
+export function paidPaths({ endpoints, sales }: Pick<PaidDeps, 'endpoints' | 'sales'>): readonly PaidPath[] {
+  const mounts = [undefined, ...sales.rails.flatMap(({ description }) => description?.mount ?? [])]
+  return endpoints.flatMap((endpoint) =>
+    mounts.map((mount) => ({ path: `${mount ?? ''}${endpoint.path}`, endpoint, mount })),
   )
+}
+
+/** Returns the routes of the products. HEAD is not served, because it would sell an answer without a body. */
+export function paidRoutes(deps: PaidDeps, paths: readonly PaidPath[]): readonly Route[] {
+  return paths.map(({ path, endpoint, mount }) => ({
+    path,
+    methods: [endpoint.method],
+    errorForm: endpoint.errorForm,
+    serve: async (context: Context, segments: readonly string[]) => {
+      const pass = takePass(deps, context)
+      if (pass === undefined) return
+      const page = mount === undefined ? pageFor(deps, endpoint, context) : undefined
+      if (page !== undefined) return send(context, await page)
+      await servePaid(deps, endpoint, { context, mount, segments, pass })
+    },
+  }))
 }
 
 /**
@@ -71,27 +85,38 @@ function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, {
 interface Arrival {
   readonly context: Context
   readonly mount: string | undefined
+  /** Variable segments of the path, as sent. */
+  readonly segments: readonly string[]
   readonly pass: Pass
 }
 
-async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, pass }: Arrival): Promise<void> {
+async function servePaid(deps: PaidDeps, endpoint: Endpoint, arrival: Arrival): Promise<void> {
+  const { context, mount, segments, pass } = arrival
   const startedAtMs = deps.clock.monotonicMs()
   let slot: Slot | undefined
   let arrived: Buffer | undefined
   const request: PaidRequest = {
     ...railRequest(context, mount),
+    path: pathOf(context.req).slice(mount?.length ?? 0),
     bodyDigest: () => (arrived === undefined ? undefined : sha256(arrived)),
     requestId: String(context.state['requestId']),
     async readParameters() {
       // Take the slot only after the body has arrived, so that a slow upload does not occupy one.
       const isProbe =
-        mount !== undefined && hasNoInput(context.req) && admissionRequestOf(deps, context.req).purpose !== 'proof'
+        mount !== undefined &&
+        segments.length === 0 &&
+        hasNoInput(context.req) &&
+        admissionRequestOf(deps, context.req).purpose !== 'proof'
       const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
       if (body !== undefined && 'status' in body) return body
       arrived = body
       slot = takeSlot(deps, context)
       if (slot === undefined) return overloaded()
-      return isProbe ? openProbe(endpoint) : readParameters(endpoint, { queryText: context.querystring, body })
+      if (isProbe) return openProbe(endpoint)
+      // The body of a GET has no meaning, so only a program with a mistake sends one to DELETE.
+      if (endpoint.method === 'DELETE' && hasBody(context.req)) return invalidRequest([strayBody])
+      const contentType = headerOf(context.req, 'content-type')
+      return readParameters(endpoint, { queryText: context.querystring, segments, body, contentType })
     },
     limitQuotes: pass.limitQuotes,
     limitLookups: pass.limitLookups,
@@ -130,10 +155,13 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, { context, mount, p
   }
 }
 
-function readBodyOf(deps: PaidDeps, { method, bodyBytesMax }: Endpoint, { req, res }: Context) {
-  if (method === 'GET') return Promise.resolve(undefined)
+const strayBody = { field: 'body', message: 'must be absent: the parameters of DELETE are in path and query' }
+
+function readBodyOf(deps: PaidDeps, { method, bodyBytesMax, rawBody }: Endpoint, { req, res }: Context) {
+  if (hasNoBody(method)) return Promise.resolve(undefined)
   const address = limitAddressOf(deps, req)
-  return readBody(deps, { request: req, response: res, address, bytesMax: bodyBytesMax })
+  const contentTypes = rawBody?.contentTypes
+  return readBody(deps, { request: req, response: res, address, contentTypes, bytesMax: bodyBytesMax })
 }
 
 function railRequest(context: Context, mount: string | undefined): RailRequest {

@@ -150,7 +150,7 @@ async function present(
   const presentation: Presentation = {
     signature: transaction.signature,
     wallet,
-    orderDigest: orderDigest(product, { word }),
+    orderDigest: orderDigest(product, { parameters: { word } }),
     isHonest,
     presentedAtMs: time.nowMs(),
   }

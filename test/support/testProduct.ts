@@ -2,12 +2,14 @@ import type { z } from 'zod'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import { defineProduct, openEndpoint } from '../../src/product/productDefinition.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { Job, Outcome } from '../../src/product/product.ts'
+import type { Job, Outcome, ProductMethod } from '../../src/product/product.ts'
+import type { RawBodyFacts } from '../../src/product/productFacts.ts'
 import { z as schema } from 'zod'
 
 export interface TestProduct<P extends Json> {
   readonly path: string
-  readonly method?: 'GET' | 'POST'
+  readonly method?: ProductMethod
+  readonly rawBody?: RawBodyFacts
   readonly parameters: z.ZodType<P>
   readonly deliver: (parameters: P, job: Job) => Promise<Outcome>
 }

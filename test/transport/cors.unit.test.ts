@@ -20,7 +20,7 @@ describe('a page of another origin', () => {
     const headers = ask('/api/data/crypto', 'OPTIONS', { 'access-control-request-method': 'GET' })
     expect(headers).toMatchObject({
       'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'GET, HEAD, POST',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': 'content-type, idempotency-key, pay-with',
     })
   })

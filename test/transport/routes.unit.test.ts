@@ -9,7 +9,8 @@ const served: string[] = []
 const route = (path: string, methods: readonly string[]): Route => ({
   path,
   methods,
-  serve: (context, segment) => {
+  serve: (context, segments) => {
+    const segment = segments.join(' ')
     served.push(`${path} ${segment}`)
     context.body = segment
     return Promise.resolve()
@@ -21,7 +22,9 @@ let listener: Listener
 beforeAll(async () => {
   const app = new Koa()
   const routes = [route('/paid', ['GET']), route('/free', ['GET', 'HEAD']), route('/post', ['POST'])]
-  app.use(createRouter([...routes, route('/one/:name', ['GET', 'HEAD']), route('/many/*path', ['GET', 'HEAD'])]))
+  const open = [route('/many/*path', ['GET', 'HEAD']), route('/one/:name', ['GET', 'HEAD'])]
+  const sold = [route('/one/{a}/of/{b}', ['GET']), route('/one/exact', ['GET']), route('/many/{a}', ['GET'])]
+  app.use(createRouter([...open, ...sold, ...routes, route('/{a}/b/of/c', ['GET'])]))
   app.use(refusePath)
   listener = await listen(app.callback(), { host: '127.0.0.1', port: 0 })
 })
@@ -42,9 +45,24 @@ describe('a path', () => {
     ['/one/..', '..'],
     ['/one/%00%zz', '%00%zz'],
     ['/many/a/b', 'a/b'],
+    ['/one/a%2fb/of/..', 'a%2fb ..'],
+    ['/one/b/of/c', 'b c'],
+    ['/two/b/of/c', 'two'],
+    ['http://localhost/one/a%2Fb?c/d', 'a%2Fb'],
   ])('%s hands over %s as it was sent', async (target, segment) => {
     expect(await ask('GET', target)).toMatchObject({ status: 200, text: segment })
   })
+})
+
+test('an exact path wins over a pattern, and one segment over many', async () => {
+  served.length = 0
+  for (const target of ['/one/exact', '/one/other', '/many/a', '/many/a/b']) await ask('GET', target)
+  expect(served).toEqual(['/one/exact ', '/one/:name other', '/many/{a} a', '/many/*path a/b'])
+})
+
+test('two routes of one path are a bug', () => {
+  expect(() => createRouter([route('/one/:name', []), route('/one/{id}', [])])).toThrow('/one/{id} is served once')
+  expect(() => createRouter([route('/one', []), route('/one', [])])).toThrow('/one is served once')
 })
 
 describe('a method', () => {

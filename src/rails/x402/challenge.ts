@@ -1,8 +1,10 @@
 import type { Address } from '@tollbook/core/address'
+import { segmentNames } from '@tollbook/core/pathTemplate'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { ListedPrice } from '@tollbook/core/quote'
 import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { Challenge, Offer } from '../../paywall/rail.ts'
+import { hasNoBody } from '../../product/productFacts.ts'
 import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
 import { type Binding, newBinding, type OfferTexts } from '../sponsored/offerText.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
@@ -53,11 +55,13 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, err
   const { price, product } = offer
   const amount = amountToSend(deps.terms, price.requiredBaseUnits).toString()
   const key = [product.path, amount, feePayer, error].join(' ')
-  const text = deps.offerTexts.of(price, key, (binding) =>
+  const write = (binding: Binding) =>
     JSON.stringify(
       contentOf(deps, offer, { error, requirements: requirementsOf(deps, price, { amount, feePayer, binding }) }),
-    ),
-  )
+    )
+  // The offer of a pattern names the path that was asked for, and callers can invent any number of those.
+  const isPattern = segmentNames(product.path).length > 0
+  const text = isPattern ? write : deps.offerTexts.of(price, key, write)
   return { [requiredHeader]: encodeText(text(newBinding())) }
 }
 
@@ -67,13 +71,13 @@ interface OfferContent {
 }
 
 function contentOf(deps: X402ChallengeDeps, offer: Offer, { error, requirements }: OfferContent): Json {
-  const { path } = offer.product
-  const description = deps.describe(path)
+  const { product, request } = offer
+  const description = deps.describe(product.path)
   return {
     x402Version,
     error,
     resource: {
-      url: `${deps.serviceUrl()}${mount}${path}`,
+      url: `${deps.serviceUrl()}${mount}${request.path ?? product.path}`,
       ...(description === undefined ? {} : { description: description.summary, mimeType: description.mimeType }),
       serviceName: 'Tollbook',
     },
@@ -125,13 +129,21 @@ function bazaarOf(
   { product }: Offer,
   { inputSchemaPath }: ProductDescription,
 ): Json {
-  const { method } = product
-  const isQuery = method === 'GET'
-  const input: Json = { type: 'http', method, ...(isQuery ? {} : { bodyType: 'json' }) }
+  const { method, path } = product
+  const names = segmentNames(path)
   // Link the schema, because validators of x402 forbid a `$ref` to another document.
   const linked = { externalDocs: { url: `${serviceUrl()}${inputSchemaPath}` } }
   return {
-    info: { input, output: { type: 'json' } },
-    schema: { properties: { input: { properties: { [isQuery ? 'queryParams' : 'body']: linked } } } },
+    ...(names.length === 0 ? {} : { routeTemplate: `${mount}${path.replaceAll(/\{(\w+)\}/g, ':$1')}` }),
+    info: {
+      input: {
+        type: 'http',
+        method,
+        ...(hasNoBody(method) ? {} : { bodyType: 'json' }),
+        ...(names.length === 0 ? {} : { pathParams: {} }),
+      },
+      output: { type: 'json' },
+    },
+    schema: { properties: { input: { properties: { [hasNoBody(method) ? 'queryParams' : 'body']: linked } } } },
   }
 }

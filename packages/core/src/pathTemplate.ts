@@ -1,0 +1,14 @@
+const segment = /\{([^{}/]*)\}/g
+
+/** Returns the names of the `{name}` segments of a path such as `/items/{id}`, in order. */
+export function segmentNames(path: string): readonly string[] {
+  return [...path.matchAll(segment)].map(([, name = '']) => name)
+}
+
+/** Writes values into the segments of a path, each in percent-encoding. A segment without a value stays as it is. */
+export function fillTemplate(path: string, values: Readonly<Record<string, unknown>>): string {
+  return path.replaceAll(segment, (whole, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    return value === undefined ? whole : encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value))
+  })
+}
