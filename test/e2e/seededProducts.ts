@@ -3,7 +3,8 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { defineProduct } from '../../src/product/productDefinition.ts'
 import type { Outcome, ProductMethod, RawBody } from '../../src/product/product.ts'
 import type { ProductFacts } from '../../src/product/productFacts.ts'
-import type { SoldProducts } from '../../src/start/products/soldProducts.ts'
+import { fromProviders } from '../../src/products/catalog.ts'
+import type { BuiltinProducts } from '../../src/start/builtin/loadGoods.ts'
 
 /** An order that reached its handler. */
 export interface Reached {
@@ -14,7 +15,10 @@ export interface Reached {
 
 const meta = { source: 'test', asOf: '2026-11-26T00:00:00.000Z', cached: false }
 
-/** Products of every form: methods, segments in the path, a raw body, a long schema. They record each order that reaches them. */
+/**
+ * Products of every form: methods, segments in the path, a raw body, a long schema. They record each order that reaches
+ * them.
+ */
 export function seedProducts() {
   const reached: Reached[] = []
   const product = <P extends Readonly<Record<string, Json>>>(
@@ -57,7 +61,7 @@ export function seedProducts() {
         .exactOptional(),
     ]),
   )
-  const products: SoldProducts = [
+  const products = [
     product('GET', '/toy/items/{id}', {}, { parameters: z.strictObject({ id, size }), order: { id: '42', size: 's' } }),
     product('GET', '/toy/items/new', {}, { parameters: z.strictObject({ size }), order: { size: 's' } }),
     product('DELETE', '/toy/notes/{id}', {}, { parameters: z.strictObject({ id, size }), order: { id: '7' } }),
@@ -94,5 +98,5 @@ export function seedProducts() {
     ),
     product('GET', '/toy/forecast', {}, { parameters: z.strictObject(many), order: { variable_0: 'temperature_2m' } }),
   ]
-  return { products, reached, withSeeds: (inner: SoldProducts): SoldProducts => [...inner, ...products] }
+  return { products, reached, withSeeds: (inner: BuiltinProducts) => [...inner, ...products.map(fromProviders)] }
 }
