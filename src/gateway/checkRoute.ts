@@ -1,0 +1,134 @@
+import { compileSchema } from './checkParameters.ts'
+import { type FileMistake, type FilePath, listOf, unknownName } from './fileMistake.ts'
+import {
+  closedSchema,
+  findSlowPatterns,
+  inlineReferences,
+  isSchema,
+  type Schema,
+  SchemaProblem,
+} from './parameterSchema.ts'
+import type { RouteEntry, UpstreamEntry } from './productsFile.ts'
+import { readPrices } from './routePrices.ts'
+import type { CheckedRoute } from './routeProduct.ts'
+import { isSegment } from './pathSegment.ts'
+import { readTarget } from './routeRequest.ts'
+
+/** The rest of the file, against which a route is checked. */
+export interface RouteContext {
+  readonly file: string
+  readonly at: FilePath
+  readonly upstreams: ReadonlyMap<string, UpstreamEntry>
+  /** Names of all upstreams, also of those with a mistake. */
+  readonly upstreamNames: readonly string[]
+  readonly earlier: readonly CheckedRoute[]
+  /** Maximum time of an attempt. */
+  readonly handlerTimeoutMs: number
+}
+
+/** Checks a route against its parameters, its upstream and the other routes. */
+export function checkRoute(
+  route: RouteEntry,
+  context: RouteContext,
+): CheckedRoute | { readonly mistakes: readonly FileMistake[] } {
+  const { at } = context
+  const loaded = loadSchema(route, context)
+  const own = [...pathMistakes(route, context), ...upstreamMistakes(route, context)]
+  if ('mistakes' in loaded) return { mistakes: [...own, ...loaded.mistakes] }
+  const { schema, check } = loaded
+  const prices = readPrices(route.price, schema, [...at, 'price'])
+  const mistakes = [
+    ...own,
+    ...targetMistakes(route, schema, at),
+    ...exampleMistakes(route, loaded, at),
+    ...('mistakes' in prices ? prices.mistakes : []),
+  ]
+  return mistakes.length > 0 || 'mistakes' in prices ? { mistakes } : { route, schema, check, prices: prices.prices }
+}
+
+type LoadedSchema = Pick<CheckedRoute, 'schema' | 'check'>
+
+const noParameters: Schema = { type: 'object', properties: {} }
+
+function loadSchema(
+  { parameters = noParameters }: RouteEntry,
+  { file, at }: RouteContext,
+): LoadedSchema | { readonly mistakes: readonly FileMistake[] } {
+  const path = [...at, 'parameters']
+  try {
+    const schema = closedSchema(inlineReferences(parameters, file))
+    const slow = findSlowPatterns(schema, path)
+    if (slow.length > 0) return { mistakes: slow }
+    if (schema['type'] !== 'object') return { mistakes: [{ path: [...path, 'type'], message: 'must be object' }] }
+    return { schema, check: compileSchema(schema) }
+  } catch (error) {
+    if (!(error instanceof SchemaProblem)) throw error
+    return { mistakes: [{ path, message: error.message }] }
+  }
+}
+
+function pathMistakes({ path }: RouteEntry, { at, earlier }: RouteContext): readonly FileMistake[] {
+  if (!earlier.some(({ route }) => route.path === path)) return []
+  return [{ path: [...at, 'path'], message: 'is sold by an earlier route; one path has one product' }]
+}
+
+function upstreamMistakes(route: RouteEntry, { at, upstreams, upstreamNames, handlerTimeoutMs }: RouteContext) {
+  const mistakes: FileMistake[] = []
+  const upstream = upstreams.get(route.upstream)
+  if (!upstreamNames.includes(route.upstream))
+    mistakes.push({
+      path: [...at, 'upstream'],
+      message: `"${route.upstream}" ${unknownName(route.upstream, upstreamNames)}`,
+    })
+  const timeout = route.timeout ?? upstream?.timeout ?? 0
+  if (timeout >= handlerTimeoutMs)
+    mistakes.push({
+      path: [...at, route.timeout === undefined ? 'upstream' : 'timeout'],
+      message: `has a timeout of ${timeout} ms, but HANDLER_TIMEOUT_MS ends every attempt after ${handlerTimeoutMs} ms; lower the one or raise the other`,
+    })
+  return mistakes
+}
+
+function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readonly FileMistake[] {
+  const { inPath, problem } = readTarget(route.to)
+  if (problem !== undefined) return [{ path: [...at, 'to'], message: problem }]
+  const properties = isSchema(schema['properties']) ? Object.keys(schema['properties']) : []
+  const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+  const known = listOf(properties)
+  return [
+    ...inPath.flatMap((name) => {
+      if (!properties.includes(name))
+        return [
+          { path: [...at, 'to'], message: `names {${name}}, which is not a parameter; the parameters are ${known}` },
+        ]
+      return required.includes(name)
+        ? []
+        : [
+            {
+              path: [...at, 'to'],
+              message: `names {${name}}, which an order can leave out; add it to \`parameters.required\``,
+            },
+          ]
+    }),
+    ...route.query.flatMap((name, index) =>
+      properties.includes(name)
+        ? []
+        : [{ path: [...at, 'query', index], message: `is not a parameter; the parameters are ${known}` }],
+    ),
+    ...(route.method === 'GET' && route.query.length > 0
+      ? [{ path: [...at, 'query'], message: 'is for routes with a body; the parameters of a GET are in its query' }]
+      : []),
+  ]
+}
+
+function exampleMistakes({ example, to }: RouteEntry, { check }: LoadedSchema, at: FilePath): readonly FileMistake[] {
+  const [problem] = check(example)
+  const outside = readTarget(to).inPath.find((name) => name in example && !isSegment(example[name]))
+  const path = [...at, 'example']
+  if (outside !== undefined) return [{ path, message: `has ${outside}, which is not one segment of a path` }]
+  if (problem === undefined) return []
+  const place = problem.instancePath === '' ? '' : `${problem.instancePath} `
+  return [
+    { path, message: `must be an order that the parameters allow: ${place}${problem.message ?? 'is not allowed'}` },
+  ]
+}

@@ -1,0 +1,180 @@
+import type { IncomingMessage } from 'node:http'
+import { type Clock, isoTime } from '@tollbook/core/clock'
+import { waitWithin } from '../outbound/unlessSilent.ts'
+import type { Failure, HandlerFailure, Job, Meta, Outcome } from '../product/product.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+import type { Parameters } from './checkParameters.ts'
+import { hasEnd, isEventStream, isJson, judgeEnd, judgeHead, judgeJson } from './judgeAnswer.ts'
+import type { RouteEntry } from './productsFile.ts'
+import { requestFor } from './routeRequest.ts'
+import type { OpenAnswer, RouteRequest, UpstreamClient } from './upstreamClient.ts'
+
+export interface RouteDeps {
+  readonly clock: Clock
+  readonly client: UpstreamClient
+}
+
+/** Asks the upstream for an order, and returns its answer if the rules of the route allow its sale. */
+export async function deliverRoute(
+  deps: RouteDeps,
+  route: RouteEntry,
+  { order, job }: { readonly order: Parameters; readonly job: Job },
+): Promise<Outcome> {
+  const { clock, client } = deps
+  let answer: OpenAnswer | undefined
+  try {
+    answer = await client.open(requestOf(client, route, { order, job }))
+    const { response } = answer
+    judgeHead(route, response, clock)
+    const reading = { ...deps, route, answer, bytesMax: route.max_response ?? client.entry.max_response }
+    const outcome = isEventStream(route, response) ? await openStream(reading, job.signal) : await readWhole(reading)
+    return outcome
+  } catch (error) {
+    return failureOf(answer === undefined ? error : (answer.end(error) ?? error))
+  }
+}
+
+function requestOf(
+  { entry }: UpstreamClient,
+  route: RouteEntry,
+  { order, job }: { readonly order: Parameters; readonly job: Job },
+): RouteRequest {
+  const { target, body } = requestFor(route, order)
+  return {
+    method: route.method,
+    target,
+    body,
+    // Nothing of the caller's own headers goes on.
+    headers: {
+      accept: [...route.content_types, ...(route.stream === 'passthrough' ? ['text/event-stream'] : [])].join(', '),
+      'x-tollbook-payer': job.payer,
+      'x-tollbook-payment': job.payment,
+      'x-request-id': job.requestId,
+      // The same for each attempt of a payment, so that the upstream can recognize a repetition.
+      'idempotency-key': job.payment,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    signal: job.signal,
+    timeoutMs: route.timeout ?? entry.timeout,
+    isIdempotent: route.idempotent,
+  }
+}
+
+interface Reading extends RouteDeps {
+  readonly route: RouteEntry
+  readonly answer: OpenAnswer
+  readonly bytesMax: number
+}
+
+async function readWhole({ clock, client, route, answer, bytesMax }: Reading): Promise<Outcome> {
+  const { response } = answer
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bounded(response, bytesMax)) chunks.push(chunk)
+  const bytes = Buffer.concat(chunks)
+  if (isJson(response)) judgeJson(route, parsedJson(bytes))
+  // Invalid JSON shows a cut. Other content needs a length, or an end of its chunks.
+  else if (!hasEnd(response)) throw new UpstreamFailure('bad_payload', 'the answer has neither a length nor an end')
+  judgeEnd(route, bytes.subarray(-tailBytes).toString('utf8'))
+  answer.end()
+  return { kind: 'raw', contentType: contentTypeOf(response), bytes, meta: metaOf(client, clock) }
+}
+
+const tailBytes = 1_024
+
+function parsedJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    // Omit the cause: it quotes the body.
+    throw new UpstreamFailure('bad_payload', 'the answer is not valid JSON')
+  }
+}
+
+function metaOf({ name }: UpstreamClient, clock: Clock): Meta {
+  return { source: name, asOf: isoTime(clock.nowMs()), cached: false }
+}
+
+function contentTypeOf({ headers }: IncomingMessage): string {
+  const type = headers['content-type'] ?? ''
+  return /^[\x20-\x7e]{1,200}$/.test(type) ? type : 'application/octet-stream'
+}
+
+async function* bounded(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > bytesMax) throw new UpstreamFailure('bad_payload', `the answer is longer than ${bytesMax} bytes`)
+    yield chunk
+  }
+}
+
+/** Waits for the first bytes, so that an upstream that fails before them is a failure and not a cut answer. */
+async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcome> {
+  const { clock, client, answer } = reading
+  const { response } = answer
+  // A connection that is closed at the end cannot show that it was cut.
+  if (response.headers['transfer-encoding'] === undefined && response.headers['content-length'] === undefined)
+    throw new UpstreamFailure('bad_payload', 'the stream has neither a length nor an end')
+  const chunks = bounded(response, reading.bytesMax)
+  const first = await chunks.next()
+  if (first.done === true) throw new UpstreamFailure('bad_payload', 'the stream is empty')
+  answer.keepReading()
+  // A reader that never starts still ends the exchange.
+  signal.addEventListener('abort', () => void answer.end(new UpstreamFailure('timeout', 'the stream was cut')), {
+    once: true,
+  })
+  const rest = streamed(reading, first.value, chunks)
+  return { kind: 'stream', contentType: contentTypeOf(response), chunks: rest, meta: metaOf(client, clock) }
+}
+
+async function* streamed(
+  { clock, client, route, answer }: Reading,
+  first: Uint8Array,
+  chunks: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const { name, entry } = client
+  let tail = Buffer.from(first).subarray(-tailBytes)
+  try {
+    yield first
+    for (;;) {
+      const step = await waitWithin(clock, entry.silence, chunks.next())
+      if (step === undefined) throw new UpstreamFailure('timeout', `${name} was silent for ${entry.silence} ms`)
+      if (step.done === true) break
+      tail = Buffer.concat([tail, step.value]).subarray(-tailBytes)
+      yield step.value
+    }
+    judgeEnd(route, tail.toString('utf8'))
+    answer.end()
+  } catch (error) {
+    throw answer.end(error) ?? error
+  } finally {
+    // A reader that has gone. The upstream did not fail.
+    answer.end()
+  }
+}
+
+const codes: Partial<Record<UpstreamFailure['kind'], HandlerFailure>> = {
+  not_found: 'NO_DATA',
+  timeout: 'UPSTREAM_TIMEOUT',
+}
+
+/** The failure for the caller. It names a status and a rule, and nothing that the upstream wrote. */
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof UpstreamFailure)) throw error
+  const { kind } = error
+  const code = codes[kind] ?? 'UPSTREAM_FAILED'
+  return { kind: 'failed', code, message: `${messages[kind]}; repeat with the same proof` }
+}
+
+const messages: Readonly<Record<UpstreamFailure['kind'], string>> = {
+  not_found: 'the API behind this product has no answer for this request',
+  not_covered: 'the API behind this product has no answer for this request',
+  rate_limited: 'the API behind this product asks for a pause',
+  auth: 'the API behind this product refused the service',
+  blocked: 'the API behind this product refused the service',
+  incomplete: 'the API behind this product gave an answer that cannot be sold',
+  bad_payload: 'the API behind this product gave an answer that cannot be sold',
+  upstream: 'the API behind this product failed',
+  timeout: 'the API behind this product did not answer in time',
+  resting: 'the API behind this product has failed and is left alone for a while',
+}

@@ -1,0 +1,56 @@
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest, type RequestOptions } from 'node:http'
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
+
+/** One request to the host of an upstream. */
+export interface Exchange {
+  readonly origin: URL
+  readonly method: string
+  /** Path and query, percent-encoded. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | undefined
+  readonly signal: AbortSignal
+}
+
+// Common servers keep idle connections for 5 s or longer, so few close one while a request is on its way.
+const idleConnectionMs = 4_000
+const headBytesMax = 32 * 1024
+
+/** Connections to one upstream. Answers of two upstreams never share one. */
+export interface Connections {
+  exchange(exchange: Exchange): Promise<IncomingMessage>
+  close(): void
+}
+
+/**
+ * Opens connections without redirects, decompression and cookies. Node's parser refuses ambiguous framing, and its
+ * agent drops a connection on which an upstream sends more than its answer.
+ */
+export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax: number): Connections {
+  const options = { keepAlive: true, timeout: idleConnectionMs, maxSockets: socketsMax }
+  const isPlain = protocol === 'http:'
+  const agent = isPlain ? new PlainAgent(options) : new TlsAgent(options)
+  return {
+    exchange: (exchange) =>
+      new Promise((resolve, reject) => {
+        const { origin, method, target, headers, body, signal } = exchange
+        const requested: RequestOptions = {
+          agent,
+          host: origin.hostname.replace(/^\[|\]$/g, ''),
+          port: origin.port === '' ? null : origin.port,
+          method,
+          path: target,
+          headers,
+          signal,
+          maxHeaderSize: headBytesMax,
+          insecureHTTPParser: false,
+        }
+        const request = isPlain ? plainRequest(requested, resolve) : tlsRequest(requested, resolve)
+        request.on('error', reject)
+        // An upgrade is not an answer.
+        request.on('upgrade', (_response, socket) => socket.destroy())
+        request.end(body)
+      }),
+    close: () => agent.destroy(),
+  }
+}

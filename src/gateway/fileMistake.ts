@@ -1,0 +1,64 @@
+import { closestMatch } from 'leven'
+import { z } from 'zod'
+
+/** A place in the file: names and indexes from the top. */
+export type FilePath = readonly (string | number)[]
+
+/** One mistake of a products file, with the place that has to change. */
+export interface FileMistake {
+  readonly path: FilePath
+  /** The mistake and its fix, after the path. */
+  readonly message: string
+  /** True if the name at the path is wrong, not its value. */
+  readonly isName?: boolean
+}
+
+const distanceMax = 3
+
+/**
+ * Converts the issues of an entry into mistakes. Each unknown name is one mistake, with the name that was probably
+ * meant.
+ */
+export function mistakesOf(error: z.ZodError, schema: z.core.$ZodType, at: FilePath): readonly FileMistake[] {
+  return error.issues.flatMap((issue): readonly FileMistake[] => {
+    const inside = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))
+    const path = [...at, ...inside]
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue) }]
+    const known = namesAt(schema, inside)
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownName(key, known), isName: true }))
+  })
+}
+
+/** Returns the message for an unknown name, with the name that was probably meant. */
+export function unknownName(name: string, known: readonly string[]): string {
+  const meant = closestMatch(name, [...known], { maxDistance: distanceMax })
+  return meant === undefined ? `is not known; use ${listOf(known)}` : `is not known; did you mean ${meant}?`
+}
+
+export const listOf = (names: readonly string[]) => (names.length === 0 ? 'none' : names.join(', '))
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is missing'
+  // The messages of Zod begin with a capital and name the type; ours complete the path.
+  return /^[A-Z]/.test(issue.message) ? issue.message.charAt(0).toLowerCase() + issue.message.slice(1) : issue.message
+}
+
+/** Returns the names that an object of the schema may have. */
+function namesAt(schema: z.core.$ZodType, path: FilePath): readonly string[] {
+  const [key, ...rest] = path
+  const inner = unwrapped(schema)
+  if (inner instanceof z.core.$ZodObject) {
+    const { shape } = inner._zod.def
+    const member = key === undefined ? undefined : shape[key]
+    if (key === undefined) return Object.keys(shape)
+    return member === undefined ? [] : namesAt(member, rest)
+  }
+  if (inner instanceof z.core.$ZodRecord) return namesAt(inner._zod.def.valueType, rest)
+  return inner instanceof z.core.$ZodArray ? namesAt(inner._zod.def.element, rest) : []
+}
+
+function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
+  const { def } = schema._zod
+  if ('innerType' in def && def.innerType instanceof z.core.$ZodType) return unwrapped(def.innerType)
+  return def instanceof Object && schema instanceof z.core.$ZodPipe ? unwrapped(schema._zod.def.in) : schema
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+
+const durationMsMax = 300_000
+const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
+
+/** A duration such as `10s`, in milliseconds. */
+export const durationText = z.string('must be a time such as 10s').transform((text, context) => {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,5})(ms|s|m)$/.exec(text) ?? []
+  const ms = Number(count) * (msOfUnit[unit] ?? 0)
+  if (ms > 0 && ms <= durationMsMax) return ms
+  context.addIssue('must be a time such as 500ms, 10s or 2m, at most 5m')
+  return z.NEVER
+})
+
+// An answer is held in memory until it is committed.
+const sizeBytesMax = 64 * 1024 * 1024
+const bytesOfUnit: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 * 1024 }
+
+/** A size such as `256KiB`, in bytes. */
+export const sizeText = z.string('must be a size such as 256KiB').transform((text, context) => {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,8})(B|KiB|MiB)$/.exec(text) ?? []
+  const bytes = Number(count) * (bytesOfUnit[unit] ?? 0)
+  if (bytes > 0 && bytes <= sizeBytesMax) return bytes
+  context.addIssue('must be a size such as 512B, 256KiB or 8MiB, at most 64MiB')
+  return z.NEVER
+})
+
+/** A JSON pointer (RFC 6901), as its names. */
+export const pointerText = z
+  .string()
+  .regex(/^(\/([^~/]|~[01])+)+$/, 'must be a JSON pointer such as /model')
+  .transform((text) => text.split('/').slice(1).map(unescapeName))
+
+const unescapeName = (name: string) => name.replaceAll('~1', '/').replaceAll('~0', '~')
+
+export const statusCode = z.int('must be a status').min(200).max(599)
+
+// The client decides about framing and connections. A caller's address is not the upstream's business.
+const reserved =
+  /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|keep-alive)$/
+
+export const headerName = z
+  .string()
+  .regex(/^[a-z0-9-]{1,64}$/, 'must be a header name in lower case')
+  .refine((name) => !reserved.test(name), 'is a header that the client of the upstream sets')
+
+export const headerValue = z.string().regex(/^[\x20-\x7e]{0,4096}$/, 'must be printable ASCII')

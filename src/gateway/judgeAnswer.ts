@@ -1,0 +1,76 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '@tollbook/core/clock'
+import { retryAfterMsOf } from '../outbound/retryAfter.ts'
+import { UpstreamFailure } from '../product/upstreamFailure.ts'
+import type { RouteEntry } from './productsFile.ts'
+
+/** Throws unless status, coding and media type of an answer are those of an answer that may be sold. */
+export function judgeHead(route: RouteEntry, response: IncomingMessage, clock: Clock): void {
+  judgeStatus(route, response, clock)
+  const { headers } = response
+  const coding = headers['content-encoding'] ?? 'identity'
+  // The request forbids a coding, so a coded answer is a mistake of the upstream.
+  if (coding !== 'identity') throw new UpstreamFailure('bad_payload', 'the answer is compressed')
+  const type = mediaTypeOf(response)
+  if (!isEventStream(route, response) && !route.content_types.some((pattern) => matches(type, pattern)))
+    throw new UpstreamFailure('bad_payload', `the answer has the media type ${type.slice(0, 100)}`)
+}
+
+/** The media type in lower case, without parameters. */
+function mediaTypeOf({ headers }: IncomingMessage): string {
+  return (headers['content-type'] ?? 'none').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+/** True if the answer is a stream that the route passes on while it arrives. */
+export function isEventStream({ stream }: RouteEntry, response: IncomingMessage): boolean {
+  return stream === 'passthrough' && mediaTypeOf(response) === 'text/event-stream'
+}
+
+export const isJson = (response: IncomingMessage) => /^application\/([\w.+-]+\+)?json$/.test(mediaTypeOf(response))
+
+function matches(type: string, pattern: string): boolean {
+  if (pattern === '*/*') return true
+  return pattern.endsWith('/*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern.toLowerCase()
+}
+
+function judgeStatus({ success, no_data }: RouteEntry, response: IncomingMessage, clock: Clock): void {
+  const { statusCode: status = 0, headers } = response
+  if (success.status.includes(status)) return
+  const said = `the upstream answered HTTP ${status}`
+  if (no_data.status.includes(status)) throw new UpstreamFailure('not_found', said)
+  const pause = headers['retry-after']
+  const retryAfterMs = pause === undefined ? undefined : retryAfterMsOf(new Headers({ 'retry-after': pause }), clock)
+  if (status === 429 || (status === 503 && retryAfterMs !== undefined))
+    throw new UpstreamFailure('rate_limited', said, { retryAfterMs })
+  if (status === 401 || status === 402 || status === 403) throw new UpstreamFailure('auth', said)
+  if (status >= 500) throw new UpstreamFailure('upstream', said)
+  // Other statuses are about this order, and not about the upstream.
+  throw new UpstreamFailure(status >= 400 ? 'incomplete' : 'bad_payload', said)
+}
+
+/** True if the body is complete. A body without length and chunks ends like a connection that was cut. */
+export function hasEnd({ headers, complete }: IncomingMessage): boolean {
+  return complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
+}
+
+/** Throws unless the JSON of an answer has the member that shows success. */
+export function judgeJson({ success }: RouteEntry, data: unknown): void {
+  const { json } = success
+  if (json === undefined) return
+  const found = json.pointer.reduce(memberOf, data)
+  const holds = json.exists === undefined ? isSame(found, json.equals) : (found !== undefined) === json.exists
+  if (!holds) throw new UpstreamFailure('incomplete', 'the answer does not show success')
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return Object.entries(value).find(([key]) => key === name)?.[1]
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+/** Throws unless the text ends as the route says, before white space. */
+export function judgeEnd({ success }: RouteEntry, tail: string): void {
+  if (success.ends_with !== undefined && !tail.trimEnd().endsWith(success.ends_with))
+    throw new UpstreamFailure('incomplete', 'the answer has not the end that shows that it is complete')
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
+import { isServicePath } from './servicePaths.ts'
+import { durationText, headerName, headerValue, pointerText, sizeText, statusCode } from './fileTexts.ts'
+
+const priceText = z.union([z.string(), z.number()]).transform((value, context) => {
+  const price = parsePriceMicroUsd(String(value))
+  if (price !== undefined) return price
+  context.addIssue(priceRule)
+  return z.NEVER
+})
+
+/** Values of a parameter may be texts or numbers. YAML writes both as names of a mapping. */
+const pricesByValue = z.record(z.string(), priceText)
+
+/** The price of a route, before its parameters are known. `routePrices.ts` checks the combination. */
+export const priceShape = z
+  .strictObject({
+    usd: z
+      .union([priceText, pricesByValue], {
+        error: ({ input }) => (isPlain(input) ? priceRule : 'must be a price, or prices by value'),
+      })
+      .describe('Price of one request in US dollars, or prices by the value of the parameter that `by` names.'),
+    by: pointerText.optional().describe('JSON pointer of the parameter whose value decides the price, such as /model.'),
+    otherwise: priceText.optional().describe('Price for values that `usd` does not list.'),
+    per: pointerText
+      .optional()
+      .describe('JSON pointer of a quantity: an integer, or an array whose items count. `usd` is the price of one.'),
+    min: z.int().positive().optional().describe('Smallest quantity. Default: the minimum of the parameter.'),
+    max: z.int().positive().optional().describe('Largest quantity. Default: the maximum of the parameter.'),
+  })
+  .describe('Price of a request.')
+
+const isPlain = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+
+export type PriceEntry = z.infer<typeof priceShape>
+
+const headers = z.record(headerName, headerValue)
+
+/** An API that routes reach. */
+export const upstreamShape = z.strictObject({
+  url: z
+    .string()
+    .refine(isBaseUrl, 'must be an http(s) URL without user name, query and fragment')
+    .describe('Base URL. The paths of routes are appended to it.'),
+  headers: headers
+    .default({})
+    .describe('Headers of each request, such as the key of the API. Write secrets as ${NAME}.'),
+  timeout: durationText.prefault('10s').describe('Maximum time of an answer; of a streamed one, until its head.'),
+  silence: durationText.prefault('15s').describe('Maximum pause within a streamed answer.'),
+  max_response: sizeText.prefault('1MiB').describe('Maximum size of an answer.'),
+  concurrency: z.int().min(1).max(1_000).default(32).describe('Requests at the same time. Others wait.'),
+  health: z
+    .string()
+    .regex(/^\/[\x21-\x7e]*$/, 'must be a path such as /healthz')
+    .optional()
+    .describe('Path that answers a GET with a 2xx while the API works. Default: a connection is opened.'),
+})
+
+export type UpstreamEntry = z.infer<typeof upstreamShape>
+
+function isBaseUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ''
+}
+
+const statuses = z.array(statusCode).min(1)
+
+const successShape = z.strictObject({
+  status: statuses.default([200, 201, 203]).describe('Statuses of an answer that may be sold.'),
+  json: z
+    .strictObject({
+      pointer: pointerText,
+      exists: z.boolean().optional(),
+      equals: z.json().optional(),
+    })
+    .refine(
+      ({ exists, equals }) => (exists === undefined) !== (equals === undefined),
+      'needs either `exists` or `equals`',
+    )
+    .optional()
+    .describe('A member of the JSON answer that shows success.'),
+  ends_with: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Text at the end of a complete answer, before white space, such as "data: [DONE]".'),
+})
+
+const parameterName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/, 'must be the name of a parameter')
+
+/** A product: a path of this service, and the request that makes its answer. */
+export const routeShape = z.strictObject({
+  path: z
+    .string()
+    .max(200)
+    .regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'must be a path such as /acme/items, of letters, digits and . _ ~ -')
+    .refine((path) => !isServicePath(path), 'belongs to the service; choose another path')
+    .describe('Path at which this service sells the answer.'),
+  method: z.enum(['GET', 'POST'], 'must be GET or POST').default('GET'),
+  summary: z.string().min(1).max(200).describe('One line about the product, for catalogs and documents.'),
+  upstream: z.string().describe('Name of an entry of `upstreams`.'),
+  to: z
+    .string()
+    .max(1_000)
+    .regex(/^\/[\x21-\x7e]*$/, 'must be a path that begins with /, percent-encoded')
+    .describe('Path below the URL of the upstream. `{name}` takes a parameter as one segment.'),
+  price: priceShape,
+  parameters: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('JSON Schema 2020-12 of the parameters. Default: none are allowed.'),
+  query: z.array(parameterName).default([]).describe('Parameters of a POST that the upstream takes in its query.'),
+  arrays: z.enum(['repeat', 'comma']).default('repeat').describe('How arrays are written in a query of the upstream.'),
+  example: z.record(z.string(), z.json()).default({}).describe('Parameters of an example in documents.'),
+  success: successShape.prefault({}),
+  no_data: z
+    .strictObject({ status: z.array(statusCode).default([404]) })
+    .prefault({})
+    .describe('Statuses that mean that the answer does not exist. They are free of charge.'),
+  content_types: z
+    .array(z.string().regex(/^[\w.+-]+\/[\w.+*-]+$/, 'must be a media type such as application/json'))
+    .min(1)
+    .default(['application/json'])
+    .describe('Media types of answers that may be sold. `image/*` and `*/*` are allowed.'),
+  stream: z.enum(['never', 'passthrough']).default('never').describe('Whether event streams are sent as they arrive.'),
+  timeout: durationText.optional().describe('Replaces the timeout of the upstream.'),
+  max_response: sizeText.optional().describe('Replaces the limit of the upstream.'),
+  idempotent: z
+    .boolean()
+    .default(false)
+    .describe('Whether the upstream may be asked a second time when a connection breaks.'),
+})
+
+export type RouteEntry = z.infer<typeof routeShape>
+
+export const upstreamName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,31}$/, 'must be a name of lower-case letters, digits and hyphens')
+
+/** The file as a whole, for its published JSON Schema. A start checks its entries one by one. */
+export const productsFileShape = z.strictObject({
+  version: z.literal(1, 'must be 1').describe('Version of this format.'),
+  upstreams: z.record(upstreamName, upstreamShape).default({}),
+  routes: z.array(routeShape).default([]),
+})

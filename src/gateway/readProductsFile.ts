@@ -1,0 +1,95 @@
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describeError, Fault } from '@tollbook/core/fault'
+import { z } from 'zod'
+import { checkRoute, type RouteContext } from './checkRoute.ts'
+import { type FileMistake, mistakesOf } from './fileMistake.ts'
+import { fillVariables, findWrittenSecrets, type ReadVariable } from './fileVariables.ts'
+import { productsFileShape, routeShape, type UpstreamEntry, upstreamName, upstreamShape } from './productsFile.ts'
+import { readYaml } from './readYaml.ts'
+import type { CheckedRoute } from './routeProduct.ts'
+
+/** A products file without a mistake. */
+export interface ProductsFile {
+  readonly upstreams: ReadonlyMap<string, UpstreamEntry>
+  readonly routes: readonly CheckedRoute[]
+}
+
+export interface ReadFileDeps extends Pick<RouteContext, 'handlerTimeoutMs'> {
+  readonly readVariable: ReadVariable
+}
+
+const fileBytesMax = 4 * 1024 * 1024
+
+/** Reads a products file. Throws one fault that lists every mistake with its line and its fix. */
+export function readProductsFile(path: string, deps: ReadFileDeps): ProductsFile {
+  const yaml = readYaml(path, readText(path))
+  if (yaml.syntax.length > 0) throw fileFault(yaml.syntax)
+  const filled = fillVariables(yaml.value, deps.readVariable)
+  const read = readEntries(filled.value, { ...deps, file: resolve(path) })
+  const mistakes = [...filled.mistakes, ...findWrittenSecrets(yaml.value), ...read.mistakes]
+  // A variable that is missing makes its place invalid too. Report each place once, by its first mistake.
+  const byPlace = new Map(mistakes.toReversed().map((mistake) => [JSON.stringify(mistake.path), mistake] as const))
+  if (byPlace.size > 0) throw fileFault(yaml.describe([...byPlace.values()]))
+  return read.value
+}
+
+function fileFault(lines: readonly string[]): Fault {
+  const s = lines.length === 1 ? '' : 's'
+  const text = lines.map((line) => `\n  ${line}`).join('')
+  return new Fault(`the products file has ${lines.length} mistake${s}:${text}`, { retryable: false })
+}
+
+function readText(path: string): string {
+  try {
+    const facts = statSync(path)
+    if (facts.isFile() && facts.size <= fileBytesMax) return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Fault(`PRODUCTS_FILE cannot be read: ${describeError(error)}`, { retryable: false })
+  }
+  throw new Fault(`PRODUCTS_FILE must name a file of at most ${fileBytesMax} bytes (got ${path})`, { retryable: false })
+}
+
+interface ReadEntries {
+  readonly value: ProductsFile
+  readonly mistakes: readonly FileMistake[]
+}
+
+// Entries are checked one by one, so that a mistake in one does not hide those of the others.
+const topShape = productsFileShape.extend({
+  upstreams: z.record(z.string(), z.unknown()).default({}),
+  routes: z.array(z.unknown()).default([]),
+})
+
+function readEntries(
+  value: unknown,
+  { file, handlerTimeoutMs }: ReadFileDeps & { readonly file: string },
+): ReadEntries {
+  const top = topShape.safeParse(value)
+  if (!top.success)
+    return { value: { upstreams: new Map(), routes: [] }, mistakes: mistakesOf(top.error, productsFileShape, []) }
+  const mistakes: FileMistake[] = []
+  const upstreams = new Map<string, UpstreamEntry>()
+  for (const [name, entry] of Object.entries(top.data.upstreams)) {
+    const path = ['upstreams', name]
+    const nameRead = upstreamName.safeParse(name)
+    const parsed = upstreamShape.safeParse(entry)
+    if (!nameRead.success)
+      mistakes.push({ path, message: 'must be a name of lower-case letters, digits and -', isName: true })
+    if (parsed.success) upstreams.set(name, parsed.data)
+    else mistakes.push(...mistakesOf(parsed.error, upstreamShape, path))
+  }
+  const context = { file, handlerTimeoutMs, upstreams, upstreamNames: Object.keys(top.data.upstreams) }
+  const routes: CheckedRoute[] = []
+  for (const [index, entry] of top.data.routes.entries()) {
+    const at = ['routes', index]
+    const parsed = routeShape.safeParse(entry)
+    if (!parsed.success) mistakes.push(...mistakesOf(parsed.error, routeShape, at))
+    const checked = parsed.success ? checkRoute(parsed.data, { ...context, at, earlier: routes }) : undefined
+    if (checked === undefined) continue
+    if ('mistakes' in checked) mistakes.push(...checked.mistakes)
+    else routes.push(checked)
+  }
+  if (top.data.routes.length === 0) mistakes.push({ path: ['routes'], message: 'sells nothing; add a route' })
+  return { value: { upstreams, routes }, mistakes }
+}

@@ -1,0 +1,56 @@
+import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
+import type { FileMistake, FilePath } from './fileMistake.ts'
+
+/** A YAML file with the places of its nodes. */
+export interface YamlFile {
+  readonly value: unknown
+  /** Mistakes of the syntax, such as a name that is written twice. */
+  readonly syntax: readonly string[]
+  /**
+   * Lines such as `FILE:LINE:COLUMN: PATH: MESSAGE`, in the order of the file. The place is that of the mistake or of
+   * the nearest node above it.
+   */
+  describe(mistakes: readonly FileMistake[]): readonly string[]
+}
+
+// A file of 1,000 routes has some hundred kilobytes. Aliases are bounded, because they can multiply a short text.
+const aliasesMax = 100
+
+/** Parses YAML 1.2. Every name of a mapping is text, and no name occurs twice in one mapping. */
+export function readYaml(file: string, text: string): YamlFile {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, stringKeys: true, uniqueKeys: true, prettyErrors: false })
+  const placeOf = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${file}:${Math.max(line, 1)}:${Math.max(col, 1)}`
+  }
+  const describe = (mistakes: readonly FileMistake[]) =>
+    mistakes
+      .map((mistake) => ({ ...mistake, offset: offsetOf(document, mistake) }))
+      .toSorted((one, other) => one.offset - other.offset)
+      .map(({ path, message, offset }) => `${placeOf(offset)}: ${shownPath(path)} ${message}`)
+  const problems = [...document.errors, ...document.warnings]
+  const syntax = problems.map(({ pos: [start], message }) => `${placeOf(start)}: ${message}`)
+  return { value: syntax.length === 0 ? document.toJS({ maxAliasCount: aliasesMax }) : undefined, syntax, describe }
+}
+
+function offsetOf(document: Document, { path, isName = false }: FileMistake): number {
+  const above = path.slice(0, -1)
+  const last = path.at(-1)
+  const parent = last === undefined ? undefined : document.getIn(above, true)
+  if (isName && isMap(parent)) {
+    const pair = parent.items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === last)
+    if (isNode(pair?.key) && pair.key.range) return pair.key.range[0]
+  }
+  for (let length = path.length; length > 0; length--) {
+    const node = document.getIn(path.slice(0, length), true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return document.contents?.range?.[0] ?? 0
+}
+
+/** `routes[0].price.usd:`, or `the file:` for the whole. */
+function shownPath(path: FilePath): string {
+  const shown = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
+  return path.length === 0 ? 'the file:' : `${shown.replace(/^\./, '')}:`
+}

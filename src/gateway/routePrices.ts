@@ -1,0 +1,177 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { PricedVariant } from '../pricing/priceList.ts'
+import type { FileMistake, FilePath } from './fileMistake.ts'
+import { isSchema, type Schema } from './parameterSchema.ts'
+import type { Parameters } from './checkParameters.ts'
+import type { PriceEntry } from './productsFile.ts'
+
+/** Prices of a route. Every price that can be sold is a row of the price list, so the ledger records it. */
+export interface RoutePrices {
+  readonly priceMicroUsd: bigint
+  readonly variants: readonly PricedVariant[]
+  /** The variant that an order buys. Undefined: the price of the route itself. */
+  variantOf(order: Parameters): string | undefined
+}
+
+export type ReadPrices = { readonly prices: RoutePrices } | { readonly mistakes: readonly FileMistake[] }
+
+/** Reads the price of a route, and checks that each order that the schema allows has one. */
+export function readPrices(price: PriceEntry, schema: Schema, at: FilePath): ReadPrices {
+  const { usd, by, otherwise, per, min, max } = price
+  const refuse = (name: string, message: string) => ({ mistakes: [{ path: [...at, name], message }] })
+  if (by !== undefined && per !== undefined) return refuse('per', 'cannot be used with `by`; remove one of them')
+  if (per === undefined && (min ?? max) !== undefined)
+    return refuse('usd', 'has limits but no `per`; name the quantity in `per`')
+  if (by === undefined && otherwise !== undefined)
+    return refuse('otherwise', 'needs `by`; remove it, or name the parameter in `by`')
+  if (typeof usd === 'bigint') {
+    if (by !== undefined) return refuse('usd', 'must list prices by the value of the parameter in `by`')
+    if (per !== undefined) return quantityPrices({ usd, per, min, max }, schema, at)
+    return { prices: { priceMicroUsd: usd, variants: [], variantOf: () => undefined } }
+  }
+  if (by === undefined) return refuse('usd', 'has prices by value, so `by` must name the parameter, such as /model')
+  return valuePrices({ usd, by, otherwiseMicroUsd: otherwise }, schema, at)
+}
+
+interface ByValue {
+  readonly usd: Readonly<Record<string, bigint>>
+  readonly by: readonly string[]
+  readonly otherwiseMicroUsd: bigint | undefined
+}
+
+// The name becomes part of price lists, receipts and account names.
+const variantPattern = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}$/
+
+function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at: FilePath): ReadPrices {
+  const found = findParameter(schema, by)
+  if ('problem' in found) return { mistakes: [{ path: [...at, 'by'], message: found.problem }] }
+  const allowed = valuesOf(found.schema)
+  const listed = Object.keys(usd)
+  const path = [...at, 'usd']
+  const mistakes: FileMistake[] = listed.flatMap((value) => {
+    if (!variantPattern.test(value))
+      return [{ path: [...path, value], message: 'must be letters, digits and ._:/@+-', isName: true }]
+    const isAllowed = allowed === undefined || allowed.includes(value)
+    return isAllowed
+      ? []
+      : [
+          {
+            path: [...path, value],
+            message: `is not a value that the parameters allow; they allow ${allowed.join(', ')}`,
+            isName: true,
+          },
+        ]
+  })
+  if (listed.length === 0) mistakes.push({ path, message: 'must list at least one price' })
+  if (otherwiseMicroUsd === undefined) {
+    const unpriced = allowed?.filter((value) => !listed.includes(value))
+    if (unpriced === undefined)
+      mistakes.push({
+        path: [...at, 'by'],
+        message: 'names a parameter without an `enum`; add one, or add `otherwise`',
+      })
+    else if (unpriced.length > 0)
+      mistakes.push({ path, message: `has no price for ${unpriced.join(', ')}; add them, or add \`otherwise\`` })
+    if (!found.isRequired)
+      mistakes.push({
+        path: [...at, 'by'],
+        message: 'names a parameter that an order can leave out; require it, or add `otherwise`',
+      })
+  }
+  if (mistakes.length > 0) return { mistakes }
+  const variants = Object.entries(usd).map(([name, priceMicroUsd]) => ({ name, priceMicroUsd }))
+  // Without `otherwise` each order has a variant. The highest price then stands for the route.
+  const highest = Object.values(usd).reduce((most, one) => (one > most ? one : most))
+  const variantOf = (order: Parameters) => {
+    const value = valueAt(order, by)
+    return isPlainValue(value) && Object.hasOwn(usd, String(value)) ? String(value) : undefined
+  }
+  return { prices: { priceMicroUsd: otherwiseMicroUsd ?? highest, variants, variantOf } }
+}
+
+interface PerQuantity {
+  readonly usd: bigint
+  readonly per: readonly string[]
+  readonly min: number | undefined
+  readonly max: number | undefined
+}
+
+// Each quantity is a row of each price list, of about 300 bytes.
+const quantitiesMax = 200
+
+/** One price for each quantity, so that the price list holds every price that is sold. */
+function quantityPrices({ usd, per, min, max }: PerQuantity, schema: Schema, at: FilePath): ReadPrices {
+  const found = findParameter(schema, per)
+  const refuse = (name: string, message: string) => ({ mistakes: [{ path: [...at, name], message }] })
+  if ('problem' in found) return refuse('per', found.problem)
+  const bounds = boundsOf(found.schema)
+  if (bounds === undefined)
+    return refuse(
+      'per',
+      'must name an integer with `minimum` and `maximum`, or an array with `minItems` and `maxItems`',
+    )
+  if (!found.isRequired) return refuse('per', 'names a parameter that an order can leave out; require it')
+  const least = min ?? bounds.min
+  const most = max ?? bounds.max
+  if (least > bounds.min || most < bounds.max)
+    return refuse(
+      'per',
+      `names a parameter that allows ${bounds.min} to ${bounds.max}, but the prices are for ${least} to ${most}`,
+    )
+  if (bounds.min < 1) return refuse('per', 'names a quantity that can be 0, which has no price; set its minimum to 1')
+  if (bounds.max - bounds.min >= quantitiesMax)
+    return refuse('per', `names a quantity with more than ${quantitiesMax} values; lower its maximum`)
+  const name = per.at(-1) ?? ''
+  const counts = Array.from({ length: bounds.max - bounds.min + 1 }, (_, index) => bounds.min + index)
+  const variants = counts.map((count) => ({ name: `${name}=${count}`, priceMicroUsd: usd * BigInt(count) }))
+  const variantOf = (order: Parameters) => {
+    const value = valueAt(order, per)
+    return `${name}=${Array.isArray(value) ? value.length : JSON.stringify(value)}`
+  }
+  return { prices: { priceMicroUsd: usd * BigInt(bounds.max), variants, variantOf } }
+}
+
+/** Undefined for a schema whose quantity has no end. */
+function boundsOf(schema: Schema): { readonly min: number; readonly max: number } | undefined {
+  const { type, minimum, maximum, minItems = 0, maxItems } = schema
+  const [min, max] = type === 'array' ? [minItems, maxItems] : type === 'integer' ? [minimum, maximum] : []
+  return isCount(min) && isCount(max) && min <= max ? { min, max } : undefined
+}
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+
+type FoundParameter = { readonly schema: Schema; readonly isRequired: boolean } | { readonly problem: string }
+
+/** Follows a pointer through `properties`. */
+function findParameter(schema: Schema, pointer: readonly string[]): FoundParameter {
+  let at = schema
+  let isRequired = true
+  for (const name of pointer) {
+    const properties = at['properties']
+    const member = isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (!isSchema(member))
+      return { problem: `names /${pointer.join('/')}, which is not among \`parameters.properties\`` }
+    isRequired &&= Array.isArray(at['required']) && at['required'].includes(name)
+    at = member
+  }
+  return { schema: at, isRequired }
+}
+
+/** The values that a schema lists, as text. Undefined if it lists none. */
+function valuesOf(schema: Schema): readonly string[] | undefined {
+  const values = 'const' in schema ? [schema['const']] : schema['enum']
+  return Array.isArray(values) ? values.map(String) : undefined
+}
+
+function valueAt(order: Json, pointer: readonly string[]): Json | undefined {
+  return pointer.reduce<Json | undefined>((at, name) => memberOf(at, name), order)
+}
+
+function memberOf(value: Json | undefined, name: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return Object.entries(value).find(([key]) => key === name)?.[1]
+}
+
+const isPlainValue = (value: Json | undefined): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value)

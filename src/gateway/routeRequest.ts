@@ -1,0 +1,66 @@
+import type { Json } from '@tollbook/core/canonicalJson'
+import type { Parameters } from './checkParameters.ts'
+import type { RouteEntry } from './productsFile.ts'
+
+const parameterOfSegment = /^\{([A-Za-z_][A-Za-z0-9_.-]{0,63})\}$/
+
+/** The path of a route at its upstream, in parts. */
+export interface TargetTemplate {
+  /** Parameters that are segments of the path, in their order. */
+  readonly inPath: readonly string[]
+  readonly problem: string | undefined
+}
+
+/** Reads `to`. A parameter takes a whole segment, and the fixed parts are sent as they are written. */
+export function readTarget(to: string): TargetTemplate {
+  const [path = '', ...query] = to.split('?')
+  const segments = path.split('/')
+  const inPath = segments.flatMap((segment) => parameterOfSegment.exec(segment)?.[1] ?? [])
+  const plain = segments.filter((segment) => !parameterOfSegment.test(segment))
+  const problem = plain.some((segment) => /[{}]/.test(segment))
+    ? 'must have {name} as a whole segment, of letters, digits and _ . -'
+    : query.join('?').includes('{')
+      ? 'must have {name} in the path only; other parameters are in the query by themselves'
+      : plain.some((segment) => /^(\.|%2e){1,2}$/i.test(segment) || segment.includes('#') || segment.includes('\\'))
+        ? 'must not contain dot segments, # or \\'
+        : new Set(inPath).size < inPath.length
+          ? 'names a parameter twice'
+          : undefined
+  return { inPath, problem }
+}
+
+export interface TargetAndBody {
+  readonly target: string
+  readonly body: string | undefined
+}
+
+/** Returns path, query and body of the request for an order. Every parameter is in exactly one of them. */
+export function requestFor(route: RouteEntry, order: Parameters): TargetAndBody {
+  const used = new Set<string>()
+  const segment = (written: string) => {
+    const name = parameterOfSegment.exec(written)?.[1]
+    if (name === undefined) return written
+    used.add(name)
+    return encodeURIComponent(textOf(order[name] ?? ''))
+  }
+  const [path = '', fixed] = route.to.split('?')
+  const filled = path.split('/').map(segment).join('/')
+  const rest = Object.entries(order).filter(([name]) => !used.has(name))
+  const hasBody = route.method !== 'GET'
+  const inQuery = rest.filter(([name]) => !hasBody || route.query.includes(name))
+  const inBody = rest.filter(([name]) => hasBody && !route.query.includes(name))
+  const query = new URLSearchParams(inQuery.flatMap(([name, value]) => pairsOf(name, value, route.arrays)))
+  const parts = [fixed, query.toString()].filter((part) => part !== undefined && part !== '')
+  return {
+    target: filled + (parts.length === 0 ? '' : `?${parts.join('&')}`),
+    body: hasBody ? JSON.stringify(Object.fromEntries(inBody)) : undefined,
+  }
+}
+
+function pairsOf(name: string, value: Json, arrays: RouteEntry['arrays']): [string, string][] {
+  if (!Array.isArray(value)) return [[name, textOf(value)]]
+  const texts = value.map(textOf)
+  return arrays === 'comma' ? [[name, texts.join(',')]] : texts.map((text): [string, string] => [name, text])
+}
+
+const textOf = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value))

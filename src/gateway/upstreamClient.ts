@@ -1,0 +1,231 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '@tollbook/core/clock'
+import { sha256Hex } from '@tollbook/core/digest'
+import { describeError, errorCode } from '@tollbook/core/fault'
+import type { Log } from '../machine/log.ts'
+import { breakerRestMs, createBreaker, type Breaker } from '../outbound/breaker.ts'
+import { countsForBreaker, isMissingItem, UpstreamFailure } from '../product/upstreamFailure.ts'
+import { createLiveness, type Liveness } from '../product/liveness.ts'
+import { type Connections, openConnections } from './exchange.ts'
+import type { UpstreamEntry } from './productsFile.ts'
+import { createSlots, type Slots } from './slots.ts'
+
+/** Parts of the process that the client of an upstream uses. */
+export interface UpstreamClientDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly version: string
+  /** False: an upstream counts as working until it fails. */
+  readonly isProbed: boolean
+  readonly onCall: (call: { readonly upstream: string; readonly outcome: string }) => void
+}
+
+/** One request of a route. */
+export interface RouteRequest {
+  readonly method: string
+  /** Path below the base URL, and query. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | undefined
+  readonly signal: AbortSignal
+  /** Maximum time until `keepReading` is called or the exchange ends. */
+  readonly timeoutMs: number
+  /** True if the request may be sent a second time when its connection breaks. */
+  readonly isIdempotent: boolean
+}
+
+/** An answer that has begun. The slot of its upstream is taken until it ends. */
+export interface OpenAnswer {
+  readonly response: IncomingMessage
+  /** Ends the time limit. A stream then has the limits of its reader. */
+  keepReading(): void
+  /** Records the outcome, once, and returns the failure that an error means. The rest of the answer is dropped. */
+  end(error?: unknown): UpstreamFailure | undefined
+}
+
+/** The API of an operator. Its breaker, its limits and its connections serve all of its routes. */
+export interface UpstreamClient {
+  readonly name: string
+  readonly entry: UpstreamEntry
+  readonly liveness: Liveness
+  /** Undefined if the upstream can be asked; otherwise the reason, for a caller. */
+  whyUnavailable(): string | undefined
+  /** Sends a request. Resolves with the head of its answer; the caller ends the answer. Throws only `UpstreamFailure`. */
+  open(request: RouteRequest): Promise<OpenAnswer>
+  close(): void
+}
+
+interface State extends UpstreamClientDeps {
+  readonly name: string
+  readonly origin: URL
+  readonly entry: UpstreamEntry
+  readonly breaker: Breaker
+  readonly connections: Connections
+  readonly liveness: Liveness
+  readonly slots: Slots
+}
+
+const probeMsMax = 3_000
+
+/** Opens the client of an upstream. Sends no request yet. */
+export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry: UpstreamEntry): UpstreamClient {
+  const origin = new URL(entry.url)
+  const connections = openConnections(origin, entry.concurrency)
+  const slots = createSlots(entry.concurrency)
+  const breaker = createBreaker(deps.clock)
+  const whyResting = () =>
+    breaker.isOpen() ? 'the API behind this product has failed and is left alone for a while' : undefined
+  const liveness = createLiveness(deps, [{ name, whyUnavailable: whyResting, probe: () => probe(state) }])
+  const state: State = { ...deps, name, origin, entry, breaker, connections, liveness, slots }
+  const silent = 'the API behind this product does not answer'
+  return {
+    name,
+    entry,
+    liveness,
+    whyUnavailable: () => whyResting() ?? (liveness.someAnswer() ? undefined : silent),
+    open: (request) => open(state, request),
+    close: () => connections.close(),
+  }
+}
+
+async function open(state: State, request: RouteRequest): Promise<OpenAnswer> {
+  const { clock, name, breaker, slots } = state
+  const leave = await slots.take(request.signal)
+  const [late, over] = [new AbortController(), new AbortController()]
+  clock.sleep(request.timeoutMs, over.signal).then(
+    () => late.abort(),
+    // The answer has begun or ended in time.
+    () => undefined,
+  )
+  let isOver = false
+  const end = (error?: unknown): UpstreamFailure | undefined => {
+    if (isOver) return undefined
+    isOver = true
+    over.abort()
+    leave()
+    const failure = error === undefined ? undefined : asFailure(request, state, { error, isLate: late.signal.aborted })
+    if (failure === undefined) noteSuccess(state, itemOf(request))
+    else noteFailure(state, failure, itemOf(request))
+    return failure
+  }
+  try {
+    if (breaker.isOpen()) throw new UpstreamFailure('resting', `${name} is left alone for a while`)
+    breaker.enter()
+    const response = await sendInTries(state, request, AbortSignal.any([late.signal, request.signal]))
+    return {
+      response,
+      keepReading: () => over.abort(),
+      end(error) {
+        const failure = end(error)
+        // A connection with an unread answer cannot be used again.
+        if (!response.readableEnded) response.destroy()
+        return failure
+      },
+    }
+  } catch (error) {
+    throw end(error) ?? error
+  }
+}
+
+/** Sends once, and a second time if the route allows it. */
+async function sendInTries(state: State, request: RouteRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const triesMax = request.isIdempotent ? 2 : 1
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send(state, request, signal)
+    } catch (error) {
+      if (attempt >= triesMax || signal.aborted) throw error
+    }
+  }
+}
+
+function send(state: State, request: RouteRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const { origin, entry, version, connections } = state
+  const { method, target, body, headers } = request
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  return connections.exchange({
+    origin,
+    method,
+    target: origin.pathname.replace(/\/$/, '') + target,
+    // The operator's headers replace those of the route.
+    headers: {
+      'user-agent': `Tollbook/${version}`,
+      ...headers,
+      ...entry.headers,
+      'accept-encoding': 'identity',
+      ...length,
+    },
+    body,
+    signal,
+  })
+}
+
+interface Broken {
+  readonly error: unknown
+  readonly isLate: boolean
+}
+
+function asFailure({ timeoutMs, signal }: RouteRequest, { name }: State, { error, isLate }: Broken): UpstreamFailure {
+  if (error instanceof UpstreamFailure) return error
+  if (isLate || signal.aborted) return new UpstreamFailure('timeout', `${name} did not answer within ${timeoutMs} ms`)
+  // Omit the cause: it can quote an address or a header, including a key.
+  return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)
+}
+
+/**
+ * Identifies what was asked, for the breaker: one order that makes an upstream fail must not close its routes for
+ * others.
+ */
+function itemOf({ method, target, body = '' }: RouteRequest): string {
+  return sha256Hex(`${method} ${target} ${String(body)}`)
+}
+
+function noteSuccess({ name, breaker, liveness, log, onCall }: State, item: string): void {
+  if (breaker.succeeded(item)) log.info({ event: 'upstream_recovered', upstream: name })
+  liveness.noteAnswer(name)
+  onCall({ upstream: name, outcome: 'answered' })
+}
+
+function noteFailure(state: State, failure: UpstreamFailure, item: string): void {
+  const { name, breaker, liveness, log, onCall } = state
+  const { kind, retryAfterMs } = failure
+  onCall({ upstream: name, outcome: kind })
+  if (kind === 'resting') return
+  liveness.noteFailure(name, failure)
+  if (!isMissingItem(failure))
+    log.info({ event: 'upstream_failed', upstream: name, kind, error: describeError(failure) })
+  if (kind === 'rate_limited') breaker.rest(Math.min(Math.max(retryAfterMs ?? 0, pauseMsMin), pauseMsMax))
+  if (!countsForBreaker(failure)) breaker.succeeded()
+  else if (breaker.failed(isByOrder(failure) ? item : undefined))
+    log.warn({ event: 'upstream_resting', upstream: name, restMs: breakerRestMs })
+}
+
+/** True if the order itself may be the cause. A connection that is refused has nothing to do with the order. */
+function isByOrder({ kind, message }: UpstreamFailure): boolean {
+  return kind === 'bad_payload' || kind === 'timeout' || message.includes('HTTP 5')
+}
+
+const pauseMsMin = 5_000
+const pauseMsMax = 15 * 60_000
+
+/**
+ * Asks whether an upstream works. Without a path for it, any answer shows that the upstream works, unless a proxy says
+ * that it does not.
+ */
+async function probe(state: State): Promise<boolean> {
+  const { health } = state.entry
+  const signal = AbortSignal.timeout(probeMsMax)
+  const [method, target] = health === undefined ? ['HEAD', '/'] : ['GET', health]
+  const request = { method, target, headers: {}, signal, timeoutMs: probeMsMax, isIdempotent: true }
+  try {
+    const response = await send(state, request, signal)
+    response.destroy()
+    const { statusCode = 0 } = response
+    const isWorking =
+      health === undefined ? ![502, 503, 504].includes(statusCode) : statusCode >= 200 && statusCode < 300
+    if (!isWorking) throw new UpstreamFailure('upstream', `${state.name} answered a probe with HTTP ${statusCode}`)
+    return true
+  } catch (error) {
+    throw asFailure(request, state, { error, isLate: signal.aborted })
+  }
+}

@@ -1,0 +1,31 @@
+import packageJson from '../../../package.json' with { type: 'json' }
+import { readVariable } from '../../config.ts'
+import { openRoutes, type OpenRoutes } from '../../gateway/openRoutes.ts'
+import { readProductsFile } from '../../gateway/readProductsFile.ts'
+import { type BuiltinName, builtinNames } from '../../product/builtinName.ts'
+import type { PartDeps } from '../partDeps.ts'
+
+export interface GatewayConfig {
+  /** `PRODUCTS_FILE`. Undefined: the built-in products are sold. */
+  readonly productsFile: string | undefined
+  readonly handlerTimeoutMs: number
+  /** False: an upstream counts as working until it fails. */
+  readonly areProbed: boolean
+}
+
+export interface OpenGateway extends OpenRoutes {
+  /** The built-in products that are sold. */
+  readonly builtin: readonly BuiltinName[]
+}
+
+/** Opens the products of the operator's file. Without a file, the built-in products are sold. */
+export function openGateway(
+  { productsFile, handlerTimeoutMs, areProbed: isProbed }: GatewayConfig,
+  { clock, log, metrics }: PartDeps,
+): OpenGateway {
+  const deps = { clock, log, isProbed, version: packageJson.version, onCall: metrics.onUpstreamCall }
+  if (productsFile === undefined)
+    return { ...openRoutes({ upstreams: new Map(), routes: [] }, deps), builtin: builtinNames }
+  const file = readProductsFile(productsFile, { readVariable, handlerTimeoutMs })
+  return { ...openRoutes(file, deps), builtin: [] }
+}

@@ -1,0 +1,227 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Fault } from '@tollbook/core/fault'
+import { readProductsFile } from '../../src/gateway/readProductsFile.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+
+/* Mistakes of a products file: all at once, each at its line, with its fix. */
+
+const folder = await makeScratchDirectory()
+const file = join(folder, 'tollbook.yaml')
+const readVariable = (name: string) => (name === 'KEY' ? { value: 's3cret' } : { problem: 'is not set' })
+const read = (text: string) => {
+  writeFileSync(file, text)
+  return readProductsFile(file, { readVariable, handlerTimeoutMs: 30_000 })
+}
+
+/** The mistakes without the name of the file. */
+function mistakesIn(text: string): readonly string[] {
+  try {
+    read(text)
+    return []
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return error.message
+      .split('\n  ')
+      .slice(1)
+      .map((line) => line.replace(`${file}:`, ''))
+  }
+}
+
+const head = 'version: 1\nupstreams: { a: { url: "http://127.0.0.1:1" } }\nroutes:\n'
+const route = (more = '') => `  - { path: /x, summary: X, upstream: a, to: /x, price: { usd: "0.01" }${more} }\n`
+
+test('a file without mistakes is read, with the values of variables', () => {
+  const { routes, upstreams } = read(
+    `${head.replace('1" }', '1", headers: { authorization: "Bearer ${KEY}" } }')}${route()}`,
+  )
+  expect(upstreams.get('a')).toMatchObject({ headers: { authorization: 'Bearer s3cret' }, timeout: 10_000 })
+  expect(routes[0]?.prices.priceMicroUsd).toBe(10_000n)
+})
+
+test('reports all mistakes at once, each at its line and column', () => {
+  expect(
+    mistakesIn(`version: 1
+upstreams:
+  a: { url: "http://127.0.0.1:1", headers: { x-api-key: abc }, time_out: 5s }
+routes:
+  - path: /x
+    summary: X
+    upstream: b
+    to: /x/{id}
+    price: { usd: "0" }
+    sumary: y
+  - { path: /api/y, summary: Y, upstream: a, to: /y, price: { usd: "\${PRICE}" } }
+`),
+  ).toEqual([
+    '3:57: upstreams.a.headers.x-api-key: holds a secret; write ${NAME} and set the variable NAME, or NAME_FILE',
+    '3:64: upstreams.a.time_out: is not known; did you mean timeout?',
+    '9:19: routes[0].price.usd: the price must be a decimal number of US dollars from 0.000001 to 10000, such as 0.03',
+    '10:5: routes[0].sumary: is not known; did you mean summary?',
+    '11:13: routes[1].path: belongs to the service; choose another path',
+    '11:68: routes[1].price.usd: needs the variable PRICE, which is not set',
+  ])
+})
+
+describe('a mistake', () => {
+  const cases: readonly [string, string, string | RegExp][] = [
+    ['a name that is written twice', `${head}${route()}version: 1\n`, /^5:1: Map keys must be unique/],
+    ['an unknown name at the top', `${head}${route()}rutes: []\n`, '5:1: rutes: is not known; did you mean routes?'],
+    ['no version', route().replace('  - ', 'routes:\n  - '), /version: must be 1/],
+    ['no routes', 'version: 1\n', /^1:1: routes: sells nothing; add a route$/],
+    [
+      'an upstream that does not exist',
+      head + route().replace('upstream: a', 'upstream: b'),
+      /upstream: "b" is not known; did you mean a\?/,
+    ],
+    [
+      'a {name} without a parameter',
+      head + route().replace('/x, price', '"/x/{id}", price'),
+      /to: names \{id\}, which is not a parameter; the parameters are none/,
+    ],
+    ['two routes for one path', head + route() + route(), /^5:13: routes\[1\].path: is sold by an earlier route/],
+    ['a path of the service', head + route().replace('path: /x', 'path: /docs/x'), /path: belongs to the service/],
+    [
+      'a timeout beyond that of handlers',
+      head + route(', timeout: 60s'),
+      /timeout: has a timeout of 60000 ms, but HANDLER_TIMEOUT_MS/,
+    ],
+    [
+      'a schema with an unknown keyword',
+      head + route(', parameters: { propertys: {} }'),
+      /parameters: is not valid JSON Schema 2020-12: .*propertys/,
+    ],
+    [
+      'a schema with a wrong value',
+      head + route(', parameters: { properties: { a: { type: strin } } }'),
+      /parameters: is not valid JSON Schema/,
+    ],
+    [
+      'a schema of another host',
+      head + route(', parameters: { $ref: "http://x.example/a.json" }'),
+      /parameters: refers to http:\/\/x.example\/a.json; references lead into/,
+    ],
+    [
+      'a schema that refers to itself',
+      head + route(', parameters: { properties: { a: { $ref: "#" } } }'),
+      /parameters: refers to itself: #/,
+    ],
+    [
+      'a schema of a file that does not exist',
+      head + route(', parameters: { $ref: ./none.json }'),
+      /parameters: refers to .\/none.json, which cannot be read/,
+    ],
+    [
+      'a pattern that strangers make expensive',
+      head + route(', parameters: { properties: { a: { type: string, pattern: "(a+)+" } } }'),
+      /properties.a.pattern: has too many or nested repetitions/,
+    ],
+    [
+      'an example that the schema refuses',
+      head + route(', parameters: { required: [a], properties: { a: { type: string } } }'),
+      /example: must be an order that the parameters allow: must have required property 'a'/,
+    ],
+    ['an alias bomb', `version: 1\nupstreams: &a [x]\nroutes: [*a, *a]\n`, /upstreams: /],
+  ]
+  test.each(cases)('%s', (_name, text, expected) => {
+    const found = mistakesIn(text)
+    if (typeof expected === 'string') expect(found).toContain(expected)
+    else expect(found).toContainEqual(expect.stringMatching(expected))
+  })
+})
+
+describe('a price', () => {
+  const priced = (price: string, schema: string, more = '') =>
+    `${head}  - { path: /x, summary: X, upstream: a, to: /x, price: ${price}, parameters: ${schema}${more} }\n`
+  const models = '{ required: [m], properties: { m: { enum: [small, large] } } }'
+  const counted = '{ required: [n], properties: { n: { type: integer, minimum: 1, maximum: 3 } } }'
+
+  test('by value has one entry for each value', () => {
+    const text = priced('{ by: /m, usd: { small: "0.002", large: 0.03 } }', models, ', example: { m: small }')
+    const prices = read(text).routes[0]?.prices
+    expect(prices?.variants).toEqual([
+      { name: 'small', priceMicroUsd: 2_000n },
+      { name: 'large', priceMicroUsd: 30_000n },
+    ])
+    expect([prices?.priceMicroUsd, prices?.variantOf({ m: 'small' })]).toEqual([30_000n, 'small'])
+  })
+
+  test('by quantity has one entry for each quantity', () => {
+    const text = priced('{ usd: "0.0001", per: /n }', counted, ', example: { n: 1 }')
+    const prices = read(text).routes[0]?.prices
+    expect(prices?.variants).toEqual([1, 2, 3].map((n) => ({ name: `n=${n}`, priceMicroUsd: BigInt(n) * 100n })))
+    expect(prices?.variantOf({ n: 3 })).toBe('n=3')
+  })
+
+  test('by quantity counts the items of an array', () => {
+    const schema =
+      '{ required: [n], properties: { n: { type: array, minItems: 1, maxItems: 2, items: { type: string } } } }'
+    expect(
+      read(priced('{ usd: "0.1", per: /n }', schema, ', example: { n: [a] }')).routes[0]?.prices.variantOf({
+        n: ['a', 'b'],
+      }),
+    ).toBe('n=2')
+  })
+
+  const wrong: readonly [string, string, string, RegExp][] = [
+    [
+      'a value that the schema does not allow',
+      '{ by: /m, usd: { small: "1", large: "1", huge: "1" } }',
+      models,
+      /price.usd.huge: is not a value that the parameters allow; they allow small, large/,
+    ],
+    ['a value without a price', '{ by: /m, usd: { small: "1" } }', models, /price.usd: has no price for large/],
+    [
+      'a parameter without a list of values',
+      '{ by: /m, usd: { small: "1" } }',
+      '{ required: [m], properties: { m: { type: string } } }',
+      /price.by: names a parameter without an `enum`/,
+    ],
+    [
+      'a parameter that may be absent',
+      '{ by: /m, usd: { small: "1" } }',
+      '{ properties: { m: { enum: [small] } } }',
+      /price.by: names a parameter that an order can leave out/,
+    ],
+    [
+      'a parameter that does not exist',
+      '{ by: /k, usd: { small: "1" } }',
+      models,
+      /price.by: names \/k, which is not among/,
+    ],
+    [
+      'prices by value without the parameter',
+      '{ usd: { small: "1" } }',
+      models,
+      /price.usd: has prices by value, so `by` must name/,
+    ],
+    [
+      'a quantity without an end',
+      '{ usd: "1", per: /n }',
+      '{ required: [n], properties: { n: { type: integer, minimum: 1 } } }',
+      /price.per: must name an integer with `minimum` and `maximum`/,
+    ],
+    [
+      'a quantity of nothing',
+      '{ usd: "1", per: /n }',
+      '{ required: [n], properties: { n: { type: integer, minimum: 0, maximum: 3 } } }',
+      /price.per: names a quantity that can be 0/,
+    ],
+    [
+      'a quantity beyond the prices',
+      '{ usd: "1", per: /n, max: 2 }',
+      counted,
+      /price.per: names a parameter that allows 1 to 3, but the prices are for 1 to 2/,
+    ],
+    [
+      'too many quantities',
+      '{ usd: "0.01", per: /n }',
+      counted.replace('maximum: 3', 'maximum: 5000'),
+      /price.per: names a quantity with more than 200 values/,
+    ],
+  ]
+  test.each(wrong)('with %s is a mistake', (_name, price, schema, expected) => {
+    expect(mistakesIn(priced(price, schema))).toContainEqual(expect.stringMatching(expected))
+  })
+})
