@@ -5,6 +5,7 @@ import type { CommandDeps } from './commandDeps.ts'
 
 const descriptions = {
   mcp: 'serve an agent wallet to a host of MCP, over standard input and output',
+  proxy: 'pay for programs that cannot: an HTTP proxy on this machine with an agent wallet',
   serve: 'run the process of an agent wallet, which pays within the policy of its owner',
 } as const
 

@@ -18,6 +18,7 @@ const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>(
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
   ['pay', async (deps) => (await import('./pay.ts')).payCommand(deps)],
   ['mcp', async (deps) => (await import('./agent.ts')).agentCommand(deps, 'mcp', ['mcp'])],
+  ['proxy', async (deps) => (await import('./agent.ts')).agentCommand(deps, 'proxy', ['proxy'])],
   ['verify', async (deps) => (await import('./verify.ts')).verifyCommand(deps)],
   ['export', loadExport],
   ['audit', loadAudit],

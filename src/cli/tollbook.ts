@@ -29,7 +29,7 @@ for (const command of await loadCommands(process.argv[2], payerDeps)) program.ad
 process.once('SIGINT', () => interrupted.abort())
 
 // A long-running process must not end with exit code 0 because the reader of its log has gone.
-const isLongRunning = ['serve', 'demo', 'chain', 'signer', 'burn'].includes(process.argv[2] ?? '')
+const isLongRunning = ['serve', 'demo', 'chain', 'signer', 'burn', 'proxy'].includes(process.argv[2] ?? '')
 
 // `head` closes the pipe when it has read enough lines. An export has its own listener.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

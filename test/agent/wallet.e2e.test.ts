@@ -7,7 +7,7 @@ import type { WalletFolder } from '@tollbook/agent/walletFolder'
 import { startWallet } from '@tollbook/agent/wallet/walletProcess'
 import { afterFile } from '../support/afterFile.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
-import { makeAgentFolder, type PolicyFileContent, writePolicy } from './support/agentFolder.ts'
+import { makeAgentFolder, mintOf, type PolicyFileContent, writePolicy } from './support/agentFolder.ts'
 import { openWindow } from './support/mcpWindow.ts'
 
 let service: TestService
@@ -17,7 +17,7 @@ let wallet: WalletClient
 
 beforeAll(async () => {
   service = await openTestService()
-  const mint = await mintOf(service)
+  const mint = await mintOf(service.baseUrl)
   policy = {
     rpcUrl: service.chain.rpcUrl,
     hosts: { [new URL(service.baseUrl).host]: {} },
@@ -30,11 +30,6 @@ beforeAll(async () => {
   afterFile(started.close)
   wallet = connectWallet(folder, systemClock)
 })
-
-async function mintOf({ baseUrl }: TestService): Promise<string> {
-  const response = await fetch(`${baseUrl}/api/token/price`)
-  return JSON.parse(await response.text()).data.mint
-}
 
 const qrcode = () => ({ url: `${service.baseUrl}/api/tools/qrcode`, method: 'POST', body: '{"data":"hello"}' })
 

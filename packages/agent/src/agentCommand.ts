@@ -8,6 +8,7 @@ import { describeError } from '@tollbook/core/fault'
 import { connectWallet } from './client/walletClient.ts'
 import { serveMcp } from './mcp/serveMcp.ts'
 import { PolicyProblem } from './policy/policy.ts'
+import { serveProxy } from './proxy/serveProxy.ts'
 import { exitWhenIdle } from './wallet/idleExit.ts'
 import { type WalletFolder, walletFolder } from './walletFolder.ts'
 import { startWallet } from './wallet/walletProcess.ts'
@@ -20,10 +21,12 @@ A wallet for agents, which pays services within a policy that no tool can change
 
 Commands:
   mcp                     serve the wallet to a host of MCP, over standard input and output
+  proxy                   pay for programs that cannot: an HTTP proxy on this machine
   wallet serve            run the wallet process; the other commands start it when it is missing
 
 Options:
   --folder <path>         folder of the wallet (default: ~/.tollbook/wallet)
+  --port <number>         port of the proxy (default: 8410)
   -h, --help              print this help
 `
 
@@ -38,13 +41,19 @@ export interface AgentDeps {
 
 const options = {
   folder: { type: 'string' },
+  port: { type: 'string' },
   'exit-when-idle': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
+class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
 interface Given {
   readonly words: string
   readonly folder: WalletFolder
+  readonly port: number
   readonly exitsWhenIdle: boolean
 }
 
@@ -57,7 +66,8 @@ export async function runAgentCommand(argv: readonly string[], deps: AgentDeps):
       return agentExitCodes.done
     }
     const folder = walletFolder(resolve(values.folder ?? join(homedir(), '.tollbook', 'wallet')))
-    const given = { words: positionals.join(' '), folder, exitsWhenIdle: values['exit-when-idle'] === true }
+    const port = readPort(values.port)
+    const given = { words: positionals.join(' '), folder, port, exitsWhenIdle: values['exit-when-idle'] === true }
     return await perform(given, deps)
   } catch (error) {
     deps.stderr.write(`${error instanceof PolicyProblem ? error.message : describeError(error)}\n`)
@@ -65,7 +75,7 @@ export async function runAgentCommand(argv: readonly string[], deps: AgentDeps):
   }
 }
 
-async function perform({ words, folder, exitsWhenIdle }: Given, deps: AgentDeps): Promise<number> {
+async function perform({ words, folder, port, exitsWhenIdle }: Given, deps: AgentDeps): Promise<number> {
   const report = (line: string) => void deps.stderr.write(`${line}\n`)
   switch (words) {
     case 'wallet serve': {
@@ -82,6 +92,13 @@ async function perform({ words, folder, exitsWhenIdle }: Given, deps: AgentDeps)
       await server.close()
       return agentExitCodes.done
     }
+    case 'proxy': {
+      const proxy = await serveProxy({ folder, port, report, write: (text) => void deps.stdout.write(text) })
+      await untilAborted(deps.stopped)
+      proxy.close()
+      proxy.closeAllConnections()
+      return agentExitCodes.done
+    }
     default:
       deps.stderr.write(`there is no command '${words}'\n\n${agentHelp}`)
       return agentExitCodes.usage
@@ -93,8 +110,20 @@ function readVersion(): string {
   return manifest.parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))).version
 }
 
+const portDefault = 8_410
+
+function readPort(text: string | undefined): number {
+  if (text === undefined) return portDefault
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (port <= 65_535) return port
+  throw new UsageError(`--port must be a number from 0 to 65535 (got '${text}')`)
+}
+
 function isUsage(error: unknown): boolean {
-  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+  return (
+    error instanceof UsageError ||
+    (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
+  )
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { policyShape } from '@tollbook/agent/policy/policy'
 import { type WalletFolder, walletFolder } from '@tollbook/agent/walletFolder'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
@@ -20,4 +20,12 @@ export async function makeAgentFolder(secretKey: Uint8Array, policy: PolicyFileC
 export async function writePolicy({ policy: path }: WalletFolder, policy: object): Promise<void> {
   await writeFile(path, JSON.stringify(policy))
   await chmod(path, 0o600)
+}
+
+const price = z.object({ data: z.object({ mint: z.string() }) })
+
+/** The token of a service. */
+export async function mintOf(baseUrl: string): Promise<string> {
+  const response = await fetch(`${baseUrl}/api/token/price`)
+  return price.parse(await response.json()).data.mint
 }

@@ -17,12 +17,13 @@ const dropped = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  kindHeader,
+  paymentHeader,
 ])
 
 /** Sends the answer of the service as it came, with the payment in a header. */
 export async function sendPurchase(response: ServerResponse, { response: answer, payment }: Purchase): Promise<void> {
-  for (const [name, value] of answer.headers)
-    if (!dropped.has(name) && !name.startsWith('tollbook-')) response.setHeader(name, value)
+  for (const [name, value] of answer.headers) if (!dropped.has(name)) response.setHeader(name, value)
   response.setHeader(kindHeader, 'answer' satisfies AnswerKind)
   if (payment !== undefined) {
     const { signature, mint, costBaseUnits: baseUnits, costAttoUsd = '0' } = payment

@@ -76,7 +76,8 @@ export function createWalletServer(deps: WalletDeps): Server {
   const server = createServer((request, response) => {
     void answer(deps, request, response).catch((error: unknown) => {
       const refusal = refusalOf(error)
-      if (refusal === undefined) deps.report(error)
+      // Report no front end that ended during its answer.
+      if (refusal === undefined && !response.destroyed) deps.report(error)
       if (response.headersSent) response.destroy()
       else
         sendRefusal(response, refusal ?? { code: 'UNAVAILABLE', message: 'the wallet failed; its log has the reason' })

@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { encodeBase64 } from '@tollbook/core/base64'
+import { describeError } from '@tollbook/core/fault'
+import { readAll } from '../client/socketRequest.ts'
+import { kindOf, paymentOf, readRefusal, type WalletClient, type WholeAnswer } from '../client/walletClient.ts'
+import type { FetchOrder, RefusalCode } from '../walletWire.ts'
+import { readProxyRequest } from './proxyRequest.ts'
+import { createStreamEnd, type StreamEnd } from './streamEnd.ts'
+
+/* An HTTP server on loopback, for programs that cannot pay: they set their base URL, and the wallet pays. */
+
+export interface ProxyDeps {
+  readonly wallet: WalletClient
+  readonly key: string
+  readonly report: (line: string) => void
+}
+
+const bodyBytesMax = 1024 * 1024
+const answerBytesMax = 17 * 1024 * 1024
+const connectionsMax = 128
+
+export function createProxy(deps: ProxyDeps): Server {
+  const server = createServer((request, response) => {
+    void answer(deps, request, response).catch((error: unknown) => {
+      deps.report(describeError(error))
+      if (response.headersSent) response.destroy()
+      else sendError(response, 502, { code: 'WALLET_STOPPED', message: 'the wallet does not answer' })
+    })
+  })
+  server.maxConnections = connectionsMax
+  return server
+}
+
+async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method, url: path = '/', headers, socket } = request
+  const asked = readProxyRequest({ method, path, headers, port: socket.localPort ?? 0, key })
+  if ('refused' in asked) return sendError(response, asked.status, { code: 'REQUEST_INVALID', message: asked.refused })
+  const body = await readAll(request, bodyBytesMax).catch(() => undefined)
+  if (body === undefined)
+    return sendError(response, 413, { code: 'REQUEST_INVALID', message: `a body has at most ${bodyBytesMax} bytes` })
+  const order: FetchOrder = {
+    intent: 'pay',
+    method: asked.method,
+    url: asked.url,
+    headers: [...asked.headers],
+    ...(body.length === 0 ? {} : { bodyBase64: encodeBase64(body) }),
+  }
+  const gone = new AbortController()
+  const stream = createStreamEnd()
+  response.once('close', () => {
+    if (!stream.hasEnded()) gone.abort()
+  })
+  const opened = await wallet.open(order, gone.signal)
+  if (isStream(opened)) return sendStream(wallet, { opened, response, stream })
+  sendWhole(response, await readAnswer(wallet, order, opened))
+}
+
+function isStream({ headers }: IncomingMessage): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') === true
+}
+
+interface OpenStream {
+  readonly opened: IncomingMessage
+  readonly response: ServerResponse
+  readonly stream: StreamEnd
+}
+
+/** Passes a stream on as it comes. If it breaks, the payment stays open, and the same request takes it up again. */
+async function sendStream(wallet: WalletClient, { opened, response, stream }: OpenStream): Promise<void> {
+  response.writeHead(opened.statusCode ?? 502, headersOf(opened))
+  for await (const chunk of opened) {
+    stream.read(chunk)
+    // Read on after the last event: clients leave there, and the receipt follows.
+    if (!response.destroyed && !response.write(chunk))
+      await Promise.race([once(response, 'drain'), once(response, 'close')])
+  }
+  response.end()
+  const payment = paymentOf(opened)
+  if (payment !== undefined) await wallet.received(payment)
+}
+
+/** Reads a whole answer. If the wallet ends meanwhile, the same request finds the open payment. */
+async function readAnswer(wallet: WalletClient, order: FetchOrder, opened: IncomingMessage): Promise<WholeAnswer> {
+  const { statusCode: status = 502, headers } = opened
+  const bytes = await readAll(opened, answerBytesMax).catch(() => undefined)
+  if (bytes === undefined) return wallet.request(order)
+  const payment = paymentOf(opened)
+  if (payment !== undefined) await wallet.received(payment)
+  return { kind: kindOf(opened), status, headers, bytes, payment }
+}
+
+function sendWhole(response: ServerResponse, whole: WholeAnswer): void {
+  if (whole.kind === 'refusal') {
+    const refusal = readRefusal(whole)
+    return sendError(response, isWorthRetry.has(refusal.code) ? 503 : 403, refusal)
+  }
+  response.writeHead(whole.status, headersOf(whole))
+  response.end(whole.bytes)
+}
+
+// Clients repeat a request after a 503, and not after a 403. The same request presents an open payment again.
+const isWorthRetry: ReadonlySet<RefusalCode> = new Set([
+  'PAYMENT_NOT_SENT',
+  'PAYMENT_UNRESOLVED',
+  'PAYMENT_UNSPENT',
+  'UNAVAILABLE',
+  'WALLET_STOPPED',
+])
+
+function headersOf({ headers }: Pick<IncomingMessage, 'headers'>) {
+  const { connection: _, 'keep-alive': _keep, 'transfer-encoding': _encoding, ...own } = headers
+  return own
+}
+
+/** An error in the form that clients of model providers read. */
+function sendError(
+  response: ServerResponse,
+  status: number,
+  { code, message }: { code: string; message: string },
+): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ error: { message, type: 'tollbook_wallet', code, param: null } }))
+}
