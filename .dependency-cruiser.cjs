@@ -41,6 +41,15 @@ const mayImport = {
   ],
   'src/transport': ['packages/core', 'src/machine', 'src/product', 'src/paywall'],
   // The scripts of pages take types of the finance answers from reports and diagnosis.
+  'src/mcp': [
+    'packages/core',
+    'src/machine',
+    'src/pricing',
+    'src/product',
+    'src/paywall',
+    'src/document',
+    'src/transport',
+  ],
   'src/pages': ['packages/core', 'packages/client', 'src/transport', 'src/reports', 'src/diagnosis'],
   'src/routes': [
     'packages/core',
@@ -51,6 +60,7 @@ const mayImport = {
     'src/reports',
     'src/document',
     'src/pages',
+    'src/mcp',
     'src/transport',
   ],
   'src/financeApi': ['packages/core', 'src/machine', 'src/paywall', 'src/reports', 'src/diagnosis', 'src/transport'],
@@ -155,6 +165,7 @@ const packageHomes = {
   ajv: ['^src/gateway/'],
   'ajv-formats': ['^src/gateway/'],
   pino: ['^src/machine/'],
+  '@modelcontextprotocol/server': ['^src/mcp/', '^packages/agent/'],
 }
 
 const packageRules = Object.entries(packageHomes).map(([name, homes]) => ({

@@ -3,6 +3,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import type { Refusal, RefusalCode } from '@tollbook/core/refusal'
 import type { PaymentState } from '../payment/payment.ts'
 import type { PaymentReference } from '../payment/paymentReference.ts'
+import type { Challenge } from './rail.ts'
 
 /** A paid answer on its way to the payer. */
 export interface Dispatch {
@@ -22,6 +23,8 @@ export interface Answer {
   readonly body: string
   /** Present if the answer was paid for. */
   readonly dispatch?: Dispatch
+  /** Words of the rails for a call of a tool, in an offer or a refused payment. */
+  readonly offer?: readonly Pick<Challenge, 'toolWords'>[]
 }
 
 /** A complete paid answer of any content type. */
@@ -65,12 +68,13 @@ export const refusalStatuses: Readonly<Record<RefusalCode, number>> = {
 
 /** Additional members of a refusal's body, and additional headers. */
 export interface AnswerMore {
-  readonly members?: { readonly [name: string]: Json }
+  readonly members?: { readonly [name: string]: Json } | undefined
   readonly headers?: Answer['headers']
+  readonly toolWords?: Challenge['toolWords'] | undefined
 }
 
 /** Creates the answer to a refusal. Its code determines the status. `Retry-After` is set if waiting helps. */
-export function refusalAnswer(refusal: Refusal, { members, headers }: AnswerMore = {}): Answer {
+export function refusalAnswer(refusal: Refusal, { members, headers, toolWords }: AnswerMore = {}): Answer {
   const { code, message, reason, details, retryAfterSeconds } = refusal
   const body = {
     error: message,
@@ -82,7 +86,8 @@ export function refusalAnswer(refusal: Refusal, { members, headers }: AnswerMore
     ...members,
   }
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
-  return jsonAnswer(refusalStatuses[code], JSON.stringify(body), { ...retry, ...headers })
+  const answer = jsonAnswer(refusalStatuses[code], JSON.stringify(body), { ...retry, ...headers })
+  return toolWords === undefined ? answer : { ...answer, offer: [{ toolWords }] }
 }
 
 /** Creates a JSON answer that no cache stores, because a cached 402 would sell a quote twice. */

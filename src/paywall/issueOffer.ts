@@ -55,7 +55,8 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
       ...(covers === undefined ? {} : { covers }),
     },
   }
-  return jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
+  const answer = jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
+  return { ...answer, offer: challenges }
 }
 
 /** Gives the question an id and the lifetime of an offer. */

@@ -23,6 +23,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   readonly responseHeaders: readonly string[]
   /** Present if clients of other services can pay by this rail. The documents describe the service's own headers. */
   readonly description?: RailDescription
+  /** Present if calls of tools can pay by this rail. */
+  readonly meta?: RailMeta
   /** True if the request carries a proof of this rail. Admission calls this for every request, so it must be cheap. */
   carriesProof(request: RailRequest): boolean
   /** Undefined if the request has no marker of this rail. A refusal if the rail's own headers are missing or wrong. */
@@ -69,6 +71,24 @@ export interface RailDescription {
   readonly sample?: (fetchArguments: string) => string
 }
 
+/** `_meta` of a call or a result of MCP. Its members have the place of headers. */
+export type ToolMeta = Readonly<Record<string, Json>>
+
+/** Translates between the headers of a rail and its members of `_meta`, so that the rail reads one form of a payment. */
+export interface RailMeta {
+  /** Returns the headers that the rail reads: those of the payment, or the marker of a caller who wants an offer. */
+  headersOf(meta: ToolMeta): Headers
+  /** Returns the members of a paid result, for the headers of `respond` and the `_meta` of the call. */
+  receiptOf(headers: Headers, meta: ToolMeta): ToolMeta
+}
+
+/** A rail's part of the result of an unpaid call. */
+export interface ToolWords {
+  /** Content of the result, if clients of the rail expect the offer there. At most one rail has it. */
+  readonly content?: ToolMeta
+  readonly meta?: ToolMeta
+}
+
 type Headers = Readonly<Record<string, string>>
 
 /** A request with the facts that a rail uses. */
@@ -110,6 +130,8 @@ export interface Challenge {
   readonly instruction: string
   readonly members: Readonly<Record<string, Json>>
   readonly headers: Headers
+  /** The same offer for a call of a tool. Written on demand, because most offers leave by HTTP. */
+  readonly toolWords?: () => ToolWords
 }
 
 /** A request whose proof was refused. */
@@ -123,6 +145,7 @@ export interface RefusedRequest {
 export interface RefusalExplanation {
   readonly headers: Headers
   readonly members?: Challenge['members']
+  readonly toolWords?: Challenge['toolWords']
 }
 
 /** A settled payment, and the endpoint that it buys. */

@@ -7,6 +7,7 @@ import type { FreeRoute } from '../transport/freeRoute.ts'
 import { collectMetrics, createFreeRoutes, type FreeRouteDeps, readiness } from './freeRoutes.ts'
 import { type HealthListener, openHealthListener } from '../transport/healthListener.ts'
 import { createBurnPage, createFinancePage, createHomePageFiles } from '../pages/pages.ts'
+import { createMcp } from '../mcp/mcpProtocol.ts'
 import { createPayRoutes, type PayRouteDeps } from './payRoutes.ts'
 import type { Sales } from '../paywall/sales.ts'
 import { receiptRoute } from './receiptRoute.ts'
@@ -16,7 +17,10 @@ import { createUnreadAnswers } from '../transport/unreadAnswers.ts'
 
 export interface ServerDeps
   extends
-    Omit<AppDeps, keyof Callers | 'sales' | 'connections' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>,
+    Omit<
+      AppDeps,
+      keyof Callers | 'sales' | 'connections' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage' | 'messages'
+    >,
     Omit<FreeRouteDeps, 'mayReadMetrics'>,
     BurnRouteDeps {
   readonly callers: Callers
@@ -86,6 +90,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     ...pay.routes,
   ]
   const freeRoutes = [...otherRoutes, ...(await createDocumentRoutes({ ...deps, otherRoutes }))]
+  const messages = [createMcp({ ...deps, freeRoutes })]
   const isApart = finance?.listener !== undefined
   const listeners: Listener[] = []
   let healthListener: HealthListener | undefined
@@ -106,7 +111,7 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
     const crossOriginPaths = freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics')
     const { endpoints } = deps
     const { paymentPage } = pay
-    const port = await open(addresses, { endpoints, freeRoutes: routes, crossOriginPaths, paymentPage })
+    const port = await open(addresses, { endpoints, freeRoutes: routes, crossOriginPaths, paymentPage, messages })
     const apart = isApart
       ? await open({ ...finance.listener, variables: financeAddress }, { endpoints: [], freeRoutes: financeRoutes })
       : port
@@ -134,7 +139,7 @@ const financeAddress = 'FINANCE_HOST, FINANCE_PORT'
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
 
-type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage'>
+type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage' | 'messages'>
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
 function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<Listener> {

@@ -18,6 +18,8 @@ export interface AdmitDeps {
   readonly sales: Pick<Sales, 'rails'>
   /** True for the path of a product, with or without a mount. */
   readonly isSold: (path: string) => boolean
+  /** Routes whose requests carry a payment in the body. */
+  readonly messages?: readonly { readonly path: string }[]
   readonly trustedProxyHops: number
 }
 
@@ -35,6 +37,11 @@ function readRequest(deps: AdmitDeps, request: IncomingMessage): AdmissionReques
   return { purpose: purposeOf(deps, request), address }
 }
 
+/** Sets the purpose of a request whose body states it. */
+export function repurpose(deps: AdmitDeps, request: IncomingMessage, purpose: Purpose): void {
+  known.set(request, { ...admissionRequestOf(deps, request), purpose })
+}
+
 /** The client address in the form that limits count. */
 export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): string {
   return admissionRequestOf(deps, request).address
@@ -42,12 +49,15 @@ export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): strin
 
 /**
  * Requests with a proof of any rail have priority over requests for a price. Anyone can send the header of a proof, so
- * unverified proofs have their own share.
+ * unverified proofs have their own share. A request with its payment in the body counts as a proof until the body is
+ * read.
  */
-function purposeOf({ sales, isSold }: AdmitDeps, request: IncomingMessage): Purpose {
+function purposeOf({ sales, isSold, messages = [] }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
   if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
-  return isSold(pathOf(request)) ? 'quote' : 'read'
+  const path = pathOf(request)
+  if (messages.some((message) => message.path === path)) return 'proof'
+  return isSold(path) ? 'quote' : 'read'
 }
 
 /**

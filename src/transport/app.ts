@@ -8,6 +8,7 @@ import { restSteps } from './allowances.ts'
 import { createCors } from './cors.ts'
 import { findFramingProblem } from './framing.ts'
 import { loggedHeaders } from './loggedHeaders.ts'
+import { type MessageProtocol, messageRoute } from './messageRoute.ts'
 import type { Metrics } from './metrics.ts'
 import { pathOf } from './requestHead.ts'
 import { createRouter, refusePath } from './routes.ts'
@@ -23,6 +24,8 @@ export interface AppDeps extends Omit<PaidDeps, 'isSold'>, Omit<FreeDeps, keyof 
   /** Paths of free routes that pages of other origins can read. */
   readonly crossOriginPaths?: readonly string[]
   readonly isDraining: () => boolean
+  /** Protocols whose requests are messages in the body of a POST. */
+  readonly messages?: readonly MessageProtocol[]
 }
 
 /**
@@ -62,7 +65,8 @@ function createKoa(deps: AppDeps & AdmitDeps, sold: readonly PaidPath[]): Koa {
   const paid = paidRoutes(deps, sold)
   const paths = [...paid.map(({ path }) => path), ...(deps.crossOriginPaths ?? [])]
   app.use(createCors({ rails: deps.sales.rails, paths }))
-  app.use(createRouter([...paid, ...freeRoutesOf(deps)]))
+  const messages = (deps.messages ?? []).map((protocol) => messageRoute(deps, protocol))
+  app.use(createRouter([...paid, ...messages, ...freeRoutesOf(deps)]))
   app.use(refusePath)
   return app
 }

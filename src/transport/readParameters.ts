@@ -1,8 +1,10 @@
-import { segmentNames } from '@tollbook/core/pathTemplate'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
 import type { FieldProblem } from '@tollbook/core/refusal'
 import type { Answer } from '../paywall/answer.ts'
 import type { CheckedOrder, RawBody } from '../product/product.ts'
 import type { Endpoint } from '../product/endpoint.ts'
+import { hasNoBody } from '../product/productFacts.ts'
 import { readSegments } from '../product/productPath.ts'
 import { parseJson } from './parseJson.ts'
 import { parseQuery, shownName } from './parseQuery.ts'
@@ -46,11 +48,47 @@ export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | A
   return check(endpoint, { values: parsed.value, path: path.values, whole: 'body' })
 }
 
+/** The whole input, for problems that concern no single field. */
+type Whole = 'query' | 'body' | 'arguments'
+
+type Values = Readonly<Record<string, Json>>
+
+/** Arguments of a tool, checked, with the path that a request by HTTP has for them. */
+export interface ReadArguments {
+  readonly path: string
+  readonly ordered: CheckedOrder | Answer
+}
+
+/** Reads and checks the arguments of a tool, which name the parameters of path, query and body alike. */
+export function readArguments(endpoint: Endpoint, values: Values): ReadArguments {
+  const names = segmentNames(endpoint.path)
+  const sent = names.map((name) => asSegment(values[name]))
+  const path = readSegments(endpoint.path, sent)
+  const others = Object.entries(values).filter(([name]) => !names.includes(name))
+  const isQuery = hasNoBody(endpoint.method)
+  const rest = Object.fromEntries(others.map(([name, value]) => [name, isQuery ? asText(value) : value]))
+  const ordered = path.ok
+    ? check(endpoint, { values: rest, path: path.values, whole: 'arguments' })
+    : invalidRequest([path.problem])
+  return { path: fillTemplate(endpoint.path, path.ok ? path.values : {}), ordered }
+}
+
+/** A query has texts only, and models send numbers. */
+function asText(value: Json): Json {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+}
+
+/** Encodes a segment. Empty, which no path accepts, for a value that has no encoding. */
+function asSegment(value: Json | undefined): string {
+  const text = value === undefined ? '' : asText(value)
+  return typeof text === 'string' && text.isWellFormed() ? encodeURIComponent(text) : ''
+}
+
 interface Input {
   /** Parameters of the query or of the body, unchecked. */
   readonly values: unknown
   readonly path: Readonly<Record<string, string>>
-  readonly whole: 'query' | 'body'
+  readonly whole: Whole
   readonly raw?: RawBody | undefined
 }
 
@@ -73,7 +111,7 @@ type Issue = Extract<ReturnType<Endpoint['read']>, { ok: false }>['issues'][numb
  * Converts one issue of zod into field problems. An issue about unknown parameters gives one problem for each
  * parameter, not one for their object.
  */
-export function problemsOf(issue: Issue, whole: 'query' | 'body'): readonly FieldProblem[] {
+export function problemsOf(issue: Issue, whole: Whole): readonly FieldProblem[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({

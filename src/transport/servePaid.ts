@@ -1,24 +1,15 @@
 import type { Context } from 'koa'
-import type { Clock } from '@tollbook/core/clock'
 import { sha256 } from '@tollbook/core/digest'
 import type { Endpoint } from '../product/endpoint.ts'
 import { hasNoBody } from '../product/productFacts.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
-import type { Log } from '../machine/log.ts'
-import type { Slot } from './admission.ts'
-import {
-  admissionRequestOf,
-  type AdmitDeps,
-  limitAddressOf,
-  reportAddressState,
-  takePass,
-  takeSlot,
-} from './admitRequest.ts'
+import { admissionRequestOf, limitAddressOf, takePass } from './admitRequest.ts'
 import type { Pass } from './callerLimits.ts'
 import type { FreeAnswer } from './freeRoute.ts'
 import { prefersHtml } from './mediaRange.ts'
+import { openVisit, type VisitDeps } from './paidVisit.ts'
 import { hasBody, hasNoInput, openProbe } from './probe.ts'
 import { readBody } from './readBody.ts'
 import { readParameters } from './readParameters.ts'
@@ -28,9 +19,7 @@ import { onceSent, send, sendStream } from './send.ts'
 import { invalidRequest, overloaded } from './transportError.ts'
 import type { Uploads } from './uploads.ts'
 
-export interface PaidDeps extends AdmitDeps {
-  readonly clock: Clock
-  readonly log: Log
+export interface PaidDeps extends VisitDeps {
   readonly uploads: Uploads
   readonly endpoints: readonly Endpoint[]
   readonly sales: Pick<Sales, 'rails' | 'sell'>
@@ -92,14 +81,13 @@ interface Arrival {
 
 async function servePaid(deps: PaidDeps, endpoint: Endpoint, arrival: Arrival): Promise<void> {
   const { context, mount, segments, pass } = arrival
-  const startedAtMs = deps.clock.monotonicMs()
-  let slot: Slot | undefined
+  const visit = openVisit(deps, { context, pass })
   let arrived: Buffer | undefined
   const request: PaidRequest = {
     ...railRequest(context, mount),
     path: pathOf(context.req).slice(mount?.length ?? 0),
     bodyDigest: () => (arrived === undefined ? undefined : sha256(arrived)),
-    requestId: String(context.state['requestId']),
+    ...visit.facts,
     async readParameters() {
       // Take the slot only after the body has arrived, so that a slow upload does not occupy one.
       const isProbe =
@@ -110,22 +98,12 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, arrival: Arrival): 
       const body = isProbe ? undefined : await readBodyOf(deps, endpoint, context)
       if (body !== undefined && 'status' in body) return body
       arrived = body
-      slot = takeSlot(deps, context)
-      if (slot === undefined) return overloaded()
+      if (!visit.enter()) return overloaded()
       if (isProbe) return openProbe(endpoint)
       // The body of a GET has no meaning, so only a program with a mistake sends one to DELETE.
       if (endpoint.method === 'DELETE' && hasBody(context.req)) return invalidRequest([strayBody])
       const contentType = headerOf(context.req, 'content-type')
       return readParameters(endpoint, { queryText: context.querystring, segments, body, contentType })
-    },
-    limitQuotes: pass.limitQuotes,
-    limitLookups: pass.limitLookups,
-    onClaimed({ payer, priceMicroUsd, isFirst }) {
-      slot?.prove()
-      if (!isFirst) return
-      pass.onPaid(payer)
-      slot?.earn(priceMicroUsd)
-      reportAddressState(deps, context.res, 'paid')
     },
   }
   try {
@@ -135,23 +113,9 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, arrival: Arrival): 
     onceSent(context, () => dispatchOf()?.markSent())
     if ('chunks' in answer) await sendStream(deps, context, answer)
     else send(context, answer)
-    const dispatch = dispatchOf()
-    if (dispatch === undefined) return
-    const { wallet, reference, position, isReplay } = dispatch
-    const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs)
-    const { requestId } = request
-    deps.log.info({
-      event: 'request_served',
-      requestId,
-      endpoint: endpoint.path,
-      wallet,
-      reference,
-      position,
-      isReplay,
-      durationMs,
-    })
+    visit.served(endpoint.path, dispatchOf())
   } finally {
-    slot?.leave()
+    visit.leave()
   }
 }
 

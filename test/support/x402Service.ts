@@ -35,7 +35,8 @@ export async function openX402Service({
   env = {},
   seams,
   sale,
-}: Pick<TestServiceOptions, 'env' | 'seams' | 'sale'> = {}): Promise<X402Service> {
+  log,
+}: Pick<TestServiceOptions, 'env' | 'seams' | 'sale' | 'log'> = {}): Promise<X402Service> {
   const native = await openTestService()
   const { tokenMint, paymentWallet } = await askForQuote(native)
   const feePayer = Keypair.generate()
@@ -58,6 +59,7 @@ export async function openX402Service({
     env: offering,
     ...(seams === undefined ? {} : { seams }),
     ...(sale === undefined ? {} : { sale }),
+    ...(log === undefined ? {} : { log }),
   })
   return { service, native, feePayer, signer, signerOptions, env: offering, tokenMint, paymentWallet }
 }

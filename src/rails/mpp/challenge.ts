@@ -8,6 +8,7 @@ import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
 import { newBinding, type OfferTexts } from '../sponsored/offerText.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
 import { describeOffer, wantsProblem } from './problem.ts'
+import { toolChallenge } from './toolPayment.ts'
 import {
   boundText,
   challengeHeader,
@@ -34,17 +35,17 @@ export interface MppChallengeDeps {
 
 /** Creates this rail's challenge. Undefined while the fee payer does not sign. */
 export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
-  const headers = await challengeOf(deps, offer)
-  if (headers === undefined) return undefined
+  const fresh = await challengeOf(deps, offer)
+  if (fresh === undefined) return undefined
   const instruction = 'pay by MPP as the WWW-Authenticate header says'
-  if (!wantsProblem(offer.request)) return { instruction, members: {}, headers }
+  if (!wantsProblem(offer.request)) return { instruction, members: {}, ...fresh }
   const { members, headers: type } = describeOffer()
-  return { instruction, members, headers: { ...headers, ...type } }
+  return { instruction, members, ...fresh, headers: { ...fresh.headers, ...type } }
 }
 
 /**
- * Returns the header with a fresh challenge. The challenge is not stored, because its id is the code of its other
- * parameters.
+ * Returns the header and the words for tools with a fresh challenge. The challenge is not stored, because its id is the
+ * code of its other parameters.
  */
 export async function challengeOf(deps: MppChallengeDeps, offer: Offer) {
   const feePayer = await openFeePayer(deps.feePayer)
@@ -65,8 +66,10 @@ export async function challengeOf(deps: MppChallengeDeps, offer: Offer) {
     // The secret behind the memo, and the price list whose prices are valid for the payment.
     opaque: encodeText(`{"priceList":"${price.priceList}","secret":"${binding.secret}"}`),
   }
-  const id = deps.authenticate(boundText(parameters))
-  return { [challengeHeader]: writeChallenge({ id, ...parameters }, deps.describe(product.path)?.summary) }
+  const fresh = { id: deps.authenticate(boundText(parameters)), ...parameters }
+  const description = deps.describe(product.path)?.summary
+  const toolWords = () => ({ meta: toolChallenge(fresh, description) })
+  return { headers: { [challengeHeader]: writeChallenge(fresh, description) }, toolWords }
 }
 
 /** Returns the host without its port. The URL is the operator's and was checked at the start. */

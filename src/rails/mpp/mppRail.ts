@@ -7,6 +7,7 @@ import { challenge, challengeOf, type MppChallengeDeps } from './challenge.ts'
 import { describeRefusal, wantsProblem } from './problem.ts'
 import { type MppReadDeps, readPayment } from './readPayment.ts'
 import { sampleProgram } from './sampleProgram.ts'
+import { mppMeta } from './toolPayment.ts'
 import {
   acceptsCharge,
   bringsCredential,
@@ -37,6 +38,7 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
       offer: { method, intent },
       sample: sampleProgram,
     },
+    meta: mppMeta,
     secretHeaders: [credentialHeader],
     requestHeaders: [credentialHeader, preferenceHeader],
     responseHeaders: [challengeHeader, receiptHeader],
@@ -55,10 +57,10 @@ export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): P
     },
     async explain(refusal, { request, offer }) {
       // Add a fresh challenge, which a client answers with a payment.
-      const fresh = offer === undefined ? {} : await challengeOf(deps, offer)
-      if (!wantsProblem(request)) return { headers: { ...fresh } }
+      const fresh = offer === undefined ? undefined : await challengeOf(deps, offer)
+      if (!wantsProblem(request)) return { headers: {}, ...fresh }
       const { headers, members } = describeRefusal(refusal)
-      return { headers: { ...fresh, ...headers }, members }
+      return { ...fresh, headers: { ...fresh?.headers, ...headers }, members }
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { InvalidPaymentReason, Refusal } from '@tollbook/core/refusal'
 import { refusalStatuses } from '../../paywall/answer.ts'
-import type { RefusalExplanation, RailRequest } from '../../paywall/rail.ts'
+import type { RailRequest, RefusalExplanation } from '../../paywall/rail.ts'
 
 /* Problem details (RFC 9457) for callers who request them. Their members are added to those of the usual bodies. */
 
@@ -18,21 +18,23 @@ interface Problem {
   readonly detail: string
 }
 
+type Described = Required<Pick<RefusalExplanation, 'headers' | 'members'>>
+
 /** Returns problem document and headers of a 402 for a first payment. */
-export function describeOffer(): Required<RefusalExplanation> {
+export function describeOffer(): Described {
   const detail = 'Payment is required; the WWW-Authenticate header says how to pay.'
   return describe({ name: 'payment-required', title: 'Payment Required', status: 402, detail })
 }
 
 /** Returns the problem document of a refusal. For a 402 it has a type that MPP defines. */
-export function describeRefusal(refusal: Refusal): Required<RefusalExplanation> {
+export function describeRefusal(refusal: Refusal): Described {
   const { code, message, reason } = refusal
   const status = refusalStatuses[code]
   const [name, title] = status === 402 ? kindOf(code, reason) : [undefined, code]
   return describe({ name, title, status, detail: message })
 }
 
-function describe({ name, title, status, detail }: Problem): Required<RefusalExplanation> {
+function describe({ name, title, status, detail }: Problem): Described {
   const type = name === undefined ? 'about:blank' : `https://paymentauth.org/problems/${name}`
   return { headers: { 'content-type': mediaType }, members: { type, title, status, detail } }
 }

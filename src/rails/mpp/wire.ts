@@ -124,7 +124,8 @@ export function acceptsCharge(preferences: string): boolean {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-function decodeJson(text: string): unknown {
+/** Decodes base64url of JSON. Undefined if it is not. */
+export function decodeJson(text: string): unknown {
   const bytes = fromBase64Url(text)
   try {
     return bytes === undefined ? undefined : JSON.parse(utf8.decode(bytes))

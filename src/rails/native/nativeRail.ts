@@ -1,3 +1,4 @@
+import type { Json } from '@tollbook/core/canonicalJson'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { PaymentState } from '../../payment/payment.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
@@ -38,6 +39,14 @@ export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): P
   const deps = { ...given, first, knownPayers, ...prices }
   return {
     name: 'native',
+    meta: {
+      headersOf: (meta) => ({
+        ...headerOf(walletHeader, meta['tollbook/wallet']),
+        ...headerOf(proofHeader, meta['tollbook/payment-proof']),
+      }),
+      // The receipt in the result is complete.
+      receiptOf: () => ({}),
+    },
     secretHeaders: [proofHeader],
     requestHeaders: [walletHeader, proofHeader],
     responseHeaders: [],
@@ -62,6 +71,10 @@ export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): P
     // The receipt in the body is complete, so this rail adds no headers.
     respond: () => ({}),
   }
+}
+
+function headerOf(name: string, value: Json | undefined): Readonly<Record<string, string>> {
+  return typeof value === 'string' && value.trim() !== '' ? { [name]: value.trim() } : {}
 }
 
 /** Refuses a sponsored payment, because its own rail verifies it. After the verification, every rail serves it. */

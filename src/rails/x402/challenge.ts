@@ -9,6 +9,7 @@ import { type FeePayer, openFeePayer } from '../sponsored/feePayer.ts'
 import { type Binding, newBinding, type OfferTexts } from '../sponsored/offerText.ts'
 import { amountToSend } from '../sponsored/priceOfList.ts'
 import { declaration, paymentIdentifier } from './paymentIdentifier.ts'
+import { toolMeta } from './toolPayment.ts'
 import { encodeText, requiredHeader, x402Version } from './wire.ts'
 
 export const mount = '/x402'
@@ -42,13 +43,13 @@ const maxTimeoutSeconds = 60
  * settled.
  */
 export async function challenge(deps: X402ChallengeDeps, offer: Offer): Promise<Challenge | undefined> {
-  const headers = await paymentRequired(deps, offer, 'PAYMENT-SIGNATURE header is required')
-  if (headers === undefined) return undefined
+  const required = await paymentRequired(deps, offer, 'PAYMENT-SIGNATURE header is required')
+  if (required === undefined) return undefined
   const instruction = 'pay by x402 as the PAYMENT-REQUIRED header says'
-  return { instruction, members: {}, headers }
+  return { instruction, members: {}, ...required }
 }
 
-/** Returns the header with the offer and with the reason for the refusal of an earlier payment. */
+/** Returns the header and the words for tools with the offer, and with the reason for the refusal of an earlier payment. */
 export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, error: string) {
   const feePayer = await openFeePayer(deps.feePayer)
   if (feePayer === undefined) return undefined
@@ -62,7 +63,9 @@ export async function paymentRequired(deps: X402ChallengeDeps, offer: Offer, err
   // The offer of a pattern names the path that was asked for, and callers can invent any number of those.
   const isPattern = segmentNames(product.path).length > 0
   const text = isPattern ? write : deps.offerTexts.of(price, key, write)
-  return { [requiredHeader]: encodeText(text(newBinding())) }
+  const json = text(newBinding())
+  const toolWords = () => ({ content: toolMeta.parse(JSON.parse(json)) })
+  return { headers: { [requiredHeader]: encodeText(json) }, toolWords }
 }
 
 interface OfferContent {

@@ -43,10 +43,7 @@ export type PaymentPayload = z.infer<typeof paymentPayload>
 
 /** Reads a payment. Undefined if the value is not a payment of this version. */
 export function readPayload(value: string): PaymentPayload | undefined {
-  // Some clients omit the padding. The transaction inside must have its canonical spelling.
-  const bytes = value.length <= charactersMax ? readBase64(padded(value)) : undefined
-  const parsed = bytes === undefined ? undefined : paymentPayload.safeParse(parseJson(bytes))
-  return parsed?.success === true ? parsed.data : undefined
+  return value.length <= charactersMax ? paymentPayload.safeParse(decodeHeader(value)).data : undefined
 }
 
 /** Encodes JSON in base64 with padding, for x402 headers. */
@@ -57,6 +54,13 @@ export function encodeHeader(content: Json): string {
 /** Encodes text that is already JSON. */
 export function encodeText(json: string): string {
   return encodeBase64(utf8Bytes(json))
+}
+
+/** Decodes a header. Undefined if it is not base64 of JSON. */
+export function decodeHeader(value: string): unknown {
+  // Some clients omit the padding. The transaction inside must have its canonical spelling.
+  const bytes = readBase64(padded(value))
+  return bytes === undefined ? undefined : parseJson(bytes)
 }
 
 function padded(value: string): string {

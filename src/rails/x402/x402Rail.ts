@@ -8,6 +8,7 @@ import { type X402ReadDeps, readPayment } from './readPayment.ts'
 import { type OfferReceiptDeps, receiptExtension } from './offerReceipt.ts'
 import { readIdentifier } from './paymentIdentifier.ts'
 import { sampleProgram } from './sampleProgram.ts'
+import { toolResponse, x402Meta } from './toolPayment.ts'
 import { encodeHeader, paymentHeader, readPayload, requiredHeader, responseHeader } from './wire.ts'
 import { x402ErrorOf } from './x402Refusal.ts'
 
@@ -28,6 +29,7 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
       mount,
       sample: (fetchArguments) => sampleProgram({ network: deps.network, mint: deps.terms.mint }, fetchArguments),
     },
+    meta: x402Meta,
     secretHeaders: [paymentHeader],
     // The standard client sends the second name as a request header.
     requestHeaders: [paymentHeader, 'access-control-expose-headers'],
@@ -53,8 +55,11 @@ export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps):
       if (!isPermanent(refusal)) return { headers: {} }
       const failure = { success: false, errorReason, transaction: '', network: deps.network }
       // Add an offer, which a client answers with a payment.
-      const required = offer === undefined ? {} : await paymentRequired(deps, offer, errorReason)
-      return { headers: { ...required, [responseHeader]: encodeHeader(failure) } }
+      const required = offer === undefined ? undefined : await paymentRequired(deps, offer, errorReason)
+      return {
+        headers: { ...required?.headers, [responseHeader]: encodeHeader(failure) },
+        toolWords: () => ({ ...required?.toolWords(), meta: { [toolResponse]: failure } }),
+      }
     },
   }
 }

@@ -1,0 +1,75 @@
+import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { sha256 } from '@tollbook/core/digest'
+import { describeError } from '@tollbook/core/fault'
+import { segmentNames } from '@tollbook/core/pathTemplate'
+import type { Log } from '../machine/log.ts'
+import type { JsonObject } from '../document/jsonSchema.ts'
+import { type Answer, jsonAnswer } from '../paywall/answer.ts'
+import type { PaidRequest } from '../paywall/paidRequest.ts'
+import type { PaymentRail, RailRequest } from '../paywall/rail.ts'
+import type { Sales } from '../paywall/sales.ts'
+import type { Endpoint } from '../product/endpoint.ts'
+import { hasNoBody } from '../product/productFacts.ts'
+import type { MessageCarrier } from '../transport/messageRoute.ts'
+import { readArguments } from '../transport/readParameters.ts'
+import { collectAnswer } from './collectAnswer.ts'
+import type { ToolCall, ToolResult } from './tool.ts'
+import { resultOf } from './toolResult.ts'
+
+export interface PaidCallDeps {
+  readonly sales: Pick<Sales, 'rails' | 'sell'>
+  readonly log: Log
+}
+
+const idempotencyKey = 'tollbook/idempotency-key'
+
+/** Returns the request that the rails read: the payment in `_meta` in the form of their headers. */
+export function railRequestOf(rails: readonly PaymentRail[], meta: JsonObject): RailRequest {
+  const key = meta[idempotencyKey]
+  const headers: Readonly<Record<string, string>> = Object.assign(
+    typeof key === 'string' ? { 'idempotency-key': key } : {},
+    ...rails.map((rail) => rail.meta?.headersOf(meta) ?? {}),
+  )
+  // Marks the caller as a client of the rail with a mount, which needs no payer for its offer.
+  const mount = rails.find(({ description }) => description?.mount !== undefined)?.description?.mount
+  return { mount, header: (name) => headers[name] }
+}
+
+/** Sells one call through the same function as a request by HTTP, so that a payment buys once over both. */
+export async function callPaidTool(
+  { sales, log }: PaidCallDeps,
+  endpoint: Endpoint,
+  { call, carrier }: { readonly call: ToolCall; readonly carrier: MessageCarrier },
+): Promise<ToolResult> {
+  const { meta } = call
+  const { path, ordered } = readArguments(endpoint, call.arguments)
+  const request: PaidRequest = {
+    ...railRequestOf(sales.rails, meta),
+    ...carrier.facts,
+    path,
+    // Like a request by HTTP, a call of a product without a body has no digest.
+    bodyDigest: () =>
+      hasNoBody(endpoint.method) ? undefined : sha256(Buffer.from(canonicalJson(bodyOf(endpoint, call.arguments)))),
+    readParameters: () => Promise.resolve(ordered),
+  }
+  const sold = await sales.sell(endpoint, request)
+  const answer = 'chunks' in sold ? await collectAnswer(sold).catch((error: unknown) => brokenStream(log, error)) : sold
+  const result = resultOf(answer, { rails: sales.rails, meta })
+  if (answer.dispatch !== undefined) carrier.onPaid(endpoint.path, answer.dispatch)
+  return result
+}
+
+/** The body that a request by HTTP has for these arguments. */
+function bodyOf({ path }: Endpoint, values: JsonObject): JsonObject {
+  const inPath = segmentNames(path)
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)))
+}
+
+function brokenStream(log: Log, error: unknown): Answer {
+  log.warn({ event: 'streamed_answer_cut', error: describeError(error) })
+  const body = {
+    error: 'the answer broke and was not sold; repeat the call with the same payment',
+    code: 'UPSTREAM_FAILED',
+  }
+  return jsonAnswer(502, JSON.stringify(body), { 'retry-after': '2' })
+}

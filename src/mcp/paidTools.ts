@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
+import { type JsonObject, schemaOf } from '../document/jsonSchema.ts'
+import { priceRange } from '../document/variantPrices.ts'
+import { displayUsd } from '../pricing/priceList.ts'
+import type { Endpoint } from '../product/endpoint.ts'
+import { type ShownTool, toolNameOf } from './tool.ts'
+
+/** Names the products. Two products of one path differ in the method, so the later one gets its method as a suffix. */
+export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, Endpoint> {
+  const tools = new Map<string, Endpoint>()
+  for (const endpoint of endpoints) {
+    const name = toolNameOf(endpoint.path)
+    const unique = tools.has(name) ? toolNameOf(`${endpoint.path}/${endpoint.method.toLowerCase()}`) : name
+    if (!tools.has(unique)) tools.set(unique, endpoint)
+  }
+  return tools
+}
+
+/** Describes the tool of a product. Models read the whole list before the first call, so every byte of it costs them. */
+export function showPaidTool(name: string, endpoint: Endpoint): ShownTool {
+  return {
+    name,
+    description: `${endpoint.summary}. ${shownPrice(endpoint)} a call.`,
+    inputSchema: { type: 'object', ...shortSchema(schemaOf(endpoint.parameters)) },
+    meta: { 'tollbook/priceUSD': displayUsd(endpoint) },
+  }
+}
+
+function shownPrice(endpoint: Endpoint): string {
+  const { amount, min, max } = { amount: undefined, min: undefined, max: undefined, ...priceRange(endpoint) }
+  return amount === undefined ? `${min} to ${max} USD` : `${amount} USD`
+}
+
+// The service checks these itself, before a payment.
+const omitted = new Set(['pattern', 'minLength', 'maxLength', 'minItems', 'maxItems', 'additionalProperties', 'format'])
+// Also omitted inside of parameters, which say enough by their names.
+const omittedInside = new Set(['description', 'minimum', 'maximum'])
+const combinators = new Set(['oneOf', 'anyOf', 'allOf', 'not'])
+const record = z.record(z.string(), z.json())
+
+/** Returns the schema without the parts that a model can do without. `/openapi.json` has all of it. */
+function shortSchema(schema: JsonObject): JsonObject {
+  // Some model providers refuse combinators at the top of a schema.
+  return shorten(Object.fromEntries(Object.entries(schema).filter(([name]) => !combinators.has(name))), 0)
+}
+
+function shorten(schema: JsonObject, depth: number): JsonObject {
+  const retained = Object.entries(schema).filter(
+    ([name]) => !omitted.has(name) && !(depth > 1 && omittedInside.has(name)),
+  )
+  return Object.fromEntries(retained.map(([name, value]) => [name, shortPart(name, value, depth)]))
+}
+
+function shortPart(name: string, value: Json, depth: number): Json {
+  if (name !== 'properties') return name === 'items' || combinators.has(name) ? shortValue(value, depth + 1) : value
+  const fields = Object.entries(record.parse(value))
+  return Object.fromEntries(fields.map(([field, schema]) => [field, shortValue(schema, depth + 1)]))
+}
+
+function shortValue(value: Json, depth: number): Json {
+  if (Array.isArray(value)) return value.map((each: Json) => shortValue(each, depth))
+  const object = record.safeParse(value)
+  return object.success ? shorten(object.data, depth) : value
+}

@@ -1,0 +1,71 @@
+import type { Context } from 'koa'
+import type { Answer, Dispatch } from '../paywall/answer.ts'
+import type { Purpose } from './admission.ts'
+import { limitAddressOf, repurpose, takePass } from './admitRequest.ts'
+import { openVisit, type PaidVisit, type VisitDeps } from './paidVisit.ts'
+import { type BodyDeps, readBody } from './readBody.ts'
+import { headerOf } from './requestHead.ts'
+import type { Route } from './routes.ts'
+import { onceSent, send } from './send.ts'
+import { overloaded } from './transportError.ts'
+
+/** A protocol whose requests are messages in the body of a POST, and which sells the products under one path. */
+export interface MessageProtocol {
+  readonly path: string
+  readonly bodyBytesMax: number
+  /** Refuses a request by its headers, before its body is read. */
+  refuse(header: (name: string) => string | undefined): Answer | undefined
+  /** Reads the body. Returns an answer if it is not a message. */
+  read(body: Buffer): Message | Answer
+}
+
+/** A message that has arrived. */
+export interface Message {
+  readonly purpose: Purpose
+  /** Name in log and metrics, from a closed list. */
+  readonly label: string
+  serve(carrier: MessageCarrier): Promise<Answer>
+}
+
+/** The request that carries a message. */
+export interface MessageCarrier {
+  header(name: string): string | undefined
+  readonly facts: PaidVisit['facts']
+  /** Called with each paid answer in the message's answer. */
+  onPaid(endpoint: string, dispatch: Dispatch): void
+}
+
+/** Returns the route of a protocol. The slot is taken once the body has shown whether it carries a payment. */
+export function messageRoute(deps: VisitDeps & BodyDeps, protocol: MessageProtocol): Route {
+  return { path: protocol.path, methods: ['POST'], serve: (context) => serveMessage(deps, protocol, context) }
+}
+
+async function serveMessage(deps: VisitDeps & BodyDeps, protocol: MessageProtocol, context: Context): Promise<void> {
+  const pass = takePass(deps, context)
+  if (pass === undefined) return
+  const { req, res } = context
+  const header = (name: string) => headerOf(req, name)
+  const refused = protocol.refuse(header)
+  if (refused !== undefined) return send(context, refused)
+  const address = limitAddressOf(deps, req)
+  const body = await readBody(deps, { request: req, response: res, address, bytesMax: protocol.bodyBytesMax })
+  if ('status' in body) return send(context, body)
+  const message = protocol.read(body)
+  if ('status' in message) return send(context, message)
+  context.state['route'] = message.label
+  repurpose(deps, req, message.purpose)
+  const visit = openVisit(deps, { context, pass })
+  if (!visit.enter()) return send(context, overloaded())
+  try {
+    const onPaid = (endpoint: string, dispatch: Dispatch) =>
+      onceSent(context, () => {
+        dispatch.markSent()
+        visit.served(endpoint, dispatch)
+      })
+    const answer = await message.serve({ header, facts: visit.facts, onPaid })
+    context.set(pass.headers())
+    send(context, answer)
+  } finally {
+    visit.leave()
+  }
+}

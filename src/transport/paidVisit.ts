@@ -1,0 +1,58 @@
+import type { Context } from 'koa'
+import type { Clock } from '@tollbook/core/clock'
+import type { Dispatch } from '../paywall/answer.ts'
+import type { PaidRequest } from '../paywall/paidRequest.ts'
+import type { Log } from '../machine/log.ts'
+import type { Slot } from './admission.ts'
+import { type AdmitDeps, reportAddressState, takeSlot } from './admitRequest.ts'
+import type { Pass } from './callerLimits.ts'
+
+export interface VisitDeps extends AdmitDeps {
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** One request for a product: its place among the requests in progress, its limits, and its line in the log. */
+export interface PaidVisit {
+  /** The part of the paywall's request that does not depend on the wire format. */
+  readonly facts: Pick<PaidRequest, 'requestId' | 'limitQuotes' | 'limitLookups' | 'onClaimed'>
+  /** Takes a slot once the request has fully arrived. False if the instance is overloaded. */
+  enter(): boolean
+  /** Logs a paid answer after it was sent. */
+  served(endpoint: string, dispatch: Dispatch | undefined): void
+  leave(): void
+}
+
+export function openVisit(
+  deps: VisitDeps,
+  { context, pass }: { readonly context: Context; readonly pass: Pass },
+): PaidVisit {
+  const startedAtMs = deps.clock.monotonicMs()
+  const requestId = String(context.state['requestId'])
+  let slot: Slot | undefined
+  return {
+    facts: {
+      requestId,
+      limitQuotes: pass.limitQuotes,
+      limitLookups: pass.limitLookups,
+      onClaimed({ payer, priceMicroUsd, isFirst }) {
+        slot?.prove()
+        if (!isFirst) return
+        pass.onPaid(payer)
+        slot?.earn(priceMicroUsd)
+        reportAddressState(deps, context.res, 'paid')
+      },
+    },
+    enter() {
+      slot = takeSlot(deps, context)
+      return slot !== undefined
+    },
+    served(endpoint, dispatch) {
+      if (dispatch === undefined) return
+      const { wallet, reference, position, isReplay } = dispatch
+      const durationMs = Math.round(deps.clock.monotonicMs() - startedAtMs)
+      deps.log.info({ event: 'request_served', requestId, endpoint, wallet, reference, position, isReplay, durationMs })
+    },
+    leave: () => slot?.leave(),
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { nameTools } from '../../src/mcp/paidTools.ts'
+import { toolNameOf } from '../../src/mcp/tool.ts'
+import { openTools } from '../../src/mcp/tools.ts'
+import type { Endpoint } from '../../src/product/endpoint.ts'
+import { products } from '../../src/products/catalog.ts'
+
+const unused = () => {
+  throw new Error('not called')
+}
+const opened = { whyUnavailable: unused, suppliedBy: unused, probes: [], read: unused }
+const variants = Array.from({ length: 200 }, (_, nth) => ({
+  name: `vendor/model-${nth}`,
+  priceMicroUsd: BigInt(50_000 + nth),
+}))
+const endpoints = products.map((product): Endpoint => ({
+  ...product,
+  ...opened,
+  ...(product.path.includes('chat') ? { variants } : {}),
+}))
+const freePaths = ['/api/catalog', '/api/health', '/api/token/burn-stats', '/api/receipts/:reference']
+
+test('the list of our nine products and the free tools has less than 12 kB, however many models are priced', () => {
+  const { listed } = openTools(
+    endpoints,
+    freePaths.map((path) => ({ path, serve: unused })),
+  )
+  expect(listed).toHaveLength(13)
+  const text = JSON.stringify({ tools: listed })
+  expect(text.length).toBeLessThan(12_000)
+  expect(text).toContain('0.05 to 0.050199 USD a call')
+  // Model providers refuse these at the top of a schema.
+  for (const { inputSchema } of listed) expect(Object.keys(inputSchema)).not.toContain('oneOf')
+})
+
+test.each([
+  ['/api/data/crypto', 'data_crypto'],
+  ['/v1/chat/completions', 'v1_chat_completions'],
+  ['/items/{id}/parts.json', 'items_id_parts_json'],
+  [`/${'a'.repeat(80)}`, 'a'.repeat(64)],
+])('the tool of %s has the name %s', (path, name) => {
+  expect(toolNameOf(path)).toBe(name)
+})
+
+test('products of one path differ by their method, and the first keeps the plain name', () => {
+  const [first] = endpoints
+  if (first === undefined) throw new Error('there are products')
+  const two = [
+    { ...first, path: '/api/orders' },
+    { ...first, path: '/api/orders', method: 'POST' as const },
+  ]
+  expect([...nameTools(two)].map(([name, { method }]) => `${name} ${method}`)).toEqual([
+    'orders GET',
+    'orders_post POST',
+  ])
+})
