@@ -1,4 +1,4 @@
-import type { Answer, StreamedAnswer } from '../paywall/answer.ts'
+import type { RawAnswer, StreamedAnswer } from '../paywall/answer.ts'
 
 // A result of MCP is one message in memory.
 const bytesMax = 1024 * 1024
@@ -8,7 +8,7 @@ const cutText = '\n[cut at 1 MiB; the payment and its receipt are for the whole 
  * Collects a streamed answer. It is read to its end even if it is too long, because the delivery is recorded there.
  * Throws if the answer breaks.
  */
-export async function collectAnswer(answer: StreamedAnswer): Promise<Answer> {
+export async function collectAnswer(answer: StreamedAnswer): Promise<RawAnswer> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   let isCut = false
@@ -22,7 +22,7 @@ export async function collectAnswer(answer: StreamedAnswer): Promise<Answer> {
   return {
     status: answer.status,
     headers: { ...answer.headers, ...answer.trailers() },
-    body: `${Buffer.concat(chunks).toString('utf8')}${isCut ? cutText : ''}`,
+    body: Buffer.concat(isCut ? [...chunks, Buffer.from(cutText)] : chunks),
     ...(dispatch === undefined ? {} : { dispatch }),
   }
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { Json } from '@tollbook/core/canonicalJson'
 import type { JsonObject } from '../document/jsonSchema.ts'
-import type { Answer } from '../paywall/answer.ts'
+import type { Answer, RawAnswer } from '../paywall/answer.ts'
 import type { PaymentRail } from '../paywall/rail.ts'
 import { jsonResult, type ToolResult } from './tool.ts'
 
@@ -17,29 +16,40 @@ export interface AnsweredCall {
  * Converts an answer of the paywall. Only an answer with an offer looks like a demand for payment: a client pays again
  * for everything that does.
  */
-export function resultOf(answer: Answer, call: AnsweredCall): ToolResult {
-  return answer.status === 200 ? paidResult(answer, call) : unpaidResult(answer)
+export function resultOf({ body, ...answer }: Answer | RawAnswer, call: AnsweredCall): ToolResult {
+  if (answer.status !== 200) return unpaidResult({ ...answer, body: body.toString() })
+  const meta = receiptsOf(answer.headers, call)
+  if (typeof body !== 'string') return rawResult(answer.headers, body, meta)
+  // The receipt is for programs. In the content it would cost a model 500 tokens a call.
+  const { receipt = null, inclusionProof = null, ...content } = record.parse(JSON.parse(body))
+  return jsonResult(content, false, { ...meta, 'tollbook/receipt': { receipt, inclusionProof } })
 }
 
-function paidResult({ headers, body }: Answer, { rails, meta }: AnsweredCall): ToolResult {
-  const words = rails.map((rail) => rail.meta?.receiptOf(headers, meta) ?? {})
-  const location = headers['receipt-location']
-  const said: JsonObject = Object.assign(
+function receiptsOf(headers: Answer['headers'], { rails, meta }: AnsweredCall): JsonObject {
+  const { 'receipt-location': location, 'tollbook-receipt': jws } = headers
+  return Object.assign(
     {},
-    ...words,
+    ...rails.map((rail) => rail.meta?.receiptOf(headers, meta) ?? {}),
     location === undefined ? {} : { 'tollbook/receipt-location': location },
+    jws === undefined ? {} : { 'tollbook/receipt-jws': jws },
     headers['idempotent-replay'] === 'true' ? { 'tollbook/replay': true } : {},
   )
-  const content = contentOf(headers, body)
-  if (content === undefined) return { isError: false, content: [{ type: 'text', text: body }], meta: said }
-  // The receipt is for programs. In the content it would cost a model 500 tokens a call.
-  const { receipt, inclusionProof = null, ...answer } = content
-  const receipts = receipt === undefined ? {} : { 'tollbook/receipt': { receipt, inclusionProof } }
-  return jsonResult(answer, false, { ...said, ...receipts })
+}
+
+/** Converts an answer without an envelope by its content type. */
+function rawResult(headers: Answer['headers'], bytes: Buffer, meta: JsonObject): ToolResult {
+  const { 'content-type': mimeType = '', 'receipt-location': location = '' } = headers
+  const done = { isError: false, meta }
+  if (/^(?:text\/|application\/(?:json|xml|x-ndjson|yaml)\b|[^;]*\+(?:json|xml)\b)/i.test(mimeType))
+    return { ...done, content: [{ type: 'text', text: bytes.toString('utf8') }] }
+  const data = bytes.toString('base64')
+  const kind = /^(image|audio)\//i.exec(mimeType)?.[1]?.toLowerCase()
+  if (kind === 'image' || kind === 'audio') return { ...done, content: [{ type: kind, data, mimeType }] }
+  return { ...done, content: [{ type: 'resource', resource: { uri: `tollbook:${location}`, mimeType, blob: data } }] }
 }
 
 function unpaidResult({ status, headers, body, offer = [] }: Answer): ToolResult {
-  const own = contentOf(headers, body) ?? { error: body }
+  const own = record.parse(JSON.parse(body))
   const words = offer.map(({ toolWords }) => toolWords?.() ?? {})
   const meta: JsonObject = Object.assign({}, ...words.map((each) => each.meta ?? {}))
   const offered = words.find((each) => each.content !== undefined)?.content
@@ -47,10 +57,4 @@ function unpaidResult({ status, headers, body, offer = [] }: Answer): ToolResult
   const waiting: JsonObject = retry === undefined ? {} : { 'tollbook/retry-after-seconds': Number(retry) }
   if (status !== 402 || offered === undefined) return jsonResult(own, true, { ...meta, ...waiting })
   return jsonResult(offered, true, { ...meta, 'tollbook/offer': own })
-}
-
-function contentOf(headers: Answer['headers'], body: string): JsonObject | undefined {
-  if (headers['content-type']?.startsWith('application/json') !== true) return undefined
-  const parsed: Json = z.json().parse(JSON.parse(body))
-  return record.safeParse(parsed).data
 }

@@ -3,7 +3,8 @@ import { nameTools } from '../../src/mcp/paidTools.ts'
 import { toolNameOf } from '../../src/mcp/tool.ts'
 import { openTools } from '../../src/mcp/tools.ts'
 import type { Endpoint } from '../../src/product/endpoint.ts'
-import { products } from '../../src/products/catalog.ts'
+import { loadProducts } from '../../src/products/catalog.ts'
+import { builtinNames } from '../../src/product/builtinName.ts'
 
 const unused = () => {
   throw new Error('not called')
@@ -13,7 +14,7 @@ const variants = Array.from({ length: 200 }, (_, nth) => ({
   name: `vendor/model-${nth}`,
   priceMicroUsd: BigInt(50_000 + nth),
 }))
-const endpoints = products.map((product): Endpoint => ({
+const endpoints = (await loadProducts(builtinNames)).map((product): Endpoint => ({
   ...product,
   ...opened,
   ...(product.path.includes('chat') ? { variants } : {}),
