@@ -6,10 +6,13 @@ import { displayUsd } from '../pricing/priceList.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import { type ShownTool, toolNameOf } from './tool.ts'
 
-/** Names the products. Two products of one path differ in the method, so the later one gets its method as a suffix. */
+/**
+ * Names the products. Two products of one path differ in the method, so the later one gets its method as a suffix. A
+ * product with a raw body is not a tool, because arguments are JSON.
+ */
 export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, Endpoint> {
   const tools = new Map<string, Endpoint>()
-  for (const endpoint of endpoints) {
+  for (const endpoint of endpoints.filter(({ rawBody }) => rawBody === undefined)) {
     const name = toolNameOf(endpoint.path)
     const unique = tools.has(name) ? toolNameOf(`${endpoint.path}/${endpoint.method.toLowerCase()}`) : name
     if (!tools.has(unique)) tools.set(unique, endpoint)
