@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import type { Mutant } from './mutant.ts'
 
@@ -12,21 +12,35 @@ export interface StaticCheck {
   refuses(mutant: Mutant): boolean
 }
 
+// tsconfig.json leaves out the scripts of pages, which use the names of a browser.
+const pageScripts = 'src/pages/browser/'
+const pageConfig = 'test/pages/tsconfig.json'
+
 export function openStaticCheck(root: string): StaticCheck {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
-  const { options, fileNames } = ts.parseJsonConfigFileContent(
-    { ...config, include: ['src', 'packages'] },
-    ts.sys,
-    root,
-  )
+  const service = openChecker(root, 'tsconfig.json')
+  const pages = openChecker(root, pageConfig)
+  return {
+    refuses({ file, text, leavesPromise }) {
+      if (!file.endsWith('.ts')) return false
+      if (leavesPromise) return true
+      return (file.startsWith(pageScripts) ? pages : service).hasError(join(root, file), text)
+    },
+  }
+}
+
+function openChecker(root: string, configFile: string) {
+  const path = join(root, configFile)
+  const { config } = ts.readConfigFile(path, ts.sys.readFile)
+  const include = configFile === pageConfig ? {} : { include: ['src', 'packages'] }
+  const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, ...include }, ts.sys, dirname(path))
   const changed = new Map<string, string>()
   let version = 0
   const service = ts.createLanguageService({
     getCompilationSettings: () => options,
     getScriptFileNames: () => fileNames,
-    getScriptVersion: (path) => (changed.has(path) ? String(version) : '0'),
-    getScriptSnapshot(path) {
-      const text = changed.get(path) ?? ts.sys.readFile(path)
+    getScriptVersion: (name) => (changed.has(name) ? String(version) : '0'),
+    getScriptSnapshot(name) {
+      const text = changed.get(name) ?? ts.sys.readFile(name)
       return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text)
     },
     getCurrentDirectory: () => root,
@@ -36,14 +50,11 @@ export function openStaticCheck(root: string): StaticCheck {
     readDirectory: ts.sys.readDirectory,
   })
   return {
-    refuses({ file, text, leavesPromise }) {
-      if (!file.endsWith('.ts')) return false
-      if (leavesPromise) return true
-      const path = join(root, file)
+    hasError(file: string, text: string): boolean {
       version += 1
-      changed.set(path, text)
-      const found = [...service.getSyntacticDiagnostics(path), ...service.getSemanticDiagnostics(path)]
-      changed.delete(path)
+      changed.set(file, text)
+      const found = [...service.getSyntacticDiagnostics(file), ...service.getSemanticDiagnostics(file)]
+      changed.delete(file)
       return found.length > 0
     },
   }
