@@ -16,6 +16,7 @@ import { quotes } from './quotes.ts'
 import { hosts } from './hosts.ts'
 import { reads } from './reads.ts'
 import { render } from './render.ts'
+import { rollUpBench } from './rollUpBench.ts'
 import { rpcCalls } from './rpcCalls.ts'
 import { stranger } from './stranger.ts'
 import { type Bench, describeYardstick, passes, type Yardstick } from './yardstick.ts'
@@ -29,6 +30,7 @@ const benches: readonly Bench[] = [
   stranger,
   flood,
   peer,
+  rollUpBench,
   burnStatsBench,
   financeBench,
   auditBench,
@@ -48,7 +50,7 @@ ${benches.map(({ name, about }) => `  ${name.padEnd(12)}${about}`).join('\n')}
   --rounds N     rounds of which the median counts (default 5)
   --seconds N    seconds of each measurement (default 3)
   --requests N   paid requests of the memory bench (default 100000; 20 to 40 ms each: an hour)
-  --payments N   payments of the burn-stats and finance benches, events of the audit and export benches (default 1000000; 0.2 to 0.7 ms each)
+  --payments N   payments of the rollup, burn-stats and finance benches, events of the audit and export benches (default 1000000; 0.2 to 0.7 ms each)
   --nice N       scheduling priority of the attackers of the hostile bench, 1 to 19 (default 5): they share the server's processors
   --now-only     the hostile bench does not measure the release before decision 0027
   --profile DIR  write profiles of the server's processor in the hostile bench (--cpu-prof)

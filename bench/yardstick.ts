@@ -19,7 +19,7 @@ export interface BenchOptions {
   readonly roundSeconds: number
   /** Paid requests of the memory bench. */
   readonly requests: number
-  /** Payments of the burn-stats bench, events of the audit and export benches. */
+  /** Payments of the rollup and burn-stats benches, events of the audit and export benches. */
   readonly payments: number
   /** Scheduling priority of the attackers of the hostile bench, 0 to 19. */
   readonly attackersNice: number

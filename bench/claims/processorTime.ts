@@ -36,7 +36,7 @@ export async function measureLoad({ callers, seconds, call, admin, applicationNa
 }
 
 /** Nanoseconds on a processor, of every backend that the application has; they stay open between measurements. */
-async function backendMicros(admin: pg.Client, applicationName: string): Promise<number> {
+export async function backendMicros(admin: pg.Client, applicationName: string): Promise<number> {
   const { rows } = await admin.query<{ pid: number }>('select pid from pg_stat_activity where application_name = $1', [
     applicationName,
   ])

@@ -1,5 +1,5 @@
 -- The entries of events as the reports sum them up: one row per side of a posting, debits positive. Memo accounts are not money
--- and are left out. reports.add_entries adds a range of positions; a closing statement subtracts the range that is not sealed.
+-- and are left out. A closing statement subtracts the range that is not sealed. reports.add_events adds the same amounts.
 create or replace view reports.posted as
 select e.seq, e.stream, s.kind, (e.effective_at at time zone 'UTC')::date as day, a.mint, side.amount,
   e.recorded_at >= reports.month_closed_at(e.effective_at) as is_late,

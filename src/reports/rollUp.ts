@@ -8,7 +8,7 @@ export interface ReportPosition {
 }
 
 // Events of one roll-up, about 0.2 s of work. Requests wait for it, and it blocks other sessions from the progress row.
-export const eventsPerRollUpMax = 5_000
+export const eventsPerRollUpMax = 10_000
 
 /**
  * Brings the tables of the reports nearer to the head of the ledger. Returns the number of processed events. Does
