@@ -7,14 +7,14 @@ import { thisTree } from './claims/tree.ts'
 import { seedLedger } from './seedLedger.ts'
 import { type Bench, type BenchOptions, median, type Yardstick } from './yardstick.ts'
 
-// A day of a busy service: no entry is late, and each of the 1,000 wallets comes back.
+// A day of a busy service: no entry is late, and each of the 1,000 wallets pays many times.
 const daysBack = 1
 const shortPayments = 20_000
 const callers = 64
 const eventsPerPayment = 5
 const names = { append: 'bench-append', rollUp: 'bench-rollup' }
 
-/** Roll-up of the reports beside the append, and of a long ledger beside a short one. */
+/** Compares the roll-up of the reports with the append, and a long ledger with a short one. */
 export const rollUpBench: Bench = {
   name: 'rollup',
   about: 'processor time of the roll-up of the reports per event: against the append, and at two sizes of the ledger',
