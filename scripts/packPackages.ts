@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { buildService, nameCompiledPrograms } from './packService.ts'
 
 /*
- * Packs the publishable workspaces: `npm run pack [-- --dry-run]`.
+ * Packs the publishable workspaces, and the service as till and goods: `npm run pack [-- --dry-run]`.
  * In the repository a package exports its TypeScript. A published package exports JavaScript and types, so each package
  * is copied to .packed/, built there against the built copies of the packages it needs, and packed with its
  * publishConfig merged into its package.json. `provenance.json` states the commit and the digest of each archive, and
@@ -15,7 +16,6 @@ import { z } from 'zod'
 const manifestShape = z.looseObject({
   name: z.string(),
   version: z.string(),
-  private: z.boolean().optional(),
   dependencies: z.record(z.string(), z.string()).optional(),
   publishConfig: z.looseObject({}).optional(),
 })
@@ -48,6 +48,7 @@ function build(name: string): string {
   const { publishConfig, ...manifest } = readManifest(folder)
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(buildOptions))
   execFileSync('node', ['node_modules/typescript-native/bin/tsc', '-p', folder], { stdio: 'inherit' })
+  nameCompiledPrograms(join(folder, 'dist'))
   for (const left of ['src', 'tsconfig.json']) rmSync(join(folder, left), { recursive: true })
   cpSync('LICENSE', join(folder, 'LICENSE'))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, ...publishConfig }, null, 2)}\n`)
@@ -81,15 +82,14 @@ const dryRun = words.includes('--dry-run')
 rmSync(staging, { recursive: true, force: true })
 mkdirSync(staging, { recursive: true })
 const publishable = readdirSync('packages').filter(
-  (name) => existsSync(`packages/${name}/package.json`) && readManifest(`packages/${name}`).private !== true,
+  (name) => existsSync(`packages/${name}/package.json`) && readManifest(`packages/${name}`).publishConfig !== undefined,
 )
 const version = readManifest('.').version
-for (const name of inBuildOrder(publishable)) {
-  const folder = build(name)
+const built = inBuildOrder(publishable).map(build)
+for (const folder of [...built, ...buildService(join(staging, 'node_modules'))])
   execFileSync('npm', ['pack', `./${folder}`, '--pack-destination', staging, ...(dryRun ? ['--dry-run'] : [])], {
     stdio: 'inherit',
   })
-}
 if (!dryRun) {
   writeFileSync(join(staging, 'provenance.json'), `${JSON.stringify(provenance(), null, 2)}\n`)
   writeFileSync(

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
+import { Fault } from '@tollbook/core/fault'
 import { useThreads } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { prepareCommand } from './prepareCommand.ts'
@@ -67,18 +68,30 @@ async function loadAudit(deps: CommandDeps): Promise<Command> {
  */
 export async function loadCommands(name: string | undefined, deps: CommandDeps): Promise<readonly Command[]> {
   const command = commands.get(name ?? '')
-  const loaded = command === undefined ? await loadInstalled([...commands.values()], deps) : [await command(deps)]
+  const loaded =
+    command === undefined
+      ? await loadInstalled([...commands.values()], deps)
+      : [await command(deps).catch(explainMissingPackage)]
   return loaded.map((one) => prepareCommand(one, deps))
 }
 
-/** Omits commands whose packages are missing: the service image lacks the packages of the local chain and of the demo. */
+function explainMissingPackage(error: unknown): never {
+  if (!isMissingPackage(error)) throw error
+  throw new Fault('this command needs a package that is not installed', { cause: error, retryable: false })
+}
+
+/** Omits commands whose packages are missing: an installation may lack the packages of the local chain and of the demo. */
 export async function loadInstalled(loads: readonly LoadCommand[], deps: CommandDeps): Promise<readonly Command[]> {
   const loaded = await Promise.all(loads.map((load) => load(deps).catch(ignoreMissingPackage)))
   return loaded.filter((command) => command !== undefined)
 }
 
 function ignoreMissingPackage(error: unknown): undefined {
-  if (!(error instanceof Error && error.message.startsWith('Cannot find package '))) throw error
+  if (!isMissingPackage(error)) throw error
+}
+
+function isMissingPackage(error: unknown): error is Error {
+  return error instanceof Error && error.message.startsWith('Cannot find package ')
 }
 
 /**

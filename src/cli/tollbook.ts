@@ -24,7 +24,6 @@ const program = new Command('tollbook')
   // Show the usage of each command, because two commands parse their own arguments.
   .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}`.trimEnd() })
   .exitOverride()
-for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
 // An interrupted payer reports the state of its payment. The commands that serve have their own handlers.
 process.once('SIGINT', () => interrupted.abort())
 
@@ -39,6 +38,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 try {
+  for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
   refuseUnknownHelp(process.argv[2], process.argv[3])
   await program.parseAsync()
 } catch (error) {

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -6,6 +8,8 @@ const pages = ['home', 'pay', 'burn', 'finance'] as const
 export type PageName = (typeof pages)[number]
 export type PageScripts = Readonly<Record<PageName, string>>
 
+/** The scripts of a package, bundled when it was built. A repository has none. */
+const built = new URL('pageScripts.json', import.meta.url)
 const program = fileURLToPath(new URL('bundlePages.ts', import.meta.url))
 const bytesMax = 16 * 1024 * 1024
 const timeoutMs = 60_000
@@ -14,12 +18,16 @@ let scripts: Promise<PageScripts> | undefined
 
 /** Returns the scripts of all pages. They are bundled for the first caller, because most instances never serve a page. */
 export function readPageScripts(): Promise<PageScripts> {
-  scripts ??= bundlePages().catch((error: unknown) => {
+  scripts ??= readBuiltScripts().catch((error: unknown) => {
     // Let the next caller retry, because the cause may be a temporary lack of memory or processes.
     scripts = undefined
     throw error
   })
   return scripts
+}
+
+async function readBuiltScripts(): Promise<PageScripts> {
+  return existsSync(built) ? JSON.parse(await readFile(built, 'utf8')) : bundlePages()
 }
 
 async function bundlePages(): Promise<PageScripts> {

@@ -2,7 +2,7 @@ import { Fault } from '@tollbook/core/fault'
 import type * as LocalMode from './localMode.ts'
 
 const advice =
-  'set DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY, or install all packages with `npm ci`: local mode needs an embedded Postgres and a local chain, which a production installation leaves out'
+  'set DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY, or install @tollbook/localnet and @tollbook/sandbox (in the repository: `npm ci`): local mode needs an embedded Postgres and a local chain, which a production installation leaves out'
 
 /** Loads local mode only when it is started, because a production installation lacks its packages. */
 export async function loadLocalMode(): Promise<typeof LocalMode> {
