@@ -137,7 +137,10 @@ function writeManifests(till: string, goods: string): void {
     ...shared,
     exports: `./src/${entry}`,
     files: ['src'],
-    dependencies: versionsOf(new Set([...goodsNeeds, ...namedIn(goods, Object.keys(dependencies))]), dependencies),
+    dependencies: versionsOf(
+      new Set([...goodsNeeds, ...findMentioned(goods, Object.keys(dependencies))]),
+      dependencies,
+    ),
     peerDependencies: { tollbook: version },
   })
 }
@@ -166,7 +169,7 @@ function packagesOf(folder: string): ReadonlySet<string> {
 }
 
 /** Packages that are found by their names at run time: the browser and its fonts. */
-function namedIn(folder: string, names: readonly string[]): readonly string[] {
+function findMentioned(folder: string, names: readonly string[]): readonly string[] {
   const code = filesOf(folder)
     .filter((path) => path.endsWith('.js'))
     .map((path) => readFileSync(join(folder, path), 'utf8'))
