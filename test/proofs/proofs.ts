@@ -11,7 +11,8 @@ export interface Proof {
 /** All proofs, in the order of CONTRIBUTING.md. */
 export const proofs: Readonly<Record<string, Proof>> = {
   claims: {
-    about: 'one payment presented 64 ways at once over four processes, by one rail and by three, is served once',
+    about:
+      'one payment presented 64 ways at once over four processes, by one rail and by three, over HTTP and MCP, is served once',
     programs: { race: 'race.ts', rails: 'rails.ts' },
   },
   kills: {
@@ -38,6 +39,10 @@ export const proofs: Readonly<Record<string, Proof>> = {
   stock: {
     about: 'stock clients of x402 and MPP buy all products while a proxy loses every second answer (`--drop 0`: none)',
     programs: { x402: 'x402.ts', mpp: 'mpp.ts' },
+  },
+  mcp: {
+    about: 'stock clients of MCP buy every product as a tool; the conformance suite, with a reason for each failure',
+    programs: { tools: 'toolPurchases.ts', conformance: 'conformance.ts' },
   },
   payouts: {
     about: 'each owed burn and each share of a holder is paid once, although the job is killed at every step',

@@ -7,6 +7,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { openProofSigner } from './proofSigner.ts'
 import { type EveryRail, signForEveryRail } from '../support/mppClient.ts'
+import { callTool, toolPayments } from './callTool.ts'
 import { proofCommand, wholeNumber } from './proofCommand.ts'
 import { openEnvironment } from './proofEnvironment.ts'
 import { readProofLedger } from './proofLedger.ts'
@@ -16,7 +17,7 @@ import { concludeProof, say } from './verdict.ts'
 /*
  * One payment buys one answer, whichever rails bring it (I1): four server processes on one ledger and one chain, each
  * payment presented in 64 requests at once as a payment of MPP, of x402 and of the native rail, on both paths, in one
- * header and in two.
+ * header and in two, and as a payment of x402 and MPP in calls of the tool.
  */
 
 const options = proofCommand('rails', 'One payment presented by three rails at once is served once.')
@@ -47,10 +48,13 @@ const count = (answer: string): unknown => tally.set(answer, (tally.get(answer) 
 interface Way {
   readonly mount: string
   readonly headers: Readonly<Record<string, string>>
+  /** Present if the payment is in `_meta` of a call of the tool. */
+  readonly meta?: Readonly<Record<string, unknown>>
 }
 
 /** Every way to present one payment. The native rail gets it completed, as an observer of the chain would have it. */
-function waysOf({ transaction, secret, headers: { mpp, x402 } }: EveryRail): readonly Way[] {
+function waysOf({ transaction, secret, headers }: EveryRail): readonly Way[] {
+  const { mpp, x402 } = headers
   const completed = VersionedTransaction.deserialize(Buffer.from(transaction, 'base64'))
   completed.sign([feePayer])
   const proofs = [
@@ -65,9 +69,9 @@ function waysOf({ transaction, secret, headers: { mpp, x402 } }: EveryRail): rea
     },
   }))
   const sponsored = ['', '/x402'].flatMap((mount) =>
-    [mpp, x402, { ...mpp, ...x402 }].map((headers) => ({ mount, headers })),
+    [mpp, x402, { ...mpp, ...x402 }].map((each) => ({ mount, headers: each })),
   )
-  return [...sponsored, ...native]
+  return [...sponsored, ...native, ...toolPayments(headers).map((meta) => ({ mount: '', headers: {}, meta }))]
 }
 
 const answerShape = z.object({
@@ -78,30 +82,44 @@ const answerShape = z.object({
 })
 const pendingTriesMax = 100
 
-async function present(url: string, headers: Way['headers']) {
+interface Target {
+  readonly baseUrl: string
+  readonly symbol: string
+}
+
+async function present(target: Target, way: Way) {
   for (let tries = 1; ; tries++) {
-    const response = await fetch(url, { headers })
-    const { code, reason, error, data } = answerShape.parse(await response.json())
+    const { status, isReplay, code, reason, error, data } = await ask(target, way)
     if (code !== 'PAYMENT_PENDING' || tries === pendingTriesMax) {
-      const isReplay = response.headers.has('idempotent-replay')
-      count(`${response.status} ${isReplay ? 'stored answer' : (reason ?? code ?? '')}`)
-      return { status: response.status, code, reason, error, isReplay, data: JSON.stringify(data) }
+      const over = way.meta === undefined ? '' : 'MCP '
+      count(`${over}${status} ${isReplay ? 'stored answer' : (reason ?? code ?? '')}`)
+      return { status, code, reason, error, isReplay, data: JSON.stringify(data) }
     }
     count('(503 PAYMENT_PENDING, repeated)')
     await systemClock.sleep(100)
   }
 }
 
+async function ask({ baseUrl, symbol }: Target, { mount, headers, meta }: Way) {
+  if (meta !== undefined) return callTool(baseUrl, { name: 'data_crypto', arguments: { symbol }, meta })
+  const response = await fetch(`${baseUrl}${mount}/api/data/crypto?symbol=${symbol}`, { headers })
+  const isReplay = response.headers.has('idempotent-replay')
+  return { status: response.status, isReplay, ...answerShape.parse(await response.json()) }
+}
+
 async function race(index: number): Promise<void> {
-  const target = `/api/data/crypto?symbol=P${index}`
-  const urlOf = (nth: number, mount = '') =>
-    `${assertPresent(servers[nth % servers.length], 'there is a server').baseUrl}${mount}${target}`
-  const offer = await fetch(urlOf(index), { headers: { 'accept-payment': 'solana/charge' } })
+  const symbol = `P${index}`
+  const targetOf = (nth: number) => ({
+    symbol,
+    baseUrl: assertPresent(servers[nth % servers.length], 'there is a server').baseUrl,
+  })
+  const offerUrl = `${targetOf(index).baseUrl}/api/data/crypto?symbol=${symbol}`
+  const offer = await fetch(offerUrl, { headers: { 'accept-payment': 'solana/charge' } })
   const ways = waysOf(await signForEveryRail(demoWallet, chain.rpcUrl, offer))
   const answers = await Promise.all(
     Array.from({ length: requests }, (_, nth) => {
-      const { mount, headers } = assertPresent(ways[(index + nth) % ways.length], 'there are eight ways')
-      return present(urlOf(Math.floor(nth / ways.length), mount), headers)
+      const way = assertPresent(ways[(index + nth) % ways.length], 'there are eleven ways')
+      return present(targetOf(Math.floor(nth / ways.length)), way)
     }),
   )
   const served = answers.filter(({ status }) => status === 200)
