@@ -3,6 +3,8 @@ import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { connectWallet, type WalletClient } from '@tollbook/agent/client/walletClient'
+import { readHostTools } from '@tollbook/agent/mcp/serviceTools'
+import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
 import type { WalletFolder } from '@tollbook/agent/walletFolder'
 import { startWallet } from '@tollbook/agent/wallet/walletProcess'
 import { afterFile } from '../support/afterFile.ts'
@@ -43,6 +45,20 @@ test('a window asks the price, pays it, and reads what was spent', async () => {
   expect(spending).toMatchObject({ spentTodayUsd: '0.005', leftTodayUsd: '0.055', payments: 1, openPayments: 0 })
   expect(JSON.parse((await call('receipts')).texts[0] ?? '').receipts).toHaveLength(1)
   expect(JSON.parse((await call('balance')).texts[0] ?? '').tokens).toMatchObject([{ name: 'TOLL', tokens: '99995' }])
+})
+
+test('the products of a listed service are typed tools, which the wallet pays', async () => {
+  const { policy: owned } = await readPolicyFile(folder.policy)
+  const hostTools = await readHostTools(wallet, owned)
+  const { client, call } = await openWindow(wallet, { hostTools })
+  const { tools } = await client.listTools()
+  const tool = tools.find(({ name }) => /_post_api_tools_qrcode_/.test(name))
+  expect(tool).toMatchObject({ description: expect.stringContaining('0.005 USD'), inputSchema: { required: ['data'] } })
+  const names = hostTools.flatMap(({ tools: each }) => each.map(({ path }) => path))
+  expect(names.filter((path) => path.startsWith('/x402') || path.startsWith('/mpp'))).toEqual([])
+  const { isError, texts } = await call(tool?.name ?? '', { data: 'typed' })
+  expect([isError, texts[1]]).toMatchObject([false, expect.stringContaining('"originalData":"typed"')])
+  expect((await call(tool?.name ?? '', { data: 5 })).isError).toBe(true)
 })
 
 test('the folder and the socket belong to the user alone', async () => {

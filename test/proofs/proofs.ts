@@ -70,6 +70,11 @@ export const proofs: Readonly<Record<string, Proof>> = {
       'the service sells behind PgBouncer, and behind our load balancer under attack; needs `pgbouncer`, `haproxy`',
     programs: { pooler: 'pooler.ts', proxy: 'proxy.ts' },
   },
+  agent: {
+    about:
+      'three windows and a proxy on one agent wallet: `kill -9` of wallet and front ends, the limit exact, nothing paid twice',
+    programs: { agent: 'agent.ts' },
+  },
   goods: {
     about: "faulty providers sell no wrong answer, and OpenAI's client library buys whole and streamed chats",
     programs: { data: 'data.ts', chat: 'chat.ts' },

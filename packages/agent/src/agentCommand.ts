@@ -7,7 +7,9 @@ import { systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import { connectWallet } from './client/walletClient.ts'
 import { serveMcp } from './mcp/serveMcp.ts'
+import { readHostTools } from './mcp/serviceTools.ts'
 import { PolicyProblem } from './policy/policy.ts'
+import { readPolicyFile } from './policy/policyFile.ts'
 import { serveProxy } from './proxy/serveProxy.ts'
 import { exitWhenIdle } from './wallet/idleExit.ts'
 import { type WalletFolder, walletFolder } from './walletFolder.ts'
@@ -82,12 +84,20 @@ async function perform({ words, folder, port, exitsWhenIdle }: Given, deps: Agen
       const wallet = await startWallet({ folder, report })
       deps.stdout.write(`wallet of ${folder.path} is served by process ${wallet.pid}\n`)
       if (wallet.server === undefined) return agentExitCodes.done
-      await (exitsWhenIdle ? exitWhenIdle(wallet.server, deps.stopped) : untilAborted(deps.stopped))
+      const ended = exitsWhenIdle ? exitWhenIdle(wallet.server, deps.stopped) : untilAborted(deps.stopped)
+      await Promise.race([ended, wallet.replaced])
       await wallet.close()
       return agentExitCodes.done
     }
     case 'mcp': {
-      const server = serveMcp({ version: readVersion(), wallet: connectWallet(folder, systemClock), report })
+      const wallet = connectWallet(folder, systemClock)
+      const { policy } = await readPolicyFile(folder.policy)
+      const server = serveMcp({
+        version: readVersion(),
+        wallet,
+        hostTools: await readHostTools(wallet, policy),
+        report,
+      })
       await untilInputEnds(deps.stopped)
       await server.close()
       return agentExitCodes.done

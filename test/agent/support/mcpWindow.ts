@@ -1,6 +1,7 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { serveMcp } from '@tollbook/agent/mcp/serveMcp'
+import type { HostTools } from '@tollbook/agent/mcp/serviceTools'
 import type { WalletClient } from '@tollbook/agent/client/walletClient'
 import { afterFile } from '../../support/afterFile.ts'
 
@@ -19,6 +20,7 @@ export interface WindowOptions {
   /** The person's answer. Undefined: the host cannot ask. */
   readonly onAsked?: (message: string) => boolean
   readonly isModern?: boolean
+  readonly hostTools?: readonly HostTools[]
 }
 
 const content = z.array(z.object({ type: z.literal('text'), text: z.string() }))
@@ -26,10 +28,10 @@ const content = z.array(z.object({ type: z.literal('text'), text: z.string() }))
 /** One window of a host: a client of MCP and the server that the host would start. */
 export async function openWindow(
   wallet: WalletClient,
-  { onAsked, isModern = false }: WindowOptions = {},
+  { onAsked, isModern = false, hostTools = [] }: WindowOptions = {},
 ): Promise<Window> {
   const [hostSide, transport] = InMemoryTransport.createLinkedPair()
-  const server = serveMcp({ version: '0.0.0', wallet, report: () => undefined, transport })
+  const server = serveMcp({ version: '0.0.0', wallet, hostTools, report: () => undefined, transport })
   const client = new Client(
     { name: 'test host', version: '1' },
     {

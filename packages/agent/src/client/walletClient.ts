@@ -27,11 +27,15 @@ export interface WholeAnswer {
 
 /** The wallet of a folder, for a front end. It starts the process when it is missing and survives its restart. */
 export interface WalletClient {
-  /** Makes a request, and repeats it if the wallet ends meanwhile: an open payment is found and not paid again. */
+  /**
+   * Makes a request, and repeats it if the wallet ends meanwhile: an open payment is found and not paid again. Call
+   * `received` once the answer has left this process.
+   */
   request(order: FetchOrder, signal?: AbortSignal): Promise<WholeAnswer>
-  /** The same with an answer that is read as it comes. Call `received` after its end. */
+  /** The same with an answer that is read as it comes. */
   open(order: FetchOrder, signal?: AbortSignal): Promise<IncomingMessage>
   retry(signature: string): Promise<WholeAnswer>
+  /** Closes the payment of an answer. Until then the same request gets the answer again. */
   received(payment: PaymentNote): Promise<void>
   read(path: '/status' | '/spending' | '/balance' | '/receipts' | '/open'): Promise<unknown>
 }
@@ -61,11 +65,8 @@ export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient 
       readAll(await send({ method: 'POST', path: '/received', body: { signature } }), answerBytesMax),
     )
   }
-  const whole = async (request: Omit<SocketRequest, 'socket'>) => {
-    const answer = await withWallet(async () => readWhole(await send(request)), request.signal)
-    if (answer.payment !== undefined) await received(answer.payment)
-    return answer
-  }
+  const whole = (request: Omit<SocketRequest, 'socket'>) =>
+    withWallet(async () => readWhole(await send(request)), request.signal)
   const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal })
   return {
     request: (order, signal) => whole({ method: 'POST', path: '/fetch', body: order, ...withSignal(signal) }),

@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { WalletClient } from '../client/walletClient.ts'
+import type { Deliveries } from './deliveries.ts'
 import { answerResult, jsonResult } from './toolResult.ts'
 
 const openPayments = z.object({ open: z.array(z.object({ signature: z.string(), url: z.string() })) })
@@ -8,8 +9,14 @@ const nothing = z.strictObject({})
 // Answers of open payments are as long as those of purchases.
 const retriesMax = 5
 
+export interface MoneyDeps {
+  readonly server: McpServer
+  readonly wallet: WalletClient
+  readonly deliveries: Deliveries
+}
+
 /** Tools that read the wallet, and the one that finishes open payments. None of them signs. */
-export function registerMoneyTools(server: McpServer, wallet: WalletClient): void {
+export function registerMoneyTools({ server, wallet, deliveries }: MoneyDeps): void {
   const reader = (name: string, path: '/spending' | '/balance' | '/receipts', description: string) =>
     server.registerTool(name, { description, inputSchema: nothing, annotations: { readOnlyHint: true } }, async () =>
       jsonResult(await wallet.read(path)),
@@ -27,11 +34,14 @@ export function registerMoneyTools(server: McpServer, wallet: WalletClient): voi
       description: 'Presents open payments again and returns their answers. Never pays again.',
       inputSchema: nothing,
     },
-    async () => {
+    async (_given, { mcpReq }) => {
       const { open } = openPayments.parse(await wallet.read('/open'))
       const results = []
-      for (const { signature, url } of open.slice(0, retriesMax))
-        results.push(answerResult(new URL(url).host, await wallet.retry(signature)))
+      for (const { signature, url } of open.slice(0, retriesMax)) {
+        const answer = await wallet.retry(signature)
+        deliveries.add(mcpReq.id, answer.payment)
+        results.push(answerResult(new URL(url).host, answer))
+      }
       if (results.length === 0) return jsonResult({ openPayments: 0 })
       return {
         isError: results.some(({ isError }) => isError === true),

@@ -5,6 +5,7 @@ import { utf8Bytes } from '@tollbook/core/bytes'
 import { readRefusal, type WalletClient } from '../client/walletClient.ts'
 import { type FetchOrder, fetchOrder, methods } from '../walletWire.ts'
 import { canAsk, type Consent, wasAsked } from './consent.ts'
+import type { Deliveries } from './deliveries.ts'
 import { answerResult, jsonResult } from './toolResult.ts'
 
 const bodyCharactersMax = 256 * 1024
@@ -23,6 +24,7 @@ export interface PaidDeps {
   readonly server: McpServer
   readonly wallet: WalletClient
   readonly consent: Consent
+  readonly deliveries: Deliveries
 }
 
 /** A purchase as a tool asks for it. */
@@ -57,7 +59,7 @@ export function registerPaidTools(deps: PaidDeps): void {
 
 /** Pays, and asks the person first if the price needs it. Without a way to ask, the refusal stands. */
 export async function buy(
-  { server, wallet, consent }: PaidDeps,
+  { server, wallet, consent, deliveries }: PaidDeps,
   given: ToolRequest,
   context: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
@@ -72,6 +74,7 @@ export async function buy(
       return consent.ask(given.url, quote, context)
     }
   }
+  deliveries.add(context.mcpReq.id, answer.payment)
   return answerResult(hostOf(given.url), answer)
 }
 

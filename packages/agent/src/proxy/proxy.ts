@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { finished } from 'node:stream/promises'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { describeError } from '@tollbook/core/fault'
 import { readAll } from '../client/socketRequest.ts'
 import { kindOf, paymentOf, readRefusal, type WalletClient, type WholeAnswer } from '../client/walletClient.ts'
-import type { FetchOrder, RefusalCode } from '../walletWire.ts'
+import type { FetchOrder, PaymentNote, RefusalCode } from '../walletWire.ts'
 import { readProxyRequest } from './proxyRequest.ts'
 import { createStreamEnd, type StreamEnd } from './streamEnd.ts'
 
@@ -52,22 +53,21 @@ async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, resp
     if (!stream.hasEnded()) gone.abort()
   })
   const opened = await wallet.open(order, gone.signal)
-  if (isStream(opened)) return sendStream(wallet, { opened, response, stream })
-  sendWhole(response, await readAnswer(wallet, order, opened))
+  const payment = isStream(opened)
+    ? await sendStream(opened, { response, stream })
+    : await sendWhole(response, (await readAnswer(opened)) ?? (await wallet.request(order)))
+  if (payment !== undefined) await wallet.received(payment)
 }
 
 function isStream({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true
 }
 
-interface OpenStream {
-  readonly opened: IncomingMessage
-  readonly response: ServerResponse
-  readonly stream: StreamEnd
-}
-
 /** Passes a stream on as it comes. If it breaks, the payment stays open, and the same request takes it up again. */
-async function sendStream(wallet: WalletClient, { opened, response, stream }: OpenStream): Promise<void> {
+async function sendStream(
+  opened: IncomingMessage,
+  { response, stream }: { readonly response: ServerResponse; readonly stream: StreamEnd },
+): Promise<PaymentNote | undefined> {
   response.writeHead(opened.statusCode ?? 502, headersOf(opened))
   for await (const chunk of opened) {
     stream.read(chunk)
@@ -76,27 +76,27 @@ async function sendStream(wallet: WalletClient, { opened, response, stream }: Op
       await Promise.race([once(response, 'drain'), once(response, 'close')])
   }
   response.end()
-  const payment = paymentOf(opened)
-  if (payment !== undefined) await wallet.received(payment)
+  return paymentOf(opened)
 }
 
-/** Reads a whole answer. If the wallet ends meanwhile, the same request finds the open payment. */
-async function readAnswer(wallet: WalletClient, order: FetchOrder, opened: IncomingMessage): Promise<WholeAnswer> {
+/** Reads a whole answer. Undefined if the wallet ended meanwhile: the same request finds the open payment. */
+async function readAnswer(opened: IncomingMessage): Promise<WholeAnswer | undefined> {
   const { statusCode: status = 502, headers } = opened
   const bytes = await readAll(opened, answerBytesMax).catch(() => undefined)
-  if (bytes === undefined) return wallet.request(order)
-  const payment = paymentOf(opened)
-  if (payment !== undefined) await wallet.received(payment)
-  return { kind: kindOf(opened), status, headers, bytes, payment }
+  return bytes && { kind: kindOf(opened), status, headers, bytes, payment: paymentOf(opened) }
 }
 
-function sendWhole(response: ServerResponse, whole: WholeAnswer): void {
+async function sendWhole(response: ServerResponse, whole: WholeAnswer): Promise<PaymentNote | undefined> {
   if (whole.kind === 'refusal') {
     const refusal = readRefusal(whole)
-    return sendError(response, isWorthRetry.has(refusal.code) ? 503 : 403, refusal)
+    sendError(response, isWorthRetry.has(refusal.code) ? 503 : 403, refusal)
+    return undefined
   }
   response.writeHead(whole.status, headersOf(whole))
   response.end(whole.bytes)
+  // A program that leaves before the end has no answer, and its payment stays open.
+  await finished(response)
+  return whole.payment
 }
 
 // Clients repeat a request after a 503, and not after a 403. The same request presents an open payment again.

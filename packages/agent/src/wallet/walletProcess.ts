@@ -1,4 +1,4 @@
-import { chmod, rm } from 'node:fs/promises'
+import { chmod, rm, stat } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { once } from 'node:events'
 import { takeFolderLock, type FolderLock } from '@tollbook/client/folder'
@@ -18,6 +18,8 @@ export interface WalletProcess {
   readonly pid: number
   /** Undefined if another process serves it. */
   readonly server: Server | undefined
+  /** Resolves when another process has taken the folder over, for example after this one was stopped for a while. */
+  readonly replaced: Promise<void>
   close(): Promise<void>
 }
 
@@ -39,7 +41,8 @@ export async function startWallet(options: WalletProcessOptions): Promise<Wallet
   await readPolicyFile(folder.policy)
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     const running = await askWallet(folder.socket)
-    if (running !== undefined) return { ...running, server: undefined, close: () => Promise.resolve() }
+    if (running !== undefined)
+      return { ...running, server: undefined, replaced: Promise.resolve(), close: () => Promise.resolve() }
     const signal = AbortSignal.timeout(lockWaitMs)
     const lock = await takeFolderLock({ folder: folder.path, name: 'wallet', clock, signal }).catch(
       (error: unknown) => {
@@ -74,13 +77,36 @@ async function listen(
   server.listen(folder.socket)
   await once(server, 'listening')
   await chmod(folder.socket, privateSocket)
+  const watch = watchSocket(folder.socket, (await stat(folder.socket)).ino)
   return {
     pid: process.pid,
     server,
+    replaced: watch.replaced,
     async close() {
-      server.close()
+      watch.stop()
+      // Closing the server removes the socket, which may be the other process's by now.
+      if (watch.isReplaced()) server.unref()
+      else server.close()
       server.closeAllConnections()
       await lock.release()
     },
   }
+}
+
+const watchMs = 5_000
+
+/** Watches whether the socket is still the one of this process. */
+function watchSocket(path: string, inode: number) {
+  let isReplaced = false
+  let timer: NodeJS.Timeout | undefined
+  const replaced = new Promise<void>((resolve) => {
+    const look = async () => {
+      const status = await stat(path).catch(() => undefined)
+      if (status?.ino === inode) return
+      isReplaced = true
+      resolve()
+    }
+    timer = setInterval(() => void look(), watchMs).unref()
+  })
+  return { replaced, isReplaced: () => isReplaced, stop: () => clearInterval(timer) }
 }

@@ -1,0 +1,34 @@
+import type { RequestId, Transport } from '@modelcontextprotocol/server'
+import type { WalletClient } from '../client/walletClient.ts'
+import type { PaymentNote } from '../walletWire.ts'
+
+/** Payments whose answers are on their way to the host. */
+export interface Deliveries {
+  /** Closes the payment once the answer of this request is written. */
+  add(request: RequestId, payment: PaymentNote | undefined): void
+}
+
+/**
+ * Confirms payments after the transport has written their answers. If this process is killed before, the next call with
+ * the same request gets the answer again.
+ */
+export function watchDeliveries(
+  transport: Transport,
+  wallet: WalletClient,
+  report: (line: string) => void,
+): Deliveries {
+  const waiting = new Map<RequestId, PaymentNote[]>()
+  const send = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    await send(message, options)
+    const id = 'method' in message ? undefined : message.id
+    const payments = id === undefined ? [] : (waiting.get(id) ?? [])
+    if (id !== undefined) waiting.delete(id)
+    for (const payment of payments) wallet.received(payment).catch((error: unknown) => report(String(error)))
+  }
+  return {
+    add(request, payment) {
+      if (payment !== undefined) waiting.set(request, [...(waiting.get(request) ?? []), payment])
+    },
+  }
+}

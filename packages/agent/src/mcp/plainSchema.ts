@@ -1,0 +1,98 @@
+import { z } from 'zod'
+
+/*
+ * Reduces a JSON Schema of a service to its structure. Titles, descriptions, defaults and examples are text that a
+ * model would read as part of its own tools, so they are left out.
+ */
+
+export type PlainSchema = Readonly<Record<string, unknown>>
+
+const depthMax = 6
+const propertiesMax = 64
+const enumMax = 64
+const types = z.enum(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
+const nodeShape = z.object({
+  $ref: z.string().optional(),
+  type: z
+    .union([types, z.array(types)])
+    .optional()
+    .catch(undefined),
+  enum: z.array(z.unknown()).optional().catch(undefined),
+  const: z.unknown().optional(),
+  properties: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  required: z.array(z.string()).optional().catch(undefined),
+  items: z.unknown().optional(),
+  anyOf: z.array(z.unknown()).optional().catch(undefined),
+  oneOf: z.array(z.unknown()).optional().catch(undefined),
+  minimum: z.number().optional().catch(undefined),
+  maximum: z.number().optional().catch(undefined),
+  minLength: z.number().optional().catch(undefined),
+  maxLength: z.number().optional().catch(undefined),
+})
+type Node = z.infer<typeof nodeShape>
+
+// A name or a choice that is a sentence could instruct a model.
+const word = /^[\w.:/+-]{1,40}$/
+
+/** The schema without text. An empty schema, which accepts everything, where it is too deep or not readable. */
+export function plainSchema(schema: unknown, document: unknown, depth = 0): PlainSchema {
+  const node = depth > depthMax ? undefined : nodeShape.safeParse(resolveRef(schema, document)).data
+  if (node === undefined) return {}
+  const below = (part: unknown) => plainSchema(part, document, depth + 1)
+  const { type, minimum, maximum, minLength, maxLength, items } = node
+  const choices = (node.enum ?? (node.const === undefined ? [] : [node.const])).filter(isChoice).slice(0, enumMax)
+  const variants = (node.anyOf ?? node.oneOf ?? []).map(below)
+  return dropUndefined({
+    type,
+    ...(choices.length === 0 ? {} : { enum: choices }),
+    ...objectPart(node, below),
+    ...(items === undefined ? {} : { items: below(items) }),
+    ...(variants.length === 0 ? {} : { anyOf: variants }),
+    minimum,
+    maximum,
+    minLength,
+    maxLength,
+  })
+}
+
+function objectPart({ properties, required = [] }: Node, below: (part: unknown) => PlainSchema) {
+  if (properties === undefined) return {}
+  const members = Object.entries(properties)
+    .filter(([name]) => word.test(name))
+    .slice(0, propertiesMax)
+  const names = new Set(members.map(([name]) => name))
+  return {
+    properties: Object.fromEntries(members.map(([name, part]) => [name, below(part)])),
+    required: required.filter((name) => names.has(name)),
+  }
+}
+
+function isChoice(value: unknown): boolean {
+  return typeof value === 'string' ? word.test(value) : typeof value === 'number' || typeof value === 'boolean'
+}
+
+function dropUndefined(schema: Readonly<Record<string, unknown>>): PlainSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
+}
+
+const refsMax = 8
+
+/** Follows references within the document only. */
+export function resolveRef(value: unknown, document: unknown): unknown {
+  let found = value
+  for (let refs = 0; refs < refsMax; refs++) {
+    const ref = z.object({ $ref: z.string().startsWith('#/') }).safeParse(found).data?.$ref
+    if (ref === undefined) return found
+    found = ref
+      .slice(2)
+      .split('/')
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .reduce<unknown>((place, part) => memberOf(place, part), document)
+  }
+  return undefined
+}
+
+function memberOf(place: unknown, name: string): unknown {
+  const members = z.record(z.string(), z.unknown()).safeParse(place).data
+  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined
+}

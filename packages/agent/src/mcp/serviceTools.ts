@@ -1,0 +1,81 @@
+import { type CallToolResult, fromJsonSchema } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { utf8Text } from '@tollbook/core/bytes'
+import type { WalletClient } from '../client/walletClient.ts'
+import type { Policy } from '../policy/policy.ts'
+import type { FetchOrder } from '../walletWire.ts'
+import { readServiceTools, type ServiceTool } from './openApiTools.ts'
+import { buy, type PaidDeps, type ToolRequest } from './paidTools.ts'
+import { jsonResult } from './toolResult.ts'
+
+export interface HostTools {
+  readonly origin: string
+  readonly tools: readonly ServiceTool[]
+}
+
+const documentBytesMax = 4 * 1024 * 1024
+
+/** Reads what each listed host sells from its OpenAPI document. A host without one has no typed tools. */
+export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Promise<readonly HostTools[]> {
+  const listed = Object.entries(hosts).filter(([, { tools }]) => tools)
+  return Promise.all(
+    listed.map(async ([host]) => {
+      const origin = `${isLoopback(host) ? 'http' : 'https'}://${host}`
+      return { origin, tools: readServiceTools(host, await readDocument(wallet, `${origin}/openapi.json`)) }
+    }),
+  )
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
+}
+
+// A host waits for its tools. A service that is slow has none in this window.
+const documentTimeoutMs = 5_000
+
+async function readDocument(wallet: WalletClient, url: string): Promise<unknown> {
+  const order: FetchOrder = { intent: 'quote', method: 'GET', url, headers: [] }
+  try {
+    const answer = await wallet.request(order, AbortSignal.timeout(documentTimeoutMs))
+    if (answer.kind !== 'answer' || answer.status !== 200 || answer.bytes.length > documentBytesMax) return undefined
+    return JSON.parse(utf8Text(answer.bytes))
+  } catch {
+    // The service does not answer, or has no such document: pay_and_fetch works without one.
+    return undefined
+  }
+}
+
+export function registerServiceTools(deps: PaidDeps, hosts: readonly HostTools[]): void {
+  for (const { origin, tools } of hosts)
+    for (const tool of tools)
+      deps.server.registerTool(
+        tool.name,
+        { description: tool.description, inputSchema: fromJsonSchema(tool.inputSchema) },
+        async (given, context) => {
+          const request = requestOf(origin, tool, given)
+          return request === undefined ? refusedSegment : buy(deps, request, context)
+        },
+      )
+}
+
+const refusedSegment: CallToolResult = jsonResult({ refused: 'a part of the path must not be empty, . or ..' }, true)
+const members = z.record(z.string(), z.unknown())
+
+/** The request of a call. Undefined if a value would lead to another path. */
+export function requestOf(origin: string, tool: ServiceTool, given: unknown): ToolRequest | undefined {
+  const values = members.parse(given ?? {})
+  const segments = tool.pathNames.map((name) => textOf(values[name]))
+  if (segments.some((segment) => ['', '.', '..'].includes(segment))) return undefined
+  const url = new URL(origin)
+  url.pathname = tool.path.replaceAll(/\{([\w.-]+)\}/g, (_, name: string) => encodeURIComponent(textOf(values[name])))
+  for (const name of tool.queryNames) if (values[name] !== undefined) url.searchParams.set(name, textOf(values[name]))
+  const own = new Set([...tool.pathNames, ...tool.queryNames])
+  const body = Object.fromEntries(Object.entries(values).filter(([name]) => !own.has(name)))
+  const hasBody = tool.method !== 'GET' && (tool.method !== 'DELETE' || Object.keys(body).length > 0)
+  return { url: url.href, method: tool.method, ...(hasBody ? { body: JSON.stringify(body) } : {}) }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === undefined ? '' : JSON.stringify(value)
+}
