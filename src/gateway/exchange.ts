@@ -47,8 +47,10 @@ export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax:
         }
         const request = isPlain ? plainRequest(requested, resolve) : tlsRequest(requested, resolve)
         request.on('error', reject)
-        // An upgrade is not an answer.
-        request.on('upgrade', (_response, socket) => socket.destroy())
+        request.on('upgrade', (_response, socket) => {
+          socket.destroy()
+          reject(new Error('an upgrade is not an answer'))
+        })
         request.end(body)
       }),
     close: () => agent.destroy(),

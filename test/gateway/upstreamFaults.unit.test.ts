@@ -1,0 +1,131 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '@tollbook/core/clock'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { openRoutes } from '../../src/gateway/openRoutes.ts'
+import { readProductsFile } from '../../src/gateway/readProductsFile.ts'
+import { silentLog } from '../../src/machine/log.ts'
+import type { Outcome } from '../../src/product/product.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { faults, honest, honestStream, honestText, openFailingUpstream, smuggled, streamFaults, withCookies } from './failingUpstream.ts'
+
+/* One upstream of which a route buys answers: honest ones are sold unchanged, and no failure is. */
+
+const upstream = await openFailingUpstream()
+afterFile(upstream.close)
+const file = join(await makeScratchDirectory(), 'tollbook.yaml')
+writeFileSync(
+  file,
+  `
+version: 1
+upstreams: { a: { url: "${upstream.url}", timeout: 250ms, silence: 250ms, max_response: 8KiB } }
+routes:
+  - path: /item
+    summary: An item
+    upstream: a
+    to: /item
+    price: { usd: "0.01" }
+    content_types: [application/json, text/csv]
+    success: { json: { pointer: /ok, equals: true } }
+    stream: passthrough
+  - path: /stream
+    summary: A stream
+    upstream: a
+    to: /stream
+    price: { usd: "0.01" }
+    success: { ends_with: "data: [DONE]" }
+    stream: passthrough
+`,
+)
+const deps = { clock: systemClock, log: silentLog, version: '0', isProbed: false, onCall: () => undefined }
+
+/** Endpoints with a new breaker, so that one case does not close the next. */
+function openEndpoints() {
+  const read = readProductsFile(file, { readVariable: () => ({ problem: 'is not set' }), handlerTimeoutMs: 30_000 })
+  const routes = openRoutes(read, deps)
+  afterFile(routes.close)
+  const endpoints = routes.open(routes.products)
+  return { ask: (path: string) => deliver(assertPresent(endpoints.find((one) => one.path === path), 'it is sold')), endpoints }
+}
+
+function deliver(endpoint: ReturnType<ReturnType<typeof openRoutes>['open']>[number]): Promise<Outcome> {
+  const order = endpoint.read({})
+  assert(order.ok, 'the order is valid')
+  const signal = new AbortController().signal
+  return order.deliver({ signal, requestId: 'request', payer: 'payer', payment: 'payment' })
+}
+
+async function textOf(outcome: Outcome): Promise<string> {
+  if (outcome.kind === 'raw') return Buffer.from(outcome.bytes).toString()
+  assert(outcome.kind === 'stream', `the answer is sold (${JSON.stringify(outcome)})`)
+  const parts: Uint8Array[] = []
+  for await (const part of outcome.chunks) parts.push(part)
+  return Buffer.concat(parts).toString()
+}
+
+let open = openEndpoints()
+beforeEach(() => {
+  open = openEndpoints()
+})
+
+test.each(Object.entries(faults))('%s is not sold', async (_name, { answer, code }) => {
+  upstream.answer(answer)
+  expect(await open.ask('/item')).toMatchObject({ kind: 'failed', code })
+  upstream.answer(honest)
+})
+
+test.each(Object.entries(streamFaults))('%s breaks', async (_name, answer) => {
+  upstream.answer(answer)
+  const outcome = await open.ask('/stream')
+  await expect(textOf(outcome)).rejects.toThrow()
+})
+
+describe('an honest answer', () => {
+  test('is sold unchanged, whole or as a stream', async () => {
+    upstream.answer(honest)
+    expect(await textOf(await open.ask('/item'))).toBe(honestText)
+    upstream.answer(honestStream)
+    expect(await open.ask('/stream')).toMatchObject({ kind: 'stream', contentType: 'text/event-stream' })
+    expect(await textOf(await open.ask('/stream'))).toBe('data: 1\n\ndata: [DONE]\n\n')
+  })
+
+  test('brings no header of the upstream with it', async () => {
+    upstream.answer(withCookies)
+    expect(await open.ask('/item')).toEqual({
+      kind: 'raw',
+      contentType: 'application/json',
+      bytes: Buffer.from(honestText),
+      meta: { source: 'a', asOf: expect.any(String), cached: false },
+    })
+  })
+
+  test('is not replaced by an answer that nobody asked for', async () => {
+    upstream.answer(smuggled)
+    for (let round = 0; round < 20; round++) expect(await textOf(await open.ask('/item'))).toBe(honestText)
+  })
+})
+
+test('a host that does not listen is unavailable after five failures, before a price is asked', async () => {
+  const dead = await openFailingUpstream()
+  await dead.close()
+  writeFileSync(`${file}.dead`, `version: 1\nupstreams: { a: { url: "${dead.url}" } }\nroutes: [{ path: /x, summary: X, upstream: a, to: /x, price: { usd: 1 } }]\n`)
+  const read = readProductsFile(`${file}.dead`, { readVariable: () => ({ problem: '' }), handlerTimeoutMs: 30_000 })
+  const routes = openRoutes(read, deps)
+  const [endpoint] = routes.open(routes.products)
+  const known = assertPresent(endpoint, 'it is sold')
+  for (let failure = 1; failure <= 5; failure++) {
+    expect(known.whyUnavailable()).toBeUndefined()
+    expect(await deliver(known)).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+  }
+  expect(known.whyUnavailable()).toMatch(/left alone/)
+})
+
+test('one order that makes the upstream fail does not close it for others', async () => {
+  upstream.answer(honest)
+  await open.ask('/stream')
+  upstream.answer(assertPresent(faults['status 500'], 'it is a fault').answer)
+  for (let failure = 1; failure <= 20; failure++) expect(await open.ask('/item')).toMatchObject({ kind: 'failed' })
+  expect(open.endpoints[1]?.whyUnavailable()).toBeUndefined()
+})
