@@ -87,7 +87,7 @@ const jsonObject = z.record(z.string(), z.json())
 const segmentRule = 'must be one segment of a path, without / \\ % ? # ;'
 
 /** Half of a surrogate pair has no UTF-8 encoding, so no digest binds it. */
-function isWellFormed(value: Json): boolean {
+export function isWellFormed(value: Json): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([name, one]: [string, Json]) => name.isWellFormed() && isWellFormed(one))

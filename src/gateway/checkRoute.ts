@@ -1,3 +1,5 @@
+import { segmentNames } from '@tollbook/core/pathTemplate'
+import { hasNoBody } from '../product/productFacts.ts'
 import { compileSchema } from './checkParameters.ts'
 import { type FileMistake, type FilePath, listOf, unknownName } from './fileMistake.ts'
 import {
@@ -12,7 +14,7 @@ import type { RouteEntry, UpstreamEntry } from './productsFile.ts'
 import { readPrices } from './routePrices.ts'
 import type { CheckedRoute } from './routeProduct.ts'
 import { isSegment } from './pathSegment.ts'
-import { readTarget } from './routeRequest.ts'
+import { hasJsonBody, readTarget } from './routeRequest.ts'
 
 /** The rest of the file, against which a route is checked. */
 export interface RouteContext {
@@ -67,9 +69,18 @@ function loadSchema(
   }
 }
 
-function pathMistakes({ path }: RouteEntry, { at, earlier }: RouteContext): readonly FileMistake[] {
-  if (!earlier.some(({ route }) => route.path === path)) return []
-  return [{ path: [...at, 'path'], message: 'is sold by an earlier route; one path has one product' }]
+function pathMistakes(route: RouteEntry, { at, earlier }: RouteContext): readonly FileMistake[] {
+  const shapeOf = (path: string) => path.replaceAll(/\{[^}]*\}/g, '{}')
+  const mistakes: FileMistake[] = []
+  if (earlier.some((other) => shapeOf(other.route.path) === shapeOf(route.path)))
+    mistakes.push({ path: [...at, 'path'], message: 'is sold by an earlier route; one path has one product' })
+  if (route.body.content_types !== undefined && hasNoBody(route.method))
+    mistakes.push({ path: [...at, 'body'], message: `cannot be used with ${route.method}, which has no body` })
+  if (route.answer === 'envelope' && !route.content_types.every((type) => type.endsWith('json')))
+    mistakes.push({ path: [...at, 'answer'], message: 'can be `envelope` only if all `content_types` are JSON' })
+  if (route.answer === 'envelope' && route.stream === 'passthrough')
+    mistakes.push({ path: [...at, 'stream'], message: 'cannot be `passthrough` in an envelope; remove one of them' })
+  return mistakes
 }
 
 function upstreamMistakes(route: RouteEntry, { at, upstreams, upstreamNames, handlerTimeoutMs }: RouteContext) {
@@ -96,6 +107,12 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
   const required: unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
   const known = listOf(properties)
   return [
+    ...segmentNames(route.path)
+      .filter((name) => !properties.includes(name))
+      .map((name) => ({
+        path: [...at, 'path'],
+        message: `names {${name}}, which is not a parameter; the parameters are ${known}`,
+      })),
     ...inPath.flatMap((name) => {
       if (!properties.includes(name))
         return [
@@ -115,8 +132,13 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
         ? []
         : [{ path: [...at, 'query', index], message: `is not a parameter; the parameters are ${known}` }],
     ),
-    ...(route.method === 'GET' && route.query.length > 0
-      ? [{ path: [...at, 'query'], message: 'is for routes with a body; the parameters of a GET are in its query' }]
+    ...(route.query.length > 0 && !hasJsonBody(route)
+      ? [
+          {
+            path: [...at, 'query'],
+            message: 'is for routes with a JSON body; the other parameters of this route are in the query',
+          },
+        ]
       : []),
   ]
 }

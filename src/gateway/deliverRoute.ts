@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
+import type { Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { waitWithin } from '../outbound/unlessSilent.ts'
 import type { Failure, HandlerFailure, Job, Meta, Outcome } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
-import type { Parameters } from './checkParameters.ts'
+import { isWellFormed, type Parameters } from './checkParameters.ts'
 import { hasEnd, isEventStream, isJson, judgeEnd, judgeHead, judgeJson } from './judgeAnswer.ts'
 import type { RouteEntry } from './productsFile.ts'
 import { requestFor } from './routeRequest.ts'
@@ -39,20 +41,24 @@ function requestOf(
   route: RouteEntry,
   { order, job }: { readonly order: Parameters; readonly job: Job },
 ): RouteRequest {
-  const { target, body } = requestFor(route, order)
+  const { target, body: json } = requestFor(route, order)
+  const body = json ?? job.body?.bytes
+  const contentType = json === undefined ? job.body?.contentType : 'application/json'
+  const forwarded = route.forward.request.map((name) => [name, job.header?.(name)] as const)
   return {
     method: route.method,
     target,
     body,
-    // Nothing of the caller's own headers goes on.
+    // Of the caller's own headers, only those that the route names go on.
     headers: {
+      ...sendable(forwarded),
       accept: [...route.content_types, ...(route.stream === 'passthrough' ? ['text/event-stream'] : [])].join(', '),
       'x-tollbook-payer': job.payer,
       'x-tollbook-payment': job.payment,
       'x-request-id': job.requestId,
       // The same for each attempt of a payment, so that the upstream can recognize a repetition.
       'idempotency-key': job.payment,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
     },
     signal: job.signal,
     timeoutMs: route.timeout ?? entry.timeout,
@@ -75,8 +81,11 @@ async function readWhole({ clock, client, route, answer, bytesMax }: Reading): P
   // Invalid JSON shows a cut. Other content needs a length, or an end of its chunks.
   else if (!hasEnd(response)) throw new UpstreamFailure('bad_payload', 'the answer has neither a length nor an end')
   judgeEnd(route, bytes.subarray(-tailBytes).toString('utf8'))
+  const meta = metaOf(client, clock)
+  const enveloped = route.answer === 'envelope' ? dataOf(bytes) : undefined
   answer.end()
-  return { kind: 'raw', contentType: contentTypeOf(response), bytes, meta: metaOf(client, clock) }
+  if (enveloped !== undefined) return { kind: 'delivered', data: enveloped, meta }
+  return { kind: 'raw', contentType: contentTypeOf(response), bytes, headers: headersOf(route, response), meta }
 }
 
 const tailBytes = 1_024
@@ -88,6 +97,28 @@ function parsedJson(bytes: Uint8Array): unknown {
     // Omit the cause: it quotes the body.
     throw new UpstreamFailure('bad_payload', 'the answer is not valid JSON')
   }
+}
+
+/** Returns data that has a canonical text, which infinite numbers and halves of surrogate pairs do not have. */
+function dataOf(bytes: Uint8Array): Json {
+  const data = z.json().safeParse(parsedJson(bytes))
+  if (data.success && isWellFormed(data.data)) return data.data
+  throw new UpstreamFailure('bad_payload', 'the answer has no canonical JSON')
+}
+
+function headersOf({ forward }: RouteEntry, { headers }: IncomingMessage): Readonly<Record<string, string>> {
+  return sendable(forward.response.map((name) => [name, headers[name]] as const))
+}
+
+type Sendable = readonly (readonly [string, string | string[] | undefined])[]
+
+/** Drops headers that are absent, repeated or not printable ASCII. */
+function sendable(headers: Sendable): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    headers.flatMap(([name, value]) =>
+      typeof value === 'string' && /^[\x20-\x7e]{0,1024}$/.test(value) ? [[name, value]] : [],
+    ),
+  )
 }
 
 function metaOf({ name }: UpstreamClient, clock: Clock): Meta {

@@ -45,3 +45,13 @@ export const headerName = z
   .refine((name) => !reserved.test(name), 'is a header that the client of the upstream sets')
 
 export const headerValue = z.string().regex(/^[\x20-\x7e]{0,4096}$/, 'must be printable ASCII')
+
+// Credentials and payments of callers stay here, and cookies would tie callers to each other.
+const privateNames =
+  /^(authorization|cookie|set-cookie2?|proxy-.*|x-payment.*|payment-.*|x-wallet-address|x-forwarded-.*|forwarded|tollbook-.*|x-tollbook-.*|idempotency-key|x-request-id|content-type|content-encoding)$/
+
+/** A header that may pass from a caller to an upstream, or back. */
+export const forwardedName = headerName.refine(
+  (name) => !privateNames.test(name),
+  'is a header of credentials, payments or proxies, and is not passed on',
+)

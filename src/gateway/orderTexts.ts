@@ -1,16 +1,18 @@
 import { isSchema, type Schema } from './parameterSchema.ts'
 
 /**
- * Converts the texts of a query to the types that the schema names: `52.5` to a number, `a,b` to an array. Texts of
- * another form stay as they are, and the schema refuses them.
+ * Converts the texts of query and path to the types that the schema names: `52.5` to a number, `a,b` to an array. Texts
+ * of another form stay as they are, and the schema refuses them. Without `names`, all parameters are texts.
  */
-export function readTexts(schema: Schema, input: unknown): unknown {
+export function readTexts(schema: Schema, input: unknown, names?: readonly string[]): unknown {
   if (!isSchema(input)) return input
   const properties = isSchema(schema['properties']) ? schema['properties'] : {}
   return Object.fromEntries(
     Object.entries(input).map(([name, value]) => [
       name,
-      typeof value === 'string' && Object.hasOwn(properties, name) ? readText(properties[name], value) : value,
+      typeof value === 'string' && Object.hasOwn(properties, name) && names?.includes(name) !== false
+        ? readText(properties[name], value)
+        : value,
     ]),
   )
 }

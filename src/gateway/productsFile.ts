@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { findPathProblem } from '../product/productPath.ts'
 import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
 import { isServicePath } from './servicePaths.ts'
-import { durationText, headerName, headerValue, pointerText, sizeText, statusCode } from './fileTexts.ts'
+import { durationText, forwardedName, headerName, headerValue, pointerText, sizeText, statusCode } from './fileTexts.ts'
 
 const priceText = z.union([z.string(), z.number()]).transform((value, context) => {
   const price = parsePriceMicroUsd(String(value))
@@ -95,10 +96,13 @@ export const routeShape = z.strictObject({
   path: z
     .string()
     .max(200)
-    .regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'must be a path such as /acme/items, of letters, digits and . _ ~ -')
-    .refine((path) => !isServicePath(path), 'belongs to the service; choose another path')
-    .describe('Path at which this service sells the answer.'),
-  method: z.enum(['GET', 'POST'], 'must be GET or POST').default('GET'),
+    .superRefine((path, context) => {
+      const problem = findPathProblem(path)
+      if (problem !== undefined) context.addIssue(problem)
+      else if (isServicePath(path)) context.addIssue('belongs to the service; choose another path')
+    })
+    .describe('Path at which this service sells the answer. `{name}` takes a parameter from a segment.'),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], 'must be GET, POST, PUT, PATCH or DELETE').default('GET'),
   summary: z.string().min(1).max(200).describe('One line about the product, for catalogs and documents.'),
   upstream: z.string().describe('Name of an entry of `upstreams`.'),
   to: z
@@ -111,20 +115,42 @@ export const routeShape = z.strictObject({
     .record(z.string(), z.unknown())
     .optional()
     .describe('JSON Schema 2020-12 of the parameters. Default: none are allowed.'),
-  query: z.array(parameterName).default([]).describe('Parameters of a POST that the upstream takes in its query.'),
+  query: z.array(parameterName).default([]).describe('Parameters of a JSON body that the upstream takes in its query.'),
   arrays: z.enum(['repeat', 'comma']).default('repeat').describe('How arrays are written in a query of the upstream.'),
+  body: z
+    .strictObject({
+      content_types: z
+        .array(z.string().regex(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/, 'must be a media type such as image/png'))
+        .min(1)
+        .optional(),
+      max: sizeText.prefault('64KiB'),
+    })
+    .prefault({})
+    .describe('Body of a request. With `content_types` it is passed on as it is, and the parameters are in the query.'),
   example: z.record(z.string(), z.json()).default({}).describe('Parameters of an example in documents.'),
   success: successShape.prefault({}),
   no_data: z
     .strictObject({ status: z.array(statusCode).default([404]) })
     .prefault({})
     .describe('Statuses that mean that the answer does not exist. They are free of charge.'),
+  answer: z
+    .enum(['as_is', 'envelope'])
+    .default('as_is')
+    .describe(
+      '`as_is`: the bytes of the API, with the receipt in a header. `envelope`: JSON with `data` and `receipt`.',
+    ),
   content_types: z
     .array(z.string().regex(/^[\w.+-]+\/[\w.+*-]+$/, 'must be a media type such as application/json'))
     .min(1)
     .default(['application/json'])
     .describe('Media types of answers that may be sold. `image/*` and `*/*` are allowed.'),
   stream: z.enum(['never', 'passthrough']).default('never').describe('Whether event streams are sent as they arrive.'),
+  forward: z
+    .strictObject({
+      request: z.array(forwardedName).default([]).describe('Headers of the caller that the upstream gets.'),
+      response: z.array(forwardedName).default([]).describe('Headers of the upstream that the caller gets.'),
+    })
+    .prefault({}),
   timeout: durationText.optional().describe('Replaces the timeout of the upstream.'),
   max_response: sizeText.optional().describe('Replaces the limit of the upstream.'),
   idempotent: z

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { segmentNames } from '@tollbook/core/pathTemplate'
 import { defineProduct, type ProductDefinition } from '../product/productDefinition.ts'
 import { type CheckParameters, type Parameters, parametersType } from './checkParameters.ts'
 import { deliverRoute, type RouteDeps } from './deliverRoute.ts'
@@ -6,7 +7,7 @@ import { readTexts } from './orderTexts.ts'
 import type { Schema } from './parameterSchema.ts'
 import type { RouteEntry } from './productsFile.ts'
 import type { RoutePrices } from './routePrices.ts'
-import { readTarget } from './routeRequest.ts'
+import { hasJsonBody, readTarget } from './routeRequest.ts'
 
 /** A route of the file whose every part was checked. */
 export interface CheckedRoute {
@@ -23,7 +24,9 @@ const answerOfUpstream = z.unknown().meta({ description: 'The answer of the API,
 export function routeProduct(checked: CheckedRoute, deps: RouteDeps): ProductDefinition<unknown> {
   const { route, schema, check, prices } = checked
   const { priceMicroUsd, variants, variantOf } = prices
-  const read = (input: unknown) => (route.method === 'GET' ? readTexts(schema, input) : input)
+  const { content_types: bodyTypes, max: bodyBytesMax } = route.body
+  const texts = hasJsonBody(route) ? segmentNames(route.path) : undefined
+  const read = (input: unknown) => readTexts(schema, input, texts)
   const contentType = route.content_types[0] ?? 'application/json'
   return defineProduct<Parameters, unknown, unknown>({
     path: route.path,
@@ -33,7 +36,9 @@ export function routeProduct(checked: CheckedRoute, deps: RouteDeps): ProductDef
     ...(variants.length === 0 ? {} : { variants }),
     parameters: parametersType({ schema, check, inPath: readTarget(route.to).inPath }, read),
     answer: answerOfUpstream,
-    stream: { contentType },
+    ...(route.answer === 'as_is' ? { stream: { contentType } } : {}),
+    ...(bodyTypes === undefined ? {} : { rawBody: { contentTypes: bodyTypes } }),
+    bodyBytesMax,
     ...(route.stream === 'passthrough' ? { streamOnDemand: { contentType: 'text/event-stream' } } : {}),
     example: { order: route.example, answer: {} },
     providers: [],

@@ -1,4 +1,5 @@
 import type { Json } from '@tollbook/core/canonicalJson'
+import { hasNoBody } from '../product/productFacts.ts'
 import type { Parameters } from './checkParameters.ts'
 import type { RouteEntry } from './productsFile.ts'
 
@@ -29,8 +30,14 @@ export function readTarget(to: string): TargetTemplate {
   return { inPath, problem }
 }
 
+/** True if the parameters of a route are in a JSON body. */
+export function hasJsonBody({ method, body }: RouteEntry): boolean {
+  return !hasNoBody(method) && body.content_types === undefined
+}
+
 export interface TargetAndBody {
   readonly target: string
+  /** The JSON body. Undefined for a route without one. */
   readonly body: string | undefined
 }
 
@@ -46,7 +53,7 @@ export function requestFor(route: RouteEntry, order: Parameters): TargetAndBody 
   const [path = '', fixed] = route.to.split('?')
   const filled = path.split('/').map(segment).join('/')
   const rest = Object.entries(order).filter(([name]) => !used.has(name))
-  const hasBody = route.method !== 'GET'
+  const hasBody = hasJsonBody(route)
   const inQuery = rest.filter(([name]) => !hasBody || route.query.includes(name))
   const inBody = rest.filter(([name]) => hasBody && !route.query.includes(name))
   const query = new URLSearchParams(inQuery.flatMap(([name, value]) => pairsOf(name, value, route.arrays)))

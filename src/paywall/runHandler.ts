@@ -26,7 +26,7 @@ export type AttemptOutcome =
   | { readonly kind: 'broken'; readonly error: unknown }
 
 /** The claim that a run fulfils. */
-export interface ClaimedRun extends Pick<Job, 'requestId'> {
+export interface ClaimedRun extends Pick<Job, 'requestId' | 'header'> {
   readonly order: Pick<Order, 'wallet'>
   readonly settlement: Pick<Settlement, 'reference'>
 }
@@ -42,8 +42,9 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
     () => undefined,
   )
   try {
-    const { requestId, order, settlement } = run
-    const job = { requestId, payer: order.wallet, payment: settlement.reference, signal: late.signal }
+    const { requestId, header, order, settlement } = run
+    const heard = header === undefined ? {} : { header }
+    const job = { ...heard, requestId, payer: order.wallet, payment: settlement.reference, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
     if (outcome.kind === 'raw') return checkRaw(outcome)

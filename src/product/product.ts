@@ -46,6 +46,8 @@ export interface Job {
   readonly payer: string
   /** Reference of the payment. All attempts for one payment share it. */
   readonly payment: string
+  /** Returns a header of the caller's request. Absent where a request has no headers. */
+  readonly header?: (name: string) => string | undefined
   /** The body of a product with a raw body, as sent. */
   readonly body?: RawBody
 }

@@ -8,7 +8,7 @@ import { assert } from '@tollbook/core/assert'
  */
 
 export interface Fault {
-  /** What the upstream does with one request. */
+  /** Reaction to one request. */
   readonly answer: (socket: Socket) => void
   /** Failure of an answer that is not sold. */
   readonly code: 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT' | 'NO_DATA'
@@ -28,7 +28,7 @@ const withLength = (text: string | Buffer, length = text.length) => [jsonType, `
 const sends = (bytes: Buffer) => (socket: Socket) => void socket.write(bytes)
 const status = (line: string, ...headers: readonly string[]) =>
   sends(message(`HTTP/1.1 ${line}`, [...withLength(whole), ...headers], whole))
-const body = (text: string | Buffer, ...headers: readonly string[]) =>
+export const jsonBody = (text: string | Buffer, ...headers: readonly string[]) =>
   sends(message(ok, [...withLength(text), ...headers], text))
 
 /** Sends and then closes. `cuts` resets the connection, so that its end cannot be taken for the end of the answer. */
@@ -68,18 +68,21 @@ export const faults: Readonly<Record<string, Fault>> = {
     answer: status('302 Found', 'location: http://169.254.169.254/latest/meta-data/'),
   },
   'a redirect that keeps the method': { code: 'UPSTREAM_FAILED', answer: status('307 Moved', 'location: /other') },
-  'a failure under 200': { code: 'UPSTREAM_FAILED', answer: body('{"ok":false,"error":"quota"}') },
-  'no member of success': { code: 'UPSTREAM_FAILED', answer: body('[]') },
-  'invalid JSON': { code: 'UPSTREAM_FAILED', answer: body('{"ok":true,') },
-  'JSON that is not UTF-8': { code: 'UPSTREAM_FAILED', answer: body(Buffer.from('{"ok":true,"a":"\xff"}', 'latin1')) },
-  'an empty answer': { code: 'UPSTREAM_FAILED', answer: body('') },
+  'a failure under 200': { code: 'UPSTREAM_FAILED', answer: jsonBody('{"ok":false,"error":"quota"}') },
+  'no member of success': { code: 'UPSTREAM_FAILED', answer: jsonBody('[]') },
+  'invalid JSON': { code: 'UPSTREAM_FAILED', answer: jsonBody('{"ok":true,') },
+  'JSON that is not UTF-8': {
+    code: 'UPSTREAM_FAILED',
+    answer: jsonBody(Buffer.from('{"ok":true,"a":"\xff"}', 'latin1')),
+  },
+  'an empty answer': { code: 'UPSTREAM_FAILED', answer: jsonBody('') },
   'a page instead of JSON': {
     code: 'UPSTREAM_FAILED',
     answer: sends(message(ok, ['content-type: text/html', 'content-length: 9'], '<h1>Oops')),
   },
   'no media type': { code: 'UPSTREAM_FAILED', answer: sends(message(ok, ['content-length: 31'], whole)) },
-  'a compressed answer': { code: 'UPSTREAM_FAILED', answer: body(gzipSync(whole), 'content-encoding: gzip') },
-  'a broken compressed answer': { code: 'UPSTREAM_FAILED', answer: body('gzip?', 'content-encoding: gzip') },
+  'a compressed answer': { code: 'UPSTREAM_FAILED', answer: jsonBody(gzipSync(whole), 'content-encoding: gzip') },
+  'a broken compressed answer': { code: 'UPSTREAM_FAILED', answer: jsonBody('gzip?', 'content-encoding: gzip') },
   'a cut answer with a length': {
     code: 'UPSTREAM_FAILED',
     answer: sendsAndEnds(message(ok, withLength(whole, 1_000), whole)),
@@ -89,20 +92,29 @@ export const faults: Readonly<Record<string, Fault>> = {
     answer: sendsAndResets(message(ok, withLength(whole), whole.slice(0, 28))),
   },
   'chunks without an end': { code: 'UPSTREAM_FAILED', answer: sendsAndEnds(message(ok, chunked, chunk(whole))) },
-  'chunks of a wrong size': { code: 'UPSTREAM_FAILED', answer: sendsAndEnds(message(ok, chunked, `zz${crlf}${whole}`)) },
+  'chunks of a wrong size': {
+    code: 'UPSTREAM_FAILED',
+    answer: sendsAndEnds(message(ok, chunked, `zz${crlf}${whole}`)),
+  },
   'an answer that ends with its connection': {
     code: 'UPSTREAM_FAILED',
     answer: sendsAndEnds(message(ok, ['content-type: text/csv'], 'a,b\n1,2\n')),
   },
-  'an answer beyond the limit': { code: 'UPSTREAM_FAILED', answer: body(`{"ok":true,"t":"${kilobyte.repeat(9)}"}`) },
+  'an answer beyond the limit': {
+    code: 'UPSTREAM_FAILED',
+    answer: jsonBody(`{"ok":true,"t":"${kilobyte.repeat(9)}"}`),
+  },
   'an endless answer': {
     code: 'UPSTREAM_FAILED',
     answer: endless(message(ok, chunked, chunk('{"ok":true,"t":"')), Buffer.from(chunk(kilobyte))),
   },
-  'endless headers': { code: 'UPSTREAM_FAILED', answer: endless(Buffer.from(ok + crlf), Buffer.from(`x-a: ${kilobyte}${crlf}`)) },
+  'endless headers': {
+    code: 'UPSTREAM_FAILED',
+    answer: endless(Buffer.from(ok + crlf), Buffer.from(`x-a: ${kilobyte}${crlf}`)),
+  },
   'many headers': {
     code: 'UPSTREAM_FAILED',
-    answer: body(whole, ...Array.from({ length: 5_000 }, (_, index) => `x-header-${index}: 1`)),
+    answer: jsonBody(whole, ...Array.from({ length: 5_000 }, (_, index) => `x-header-${index}: 1`)),
   },
   'endless interim answers': {
     code: 'UPSTREAM_TIMEOUT',
@@ -124,7 +136,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     code: 'UPSTREAM_FAILED',
     answer: sends(message(ok, [...withLength(whole), 'transfer-encoding: chunked'], `0${crlf}${crlf}`)),
   },
-  'two lengths': { code: 'UPSTREAM_FAILED', answer: body(whole, 'content-length: 4') },
+  'two lengths': { code: 'UPSTREAM_FAILED', answer: jsonBody(whole, 'content-length: 4') },
   'a line break in a header': {
     code: 'UPSTREAM_FAILED',
     answer: sends(message(ok, ['x-a: 1\rcontent-length: 4', ...withLength(whole)], whole)),
@@ -150,11 +162,21 @@ export const streamFaults: Readonly<Record<string, (socket: Socket) => void>> = 
 }
 
 /** An answer that may be sold. */
-export const honest = body(whole)
-export const honestStream = sends(message(ok, stream, `${chunk('data: 1\n\n')}${chunk('data: [DONE]\n\n')}0${crlf}${crlf}`))
-/** An honest answer, and a second one that nobody asked for. */
-export const smuggled = sends(Buffer.concat([message(ok, withLength(whole), whole), message(ok, withLength('"EVIL"'), '"EVIL"')]))
-export const withCookies = body(whole, 'set-cookie: a=1', 'x-internal: 10.0.0.1', 'connection: keep-alive', 'etag: "1"')
+export const honest = jsonBody(whole)
+export const honestStream = sends(
+  message(ok, stream, `${chunk('data: 1\n\n')}${chunk('data: [DONE]\n\n')}0${crlf}${crlf}`),
+)
+/** An honest answer, and a second one without a request. */
+export const smuggled = sends(
+  Buffer.concat([message(ok, withLength(whole), whole), message(ok, withLength('"EVIL"'), '"EVIL"')]),
+)
+export const withCookies = jsonBody(
+  whole,
+  'set-cookie: a=1',
+  'x-internal: 10.0.0.1',
+  'connection: keep-alive',
+  'etag: "1"',
+)
 export const honestText = whole
 
 export interface FailingUpstream {

@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { quoteBody } from '@tollbook/core/wire'
 import { ask, askForQuote } from '../support/ask.ts'
-import { answersJson, openLoopbackServer } from '../support/loopbackServer.ts'
+import { answersJson, answersText, openLoopbackServer } from '../support/loopbackServer.ts'
+import { ledgerFindings } from '../support/ledgerFindings.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 
@@ -30,6 +32,43 @@ routes:
       properties: { id: { type: string, maxLength: 20 }, limit: { type: integer, minimum: 1, maximum: 5 } }
     example: { id: a1 }
     success: { json: { pointer: /ok, equals: true } }
+  - path: /acme/items/{id}
+    method: DELETE
+    summary: Deletes an item
+    upstream: acme
+    to: /items/{id}
+    price: { usd: "0.02" }
+    parameters: { required: [id], properties: { id: { type: integer, minimum: 1 }, reason: { type: string } } }
+    example: { id: 1 }
+    answer: envelope
+  - path: /llm/v1/chat/completions
+    method: POST
+    summary: Chat
+    upstream: acme
+    to: /chat/completions
+    price: { by: /model, usd: { small: "0.002", large: "0.03" } }
+    parameters:
+      required: [model]
+      properties: { model: { enum: [small, large] }, stream: { type: boolean } }
+    example: { model: small }
+    stream: passthrough
+    success: { ends_with: "[DONE]" }
+    forward: { request: [accept-language] }
+  - path: /acme/rows
+    summary: Rows
+    upstream: acme
+    to: /rows
+    price: { usd: "0.001", per: /n }
+    parameters: { required: [n], properties: { n: { type: integer, minimum: 1, maximum: 20 } } }
+    example: { n: 5 }
+  - path: /acme/scan
+    method: PUT
+    summary: Reads a picture
+    upstream: acme
+    to: /scan
+    price: { usd: "0.04" }
+    body: { content_types: [image/png], max: 1KiB }
+    content_types: [text/*]
 `,
   )
   return file
@@ -47,13 +86,34 @@ beforeEach(() => {
   api.script(answersJson(200, { ok: true, name: 'a' }))
 })
 
+interface Init {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
 /** A paid request whose answer is not the envelope. */
-async function buyRaw(path: string, proof: string): Promise<Response> {
-  const headers = { 'x-wallet-address': service.payer.address, 'x-payment-proof': proof }
-  return fetch(`${service.baseUrl}${path}`, { headers })
+async function buyRaw(path: string, proof: string, init: Init = {}): Promise<Response> {
+  const headers = { ...init.headers, 'x-wallet-address': service.payer.address, 'x-payment-proof': proof }
+  return fetch(`${service.baseUrl}${path}`, { ...init, headers })
 }
 
 const payFor = async (path: string) => service.payer.pay(await askForQuote(service, { path }))
+
+/** Buys with any method: asks for the price, pays, and asks again. */
+async function buyBy(path: string, init: Init): Promise<{ readonly priceUsd: number; readonly response: Response }> {
+  const headers = { ...init.headers, 'x-wallet-address': service.payer.address }
+  const offer = await fetch(`${service.baseUrl}${path}`, { ...init, headers })
+  expect(offer.status).toBe(402)
+  const quote = quoteBody.parse(await offer.json())
+  return { priceUsd: quote.pricing.priceUSD, response: await buyRaw(path, await service.payer.pay(quote), init) }
+}
+
+const chat = (body: object, headers = {}): Init => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
 
 describe('a route of the file', () => {
   test('is sold as the API wrote it, with a receipt, and asks the API once with the key of the operator', async () => {
@@ -78,7 +138,12 @@ describe('a route of the file', () => {
   test('is in the catalog with its schema, and nothing that is built in is', async () => {
     const { body } = await ask(service, { path: '/api/catalog' })
     expect(body['data']).toMatchObject({
-      products: [{ path: '/acme/item', parameters: { additionalProperties: false } }],
+      products: expect.arrayContaining([
+        expect.objectContaining({
+          path: '/acme/item',
+          parameters: expect.objectContaining({ additionalProperties: false }),
+        }),
+      ]),
     })
     expect(await ask(service, { path: '/openapi.json' })).toMatchObject({ status: 200 })
     expect((await ask(service, { path: '/api/data/weather?city=Bern' })).status).toBe(404)
@@ -105,4 +170,58 @@ describe('a route of the file', () => {
     api.script(answersJson(200, { ok: true }))
     expect((await buyRaw('/acme/item?id=b', proof)).status).toBe(200)
   })
+})
+
+describe('other routes', () => {
+  test('take a parameter from the path, by DELETE, and answer in the envelope', async () => {
+    const { priceUsd, response } = await buyBy('/acme/items/7?reason=old%20%26%20used', { method: 'DELETE' })
+    expect([priceUsd, response.status]).toEqual([0.02, 200])
+    expect(await response.json()).toMatchObject({
+      success: true,
+      data: { ok: true, name: 'a' },
+      meta: { source: 'acme' },
+    })
+    expect(api.asked.map(({ method, path }) => [method, path])).toEqual([['DELETE', '/v1/items/7?reason=old+%26+used']])
+    for (const path of ['/acme/items/..', '/acme/items/%2e%2e', '/acme/items/1%2F2', '/acme/items/01', '/acme/items/x'])
+      expect((await fetch(service.baseUrl + path, { method: 'DELETE' })).status).toBeGreaterThanOrEqual(400)
+    expect(api.asked).toHaveLength(1)
+  })
+
+  test('cost what the parameter costs, and stream', async () => {
+    api.script((_asked, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"choices":[]}\n\n')
+      response.end('data: [DONE]\n\n')
+    })
+    const order = chat({ model: 'large', stream: true }, { 'accept-language': 'de' })
+    const { priceUsd, response } = await buyBy('/llm/v1/chat/completions', order)
+    expect(priceUsd).toBe(0.03)
+    expect(await response.text()).toMatch(/^data: \{"choices":\[\]\}\n\ndata: \[DONE\]\n\n/)
+    expect(api.asked[0]).toMatchObject({
+      body: '{"model":"large","stream":true}',
+      headers: { 'accept-language': 'de' },
+    })
+    const small = await fetch(`${service.baseUrl}/llm/v1/chat/completions`, chat({ model: 'small' }))
+    expect(small.status).toBe(401)
+  })
+
+  test('cost what the quantity costs, and the price list has the price', async () => {
+    const { priceUsd, response } = await buyBy('/acme/rows?n=12', {})
+    expect([priceUsd, response.status, api.asked[0]?.path]).toEqual([0.012, 200, '/v1/rows?n=12'])
+  })
+
+  test('pass a picture on as it is', async () => {
+    api.script(answersText(200, 'a cat', { 'content-type': 'text/plain; charset=utf-8' }))
+    const picture = { method: 'PUT', headers: { 'content-type': 'image/png' }, body: 'PNG' }
+    const { response } = await buyBy('/acme/scan', picture)
+    expect([response.headers.get('content-type'), await response.text()]).toEqual([
+      'text/plain; charset=utf-8',
+      'a cat',
+    ])
+    expect(api.asked[0]).toMatchObject({ method: 'PUT', body: 'PNG', headers: { 'content-type': 'image/png' } })
+  })
+})
+
+test('the audit finds nothing, with a price for every sale', async () => {
+  expect(await ledgerFindings(service.database.adminUrl)).toEqual([])
 })

@@ -9,7 +9,17 @@ import { silentLog } from '../../src/machine/log.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
-import { faults, honest, honestStream, honestText, openFailingUpstream, smuggled, streamFaults, withCookies } from './failingUpstream.ts'
+import {
+  faults,
+  honest,
+  honestStream,
+  honestText,
+  jsonBody,
+  openFailingUpstream,
+  smuggled,
+  streamFaults,
+  withCookies,
+} from './failingUpstream.ts'
 
 /* One upstream of which a route buys answers: honest ones are sold unchanged, and no failure is. */
 
@@ -30,6 +40,8 @@ routes:
     content_types: [application/json, text/csv]
     success: { json: { pointer: /ok, equals: true } }
     stream: passthrough
+    forward: { response: [etag] }
+  - { path: /data, summary: Data, upstream: a, to: /data, price: { usd: "0.01" }, answer: envelope }
   - path: /stream
     summary: A stream
     upstream: a
@@ -47,7 +59,16 @@ function openEndpoints() {
   const routes = openRoutes(read, deps)
   afterFile(routes.close)
   const endpoints = routes.open(routes.products)
-  return { ask: (path: string) => deliver(assertPresent(endpoints.find((one) => one.path === path), 'it is sold')), endpoints }
+  return {
+    ask: (path: string) =>
+      deliver(
+        assertPresent(
+          endpoints.find((one) => one.path === path),
+          'it is sold',
+        ),
+      ),
+    endpoints,
+  }
 }
 
 function deliver(endpoint: ReturnType<ReturnType<typeof openRoutes>['open']>[number]): Promise<Outcome> {
@@ -83,6 +104,15 @@ test.each(Object.entries(streamFaults))('%s breaks', async (_name, answer) => {
 })
 
 describe('an honest answer', () => {
+  test('in an envelope is data', async () => {
+    upstream.answer(honest)
+    expect(await open.ask('/data')).toMatchObject({ kind: 'delivered', data: JSON.parse(honestText) })
+    for (const text of ['{"a":"\\ud800"}', '{"\\ud800":1}', '[1e999]']) {
+      upstream.answer(jsonBody(text))
+      expect(await open.ask('/data')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    }
+  })
+
   test('is sold unchanged, whole or as a stream', async () => {
     upstream.answer(honest)
     expect(await textOf(await open.ask('/item'))).toBe(honestText)
@@ -91,17 +121,18 @@ describe('an honest answer', () => {
     expect(await textOf(await open.ask('/stream'))).toBe('data: 1\n\ndata: [DONE]\n\n')
   })
 
-  test('brings no header of the upstream with it', async () => {
+  test('brings no header of the upstream with it but those that the route names', async () => {
     upstream.answer(withCookies)
     expect(await open.ask('/item')).toEqual({
       kind: 'raw',
       contentType: 'application/json',
       bytes: Buffer.from(honestText),
+      headers: { etag: '"1"' },
       meta: { source: 'a', asOf: expect.any(String), cached: false },
     })
   })
 
-  test('is not replaced by an answer that nobody asked for', async () => {
+  test('is not replaced by an answer without a request', async () => {
     upstream.answer(smuggled)
     for (let round = 0; round < 20; round++) expect(await textOf(await open.ask('/item'))).toBe(honestText)
   })
@@ -110,7 +141,10 @@ describe('an honest answer', () => {
 test('a host that does not listen is unavailable after five failures, before a price is asked', async () => {
   const dead = await openFailingUpstream()
   await dead.close()
-  writeFileSync(`${file}.dead`, `version: 1\nupstreams: { a: { url: "${dead.url}" } }\nroutes: [{ path: /x, summary: X, upstream: a, to: /x, price: { usd: 1 } }]\n`)
+  writeFileSync(
+    `${file}.dead`,
+    `version: 1\nupstreams: { a: { url: "${dead.url}" } }\nroutes: [{ path: /x, summary: X, upstream: a, to: /x, price: { usd: 1 } }]\n`,
+  )
   const read = readProductsFile(`${file}.dead`, { readVariable: () => ({ problem: '' }), handlerTimeoutMs: 30_000 })
   const routes = openRoutes(read, deps)
   const [endpoint] = routes.open(routes.products)
