@@ -5,6 +5,7 @@ import { describeError } from '@tollbook/core/fault'
 import { attacks } from './attacks.ts'
 import { auditBench } from './auditBench.ts'
 import { burnStatsBench } from './burnStatsBench.ts'
+import { callersBench } from './callersBench.ts'
 import { claims } from './claims.ts'
 import { exportBench } from './exportBench.ts'
 import { financeBench } from './financeBench.ts'
@@ -23,6 +24,7 @@ import { type Bench, describeYardstick, passes, type Yardstick } from './yardsti
 
 const benches: readonly Bench[] = [
   claims,
+  callersBench,
   quotes,
   reads,
   hosts,

@@ -132,11 +132,14 @@ test('drained waits for queued items and items in progress, and returns immediat
   expect(await Promise.all(all)).toEqual(['a1 done', 'a2 done'])
 })
 
-/** Pauses that end when the test says so. */
+/** Pauses that end, and a clock that goes on, when the test says so. */
 function openPauses() {
   const pauses: (() => void)[] = []
-  const pause = async () => {
+  const flushesMs: number[] = []
+  let now = 0
+  const pause = async (lastFlushMs: number) => {
     const { promise, resolve } = Promise.withResolvers<void>()
+    flushesMs.push(lastFlushMs)
     pauses.push(resolve)
     await promise
   }
@@ -144,12 +147,13 @@ function openPauses() {
     pauses.shift()?.()
     await turns()
   }
-  return { pause, end, count: () => pauses.length }
+  const passMs = (ms: number) => void (now += ms)
+  return { pause, end, count: () => pauses.length, flushesMs, passMs, monotonicMs: () => now }
 }
 
 test('a lone caller never waits for items to gather', async () => {
-  const { pause, count } = openPauses()
-  const { queue, batches, finish } = openBench({ gathering: { itemsEnough: 3, pause } })
+  const { pause, monotonicMs, count } = openPauses()
+  const { queue, batches, finish } = openBench({ gathering: { itemsEnough: 3, pause, monotonicMs } })
   for (const item of ['a', 'b', 'c']) {
     const done = queue.submit(item)
     await turns()
@@ -161,8 +165,8 @@ test('a lone caller never waits for items to gather', async () => {
 })
 
 test('after callers have overlapped a small batch waits for the pause, and a batch that is large enough does not', async () => {
-  const { pause, end } = openPauses()
-  const { queue, batches, finish } = openBench({ batchMax: 9, gathering: { itemsEnough: 3, pause } })
+  const { pause, monotonicMs, end } = openPauses()
+  const { queue, batches, finish } = openBench({ batchMax: 9, gathering: { itemsEnough: 3, pause, monotonicMs } })
   const all = [queue.submit('a'), queue.submit('b')]
   await turns()
   await finish()
@@ -180,8 +184,8 @@ test('after callers have overlapped a small batch waits for the pause, and a bat
 })
 
 test('drained waits for the end of a pause too', async () => {
-  const { pause, end } = openPauses()
-  const { queue, finish } = openBench({ gathering: { itemsEnough: 3, pause } })
+  const { pause, monotonicMs, end } = openPauses()
+  const { queue, finish } = openBench({ gathering: { itemsEnough: 3, pause, monotonicMs } })
   const all = [queue.submit('a'), queue.submit('b')]
   await turns()
   await finish()
@@ -192,4 +196,52 @@ test('drained waits for the end of a pause too', async () => {
   await finish()
   await drained
   expect(await Promise.all(all)).toEqual(['a done', 'b done', 'c done'])
+})
+
+test('a batch starts within its pause once every caller of the last one has called again', async () => {
+  const { pause, monotonicMs, count } = openPauses()
+  const { queue, batches, finish } = openBench({ batchMax: 9, gathering: { itemsEnough: 9, pause, monotonicMs } })
+  const all = [queue.submit('a')]
+  await turns()
+  all.push(queue.submit('b'), queue.submit('c'))
+  await turns()
+  await finish()
+  await finish()
+  expect(batches).toEqual([['a'], ['b', 'c']])
+  all.push(queue.submit('d'))
+  await turns()
+  expect([batches.length, count()]).toEqual([2, 1])
+  all.push(queue.submit('e'))
+  await turns()
+  expect(batches[2]).toEqual(['d', 'e'])
+  await finish()
+  expect(await Promise.all(all)).toHaveLength(5)
+})
+
+test('a pause is told how long the last flush took', async () => {
+  const { pause, monotonicMs, passMs, end, flushesMs } = openPauses()
+  const { queue, finish } = openBench({ gathering: { itemsEnough: 3, pause, monotonicMs } })
+  const both = Promise.all([queue.submit('a1'), queue.submit('a2')])
+  await turns()
+  passMs(5)
+  await finish()
+  await end()
+  expect(flushesMs).toEqual([0, 5])
+  await finish()
+  expect(await both).toEqual(['a1 done', 'a2 done'])
+})
+
+test('after a slow flush a batch takes more items, and after a quick one as many as before', async () => {
+  const { pause, monotonicMs, passMs } = openPauses()
+  const gathering = { itemsEnough: 1, pause, monotonicMs, slow: { ms: 8, batchMax: 4 } }
+  const { queue, batches, finish } = openBench({ batchMax: 2, flushesMax: 1, gathering })
+  const items = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+  const all = Promise.all(items.map((item) => queue.submit(item)))
+  await turns()
+  passMs(8)
+  await finish()
+  passMs(7)
+  for (let flush = 0; flush < 4; flush++) await finish()
+  expect(batches.map((batch) => batch.length)).toEqual([2, 4, 2, 2])
+  await all
 })

@@ -4,8 +4,8 @@ import { Fault } from '@tollbook/core/fault'
 export interface BatchQueueOptions<Item, Outcome> {
   readonly batchMax: number
   /**
-   * Maximum of concurrent flushes. A second flush starts only with a full batch: where a commit takes 5 ms, two half
-   * batches had half the throughput of one full batch.
+   * Maximum of concurrent flushes. A second flush starts only with `batchMax` items: where a commit takes 5 ms, two
+   * half batches had half the throughput of one full batch.
    */
   readonly flushesMax: number
   /** Maximum of waiting items. More would mean that the database does not keep up, so further items are refused. */
@@ -23,13 +23,17 @@ export interface BatchQueueOptions<Item, Outcome> {
 
 /**
  * Pauses between batches while callers overlap, so that items gather: a batch of one costs nearly as much as one of
- * ten.
+ * ten. A batch starts without the rest of its pause once as many items wait as there were callers at the end of the
+ * last flush: they all have called again, and nothing more will gather.
  */
 export interface Gathering {
   /** A batch of this many items starts without a pause. */
   readonly itemsEnough: number
-  /** Resolves when the next batch may start. */
-  pause(): Promise<void>
+  /** Resolves when the next batch may start, counted from the start of the one before. */
+  pause(lastFlushMs: number): Promise<void>
+  /** Replaces `batchMax` after a flush that took `ms` or longer: a slow commit then serves more items. */
+  readonly slow?: { readonly ms: number; readonly batchMax: number }
+  readonly monotonicMs: () => number
 }
 
 /**
@@ -65,16 +69,19 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
   let startPlanned = false
   let pausing: Promise<void> | undefined
   let batchesToPace = 0
+  let lastFlushMs = 0
+  let callers = 1
 
   function mayStart({ gathering }: BatchQueueOptions<Item, Outcome>): boolean {
     if (flushes.size > 0) return flushes.size < options.flushesMax && waiting.length >= options.batchMax
-    return pausing === undefined || gathering === undefined || waiting.length >= gathering.itemsEnough
+    if (pausing === undefined || gathering === undefined) return true
+    return waiting.length >= Math.min(gathering.itemsEnough, callers)
   }
 
   function pace({ gathering }: BatchQueueOptions<Item, Outcome>): void {
     if (gathering === undefined || pausing !== undefined || batchesToPace === 0) return
     batchesToPace -= 1
-    pausing = gathering.pause().finally(() => {
+    pausing = gathering.pause(lastFlushMs).finally(() => {
       pausing = undefined
       plan()
     })
@@ -83,12 +90,15 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
   function start(): void {
     startPlanned = false
     while (mayStart(options)) {
-      const { batch, rest } = takeBatch(waiting, underWay, options.batchMax)
+      const { batch, rest } = takeBatch(waiting, underWay, sizeMax(options, lastFlushMs))
       if (batch.length === 0) return
       waiting = rest
+      const startedAtMs = options.gathering?.monotonicMs() ?? 0
       const flush: Promise<void> = flushBatch(batch, options).finally(() => {
         for (const { key } of batch) underWay.delete(key)
         flushes.delete(flush)
+        lastFlushMs = (options.gathering?.monotonicMs() ?? 0) - startedAtMs
+        callers = batch.length + waiting.length
         plan()
       })
       flushes.add(flush)
@@ -119,6 +129,14 @@ export function createBatchQueue<Item, Outcome>(options: BatchQueueOptions<Item,
         await (flushes.size > 0 ? Promise.race(flushes) : (pausing ?? nextTurn()))
     },
   }
+}
+
+function sizeMax(
+  { batchMax, gathering }: Pick<BatchQueueOptions<never, never>, 'batchMax' | 'gathering'>,
+  lastFlushMs: number,
+): number {
+  const slow = gathering?.slow
+  return slow !== undefined && lastFlushMs >= slow.ms ? slow.batchMax : batchMax
 }
 
 function nextTurn(): Promise<void> {
