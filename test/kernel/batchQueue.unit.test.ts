@@ -218,7 +218,7 @@ test('a batch starts within its pause once every caller of the last one has call
   expect(await Promise.all(all)).toHaveLength(5)
 })
 
-test('a pause is told how long the last flush took', async () => {
+test('a pause gets the duration of the last flush', async () => {
   const { pause, monotonicMs, passMs, end, flushesMs } = openPauses()
   const { queue, finish } = openBench({ gathering: { itemsEnough: 3, pause, monotonicMs } })
   const both = Promise.all([queue.submit('a1'), queue.submit('a2')])
