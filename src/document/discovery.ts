@@ -1,6 +1,8 @@
 import type { FreeSearch } from '../product/freeSearch.ts'
 import type { Json } from '@tollbook/core/canonicalJson'
+import { fillTemplate } from '@tollbook/core/pathTemplate'
 import type { Endpoint } from '../product/endpoint.ts'
+import { hasNoBody } from '../product/productFacts.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentRail, RailDescription } from '../paywall/rail.ts'
 import { displayUsd } from '../pricing/priceList.ts'
@@ -59,7 +61,9 @@ export function x402Resources({ endpoints, rails }: Pick<DiscoveryDeps, 'endpoin
   return {
     version: 1,
     x402Version: 2,
-    resources: mounts.flatMap((mount) => endpoints.map(({ path }) => `${baseUrl}${mount}${path}`)),
+    resources: mounts.flatMap((mount) =>
+      endpoints.map(({ path, example }) => `${baseUrl}${mount}${fillTemplate(path, example.order)}`),
+    ),
     instructions: `Prices, parameters and answers are in ${baseUrl}/openapi.json. A request without parameters answers 402 with the price.`,
   }
 }
@@ -98,7 +102,7 @@ export function llmsText({ endpoints, searches, rails, split, token, terms }: Di
 }
 
 function lineOf(endpoint: Endpoint): string {
-  const { method, path, summary, parameters } = endpoint
-  const where = method === 'GET' ? 'query' : 'JSON body'
+  const { method, path, summary, parameters, rawBody } = endpoint
+  const where = hasNoBody(method) || rawBody !== undefined ? 'path and query' : 'JSON body'
   return `- \`${method} ${path}\`: ${summary}. $${String(displayUsd(endpoint))} a request${shownVariants(endpoint)}. ${where}: ${shownParameters(parameters)}`
 }

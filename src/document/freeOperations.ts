@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { receiptBody } from '@tollbook/core/wire'
 import { type FreeSearch, resultsMax, searchParameters } from '../product/freeSearch.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
-import { queryParameters } from './queryParameters.ts'
+import { listedParameters } from './listedParameters.ts'
 
 export interface FreeOperation {
   readonly summary: string
@@ -325,6 +325,6 @@ export function searchOperation({ summary, result, example }: FreeSearch): FreeO
       'Reads a list of this service and asks no provider. An item outside of the list may still be for sale.',
     answers: enveloped(z.object({ results: z.array(result).max(resultsMax), total: z.int() })),
     errors: [400],
-    parameters: queryParameters(searchParameters, example),
+    parameters: listedParameters(searchParameters, { example }),
   }
 }

@@ -5,6 +5,7 @@ import { type DescribedRail, descriptionsOf } from './discovery.ts'
 import type { BaseUrls } from './openApi.ts'
 import { html, jsonScript, type Markup } from './markup.ts'
 import type { PriceCatalog, CatalogProduct } from './priceCatalog.ts'
+import { payPathOf } from './paymentPage.ts'
 import { samplesOf } from './samples.ts'
 import { serviceDescription } from './serviceDescription.ts'
 import { tokenLine } from './tokenLine.ts'
@@ -58,7 +59,10 @@ const summary = 'Prices, weather, news and tools by the request, paid with a Sol
 
 function hero({ endpoints }: LandingFacts, burn: string): Markup {
   const first = cheapestOf(endpoints)
-  const buy = first === undefined ? html`` : html`<a class="button main" href="pay${first.path}">Buy an answer</a>`
+  const buy =
+    first === undefined
+      ? html``
+      : html`<a class="button main" href="${payPathOf(first.path).slice(1)}">Buy an answer</a>`
   return html`<section class="hero">
     <div>
       <h1>Data and tools, paid by the request.</h1>
@@ -128,7 +132,7 @@ function product({
   const tokens = requiredTokens === null ? '' : `${requiredTokens.toLocaleString('en-US')} tokens`
   const prices = models.map(({ model, priceUSD: usd }) => `${model}: $${String(usd)}`).join(', ')
   return html`<li class="panel">
-    <h3><a href="pay${path}">${what}</a></h3>
+    <h3><a href="${payPathOf(path).slice(1)}">${what}</a></h3>
     <p class="price"><span class="usd">$${String(priceUSD)}</span> <span class="muted">${tokens}</span></p>
     ${prices === '' ? html`` : html`<p class="muted">${prices}</p>`}
     <p class="mono path"><span class="method">${method}</span> ${path}</p>
@@ -182,7 +186,7 @@ function commands({ baseUrl, endpoints }: LandingFacts): Markup {
         <p>Local mode runs the service, a Solana chain and a funded wallet. No real money is involved.</p>
         <pre tabindex="0"><code>npm ci
 npm start
-${pay}</code></pre>
+${pay ?? curl}</code></pre>
       </div>
     </div>
   </section>`

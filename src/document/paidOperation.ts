@@ -1,24 +1,25 @@
 import type { Endpoint } from '../product/endpoint.ts'
-import type { StreamFacts } from '../product/productFacts.ts'
+import { hasNoBody, requestOf, type StreamFacts } from '../product/productFacts.ts'
 import type { Price } from '@tollbook/core/quote'
 import { receiptBody, saleBody } from '@tollbook/core/wire'
 import { defaultSplit } from '../pricing/splitSetting.ts'
 import { priceAll } from '../pricing/currentPrice.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
+import { segmentNames } from '@tollbook/core/pathTemplate'
 import { displayNumber } from '@tollbook/core/money'
 import { shownVariants } from './variantPrices.ts'
 import { type DescribedRail, type OfferedPrice, paymentInfo } from './discovery.ts'
 import { type JsonObject, refTo, schemaOf } from './jsonSchema.ts'
 import { programSamples, type SampleFacts } from './programSamples.ts'
 import { samplesOf, someWallet } from './samples.ts'
-import { queryParameters } from './queryParameters.ts'
+import { listedParameters, withoutMembers } from './listedParameters.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
-/** Returns the last word of the path for names, such as `Crypto` or `Qrcode`. */
+/** Returns the words of the path for names, such as `Crypto` for `/api/data/crypto`, or `Items` and `Id` in one word. */
 function nameOf({ path }: Endpoint): string {
-  const word = path.slice(path.lastIndexOf('/') + 1)
-  return word.charAt(0).toUpperCase() + word.slice(1)
+  const words = path.replace(/^\/api\/(?:ai|data|tools)(?=\/)/, '').match(/[A-Za-z0-9]+/g) ?? []
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
 /** Returns the path of the parameters' JSON Schema in the OpenAPI document. */
@@ -113,7 +114,7 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
     }),
     'x-codeSamples': [
       { lang: 'Shell', label: 'Ask for the price', source: curl },
-      { lang: 'Shell', label: 'Pay from a shell', source: pay },
+      ...(pay === undefined ? [] : [{ lang: 'Shell', label: 'Pay from a shell', source: pay }]),
       ...programSamples(endpoint, { ...facts, baseUrl }).map((each) => ({ ...each })),
     ],
   }
@@ -127,15 +128,24 @@ const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as co
 
 function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[number][]): JsonObject {
   const headers = names.map((name) => refTo('parameters', name))
-  const { order } = endpoint.example
-  if (endpoint.method === 'GET') return { parameters: [...queryParameters(endpoint.parameters, order), ...headers] }
-  const schema = refTo('schemas', `${nameOf(endpoint)}Order`)
+  const { path, method, parameters, rawBody, bodyBytesMax, example } = endpoint
+  const inPath = segmentNames(path)
+  const listed = listedParameters(parameters, { inPath, example: example.order })
+  if (hasNoBody(method)) return { parameters: [...listed, ...headers] }
+  const required = true
+  if (rawBody !== undefined) {
+    const content = Object.fromEntries(rawBody.contentTypes.map((type) => [type, {}]))
+    const requestBody = { required, description: `At most ${bodyBytesMax} bytes.`, content }
+    return { parameters: [...listed, ...headers], requestBody }
+  }
+  const schema =
+    inPath.length === 0 ? refTo('schemas', `${nameOf(endpoint)}Order`) : withoutMembers(schemaOf(parameters), inPath)
   return {
-    parameters: headers,
+    parameters: [...listed.filter(({ in: place }) => place === 'path'), ...headers],
     requestBody: {
-      required: true,
-      description: `At most ${endpoint.bodyBytesMax} bytes of UTF-8; no key twice.`,
-      content: { 'application/json': { schema, example: order } },
+      required,
+      description: `At most ${bodyBytesMax} bytes of UTF-8; no key twice.`,
+      content: { 'application/json': { schema, example: requestOf(endpoint, example.order).body ?? {} } },
     },
   }
 }
@@ -184,7 +194,7 @@ function wholeResponse(endpoint: Endpoint) {
 /** Removes statuses that this product cannot return: 413 and 415 without a body, 403 without a target. */
 function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAdvice[]): JsonObject {
   const hasTarget = JSON.stringify(schemaOf(parameters)).includes('"url":')
-  const impossible = new Set([405, 416, ...(method === 'GET' ? [413, 415] : []), ...(hasTarget ? [] : [403])])
+  const impossible = new Set([405, 416, ...(hasNoBody(method) ? [413, 415] : []), ...(hasTarget ? [] : [403])])
   const statuses = new Set(verdicts.map(({ status }) => status).filter((status) => !impossible.has(status)))
   return Object.fromEntries(
     [...statuses].sort((a, b) => a - b).map((status) => [String(status), refTo('responses', `Error${status}`)]),

@@ -11,6 +11,11 @@ import { tokenLine } from './tokenLine.ts'
 /** Path prefix of the pages that sell to people. */
 export const payMount = '/pay'
 
+/** Returns the path of the page of a product. It is exact, also for a product with segments: `/pay/items/~id`. */
+export function payPathOf(path: string): string {
+  return payMount + path.replaceAll(/\{(\w+)\}/g, '~$1')
+}
+
 export interface PaymentPageFacts {
   readonly endpoint: Endpoint
   /** Path of the page. Its links are relative to it. */
@@ -26,7 +31,7 @@ export interface PaymentPageFacts {
 /** Renders the page that sells one product to a person: the order as a form, the payment, the answer and its receipt. */
 export function paymentPage(facts: PaymentPageFacts): string {
   const { endpoint, at, network, hasTestWallet, token, mint } = facts
-  const { path, method, summary } = endpoint
+  const { path, method, summary, rawBody } = endpoint
   const root = '../'.repeat(at.split('/').length - 2)
   const usd = String(displayUsd(endpoint))
   return html`<!doctype html>
@@ -38,7 +43,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
         <link rel="icon" href="${root}pay/file/icon.svg" />
         <link rel="stylesheet" href="${root}pay/file/style.css" />
         <link rel="stylesheet" href="${root}pay/file/pay.css" />
-        <script src="${root}pay/file/pay.js" type="module"></script>
+        ${rawBody === undefined ? html`<script src="${root}pay/file/pay.js" type="module"></script>` : html``}
       </head>
       <body>
         <header>
@@ -51,6 +56,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
         <main
           data-path="${path}"
           data-method="${method}"
+          data-page="${payPathOf(path)}"
           data-root="${root}"
           data-chain="${chainName(network)}"
           data-symbol="${token.symbol}"
@@ -67,14 +73,20 @@ export function paymentPage(facts: PaymentPageFacts): string {
               Paying in the browser needs JavaScript. Programs pay as the <a href="${root}docs">API reference</a> says.
             </p></noscript
           >
-          <div class="columns">
-            <form class="panel" id="order" aria-labelledby="order-title">
-              <h2 id="order-title">1. Your request</h2>
-              ${fieldsOf(endpoint)}
-            </form>
-            ${paySection(token.symbol, hasTestWallet)}
-          </div>
-          ${answerSection}
+          ${
+            rawBody === undefined
+              ? html`<div class="columns">
+                    <form class="panel" id="order" aria-labelledby="order-title">
+                      <h2 id="order-title">1. Your request</h2>
+                      ${fieldsOf(endpoint)}
+                    </form>
+                    ${paySection(token.symbol, hasTestWallet)}
+                  </div>
+                  ${answerSection}`
+              : html`<p class="panel">
+                  This product takes a file. Programs pay for it as the <a href="${root}docs">API reference</a> says.
+                </p>`
+          }
         </main>
       </body>
     </html> `.markup
@@ -147,10 +159,14 @@ const fieldSchema = z.looseObject({
     return z.record(z.string(), fieldSchema).optional()
   },
 })
+// A schema of an operator may have no properties, or `true` as the schema of one.
 const formSchema = z.object({
-  properties: z.record(z.string(), fieldSchema),
+  properties: z.record(z.string(), fieldSchema.catch({})).default({}),
   required: z.array(z.string()).default([]),
-  oneOf: z.array(z.object({ required: z.array(z.string()) })).default([]),
+  oneOf: z
+    .array(z.object({ required: z.array(z.string()) }))
+    .default([])
+    .catch([]),
 })
 
 type Field = z.infer<typeof fieldSchema>

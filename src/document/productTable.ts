@@ -33,22 +33,29 @@ function shownUsd({ priceMicroUsd }: ProductFacts): string {
 }
 
 const field = z.object({
-  type: z.string().optional(),
+  type: z.string().optional().catch(undefined),
   description: z.string().optional(),
-  enum: z.array(z.string()).optional(),
+  enum: z.array(z.string()).optional().catch(undefined),
   default: z.json().optional(),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   maxLength: z.number().optional(),
   format: z.string().optional(),
-  properties: z.record(z.string(), z.object({ description: z.string().optional() })).optional(),
+  properties: z
+    .record(z.string(), z.object({ description: z.string().optional() }).catch({}))
+    .optional()
+    .catch(undefined),
 })
 type Field = z.infer<typeof field>
 
+// A schema of an operator may have no properties, or `true` as the schema of one.
 const parametersShape = z.object({
-  properties: z.record(z.string(), field),
+  properties: z.record(z.string(), field.catch({})).default({}),
   required: z.array(z.string()).default([]),
-  oneOf: z.array(z.object({ required: z.array(z.string()) })).default([]),
+  oneOf: z
+    .array(z.object({ required: z.array(z.string()) }))
+    .default([])
+    .catch([]),
 })
 
 /** Lists names, types and defaults of the parameters in one line. */

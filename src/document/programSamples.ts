@@ -2,6 +2,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import { requestOf } from '../product/productFacts.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { RailDescription } from '../paywall/rail.ts'
+import { quotable } from './samples.ts'
 import { type DescribedRail, descriptionsOf } from './discovery.ts'
 
 /** A sample in the form of the OpenAPI extension `x-codeSamples`. */
@@ -22,7 +23,9 @@ export function programSamples(endpoint: Endpoint, facts: SampleFacts): readonly
   return [
     { lang: 'TypeScript', label: 'TypeScript', source: clientSample(endpoint, facts) },
     ...descriptionsOf(facts.rails).flatMap((protocol) => protocolSample(endpoint, facts, protocol)),
-    { lang: 'Python', label: 'Python', source: pythonSample(endpoint, facts) },
+    ...(endpoint.rawBody === undefined
+      ? [{ lang: 'Python', label: 'Python', source: pythonSample(endpoint, facts) }]
+      : []),
   ]
 }
 
@@ -37,18 +40,27 @@ function protocolSample(
   return [{ lang: 'TypeScript', label: `TypeScript, ${protocol}`, source }]
 }
 
-function fetchArguments({ path, method, example }: Endpoint, prefix: string): string {
-  const { target, body } = requestOf({ path, method }, example.order)
-  if (body === undefined) return `'${prefix}${target}'`
+function fetchArguments(endpoint: Endpoint, prefix: string): string {
+  const { method, rawBody, example } = endpoint
+  const { target, body } = requestOf(endpoint, example.order)
+  if (rawBody !== undefined)
+    return `'${prefix}${target}', {
+  method: '${method}',
+  headers: { 'content-type': '${rawBody.contentTypes[0] ?? ''}' },
+  body: await readFile('input'),
+}`
+  if (body === undefined)
+    return method === 'GET' ? `'${prefix}${target}'` : `'${prefix}${target}', { method: '${method}' }`
   return `'${prefix}${target}', {
-  method: 'POST',
+  method: '${method}',
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(${JSON.stringify(body)}),
 }`
 }
 
 function clientSample(endpoint: Endpoint, { baseUrl, mint }: SampleFacts): string {
-  return `import { createPayingFetch } from '@tollbook/client'
+  const file = endpoint.rawBody === undefined ? '' : "import { readFile } from 'node:fs/promises'\n"
+  return `${file}import { createPayingFetch } from '@tollbook/client'
 import { readKeypairFile } from '@tollbook/client/node'
 
 const payingFetch = createPayingFetch({
@@ -61,8 +73,9 @@ const answer = await payingFetch(${fetchArguments(endpoint, baseUrl)})
 console.log(await answer.text())`
 }
 
-function pythonSample({ path, method, example, priceMicroUsd, stream }: Endpoint, { baseUrl, mint }: SampleFacts) {
-  const given = method === 'GET' ? 'params' : 'json'
+function pythonSample(endpoint: Endpoint, { baseUrl, mint }: SampleFacts): string {
+  const { method, example, priceMicroUsd, stream } = endpoint
+  const { target, body } = requestOf(endpoint, example.order)
   const show = stream === undefined ? 'answer.json()["data"]' : 'answer.text'
   return `import base64, json, os, requests
 from solders.hash import Hash
@@ -76,8 +89,7 @@ wallet = Keypair.from_json(open("payer.json").read())
 owner = wallet.pubkey()
 
 def ask(**headers):
-    order = json.loads('${JSON.stringify(example.order)}')
-    return requests.request("${method}", "${baseUrl}${path}", ${given}=order, headers={"x-wallet-address": str(owner), **headers})
+${body === undefined ? '' : `    order = json.loads(r'${quotable(body)}')\n`}    return requests.request("${method}", "${baseUrl}${target}",${body === undefined ? '' : ' json=order,'} headers={"x-wallet-address": str(owner), **headers})
 
 offer = ask().json()
 assert offer["code"] == "PAYMENT_REQUIRED", offer

@@ -3,7 +3,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import type { JsonObject } from './jsonSchema.ts'
 import { anchorOf, markdown } from './markdown.ts'
 import { html } from './markup.ts'
-import { payMount } from './paymentPage.ts'
+import { payPathOf } from './paymentPage.ts'
 import { shownParameters } from './productTable.ts'
 
 const parameterShape = z.object({
@@ -96,8 +96,8 @@ function productText(operation: Operation, parameters: string): string {
   return [
     `### ${summary}`,
     `\`${method} ${path}\``,
-    `${description} [Buy it in the browser](${payMount.slice(1)}${path}).`,
-    method === 'GET' ? 'Query:' : 'JSON body:',
+    `${description} [Buy it in the browser](${payPathOf(path).slice(1)}).`,
+    method === 'GET' || method === 'DELETE' ? 'Path and query:' : 'Path and body:',
     parameters
       .split(' · ')
       .map((line) => `- ${line}`)

@@ -1,12 +1,12 @@
 import type { Endpoint } from '../product/endpoint.ts'
-import { requestOf } from '../product/productFacts.ts'
+import { type ProductOrder, requestOf } from '../product/productFacts.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 
 export interface Samples {
   /** Command that requests the price. It runs unchanged and pays nothing. */
   readonly curl: string
-  /** Command that pays at most the price and shows the answer. */
-  readonly pay: string
+  /** Command that pays at most the price and shows the answer. It sends JSON only. */
+  readonly pay: string | undefined
 }
 
 // Address for sample quotes, because any address may request one. The service has no key for it.
@@ -14,18 +14,20 @@ export const someWallet = 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq'
 
 /** Creates shell commands for the server at this address. */
 export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {
-  const { path, example } = endpoint
+  const { method, rawBody, example } = endpoint
   const priceUsd = displayUsd(endpoint)
   const { target, body } = requestOf(endpoint, example.order)
-  if (body === undefined) {
-    return {
-      curl: `curl -si '${baseUrl}${target}' -H 'x-wallet-address: ${someWallet}'`,
-      pay: `npx tollbook pay GET '${target}' --base-url ${baseUrl} --max-usd ${priceUsd}`,
-    }
-  }
-  const json = JSON.stringify(body)
-  return {
-    curl: `curl -si '${baseUrl}${path}' -H 'x-wallet-address: ${someWallet}' -H 'content-type: application/json' -d '${json}'`,
-    pay: `npx tollbook pay POST ${path} --json '${json}' --base-url ${baseUrl} --max-usd ${priceUsd}`,
-  }
+  const ask = `curl -si${method === 'GET' || (body !== undefined && method === 'POST') ? '' : ` -X ${method}`} '${baseUrl}${target}' -H 'x-wallet-address: ${someWallet}'`
+  if (rawBody !== undefined)
+    return { curl: `${ask} -H 'content-type: ${rawBody.contentTypes[0] ?? ''}' --data-binary @input`, pay: undefined }
+  const pay = `npx tollbook pay ${method} '${target}'`
+  const limits = `--base-url ${baseUrl} --max-usd ${priceUsd}`
+  if (body === undefined) return { curl: ask, pay: `${pay} ${limits}` }
+  const json = quotable(body)
+  return { curl: `${ask} -H 'content-type: application/json' -d '${json}'`, pay: `${pay} --json '${json}' ${limits}` }
+}
+
+/** Writes JSON that can stand in single quotes. */
+export function quotable(value: ProductOrder): string {
+  return JSON.stringify(value).replaceAll("'", String.raw`\u0027`)
 }

@@ -1,7 +1,7 @@
 import { Fault } from '@tollbook/core/fault'
 import { isRefusal, type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
 import type { ListedPrice } from '@tollbook/core/quote'
-import { paymentPage, payMount } from '../document/paymentPage.ts'
+import { paymentPage, payMount, payPathOf } from '../document/paymentPage.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import QRCode from 'qrcode'
 import { type Answer, jsonAnswer, refusalStatuses } from '../paywall/answer.ts'
@@ -59,7 +59,7 @@ export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
   const fund = wallets.fund
   return {
     routes: [
-      ...endpoints.flatMap((endpoint) => productRoutes(deps, endpoint, page(endpoint, `${payMount}${endpoint.path}`))),
+      ...endpoints.flatMap((endpoint) => productRoutes(deps, endpoint, page(endpoint, payPathOf(endpoint.path)))),
       { path: `${payMount}/file/:file`, serve: ({ segment }) => serveStaticFile(assets, segment, revalidated) },
       { path: `${payMount}/payment/:digest`, serve: (request) => findPayment(deps, request) },
       ...(fund === undefined ? [] : [testWalletRoute(fund)]),
@@ -77,7 +77,7 @@ export async function createPayRoutes(deps: PayRouteDeps): Promise<PayRoutes> {
 type Page = ReturnType<typeof createStaticFile>['prepared']
 
 function productRoutes(deps: PayRouteDeps, endpoint: Endpoint, page: Page): readonly FreeRoute[] {
-  const path = `${payMount}${endpoint.path}`
+  const path = payPathOf(endpoint.path)
   return [
     { path, serve: async () => publicAnswer(await page(), pageHeaders) },
     {

@@ -221,7 +221,7 @@ describe('the samples', () => {
     expect(ask).toContain(`curl -si '${service.baseUrl}/api/data/crypto?symbol=BTC'`)
     expect(pay).toBe(`npx tollbook pay GET '/api/data/crypto?symbol=BTC' --base-url ${service.baseUrl} --max-usd 0.02`)
     expect(typescript).toContain(`payingFetch('${service.baseUrl}/api/data/crypto?symbol=BTC')`)
-    expect(python).toContain(`requests.request("GET", "${service.baseUrl}/api/data/crypto", params=order`)
+    expect(python).toContain(`requests.request("GET", "${service.baseUrl}/api/data/crypto?symbol=BTC", headers=`)
   })
 
   test('are for PUBLIC_URL where it is set, and nothing of a Host gets into a shell', async () => {

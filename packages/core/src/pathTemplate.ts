@@ -9,6 +9,8 @@ export function segmentNames(path: string): readonly string[] {
 export function fillTemplate(path: string, values: Readonly<Record<string, unknown>>): string {
   return path.replaceAll(segment, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
-    return value === undefined ? whole : encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value))
+    if (value === undefined) return whole
+    // The apostrophe is encoded too, so that a path can stand in quotes.
+    return encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", '%27')
   })
 }

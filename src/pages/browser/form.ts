@@ -1,5 +1,7 @@
 /* Converts a form to an order. Names with a dot become members of an object, and empty fields are omitted. */
 
+import { fillTemplate, segmentNames } from '@tollbook/core/pathTemplate'
+
 export type Order = Record<string, unknown>
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
@@ -49,12 +51,15 @@ export function fillFrom(form: HTMLFormElement, query: string): void {
   }
 }
 
-/** Creates the request of an order: its URL and the options for fetch. */
-export function requestOf(method: string, address: string, order: Order) {
-  if (method === 'GET') {
-    const url = new URL(address)
-    for (const [name, value] of Object.entries(order)) url.searchParams.set(name, String(value))
-    return { url: url.href, method, headers: {} }
+/** Creates the request of an order: its path and query, and the options for fetch. */
+export function requestOf(method: string, path: string, order: Order) {
+  const names = new Set(segmentNames(path))
+  const rest = Object.entries(order).filter(([name]) => !names.has(name))
+  const target = fillTemplate(path, order)
+  if (method === 'GET' || method === 'DELETE') {
+    const texts = rest.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])
+    return { target: `${target}?${new URLSearchParams(texts).toString()}`, method, headers: {} }
   }
-  return { url: address, method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(order) }
+  const headers = { 'content-type': 'application/json' }
+  return { target, method, headers, body: JSON.stringify(Object.fromEntries(rest)) }
 }

@@ -32,7 +32,7 @@ interface Payment {
 
 const form = oneOf(HTMLFormElement, '#order')
 const phone = oneOf(HTMLDetailsElement, '#phone')
-const { path = '', method = '', root = '', chain = '', symbol = '', someWallet = '' } = one('main').dataset
+const { path = '', page = '', method = '', root = '', chain = '', symbol = '', someWallet = '' } = one('main').dataset
 const at = (address: string) => new URL(`${root}${address.slice(1)}`, location.href).href
 const storageKey = `tollbook payment ${path}`
 
@@ -115,7 +115,7 @@ async function payWith({ name, connect }: Wallet): Promise<void> {
   await requestPrice(order, address)
   const { secret, digest } = newSecret()
   // The service refuses a wallet without enough tokens or SOL before the wallet signs.
-  const { transaction } = await post(`/pay${path}/${digest}`, { account: address })
+  const { transaction } = await post(`${page}/${digest}`, { account: address })
   say(`Sign the transaction in ${name}.`)
   const signed = await signTransaction(assertPresent(readBase64(transaction ?? ''), 'a transaction is base64'))
   const proof = proofOf({ transaction: encodeBase64(signed), secret })
@@ -127,7 +127,7 @@ async function payByPhone(): Promise<void> {
   const order = readOrder(form)
   await requestPrice(order, someWallet)
   const { secret, digest } = newSecret()
-  const src = at(`/pay${path}/${digest}?qr`)
+  const src = at(`${page}/${digest}?qr`)
   const code = element('img', { src, alt: 'Solana Pay code of this payment', width: 256, height: 256 })
   one('#qr').replaceChildren(code)
   say('Waiting for the payment of your phone …')
@@ -184,11 +184,18 @@ type Sale = Pick<SaleBody, 'data' | 'receipt' | 'inclusionProof'>
 /** Reads answer and receipt. The receipt is in the body, or at a separate address if the body is not JSON. */
 async function saleOf(response: Response): Promise<Sale> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
-  const body = isJson ? await response.json() : await response.text()
+  const body = isJson ? await response.json() : await shownBody(response)
   const address = response.headers.get('receipt-location')
   if (address === null) return body
   const { data } = await (await fetch(at(address))).json()
   return { ...data, data: body }
+}
+
+/** Returns text as it is, and other content as a data URI. */
+async function shownBody(response: Response): Promise<string> {
+  const type = response.headers.get('content-type') ?? ''
+  if (/^(text\/|application\/([^;]+\+)?(json|xml))/.test(type)) return response.text()
+  return `data:${type};base64,${encodeBase64(new Uint8Array(await response.arrayBuffer()))}`
 }
 
 async function present(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
@@ -221,8 +228,8 @@ async function show({ data, receipt, inclusionProof }: Sale, wallet: string): Pr
 }
 
 function ask(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
-  const { url, ...request } = requestOf(method, at(path), order)
-  return fetch(url, { ...request, headers: { ...request.headers, accept: 'application/json', ...headers } })
+  const { target, ...request } = requestOf(method, path, order)
+  return fetch(at(target), { ...request, headers: { ...request.headers, accept: 'application/json', ...headers } })
 }
 
 async function post(address: string, body: Readonly<Record<string, string>>) {

@@ -15,8 +15,10 @@ export function showData(place: HTMLElement, data: unknown): void {
     .filter((text) => /^data:image\/|\/artifacts\/[^/]+\.png$/.test(text))
     .map((src) => element('img', { src, alt }))
   const documents = found.filter((text) => /\/artifacts\/[^/]+\.pdf$/.test(text))
-  const text = typeof data === 'string' ? data : JSON.stringify(data, shorten, 2)
-  place.replaceChildren(...pictures, ...documents.flatMap(documentOf), element('pre', { tabIndex: 0 }, text))
+  const isFile = typeof data === 'string' && data.startsWith('data:')
+  const text = typeof data === 'string' && !isFile ? data : JSON.stringify(data, shorten, 2)
+  const save = isFile ? [element('a', { href: data, className: 'button', download: '' }, 'Save the answer')] : []
+  place.replaceChildren(...pictures, ...documents.flatMap(documentOf), ...save, element('pre', { tabIndex: 0 }, text))
 }
 
 /** The pages appear when they are drawn. The link works without them. */
