@@ -27,7 +27,7 @@ export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {
   return { curl: `${ask} -H 'content-type: application/json' -d '${json}'`, pay: `${pay} --json '${json}' ${limits}` }
 }
 
-/** Writes JSON that can stand in single quotes. */
+/** Writes JSON without single quotes, so that samples can quote it. */
 export function quotable(value: ProductOrder): string {
   return JSON.stringify(value).replaceAll("'", String.raw`\u0027`)
 }

@@ -12,6 +12,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import { hasNoBody } from '../product/productFacts.ts'
 import type { MessageCarrier } from '../transport/messageRoute.ts'
 import { readArguments } from '../transport/readParameters.ts'
+import { pathNotFound } from '../transport/transportError.ts'
 import { collectAnswer } from './collectAnswer.ts'
 import type { ToolCall, ToolResult } from './tool.ts'
 import { resultOf } from './toolResult.ts'
@@ -19,6 +20,8 @@ import { resultOf } from './toolResult.ts'
 export interface PaidCallDeps {
   readonly sales: Pick<Sales, 'rails' | 'sell'>
   readonly log: Log
+  /** Returns the product at a path. */
+  readonly findSold: (path: string) => Endpoint | undefined
 }
 
 const idempotencyKey = 'tollbook/idempotency-key'
@@ -37,7 +40,7 @@ export function railRequestOf(rails: readonly PaymentRail[], meta: JsonObject): 
 
 /** Sells one call through the same function as a request by HTTP, so that a payment buys once over both. */
 export async function callPaidTool(
-  { sales, log }: PaidCallDeps,
+  { sales, log, findSold }: PaidCallDeps,
   endpoint: Endpoint,
   { call, carrier }: { readonly call: ToolCall; readonly carrier: MessageCarrier },
 ): Promise<ToolResult> {
@@ -50,7 +53,8 @@ export async function callPaidTool(
     // Like a request by HTTP, a call of a product without a body has no digest.
     bodyDigest: () =>
       hasNoBody(endpoint.method) ? undefined : sha256(Buffer.from(canonicalJson(bodyOf(endpoint, call.arguments)))),
-    readParameters: () => Promise.resolve(ordered),
+    // A value may be the path of another product, with another price.
+    readParameters: () => Promise.resolve(findSold(path) === endpoint ? ordered : pathNotFound()),
   }
   const sold = await sales.sell(endpoint, request)
   const answer = 'chunks' in sold ? await collectAnswer(sold).catch((error: unknown) => brokenStream(log, error)) : sold

@@ -5,18 +5,21 @@ import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import type { FreeRoute } from '../transport/freeRoute.ts'
 import type { Message, MessageCarrier, MessageProtocol } from '../transport/messageRoute.ts'
 import { parseJson } from '../transport/parseJson.ts'
+import { createRouteTable } from '../transport/routeTable.ts'
 import type { ServiceAddress } from '../transport/serviceAddress.ts'
 import { callPaidTool, type PaidCallDeps, railRequestOf } from './callPaidTool.ts'
 import { findForeignName } from './ownAddress.ts'
 import type { ToolCall, ToolResult } from './tool.ts'
 import { openTools, type Tools } from './tools.ts'
 
-export interface McpDeps extends PaidCallDeps {
+export interface McpDeps extends Omit<PaidCallDeps, 'findSold'> {
   readonly version: string
   readonly address: Pick<ServiceAddress, 'url'>
   readonly endpoints: readonly Endpoint[]
   readonly freeRoutes: readonly FreeRoute[]
 }
+
+type OpenMcp = McpDeps & PaidCallDeps
 
 const mcpPath = '/mcp'
 
@@ -29,6 +32,8 @@ const envelopeBytesMax = 64 * 1024
  */
 export function createMcp(deps: McpDeps): MessageProtocol {
   const tools = openTools(deps.endpoints, deps.freeRoutes)
+  const find = createRouteTable(deps.endpoints)
+  const findSold = (path: string) => find(path)?.route
   return {
     path: mcpPath,
     bodyBytesMax: Math.max(0, ...deps.endpoints.map(({ bodyBytesMax }) => bodyBytesMax)) + envelopeBytesMax,
@@ -36,7 +41,7 @@ export function createMcp(deps: McpDeps): MessageProtocol {
       const foreign = findForeignName(deps.address.url(), header)
       return foreign === undefined ? undefined : rpcError(403, -32_000, foreign)
     },
-    read: (body) => readMessage(deps, tools, body),
+    read: (body) => readMessage({ ...deps, findSold }, tools, body),
   }
 }
 
@@ -46,7 +51,7 @@ const toolCall = z.object({
   params: z.object({ name: z.string(), arguments: record.default({}), _meta: record.default({}) }),
 })
 
-function readMessage(deps: McpDeps, tools: Tools, body: Buffer): Message | Answer {
+function readMessage(deps: OpenMcp, tools: Tools, body: Buffer): Message | Answer {
   const parsed = parseJson(body)
   if (!parsed.ok) return rpcError(400, -32_700, `the body ${parsed.message}`)
   if (Array.isArray(parsed.value))
@@ -104,7 +109,7 @@ interface ArrivedCall {
 
 const listLifetimeMs = 60_000
 
-function createServer(deps: McpDeps, tools: Tools, { call, carrier }: ArrivedCall): Server {
+function createServer(deps: OpenMcp, tools: Tools, { call, carrier }: ArrivedCall): Server {
   const shared = { ttlMs: listLifetimeMs, cacheScope: 'public' } as const
   const server = new Server(
     { name: 'tollbook', version: deps.version },
@@ -123,7 +128,7 @@ function instructionsFor(url: string): string {
   return `Tools with a price need a payment in \`_meta\`; an unpaid call returns the offer and costs nothing. After an error without an offer repeat the same call with the same payment, and never pay again. Full schemas: ${url}/openapi.json`
 }
 
-async function callTool(deps: McpDeps, { paid, free }: Tools, { call, carrier }: ArrivedCall): Promise<ToolResult> {
+async function callTool(deps: OpenMcp, { paid, free }: Tools, { call, carrier }: ArrivedCall): Promise<ToolResult> {
   if (call === undefined)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'arguments and _meta must be objects')
   const endpoint = paid.get(call.name)

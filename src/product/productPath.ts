@@ -34,7 +34,7 @@ export function readSegments(path: string, sent: readonly string[]): ReadSegment
 }
 
 const segmentExpected =
-  'must be one segment of a path in UTF-8, percent-encoded once, with at most 255 characters as sent, and without slashes, dots alone and control characters'
+  'must be one segment of a path in UTF-8, percent-encoded once, with at most 255 characters as sent, and without slashes, dots alone, outer spaces and control characters'
 
 // Characters of a segment in RFC 3986, without the semicolon, which some servers take for the end of a segment.
 const sentForm = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2}){1,255}$/
@@ -44,7 +44,12 @@ function decodeSegment(sent: string): string | undefined {
   if (sent.length > 255 || !sentForm.test(sent)) return undefined
   try {
     const value = decodeURIComponent(sent)
-    const isPlain = value !== '.' && value !== '..' && !/[/\\\p{Cc}]/u.test(value) && !encodedAgain.test(value)
+    const isPlain =
+      value.trim() === value &&
+      value !== '.' &&
+      value !== '..' &&
+      !/[/\\\p{Cc}]/u.test(value) &&
+      !encodedAgain.test(value)
     return isPlain ? value : undefined
   } catch {
     // Invalid UTF-8 is an error of the caller, not a bug.

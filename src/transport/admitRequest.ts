@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'koa'
 import { refusalAnswer } from '../paywall/answer.ts'
 import type { RailRequest } from '../paywall/rail.ts'
+import type { Endpoint } from '../product/endpoint.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Admission, AdmissionRequest, Purpose, Slot } from './admission.ts'
 import type { CallerLimits, Pass } from './callerLimits.ts'
@@ -16,8 +17,8 @@ export interface AdmitDeps {
   readonly connections: Connections
   readonly limits: CallerLimits
   readonly sales: Pick<Sales, 'rails'>
-  /** True for the path of a product, with or without a mount. */
-  readonly isSold: (path: string) => boolean
+  /** Returns the product at a path as sent, with or without a mount. */
+  readonly findSold: (path: string) => Endpoint | undefined
   /** Routes whose requests carry a payment in the body. */
   readonly messages?: readonly { readonly path: string }[]
   readonly trustedProxyHops: number
@@ -52,12 +53,12 @@ export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): strin
  * unverified proofs have their own share. A request with its payment in the body counts as a proof until the body is
  * read.
  */
-function purposeOf({ sales, isSold, messages = [] }: AdmitDeps, request: IncomingMessage): Purpose {
+function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
   if (sales.rails.some((rail) => rail.carriesProof(asked))) return 'proof'
   const path = pathOf(request)
   if (messages.some((message) => message.path === path)) return 'proof'
-  return isSold(path) ? 'quote' : 'read'
+  return findSold(path) === undefined ? 'read' : 'quote'
 }
 
 /**

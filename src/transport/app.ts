@@ -19,7 +19,7 @@ import { type PaidDeps, type PaidPath, paidPaths, paidRoutes } from './servePaid
 import { errorAnswer, overloaded } from './transportError.ts'
 import type { Handler } from './turns.ts'
 
-export interface AppDeps extends Omit<PaidDeps, 'isSold'>, Omit<FreeDeps, keyof AdmitDeps> {
+export interface AppDeps extends Omit<PaidDeps, 'findSold'>, Omit<FreeDeps, keyof AdmitDeps> {
   readonly metrics: Metrics
   /** Paths of free routes that pages of other origins can read. */
   readonly crossOriginPaths?: readonly string[]
@@ -35,8 +35,8 @@ export interface AppDeps extends Omit<PaidDeps, 'isSold'>, Omit<FreeDeps, keyof 
  */
 export function createApp(app: AppDeps): Handler {
   const paths = paidPaths(app)
-  const findSold = createRouteTable(paths)
-  const deps = { ...app, isSold: (path: string) => findSold(path) !== undefined }
+  const find = createRouteTable(paths)
+  const deps = { ...app, findSold: (path: string) => find(path)?.route.endpoint }
   const koa = createKoa(deps, paths).callback()
   const probes = new Set(deps.freeRoutes.flatMap(({ path, isProbe }) => (isProbe === true ? [path] : [])))
   return async (request, response) => {

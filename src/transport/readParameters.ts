@@ -12,8 +12,8 @@ import { invalidRequest } from './transportError.ts'
 
 interface Sent {
   readonly queryText: string
-  /** Variable segments of the path, as sent. */
-  readonly segments: readonly string[]
+  /** Values of the variable segments of the path. */
+  readonly path: Readonly<Record<string, string>>
   /** Undefined for a method without a body. */
   readonly body: Buffer | undefined
   readonly contentType: string | undefined
@@ -24,14 +24,12 @@ interface Sent {
  * code checks them again.
  */
 export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | Answer {
-  const { queryText, body, contentType = '' } = sent
+  const { queryText, path, body, contentType = '' } = sent
   const query = parseQuery(queryText)
-  const path = readSegments(endpoint.path, sent.segments)
-  if (!path.ok) return invalidRequest([path.problem])
   if (endpoint.rawBody !== undefined || body === undefined) {
     if (!query.ok) return invalidRequest([query.problem])
     const raw = body === undefined ? undefined : { contentType, bytes: body }
-    return check(endpoint, { values: query.values, path: path.values, whole: 'query', raw })
+    return check(endpoint, { values: query.values, path, whole: 'query', raw })
   }
   const parsed = parseJson(body)
   if (!parsed.ok) return invalidRequest([{ field: 'body', message: parsed.message }])
@@ -45,7 +43,7 @@ export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | A
       })),
     )
   }
-  return check(endpoint, { values: parsed.value, path: path.values, whole: 'body' })
+  return check(endpoint, { values: parsed.value, path, whole: 'body' })
 }
 
 /** The whole input, for problems that concern no single field. */
@@ -93,7 +91,7 @@ interface Input {
 }
 
 function check(endpoint: Endpoint, { values, path, whole, raw }: Input): CheckedOrder | Answer {
-  const names = segmentNames(endpoint.path)
+  const names = Object.keys(path)
   const isObject = typeof values === 'object' && values !== null && !Array.isArray(values)
   if (names.length > 0 && !isObject) return invalidRequest([{ field: whole, message: objectExpected }])
   const twice = isObject ? names.filter((name) => Object.hasOwn(values, name)) : []

@@ -1,7 +1,9 @@
 import type { Context } from 'koa'
+import { fillTemplate } from '@tollbook/core/pathTemplate'
 import { sha256 } from '@tollbook/core/digest'
 import type { Endpoint } from '../product/endpoint.ts'
 import { hasNoBody } from '../product/productFacts.ts'
+import { readSegments } from '../product/productPath.ts'
 import type { PaidRequest } from '../paywall/paidRequest.ts'
 import type { RailRequest } from '../paywall/rail.ts'
 import type { Sales } from '../paywall/sales.ts'
@@ -16,7 +18,7 @@ import { readParameters } from './readParameters.ts'
 import { headerOf, pathOf } from './requestHead.ts'
 import type { Route } from './routes.ts'
 import { onceSent, send, sendStream } from './send.ts'
-import { invalidRequest, overloaded } from './transportError.ts'
+import { invalidRequest, overloaded, pathNotFound } from './transportError.ts'
 import type { Uploads } from './uploads.ts'
 
 export interface PaidDeps extends VisitDeps {
@@ -79,8 +81,11 @@ interface Arrival {
   readonly pass: Pass
 }
 
-async function servePaid(deps: PaidDeps, endpoint: Endpoint, arrival: Arrival): Promise<void> {
-  const { context, mount, segments, pass } = arrival
+async function servePaid(
+  deps: PaidDeps,
+  endpoint: Endpoint,
+  { context, mount, segments, pass }: Arrival,
+): Promise<void> {
   const visit = openVisit(deps, { context, pass })
   let arrived: Buffer | undefined
   const request: PaidRequest = {
@@ -99,11 +104,7 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, arrival: Arrival): 
       if (body !== undefined && 'status' in body) return body
       arrived = body
       if (!visit.enter()) return overloaded()
-      if (isProbe) return openProbe(endpoint)
-      // The body of a GET has no meaning, so only a program with a mistake sends one to DELETE.
-      if (endpoint.method === 'DELETE' && hasBody(context.req)) return invalidRequest([strayBody])
-      const contentType = headerOf(context.req, 'content-type')
-      return readParameters(endpoint, { queryText: context.querystring, segments, body, contentType })
+      return isProbe ? openProbe(endpoint) : readOrder(deps, endpoint, { context, segments, body })
     },
   }
   try {
@@ -117,6 +118,21 @@ async function servePaid(deps: PaidDeps, endpoint: Endpoint, arrival: Arrival): 
   } finally {
     visit.leave()
   }
+}
+
+interface Ordered extends Pick<Arrival, 'context' | 'segments'> {
+  readonly body: Buffer | undefined
+}
+
+function readOrder(deps: PaidDeps, endpoint: Endpoint, { context, segments, body }: Ordered) {
+  const path = readSegments(endpoint.path, segments)
+  if (!path.ok) return invalidRequest([path.problem])
+  // In another spelling the value may be the path of another product, with another price.
+  if (deps.findSold(fillTemplate(endpoint.path, path.values)) !== endpoint) return pathNotFound()
+  // A body of DELETE has no meaning, so a program that sends one expects another order than the one in the path.
+  if (endpoint.method === 'DELETE' && hasBody(context.req)) return invalidRequest([strayBody])
+  const contentType = headerOf(context.req, 'content-type')
+  return readParameters(endpoint, { queryText: context.querystring, path: path.values, body, contentType })
 }
 
 const strayBody = { field: 'body', message: 'must be absent: the parameters of DELETE are in path and query' }

@@ -7,7 +7,7 @@ import { requestOf } from '../../src/product/productFacts.ts'
 import { ask, askForQuote } from '../support/ask.ts'
 import { mppFetch } from '../support/mppClient.ts'
 import { openX402Service, stockFetch, type X402Service } from '../support/x402Service.ts'
-import { seedProducts } from './seededProducts.ts'
+import { seedProducts } from '../support/seededProducts.ts'
 
 /* Products of every form, bought over real HTTP by stock clients and by the native rail. */
 

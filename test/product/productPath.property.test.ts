@@ -50,6 +50,7 @@ test.each([
   ['a%7f', 'DEL'],
   ['a%C2%85', 'a C1 control'],
   ['%252e%252e', 'an encoding of an encoding'],
+  ['a%20', 'a space at the end'],
   ['%25', undefined],
   ['%2', 'a broken encoding'],
   ['%zz', 'a broken encoding'],

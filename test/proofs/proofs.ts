@@ -15,6 +15,10 @@ export const proofs: Readonly<Record<string, Proof>> = {
       'one payment presented 64 ways at once over four processes, by one rail and by three, over HTTP and MCP, is served once',
     programs: { race: 'race.ts', rails: 'rails.ts' },
   },
+  paths: {
+    about: 'spellings of paths, methods, queries and bodies reach no product unpaid or with another meaning',
+    programs: { paths: 'paths.ts' },
+  },
   kills: {
     about: '`kill -9` of the server at each step and of Postgres under load, and lost acknowledgements, lose no answer',
     programs: { crash: 'serverCrash.ts', postgres: 'postgresCrash.ts', lost: 'lostAnswers.ts' },

@@ -10,7 +10,7 @@ export function fillTemplate(path: string, values: Readonly<Record<string, unkno
   return path.replaceAll(segment, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
     if (value === undefined) return whole
-    // The apostrophe is encoded too, so that a path can stand in quotes.
+    // The apostrophe is encoded too, so that samples can quote a path.
     return encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", '%27')
   })
 }
