@@ -49,7 +49,7 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     what: 'fetch',
     pattern: /(?<![.\w'"])fetch\(|(?<!typeof )globalThis\.fetch\b/,
     homes:
-      /^(src\/(outbound|sourcing|rendering)\/|packages\/client\/src\/|src\/pages\/browser\/(api|burnStats|pay)\.ts|packages\/audit\/src\/auditCommand\.ts)/,
+      /^(src\/(outbound|sourcing|rendering)\/|packages\/client\/src\/|packages\/agent\/src\/setUp\/|src\/pages\/browser\/(api|burnStats|pay)\.ts|packages\/audit\/src\/auditCommand\.ts)/,
   },
 ]
 /** A bigint of one of these is an amount without its unit. Names end in the unit, or are the unit: `baseUnits`. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { CommandDeps } from './commandDeps.ts'
+import { readLocal } from './localJson.ts'
 
 /* The commands of packages/agent. They parse their own options, and load when they are called. */
 
@@ -22,6 +23,8 @@ export function agentCommand(deps: CommandDeps, name: keyof typeof descriptions,
     const terminated = new AbortController()
     process.once('SIGTERM', () => terminated.abort())
     const stopped = AbortSignal.any([deps.interrupted, terminated.signal])
-    deps.setExitCode(await runAgentCommand([...words, ...command.args], { ...deps, stopped }))
+    deps.setExitCode(
+      await runAgentCommand([...words, ...command.args], { ...deps, stopped, readLocal: () => readLocal(deps) }),
+    )
   })
 }

@@ -1,13 +1,16 @@
 import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { connectWallet, type WalletClient } from '@tollbook/agent/client/walletClient'
 import { readHostTools } from '@tollbook/agent/mcp/serviceTools'
 import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
-import type { WalletFolder } from '@tollbook/agent/walletFolder'
+import { setUp } from '@tollbook/agent/setUp/setUp'
+import { type WalletFolder, walletFolder } from '@tollbook/agent/walletFolder'
 import { startWallet } from '@tollbook/agent/wallet/walletProcess'
 import { afterFile } from '../support/afterFile.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openTestService, type TestService } from '../support/testService.ts'
 import { makeAgentFolder, mintOf, type PolicyFileContent, writePolicy } from './support/agentFolder.ts'
 import { openWindow } from './support/mcpWindow.ts'
@@ -59,6 +62,28 @@ test('the products of a listed service are typed tools, which the wallet pays', 
   const { isError, texts } = await call(tool?.name ?? '', { data: 'typed' })
   expect([isError, texts[1]]).toMatchObject([false, expect.stringContaining('"originalData":"typed"')])
   expect((await call(tool?.name ?? '', { data: 5 })).isError).toBe(true)
+})
+
+test('init writes a policy once, makes the wallet, and prints what a host needs', async () => {
+  const own = walletFolder(join(await makeScratchDirectory(), 'wallet'))
+  const init = async (name: string) => {
+    const printed: string[] = []
+    await setUp({ folder: own, service: name, rpcUrl: service.chain.rpcUrl, write: (text) => void printed.push(text) })
+    return printed.join('')
+  }
+  const printed = await init(service.baseUrl)
+  const { policy: written, text } = await readPolicyFile(own.policy)
+  expect(Object.keys(written.hosts)).toEqual([new URL(service.baseUrl).host])
+  expect(Object.values(written.mints)).toMatchObject([{ usdPerToken: '0.001' }])
+  expect(written.limits).toEqual({ perRequestUsd: '0.25', perDayUsd: '1' })
+  expect(printed).toMatch(/^wallet {2}[1-9A-HJ-NP-Za-km-z]{32,44}\n/)
+  expect(printed).toContain('"mcpServers"')
+  // Another service changes neither the policy nor the key.
+  const [address] = printed.split('\n')
+  expect((await init('https://evil.example')).split('\n')[0]).toBe(address)
+  expect((await readPolicyFile(own.policy)).text).toBe(text)
+  const modes = await Promise.all([own.policy, own.key].map(async (path) => (await stat(path)).mode & 0o777))
+  expect(modes).toEqual([0o600, 0o600])
 })
 
 test('the folder and the socket belong to the user alone', async () => {

@@ -55,10 +55,13 @@ export type Policy = z.infer<typeof policyShape>
 export class PolicyProblem extends Error {
   override readonly name = 'PolicyProblem'
   readonly mistakes: readonly string[]
+  /** True if there is no file. */
+  readonly isMissing: boolean
 
-  constructor(path: string, mistakes: readonly string[]) {
+  constructor(path: string, mistakes: readonly string[], { isMissing = false } = {}) {
     super(`the policy ${path} cannot be used:\n${mistakes.map((mistake) => `- ${mistake}`).join('\n')}`)
     this.mistakes = mistakes
+    this.isMissing = isMissing
   }
 }
 

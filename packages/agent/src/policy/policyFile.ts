@@ -13,8 +13,9 @@ const groupOrOthersWrite = 0o022
 /** Reads the policy of the owner. Throws `PolicyProblem` with every mistake, also when another user could change it. */
 export async function readPolicyFile(path: string): Promise<PolicyFile> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const hint = error.code === 'ENOENT' ? "there is none; 'mcp init' writes one" : `it cannot be read (${error.code})`
-    throw new PolicyProblem(path, [hint])
+    const isMissing = error.code === 'ENOENT'
+    const hint = isMissing ? "there is none; 'mcp init' writes one" : `it cannot be read (${error.code})`
+    throw new PolicyProblem(path, [hint], { isMissing })
   })
   const mistakes = (await Promise.all([path, dirname(path)].map(accessProblem))).flat()
   try {
