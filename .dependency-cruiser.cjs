@@ -106,6 +106,8 @@ const mayImport = {
   'src/cli': [
     'packages/',
     'src/product',
+    'src/pricing',
+    'src/gateway',
     'src/machine',
     'src/payment',
     'src/settings',

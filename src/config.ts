@@ -92,6 +92,8 @@ export const environmentNames: readonly string[] = [...new Set(leaves.map((leaf)
 interface ConfigFlags {
   /** Value of a command-line flag that replaces a variable. */
   readonly sampleUpstreams?: string | undefined
+  /** Replaces PRODUCTS_FILE. */
+  readonly productsFile?: string | undefined
   /** Set by commands that start a service. Undefined for commands that read only some of the variables. */
   readonly start?: StartMode | undefined
 }
@@ -113,9 +115,13 @@ export function useServiceThreads(): void {
 /** Reads the environment and the files that it names. Throws one fault that lists every mistake with its fix. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
-  { sampleUpstreams, start }: ConfigFlags = {},
+  { sampleUpstreams, productsFile, start }: ConfigFlags = {},
 ): Config {
-  const flagged = sampleUpstreams === undefined ? env : { ...env, SAMPLE_UPSTREAMS: sampleUpstreams }
+  const flagged = {
+    ...env,
+    ...(sampleUpstreams === undefined ? {} : { SAMPLE_UPSTREAMS: sampleUpstreams }),
+    ...(productsFile === undefined ? {} : { PRODUCTS_FILE: productsFile }),
+  }
   const { given, set, mistakes: unreadable } = readVariables(flagged, environmentNames)
   const mistyped = mistypedVariables(env)
   const parsed = configSchema.safeParse(inputOf(configSchema, given))

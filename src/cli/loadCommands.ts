@@ -17,6 +17,7 @@ type LoadCommand = (deps: CommandDeps) => Promise<Command>
 const commands: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>([
   ['serve', async () => (await import('./serve.ts')).serveCommand('operated')],
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
+  ['products', async (deps) => (await import('./products.ts')).productsCommand(deps)],
   ['pay', async (deps) => (await import('./pay.ts')).payCommand(deps)],
   ['mcp', async (deps) => (await import('./agent.ts')).agentCommand(deps, 'mcp', ['mcp'])],
   ['proxy', async (deps) => (await import('./agent.ts')).agentCommand(deps, 'proxy', ['proxy'])],

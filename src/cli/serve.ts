@@ -33,6 +33,7 @@ interface Running {
 interface ServeFlags {
   readonly sampleUpstreams?: string
   readonly local?: boolean
+  readonly products?: string
 }
 
 /** `otherwise` is the mode without `--local`. */
@@ -40,11 +41,12 @@ export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
   return new Command('serve')
     .description('start the service; with --local in local mode, with an embedded Postgres and Solana chain')
     .option('--local', 'local mode: for demonstration and development, with test tokens')
+    .option('--products <file>', 'sell the products of this file, as PRODUCTS_FILE does')
     .addOption(sampleUpstreamsOption())
     .addHelpText('after', '\nConfigured by environment: docs/operations.md has the table.')
-    .action(async ({ sampleUpstreams, local = false }: ServeFlags) => {
+    .action(async ({ sampleUpstreams, local = false, products: productsFile }: ServeFlags) => {
       useServiceThreads()
-      const config = readConfig(undefined, { sampleUpstreams, start: local ? 'local' : otherwise })
+      const config = readConfig(undefined, { sampleUpstreams, productsFile, start: local ? 'local' : otherwise })
       const code = await serve(config)
       // Everything is closed. Exit now, because an abandoned name lookup can keep the process open for 30 s without a
       // name server.
